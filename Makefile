@@ -1,0 +1,51 @@
+# The commands that people type. CMake does the building (CMakePresets.json); this installs what it needs and calls it.
+MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+export CTEST_PARALLEL_LEVEL = $(JOBS)
+
+configure = cmake --preset release --log-level=WARNING >/dev/null
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check-all build install format tidy clean packages packages-check
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+demo: build ## three programs on threads, on processes and on simulated clusters; one table
+	@scripts/demo build/release/heddle
+
+test: packages ## build everything and run the fast tests
+	@$(configure)
+	@cmake --build --preset release
+	@ctest --preset release
+
+check-all: packages-check ## every test in every build: slow ones, sanitizers, no simulator, clang-tidy, benchmarks
+	@scripts/check-all
+
+build: packages ## build the program heddle into build/release
+	@$(configure)
+	@cmake --build --preset release --target heddle
+
+install: packages ## build, and install under PREFIX (default /usr/local)
+	@$(configure)
+	@cmake --build --preset release
+	@cmake --install build/release --prefix $(PREFIX)
+
+format: packages ## format every source file in place
+	@scripts/sources | xargs clang-format -i
+
+tidy: packages-check ## clang-tidy over every source file
+	@$(configure)
+	@cmake --build --preset release
+	@scripts/tidy build/release
+
+packages: ## install the Debian packages that are missing
+	@scripts/packages.sh build
+
+packages-check:
+	@scripts/packages.sh build check
+
+clean: ## remove everything that was built
+	rm -rf build

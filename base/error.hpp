@@ -1,0 +1,36 @@
+// The error that a caller's mistake causes: what is wrong, where, and what to do about it.
+// Not for our own mistakes: those are assertions (base/assert.hpp).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace heddle {
+
+/// A place in a file that a person wrote. `line` counts from 1; 0 means the file as a whole.
+/// An empty `file` means that no file is involved (a command-line option, for example).
+struct Location {
+    std::string file;
+    int line = 0;
+};
+
+/// Thrown for every mistake of a caller: bad YAML, a missing graph, an unknown policy. `what()` reads
+/// `file:line: message; advice`, without the parts that are empty.
+class Error : public std::runtime_error {
+public:
+    explicit Error(std::string message, std::string advice = {}, Location where = {});
+
+    const std::string& message() const { return message_; }
+    const std::string& advice() const { return advice_; }
+    const Location& where() const { return where_; }
+
+    /// The same error at a place that only the caller knows. An error that has a place keeps it.
+    Error at(const Location& where) const;
+
+private:
+    std::string message_;
+    std::string advice_;
+    Location where_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,23 @@
+// Names of things in a run: nodes, cores, workers. Plain numbers, so that they travel in messages.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace heddle {
+
+/// One SMP machine of the platform, 0 to nodes - 1.
+using NodeId = std::uint32_t;
+
+/// One core of a node, 0 to cores - 1. The worker on it has the same number.
+using CoreId = std::uint32_t;
+
+/// One worker of the whole run: the scheduler's thread of control on a core.
+struct WorkerId {
+    NodeId node = 0;
+    CoreId core = 0;
+
+    friend constexpr auto operator<=>(const WorkerId&, const WorkerId&) = default;
+};
+
+}  // namespace heddle

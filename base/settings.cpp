@@ -1,0 +1,176 @@
+#include "base/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/units.hpp"
+
+namespace heddle {
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t best =
+                std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            diagonal = std::exchange(row[j], best);
+        }
+    }
+    return row[b.size()];
+}
+
+/// The whole text as a number of type T.
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    T value{};
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<bool> boolean_in(std::string_view text) {
+    if (text == "true") return true;
+    if (text == "false") return false;
+    return std::nullopt;
+}
+
+[[noreturn]] void wrong_kind(const Setting& setting, std::string_view expected, const std::string& value) {
+    throw Error(fmt::format("expected {}, found `{}`", expected, value),
+                setting.initial.empty() ? std::string() : fmt::format("the default is {}", setting.initial));
+}
+
+/// The value in base units, for the kinds that have an order. Throws Error for a text that is not of the
+/// kind.
+std::optional<double> checked(const Setting& setting, const std::string& value) {
+    switch (setting.kind) {
+        case SettingKind::integer: {
+            const auto parsed = number_in<std::int64_t>(value);
+            if (!parsed) wrong_kind(setting, "a whole number", value);
+            return static_cast<double>(*parsed);
+        }
+        case SettingKind::number: {
+            const auto parsed = number_in<double>(value);
+            if (!parsed || !std::isfinite(*parsed)) wrong_kind(setting, "a number", value);
+            return parsed;
+        }
+        case SettingKind::boolean:
+            if (!boolean_in(value)) wrong_kind(setting, "true or false", value);
+            return std::nullopt;
+        case SettingKind::time:
+            return to_seconds(parse_time(value));
+        case SettingKind::flops:
+            return parse_flops(value);
+        case SettingKind::bytes:
+            return parse_bytes(value);
+        case SettingKind::choice:
+            if (std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end()) {
+                throw Error(fmt::format("unknown value \"{}\"", value),
+                            nearest_advice(value, setting.choices));
+            }
+            return std::nullopt;
+        case SettingKind::text:
+            return std::nullopt;
+    }
+    HEDDLE_ASSERT(false);
+    return std::nullopt;
+}
+
+}  // namespace
+
+Settings::Settings(std::vector<Setting> declared) : declared_(std::move(declared)) {}
+
+void Settings::set(const std::string& name, const std::string& value, const Location& where) {
+    const auto setting = std::find_if(declared_.begin(), declared_.end(),
+                                      [&name](const Setting& one) { return one.name == name; });
+    if (setting == declared_.end()) {
+        std::vector<std::string> known;
+        for (const Setting& one : declared_) known.push_back(one.name);
+        throw Error(fmt::format("unknown key \"{}\"", name), nearest_advice(name, known), where);
+    }
+    try {
+        const auto number = checked(*setting, value);
+        if (number && *number < setting->at_least) {
+            throw Error(fmt::format("{} is below {}", value, setting->at_least), setting->help);
+        }
+    } catch (const Error& error) {
+        throw Error(name + ": " + error.message(), error.advice(), where);
+    }
+    values_[name] = {value, where};
+}
+
+const Setting& Settings::find(std::string_view name) const {
+    const auto setting = std::find_if(declared_.begin(), declared_.end(),
+                                      [name](const Setting& one) { return one.name == name; });
+    HEDDLE_ASSERT(setting != declared_.end());
+    return *setting;
+}
+
+const std::string& Settings::raw(std::string_view name) const {
+    const auto value = values_.find(name);
+    return value == values_.end() ? find(name).initial : value->second.text;
+}
+
+std::int64_t Settings::integer(std::string_view name) const {
+    const auto value = number_in<std::int64_t>(raw(name));
+    HEDDLE_ASSERT(find(name).kind == SettingKind::integer && value);
+    return *value;
+}
+
+double Settings::number(std::string_view name) const {
+    const auto value = checked(find(name), raw(name));
+    HEDDLE_ASSERT(value);
+    return *value;
+}
+
+std::string Settings::text(std::string_view name) const {
+    return raw(name);
+}
+
+bool Settings::boolean(std::string_view name) const {
+    const auto value = boolean_in(raw(name));
+    HEDDLE_ASSERT(value);
+    return *value;
+}
+
+Time Settings::time(std::string_view name) const {
+    return parse_time(raw(name));
+}
+
+bool Settings::stated(std::string_view name) const {
+    return values_.contains(name);
+}
+
+Location Settings::where(std::string_view name) const {
+    const auto value = values_.find(name);
+    return value == values_.end() ? Location{} : value->second.where;
+}
+
+std::string nearest_advice(std::string_view wrong, const std::vector<std::string>& known) {
+    if (known.empty()) return "none is known";
+    const auto nearest = std::min_element(known.begin(), known.end(), [wrong](const auto& a, const auto& b) {
+        return edit_distance(wrong, a) < edit_distance(wrong, b);
+    });
+    std::string list = "known: ";
+    for (const std::string& name : known) {
+        if (&name != &known.front()) list += ", ";
+        list += name;
+    }
+    // Half of the letters wrong is no longer a typing mistake.
+    if (2 * edit_distance(wrong, *nearest) > std::max(wrong.size(), nearest->size())) return list;
+    const std::string question = fmt::format("did you mean \"{}\"?", *nearest);
+    constexpr std::size_t many = 20;  // a list that nobody reads
+    return known.size() > many ? question : fmt::format("{} {}", question, list);
+}
+
+}  // namespace heddle

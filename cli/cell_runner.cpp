@@ -1,0 +1,189 @@
+#include "cli/cell_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <map>
+
+#include "cli/cell_progress.hpp"
+#include "runtime/native/process_pool.hpp"
+#include "runtime/native/wall_clock.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using results::Outcome;
+
+/// Whether a cell ended because somebody stopped it: it did not fail, it is only not finished.
+bool was_stopped(int exit_code) {
+    return exit_code == 128 + SIGINT || exit_code == 128 + SIGTERM || exit_code == 128 + SIGHUP ||
+           exit_code == 128 + SIGQUIT;
+}
+
+/// How long each cell takes: as long as others of its combination, or else as all on average.
+class Durations {
+public:
+    void add(std::size_t combination, double seconds) {
+        each_[combination].add(seconds);
+        all_.add(seconds);
+    }
+    bool known() const { return all_.count > 0; }
+    double expected(std::size_t combination) const {
+        const auto found = each_.find(combination);
+        return found == each_.end() ? all_.mean() : found->second.mean();
+    }
+
+private:
+    struct Mean {
+        double sum = 0;
+        std::size_t count = 0;
+        void add(double value) {
+            sum += value;
+            ++count;
+        }
+        double mean() const { return sum / static_cast<double>(std::max<std::size_t>(count, 1)); }
+    };
+    std::map<std::size_t, Mean> each_;
+    Mean all_;
+};
+
+class Runner {
+public:
+    Runner(const Plan& plan, const RunnerOptions& options, std::vector<Outcome>& outcomes)
+        : plan_(plan), options_(options), outcomes_(outcomes) {
+        for (std::size_t cell = options.shard; cell < plan.cells.size(); cell += options.shards) {
+            ++counts_.total;
+            take_stock(cell);
+        }
+        // The first run of every combination, then the second of each: so the time that is left is known
+        // early, and a table that is cut off has something of everything.
+        std::map<std::size_t, std::size_t> earlier;
+        std::map<std::size_t, std::size_t> round;
+        for (std::size_t cell = 0; cell < plan.cells.size(); ++cell)
+            round[cell] = earlier[plan.cells[cell].combination]++;
+        std::stable_sort(waiting_.begin(), waiting_.end(),
+                         [&round](std::size_t a, std::size_t b) { return round[a] < round[b]; });
+    }
+
+    int run() {
+        std::vector<native::Job> jobs;
+        for (const std::size_t cell : waiting_) {
+            std::vector<std::string> argv = plan_.cells[cell].words;
+            argv.insert(argv.begin(), own_program());
+            argv.insert(argv.end(), {"--out", options_.directory, "--no-tables"});
+            jobs.push_back({std::move(argv), plan_.cells[cell].alone});
+        }
+        native::PoolOptions pool;
+        pool.width = options_.width;
+        pool.started = [this](std::size_t job) { began_[waiting_[job]] = native::wall_seconds(); };
+        pool.ended = [this](const native::JobEnd& end) { finish(waiting_[end.job], end); };
+        pool.ticked = [this] { show(); };
+        show();
+        return native::run_jobs(jobs, pool);
+    }
+
+private:
+    /// What is there already.
+    void take_stock(std::size_t cell) {
+        Outcome& outcome = outcomes_[cell];
+        if (options_.retry_failed && outcome.bad()) {
+            results::forget_cell(options_.directory, plan_.cells[cell].name);
+            outcome = {};
+        }
+        if (outcome.state == Outcome::State::missing) {
+            waiting_.push_back(cell);
+            return;
+        }
+        ++counts_.finished;
+        if (outcome.bad()) ++counts_.failed;
+        if (outcome.wall_seconds > 0) durations_.add(plan_.cells[cell].combination, outcome.wall_seconds);
+    }
+
+    void finish(std::size_t cell, const native::JobEnd& end) {
+        const Cell& what = plan_.cells[cell];
+        began_.erase(cell);
+        Outcome& outcome = outcomes_[cell];
+        outcome = results::read_outcome(options_.directory, what.name);
+        if (!outcome.finished()) {
+            if (was_stopped(end.exit_code)) return;
+            const std::string error = end.exit_code == 0
+                                          ? "it left no result: was the file changed meanwhile?"
+                                          : error_in_words(end.exit_code, end.errors);
+            outcome.failure = {error, end.exit_code, command_of(what)};
+            outcome.state = Outcome::State::failed;
+            results::write_failure(options_.directory, what.name, outcome.failure);
+        }
+        results::sweep_cell(options_.directory, what.name);
+        ++counts_.finished;
+        durations_.add(what.combination, end.seconds);
+        if (outcome.bad()) {
+            ++counts_.failed;
+            progress_.say(fmt::format("failed: {}: {}", plan_.described(what), outcome.failure.error));
+        }
+        show();
+    }
+
+    static std::string command_of(const Cell& cell) {
+        std::vector<std::string> words = cell.words;
+        words.insert(words.begin(), "heddle");
+        return shell_words(words);
+    }
+
+    void show() {
+        counts_.seconds_left = durations_.known() ? seconds_left() : -1;
+        progress_.show(counts_);
+    }
+
+    double seconds_left() const {
+        const double now = native::wall_seconds();
+        double together = 0;
+        double alone = 0;
+        for (const std::size_t cell : waiting_) {
+            if (outcomes_[cell].state != Outcome::State::missing) continue;
+            double left = durations_.expected(plan_.cells[cell].combination);
+            if (const auto began = began_.find(cell); began != began_.end())
+                left = std::max(0.0, left - (now - began->second));
+            (plan_.cells[cell].alone ? alone : together) += left;
+        }
+        return alone + together / static_cast<double>(options_.width);
+    }
+
+    const Plan& plan_;
+    const RunnerOptions& options_;
+    std::vector<Outcome>& outcomes_;
+    std::vector<std::size_t> waiting_;  ///< cells, in the order in which they start
+    std::map<std::size_t, double> began_;
+    CellCounts counts_;
+    Durations durations_;
+    CellProgress progress_;
+};
+
+}  // namespace
+
+int run_cells(const Plan& plan, const RunnerOptions& options, std::vector<Outcome>& outcomes) {
+    return Runner(plan, options, outcomes).run();
+}
+
+std::string error_in_words(int exit_code, const std::string& errors) {
+    // The last line that heddle wrote, or else the last line.
+    std::string last;
+    bool is_ours = false;
+    for (std::size_t begin = 0; begin < errors.size();) {
+        const std::size_t end = std::min(errors.find('\n', begin), errors.size());
+        std::string line = errors.substr(begin, end - begin);
+        begin = end + 1;
+        const bool ours = line.starts_with("heddle: ");
+        if (line.empty() || (is_ours && !ours)) continue;
+        last = ours ? line.substr(8) : line;
+        is_ours = is_ours || ours;
+    }
+    if (exit_code <= 128) return last.empty() ? fmt::format("exit code {}", exit_code) : last;
+    const int signal = exit_code - 128;
+    return fmt::format("ended by signal {} ({}){}{}", signal, strsignal(signal), last.empty() ? "" : ": ",
+                       last);
+}
+
+}  // namespace heddle::cli

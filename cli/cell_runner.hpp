@@ -1,0 +1,29 @@
+// Runs the cells of a comparison that have no result yet, each in a process of its own, so that one that
+// crashes takes nobody with it. What they mean is results/comparison.hpp.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/comparison_plan.hpp"
+#include "results/cells.hpp"
+
+namespace heddle::cli {
+
+struct RunnerOptions {
+    std::string directory;
+    std::size_t width = 1;      ///< processes at a time; cells that run alone have the machine for themselves
+    bool retry_failed = false;  ///< run again what failed earlier
+    std::size_t shard = 0;      ///< only cells whose index leaves this remainder ...
+    std::size_t shards = 1;     ///< ... when divided by this
+};
+
+/// Runs what is missing, with progress on standard error. `outcomes`, of all cells of the plan, says what is
+/// there, and does so afterwards. Returns 0, or the signal that told this process to stop. Throws Error.
+int run_cells(const Plan& plan, const RunnerOptions& options, std::vector<results::Outcome>& outcomes);
+
+/// What a cell whose process ended so has to say for itself.
+std::string error_in_words(int exit_code, const std::string& errors);
+
+}  // namespace heddle::cli

@@ -1,0 +1,282 @@
+// heddle compare: every combination of a file's `compare` section, run and set side by side.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/cell_progress.hpp"
+#include "cli/cell_runner.hpp"
+#include "cli/comparison_plan.hpp"
+#include "cli/comparison_table.hpp"
+#include "cli/override_options.hpp"
+#include "cli/slurm_script.hpp"
+#include "cli/text_table.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worlds.hpp"
+#include "results/comparison.hpp"
+#include "results/store.hpp"
+#include "runtime/native/machine.hpp"
+#include "runtime/native/process_pool.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using results::Outcome;
+
+struct Options {
+    std::string file;
+    OverrideOptions overrides;
+    std::string out;
+    std::vector<std::string> by;
+    std::size_t jobs = 0;
+    bool retry_failed = false;
+    bool show = false;
+    bool json = false;
+    std::string shard;
+    bool slurm = false;
+    bool submit = false;
+    std::size_t tasks = 0;
+    std::vector<std::string> sbatch;
+};
+
+/// What `i/n` says. Throws Error.
+void read_shard(const std::string& text, RunnerOptions& options) {
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, options.shard);
+    const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
+    const auto second = slash ? std::from_chars(first.ptr + 1, end, options.shards) : first;
+    if (slash && second.ec == std::errc{} && second.ptr == end && options.shard < options.shards) return;
+    throw Error(fmt::format("--shard {}: expected i/n with i from 0 to n - 1", text),
+                "write it like --shard 0/4, --shard 1/4, ...");
+}
+
+std::vector<Outcome> read_outcomes(const Plan& plan, const std::string& directory) {
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(plan.cells.size());
+    for (const Cell& cell : plan.cells) outcomes.push_back(results::read_outcome(directory, cell.name));
+    return outcomes;
+}
+
+std::size_t count(const std::vector<Outcome>& outcomes, bool (*is)(const Outcome&)) {
+    return static_cast<std::size_t>(std::count_if(outcomes.begin(), outcomes.end(), is));
+}
+std::size_t missing(const std::vector<Outcome>& outcomes) {
+    return count(outcomes, [](const Outcome& outcome) { return outcome.state == Outcome::State::missing; });
+}
+std::size_t failed(const std::vector<Outcome>& outcomes) {
+    return count(outcomes, [](const Outcome& outcome) { return outcome.bad(); });
+}
+
+results::Comparison compare_outcomes(const Plan& plan, const std::vector<Outcome>& outcomes,
+                                     const std::vector<std::string>& by) {
+    std::vector<results::Contender> contenders;
+    for (std::size_t i = 0; i < plan.combinations.all.size(); ++i) {
+        results::Contender contender{plan.combinations.all[i].values, {}};
+        for (const std::size_t cell : plan.runs[i]) contender.runs.push_back(outcomes[cell]);
+        contenders.push_back(std::move(contender));
+    }
+    return results::compare(plan.combinations.base.name, plan.combinations.keys, contenders, by);
+}
+
+std::string json_of(const results::Comparison& comparison, const Plan& plan, const std::string& directory,
+                    const std::vector<Outcome>& outcomes) {
+    using Json = nlohmann::ordered_json;
+    Json json = Json::parse(results::comparison_json(comparison));
+    json["directory"] = directory;
+    json["cells"] = {{"total", plan.cells.size()},
+                     {"finished", plan.cells.size() - missing(outcomes)},
+                     {"failed", failed(outcomes)}};
+    Json failures = Json::array();
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (!outcomes[i].bad()) continue;
+        failures.push_back({{"cell", plan.cells[i].name},
+                            {"what", plan.described(plan.cells[i])},
+                            {"error", outcomes[i].failure.error}});
+    }
+    json["failures"] = std::move(failures);
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// Names what failed, and how to see it again.
+void name_failures(const Plan& plan, const std::string& directory, const std::vector<Outcome>& outcomes) {
+    constexpr std::size_t named_max = 20;
+    const std::size_t all = failed(outcomes);
+    if (all == 0) return;
+    std::cerr << fmt::format("heddle: {} of {} cells failed\n", grouped(all), grouped(plan.cells.size()));
+    std::size_t named = 0;
+    for (std::size_t i = 0; i < outcomes.size() && named < named_max; ++i) {
+        if (!outcomes[i].bad()) continue;
+        ++named;
+        std::cerr << fmt::format("  {}  {}: {}\n", plan.cells[i].name, plan.described(plan.cells[i]),
+                                 outcomes[i].failure.error);
+    }
+    if (all > named) std::cerr << fmt::format("  and {} more\n", grouped(all - named));
+    std::cerr << fmt::format("  each is kept in {}/CELL; --retry-failed runs them again\n", directory);
+}
+
+void warn_of_versions(const std::vector<Outcome>& outcomes) {
+    std::set<std::string> found;
+    for (const Outcome& outcome : outcomes)
+        if (outcome.finished()) found.insert(outcome.heddle);
+    found.insert(versions().heddle);
+    if (found.size() < 2) return;
+    std::string names;
+    for (const std::string& name : found) names += (names.empty() ? "" : ", ") + name;
+    std::cerr << fmt::format("heddle: these results come from different versions of heddle: {}\n", names);
+}
+
+/// Tables, and what is to be said at the end. Returns the exit code.
+int conclude(const Options& options, const Plan& plan, const std::string& directory,
+             const std::vector<Outcome>& outcomes) {
+    const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
+    results::write_tables(directory, plan.names());
+    results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
+    std::cout << (options.json ? json_of(comparison, plan, directory, outcomes)
+                               : comparison_table(comparison));
+    std::cout.flush();
+    warn_of_versions(outcomes);
+    name_failures(plan, directory, outcomes);
+    if (const std::size_t left = missing(outcomes))
+        std::cerr << fmt::format("heddle: {} of {} cells are missing\n", grouped(left),
+                                 grouped(plan.cells.size()));
+    return failed(outcomes) + missing(outcomes) == 0 ? success : wrong_answer;
+}
+
+/// Writes the job array, and submits it where that is wanted.
+int make_slurm(const Options& options, const Plan& plan, const std::string& directory) {
+    for (const configs::Combination& combination : plan.combinations.all) {
+        const configs::Experiment& experiment = combination.experiment;
+        if (experiment.backend != configs::Backend::native || experiment.is_stated("platform.cores"))
+            continue;
+        throw Error("native cells take their number of cores from the machine, which is another one in a job",
+                    "state platform.cores", experiment.where("platform"));
+    }
+    constexpr std::size_t tasks_max = 100;
+    SlurmOptions slurm;
+    slurm.name = plan.combinations.base.name;
+    slurm.directory = directory;
+    slurm.working_directory = std::filesystem::current_path().string();
+    std::vector<std::string> words = {"compare", options.file, "--out", directory};
+    for (const configs::Override& given : overrides_of(options.overrides))
+        words.insert(words.end(), {"--set", fmt::format("{}={}", given.key, given.value)});
+    slurm.words = words;
+    slurm.words.insert(slurm.words.begin(), own_program());
+    if (options.jobs > 0) slurm.words.insert(slurm.words.end(), {"--jobs", std::to_string(options.jobs)});
+    if (options.retry_failed) slurm.words.emplace_back("--retry-failed");
+    slurm.tasks = std::min(options.tasks > 0 ? options.tasks : tasks_max, plan.cells.size());
+    slurm.alone =
+        std::any_of(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) { return cell.alone; });
+    slurm.sbatch = options.sbatch;
+    const std::string path = directory + "/compare.slurm";
+    results::write_atomically(path, slurm_script(slurm));
+    std::cout << fmt::format("{}: {} cells in {} tasks\n", path, grouped(plan.cells.size()),
+                             grouped(slurm.tasks));
+    if (!options.submit) {
+        std::cout << fmt::format("submit it with: sbatch {}\n", shell_words({path}));
+    } else {
+        std::cout.flush();
+        try {
+            if (const int code = native::run_command({"sbatch", path}); code != 0)
+                throw Error(fmt::format("sbatch ended with exit code {}", code));
+        } catch (const Error& error) {
+            throw Error(error.message(), fmt::format("submit {} where Slurm is", path));
+        }
+    }
+    std::cout << fmt::format("when it has ended, the table comes from: heddle {}\n", shell_words(words));
+    return success;
+}
+
+void greet(const Plan& plan, const RunnerOptions& runner, const std::vector<Outcome>& outcomes) {
+    const std::size_t there = outcomes.size() - missing(outcomes);
+    std::cerr << fmt::format(
+        "{}: {} combinations, {} cells{}{}; results in {}\n", plan.combinations.base.name,
+        grouped(plan.combinations.all.size()), grouped(plan.cells.size()),
+        there == 0 ? "" : fmt::format(", {} of them there already", grouped(there)),
+        runner.shards > 1 ? fmt::format(", share {} of {}", runner.shard, runner.shards) : "",
+        runner.directory);
+}
+
+int stopped_by(int signal, const std::string& directory, const std::vector<Outcome>& outcomes) {
+    std::cerr << fmt::format(
+        "heddle: stopped with {} of {} cells finished; the same command goes on from here "
+        "({})\n",
+        grouped(outcomes.size() - missing(outcomes)), grouped(outcomes.size()), directory);
+    return 128 + signal;
+}
+
+int compare(const Options& options) {
+    if (part_of_this_process().launched) {
+        throw Error("compare starts processes of its own",
+                    "leave `heddle launch` out: native cells are launched "
+                    "on as many nodes as they state");
+    }
+    const Plan plan = make_plan(options.file, overrides_of(options.overrides));
+    // A mistake in --by is to be known before hours of work.
+    compare_outcomes(plan, std::vector<Outcome>(plan.cells.size()), options.by);
+    RunnerOptions runner;
+    runner.directory = options.out.empty() ? "comparisons/" + plan.combinations.base.name : options.out;
+    runner.width = options.jobs > 0 ? options.jobs : native::machine_cores();
+    runner.retry_failed = options.retry_failed;
+    if (!options.shard.empty()) read_shard(options.shard, runner);
+    const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
+    if (options.slurm) return make_slurm(options, plan, runner.directory);
+
+    std::vector<Outcome> outcomes = read_outcomes(plan, runner.directory);
+    if (options.show) return conclude(options, plan, runner.directory, outcomes);
+    greet(plan, runner, outcomes);
+    if (const int signal = run_cells(plan, runner, outcomes))
+        return stopped_by(signal, runner.directory, outcomes);
+    if (runner.shards == 1) return conclude(options, plan, runner.directory, outcomes);
+
+    // The other shares may have been finished meanwhile; whoever is last has the table.
+    outcomes = read_outcomes(plan, runner.directory);
+    if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes);
+    std::cerr << fmt::format("share {} of {} is finished; {} cells of others are missing\n", runner.shard,
+                             runner.shards, grouped(missing(outcomes)));
+    std::size_t bad = 0;
+    for (std::size_t i = runner.shard; i < outcomes.size(); i += runner.shards)
+        bad += outcomes[i].bad() ? 1 : 0;
+    return bad == 0 ? success : wrong_answer;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* verb = app.add_subcommand("compare", "run every combination of a file's compare section");
+    verb->add_option("FILE", options->file, "the experiment, a YAML file with a compare section")->required();
+    add_override_options(*verb, options->overrides);
+    verb->add_option("--out", options->out,
+                     "directory for results, where a comparison that was cut off goes on; comparisons/NAME")
+        ->type_name("DIR");
+    verb->add_option("--by", options->by, "group by this key, as often as you like; all but the last")
+        ->type_name("KEY")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    verb->add_option("--jobs", options->jobs, "processes at a time; as many as the machine has cores")
+        ->check(CLI::Range(1, 4096));
+    verb->add_flag("--retry-failed", options->retry_failed, "run again what failed earlier");
+    verb->add_flag("--show", options->show, "run nothing, and show what is there");
+    verb->add_flag("--json", options->json, "print one JSON object and nothing else");
+    verb->add_option("--shard", options->shard, "run only cells i, i + n, i + 2n, ...")->type_name("i/n");
+    verb->add_flag("--slurm", options->slurm, "write DIR/compare.slurm, a job array, and run nothing");
+    verb->add_flag("--submit", options->submit, "with --slurm: submit it");
+    verb->add_option("--tasks", options->tasks, "with --slurm: tasks of the array; at most 100")
+        ->check(CLI::Range(1, 100000));
+    verb->add_option("--sbatch", options->sbatch,
+                     "with --slurm: an option for sbatch, such as --sbatch=--time=1:00:00")
+        ->type_name("OPTION")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    verb->callback([options, &action] { action = [options] { return compare(*options); }; });
+}
+
+}  // namespace heddle::cli

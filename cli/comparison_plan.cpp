@@ -1,0 +1,99 @@
+#include "cli/comparison_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "cli/worlds.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using configs::Backend;
+using configs::Combination;
+using configs::Experiment;
+
+/// The command that runs one cell: what people would type.
+std::vector<std::string> words_of(const std::string& file, const std::vector<configs::Override>& overrides,
+                                  const Combination& combination, std::uint64_t seed) {
+    const Experiment& experiment = combination.experiment;
+    std::vector<std::string> words;
+    if (experiment.backend == Backend::native && experiment.platform.nodes > 1)
+        words = {"launch", "-n", std::to_string(experiment.platform.nodes), "--", "heddle"};
+    words.insert(words.end(), {"run", file});
+    const auto set = [&words](const std::string& key, const std::string& value) {
+        words.insert(words.end(), {"--set", fmt::format("{}={}", key, value)});
+    };
+    for (const configs::Override& given : overrides) {
+        if (given.key != "seed" && given.key != "repeat") set(given.key, given.value);
+    }
+    for (const configs::Override& given : combination.assignment) {
+        if (given.key == "seed" || given.key == "repeat") continue;
+        // Relative to the file where it stands in it, but not on the command line.
+        set(given.key, given.key == "platform.file" ? experiment.platform.file : given.value);
+    }
+    words.insert(words.end(), {"--seed", std::to_string(seed), "--repeat", "1"});
+    return words;
+}
+
+}  // namespace
+
+Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides) {
+    Plan plan{configs::read_combinations(file, overrides), {}, {}};
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < plan.combinations.all.size(); ++i) {
+        Combination& combination = plan.combinations.all[i];
+        Experiment& experiment = combination.experiment;
+        const bool native = experiment.backend == Backend::native;
+        settle(experiment, native ? Part{0, experiment.platform.nodes, true} : Part{});
+        auto& runs = plan.runs.emplace_back();
+        for (std::uint64_t k = 0; k < experiment.repeat; ++k) {
+            const std::uint64_t seed = experiment.seed + k;
+            const std::string name = configs::cell_name(experiment.with_seed(seed));
+            const auto [place, is_new] = places.try_emplace(name, plan.cells.size());
+            if (is_new)
+                plan.cells.push_back({name, i, seed, words_of(file, overrides, combination, seed), native});
+            runs.push_back(place->second);
+        }
+    }
+    return plan;
+}
+
+std::vector<std::string> Plan::names() const {
+    std::vector<std::string> all;
+    all.reserve(cells.size());
+    for (const Cell& cell : cells) all.push_back(cell.name);
+    return all;
+}
+
+std::string Plan::described(const Cell& cell) const {
+    return fmt::format("{} seed={}", configs::in_words(combinations.all[cell.combination]), cell.seed);
+}
+
+std::string shell_words(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        if (!text.empty()) text += ' ';
+        const bool plain = !word.empty() && word.find_first_not_of(
+                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                                "WXYZ0123456789_./=:,+@%-") == std::string::npos;
+        if (plain) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        text += '\'';
+    }
+    return text;
+}
+
+std::string own_program() {
+    std::error_code problem;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
+    return problem ? "heddle" : self.string();
+}
+
+}  // namespace heddle::cli

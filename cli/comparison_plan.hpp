@@ -1,0 +1,42 @@
+// The cells of a comparison: every combination with every seed, each with its name and the command that runs
+// it. Starts nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configs/combinations.hpp"
+
+namespace heddle::cli {
+
+struct Cell {
+    std::string name;         ///< of its directory
+    std::size_t combination;  ///< the first that it belongs to
+    std::uint64_t seed;
+    std::vector<std::string> words;  ///< of the command line, after `heddle`
+    bool alone;                      ///< its time is real, and others would disturb it
+};
+
+struct Plan {
+    configs::Combinations combinations;
+    std::vector<Cell> cells;                     ///< each once, in the order of the file
+    std::vector<std::vector<std::size_t>> runs;  ///< the cells of each combination, one for each seed
+
+    std::vector<std::string> names() const;
+
+    /// What tells a cell from the others: `platform.nodes=4 seed=2`.
+    std::string described(const Cell& cell) const;
+};
+
+/// Reads the file and lays out its cells. Throws Error, also for a world that cannot be had.
+Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides);
+
+/// Words as a shell takes them.
+std::string shell_words(const std::vector<std::string>& words);
+
+/// The path of this very binary.
+std::string own_program();
+
+}  // namespace heddle::cli

@@ -1,0 +1,128 @@
+#include "cli/comparison_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/units.hpp"
+#include "cli/text_table.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using results::Comparison;
+using results::Group;
+using results::Line;
+using results::Standing;
+
+std::string last_part(const std::string& key) {
+    const std::size_t dot = key.rfind('.');
+    return dot == std::string::npos ? key : key.substr(dot + 1);
+}
+
+/// Keys without their sections, where that leaves them apart.
+std::vector<std::string> short_names(const std::vector<std::string>& keys) {
+    std::vector<std::string> names;
+    for (const std::string& key : keys) {
+        const auto same = std::count_if(keys.begin(), keys.end(), [&key](const std::string& other) {
+            return last_part(other) == last_part(key);
+        });
+        names.push_back(same == 1 ? last_part(key) : key);
+    }
+    return names;
+}
+
+std::string standing_in_words(const Line& line) {
+    std::string words;
+    switch (line.standing) {
+        case Standing::best:
+            words = "best";
+            break;
+        case Standing::worse:
+            words = fmt::format("worse (p {:.2g})", line.p_value);
+            break;
+        case Standing::undecided:
+            words = line.ratio > 1 ? fmt::format("may be chance (p {:.2g})", line.p_value) : "as good";
+            break;
+        case Standing::untested:
+            words = line.ratio > 1 ? "too few runs to tell" : "as good";
+            break;
+        case Standing::no_result:
+            words = "no result";
+            break;
+    }
+    if (line.bad > 0) words += fmt::format("; {} failed", line.bad);
+    if (line.missing > 0) words += fmt::format("; {} missing", line.missing);
+    return words;
+}
+
+std::vector<std::string> row_of(const Line& line) {
+    std::vector<std::string> row = {line.standing == Standing::best ? "*" : ""};
+    row.insert(row.end(), line.values.begin(), line.values.end());
+    if (line.runs == 0) {
+        row.insert(row.end(), {"-", "", "", "", ""});
+    } else {
+        const results::Interval& interval = line.interval_seconds;
+        row.insert(row.end(),
+                   {show_seconds(line.median_seconds), line.runs == 1 ? "" : show_seconds(interval.low),
+                    line.runs == 1 ? "" : show_seconds(interval.high), fmt::format("{:.2f}", line.ratio),
+                    line.lower_bound_seconds ? show_seconds(*line.lower_bound_seconds) : "-"});
+    }
+    row.push_back(standing_in_words(line));
+    return row;
+}
+
+std::string heading(const Comparison& comparison, const Group& group) {
+    std::string text;
+    for (std::size_t i = 0; i < group.values.size(); ++i)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", comparison.group_keys[i], group.values[i]);
+    return text;
+}
+
+std::string legend(const Comparison& comparison) {
+    std::string text = fmt::format(
+        "* the least median of its group; {:.0f}% bootstrap intervals. worse: by Mann and Whitney's test,\n"
+        "  Holm's correction over the group, p below {}. bound: the work divided among all workers.\n",
+        100 * results::confidence, results::level);
+    std::size_t most = 0;
+    bool untested = false;
+    for (const Group& group : comparison.groups) {
+        most = std::max(most, group.lines.size());
+        for (const Line& line : group.lines) untested = untested || line.standing == Standing::untested;
+    }
+    if (untested) {
+        text +=
+            fmt::format("  More runs are needed before a difference can be more than chance: --repeat {}\n",
+                        results::runs_needed(most));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string comparison_table(const Comparison& comparison) {
+    std::vector<std::vector<std::string>> rows(1, {""});
+    for (const std::string& name : short_names(comparison.keys)) rows[0].push_back(name);
+    const std::size_t left = rows[0].size();
+    rows[0].insert(rows[0].end(), {"median", "from", "to", "ratio", "bound", "against the best"});
+    for (const Group& group : comparison.groups)
+        for (const Line& line : group.lines) rows.push_back(row_of(line));
+    // The last column stands to the left as well: all of it is made equally long.
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, row.back().size());
+    for (auto& row : rows) row.back().resize(longest, ' ');
+
+    std::istringstream lines(columns(rows, left));
+    std::string line;
+    std::getline(lines, line);
+    std::string text = line + "\n";
+    for (const Group& group : comparison.groups) {
+        if (!group.values.empty()) text += "\n" + heading(comparison, group) + "\n";
+        for (std::size_t i = 0; i < group.lines.size() && std::getline(lines, line); ++i) text += line + "\n";
+    }
+    return text + "\n" + legend(comparison);
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,108 @@
+// A platform in words and as JSON, for `heddle platform show`.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.hpp"
+#include "cli/text_table.hpp"
+#include "cli/worlds.hpp"
+#include "configs/experiment.hpp"
+#ifdef HEDDLE_SIM
+#include "sim/platform_summary.hpp"
+#endif
+
+namespace heddle::cli {
+
+#ifdef HEDDLE_SIM
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One value, or from one to another where they differ.
+template <class T, class Print>
+std::string range(T least, T most, Print print) {
+    return least == most ? print(least) : fmt::format("{} to {}", print(least), print(most));
+}
+
+std::string shape_in_words(const std::vector<std::uint32_t>& shape) {
+    std::string words;
+    for (const std::uint32_t extent : shape) words += fmt::format("{}{}", words.empty() ? "" : " x ", extent);
+    return words;
+}
+
+Json json_of(const sim::PlatformSummary& summary) {
+    return {
+        {"topology", summary.topology},
+        {"shape", summary.shape},
+        {"nodes", summary.nodes},
+        {"cores", {{"min", summary.cores_min}, {"max", summary.cores_max}, {"total", summary.cores_total}}},
+        {"core_speed", {{"min", summary.core_speed_min}, {"max", summary.core_speed_max}}},
+        {"memory_bandwidth", summary.memory_bandwidth},
+        {"groups", summary.groups},
+        {"links", summary.links},
+        {"pairs", summary.pairs},
+        {"latency_seconds",
+         {{"min", to_seconds(summary.latency_min)},
+          {"mean", to_seconds(summary.latency_mean)},
+          {"max", to_seconds(summary.latency_max)}}},
+        {"bandwidth", {{"min", summary.bandwidth_min}, {"max", summary.bandwidth_max}}},
+        {"hops_max", summary.hops_max},
+        {"lookahead_seconds", to_seconds(summary.lookahead)},
+        {"cost_model", summary.cost_model},
+        {"notes", summary.notes}};
+}
+
+std::string text_of(const sim::PlatformSummary& summary) {
+    const std::string shape = shape_in_words(summary.shape);
+    const auto count = [](std::uint64_t number) { return grouped(number); };
+    std::vector<std::vector<std::string>> rows = {
+        {"topology", shape.empty() ? summary.topology : fmt::format("{} ({})", summary.topology, shape)},
+        {"nodes", grouped(summary.nodes)},
+        {"cores",
+         fmt::format("{} each, {} in all", range<std::uint64_t>(summary.cores_min, summary.cores_max, count),
+                     grouped(summary.cores_total))},
+        {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
+        {"memory bandwidth", print_bandwidth(summary.memory_bandwidth) + " a node"},
+        {"groups", grouped(summary.groups)},
+        {"links", grouped(summary.links)},
+    };
+    if (summary.pairs > 0) {
+        rows.push_back(
+            {"latency", range(summary.latency_min, summary.latency_max, print_time) +
+                            fmt::format(", {} on average", show_seconds(to_seconds(summary.latency_mean)))});
+        rows.push_back({"bandwidth", range(summary.bandwidth_min, summary.bandwidth_max, print_bandwidth)});
+        rows.push_back({"longest route", fmt::format("{} links", summary.hops_max)});
+        rows.push_back({"lookahead", print_time(summary.lookahead)});
+    }
+    rows.push_back({"cost model", summary.cost_model});
+    for (const std::string& note : summary.notes) rows.push_back({"note", note});
+    return columns(rows, 2);
+}
+
+}  // namespace
+
+std::string describe_platform(const Platform& platform, bool json) {
+    const sim::PlatformSummary summary = sim::describe(platform);
+    const auto overheads = configs::overheads_by_name(platform.overheads);
+    if (json) {
+        Json object = json_of(summary);
+        for (const auto& [name, time] : overheads) object["overheads"][name] = print_time(time);
+        return object.dump(2) + "\n";
+    }
+    std::vector<std::vector<std::string>> costs;
+    costs.reserve(overheads.size());
+    for (const auto& [name, time] : overheads) costs.push_back({"  " + name, print_time(time)});
+    return text_of(summary) + "each operation of the scheduler costs\n" + columns(costs, 1);
+}
+
+#else
+
+std::string describe_platform(const Platform& platform, bool /*json*/) {
+    throw Error("this heddle was built without simulation, which builds platforms",
+                "build it with -DHEDDLE_SIM=ON, which needs SimGrid", platform.where);
+}
+
+#endif
+
+}  // namespace heddle::cli

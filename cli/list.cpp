@@ -1,0 +1,157 @@
+// heddle list: what can be named in a configuration.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/settings.hpp"
+#include "cli/text_table.hpp"
+#include "cli/verbs.hpp"
+#include "partitioners/partitioner.hpp"
+#include "runtime/stealing/policy.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One thing that has a name, with its settings where it has some.
+struct Item {
+    std::string name;
+    std::string help;
+    std::vector<Setting> settings = {};
+};
+
+const char* kind_name(SettingKind kind) {
+    switch (kind) {
+        case SettingKind::integer:
+            return "integer";
+        case SettingKind::number:
+            return "number";
+        case SettingKind::text:
+            return "text";
+        case SettingKind::boolean:
+            return "boolean";
+        case SettingKind::time:
+            return "time";
+        case SettingKind::flops:
+            return "flops";
+        case SettingKind::bytes:
+            return "bytes";
+        case SettingKind::choice:
+            break;
+    }
+    return "choice";
+}
+
+std::vector<Item> workload_items() {
+    std::vector<Item> items;
+    for (const workloads::Kind& kind : workloads::all())
+        items.push_back({kind.name, kind.help, kind.settings});
+    return items;
+}
+
+std::vector<Item> stealing_items() {
+    std::vector<Item> items;
+    for (const auto& kind : runtime::victim_policy_kinds()) items.push_back({kind.name, kind.help});
+    return items;
+}
+
+std::vector<Item> partitioner_items() {
+    std::vector<Item> items;
+    for (const auto& kind : partitioners::all()) items.push_back({kind.name, kind.help});
+    return items;
+}
+
+std::vector<Item> platform_items() {
+    return {
+        {"star", "every node at one switch, a link each"},
+        {"fat_tree", "switches in levels; shape: nodes of a leaf switch, then children of each higher one"},
+        {"torus", "a grid whose rows close to rings; shape: the extent of each dimension"},
+        {"dragonfly", "groups that are all linked; shape: groups, chassis, routers, nodes of a router"},
+        {"file", "a SimGrid platform file: `platform: {file: cluster.xml}`"}};
+}
+
+std::vector<Item> model_items() {
+    return {{"fork_join", "tasks that fork tasks and join them, call by call"}};
+}
+
+struct Topic {
+    const char* name;
+    std::vector<Item> (*items)();
+};
+constexpr Topic topics[] = {{"workloads", workload_items},
+                            {"stealing", stealing_items},
+                            {"partitioners", partitioner_items},
+                            {"platforms", platform_items},
+                            {"models", model_items}};
+
+Json json_of(const std::vector<Item>& items) {
+    Json list = Json::array();
+    for (const Item& item : items) {
+        Json entry = {{"name", item.name}, {"help", item.help}};
+        if (!item.settings.empty()) entry["settings"] = Json::array();
+        for (const Setting& setting : item.settings) {
+            Json described = {{"name", setting.name},
+                              {"kind", kind_name(setting.kind)},
+                              {"default", setting.initial},
+                              {"help", setting.help}};
+            if (!setting.choices.empty()) described["choices"] = setting.choices;
+            entry["settings"].push_back(std::move(described));
+        }
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::string text_of(const std::vector<Item>& items) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Item& item : items) {
+        rows.push_back({item.name, "", item.help});
+        for (const Setting& setting : item.settings) {
+            rows.push_back(
+                {"  " + setting.name, setting.initial.empty() ? "-" : setting.initial, setting.help});
+        }
+    }
+    const bool settings = rows.size() > items.size();
+    if (!settings) {
+        for (auto& row : rows) row.erase(row.begin() + 1);
+    }
+    return columns(rows, 3);
+}
+
+int list(const std::string& wanted, bool json) {
+    std::vector<std::string> known;
+    for (const Topic& topic : topics) {
+        known.emplace_back(topic.name);
+        if (wanted != topic.name) continue;
+        const std::vector<Item> items = topic.items();
+        std::cout << (json ? json_of(items).dump(2) + "\n" : text_of(items));
+        return success;
+    }
+    throw Error(fmt::format("there is no list of \"{}\"", wanted), nearest_advice(wanted, known));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& action) {
+    struct Options {
+        std::string topic;
+        bool json = false;
+    };
+    const auto options = std::make_shared<Options>();
+    CLI::App* verb =
+        app.add_subcommand("list", "list workloads, stealing, partitioners, platforms or models");
+    verb->add_option("TOPIC", options->topic, "workloads, stealing, partitioners, platforms or models")
+        ->required();
+    verb->add_flag("--json", options->json, "print a JSON array");
+    verb->callback(
+        [options, &action] { action = [options] { return list(options->topic, options->json); }; });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,147 @@
+#include "cli/main_function.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worlds.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  heddle run configs/quickstart.yaml
+  heddle run configs/quickstart.yaml --set platform.nodes=1000 --set schedule.stealing.victim=lifeline
+  heddle compare configs/experiments/stealing.yaml
+  heddle launch -n 2 -- heddle run configs/fib.yaml)";
+
+std::vector<std::string> verb_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+    return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    }
+    return names;
+}
+
+/// The verb that was typed, or its own subcommand.
+const CLI::App& typed(const CLI::App& app) {
+    const CLI::App* current = &app;
+    while (!current->get_subcommands().empty()) current = current->get_subcommands().front();
+    return *current;
+}
+
+/// What is wrong with a command line that the parser refused.
+Error explained(const CLI::ParseError& error, const CLI::App& app) {
+    const CLI::App& verb = typed(app);
+    const std::string help = fmt::format("see heddle {}--help", &verb == &app ? "" : verb.get_name() + " ");
+    const std::vector<std::string> words = app.remaining(true);
+    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const bool group = &verb == &app || !verb.get_subcommands({}).empty();
+    if (words.empty() || !(extra || group)) return Error(error.what(), help);
+    const auto option = std::find_if(words.begin(), words.end(),
+                                     [](const std::string& word) { return word.starts_with('-'); });
+    if (option != words.end()) {
+        const std::string name = option->substr(0, option->find('='));
+        return Error(fmt::format("unknown option {}", name), nearest_advice(name, option_names(verb)));
+    }
+    const std::string& word = words.front();
+    if (group) return Error(fmt::format("unknown verb \"{}\"", word), nearest_advice(word, verb_names(verb)));
+    return Error(fmt::format("one word too many: \"{}\"", word), help);
+}
+
+/// Sets `understood` once the command line is, before it is acted upon.
+int run_words(std::vector<std::string> words, bool& understood) {
+    CLI::App app("One binary, two worlds: runs a program natively or on a simulated cluster.", "heddle");
+    app.set_version_flag("--version", "heddle " + versions().heddle);
+    app.footer(examples);
+    app.require_subcommand(0, 1);
+
+    // What comes after `--` belongs to the command that is launched.
+    std::vector<std::string> command;
+    if (!words.empty() && words.front() == "launch") {
+        const auto dashes = std::find(words.begin(), words.end(), "--");
+        if (dashes != words.end()) {
+            command.assign(dashes + 1, words.end());
+            words.erase(dashes, words.end());
+        }
+    }
+    Action action;
+    add_run(app, action);
+    add_compare(app, action);
+    add_list(app, action);
+    add_platform(app, action);
+    add_launch(app, action, command);
+    add_schema(app, action);
+    add_doctor(app, action);
+
+    try {
+        std::reverse(words.begin(), words.end());  // as the parser wants them
+        app.parse(words);
+    } catch (const CLI::Success& wanted) {  // --help, --version
+        return app.exit(wanted);
+    } catch (const CLI::ParseError& error) {
+        throw explained(error, app);
+    }
+    if (!action) {
+        std::cout << app.help();
+        return success;
+    }
+    understood = true;
+    return action();
+}
+
+/// Whether this process may speak of a mistake on a command line, which all processes of a run have alike.
+bool speaks() {
+    try {
+        return part_of_this_process().speaks();
+    } catch (const Error&) {
+        return true;
+    }
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv) {
+    int code = our_mistake;
+    bool understood = false;
+    // Standard output is for results.
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("heddle", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+    try {
+        code = run_words(std::vector<std::string>(argv + 1, argv + argc), understood);
+    } catch (const Error& error) {
+        if (understood || speaks()) std::cerr << fmt::format("heddle: {}\n", error.what());
+        code = mistake;
+    } catch (const std::exception& error) {
+        std::cerr << fmt::format("heddle: a mistake of heddle's own: {}\n", error.what());
+    }
+    std::cout.flush();
+    if (!std::cout && code == success) {
+        std::cerr << "heddle: standard output could not be written\n";
+        return mistake;
+    }
+    return code;
+}
+
+}  // namespace heddle::cli

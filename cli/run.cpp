@@ -1,0 +1,205 @@
+// heddle run: one experiment, in the world that it names.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "base/units.hpp"
+#include "cli/override_options.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/text_table.hpp"
+#include "cli/verbs.hpp"
+#include "cli/worlds.hpp"
+#include "configs/experiment.hpp"
+#include "results/record.hpp"
+#include "results/store.hpp"
+#include "runtime/execution.hpp"
+#include "runtime/native/machine.hpp"
+#include "runtime/native/wall_clock.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using results::Record;
+
+struct Options {
+    std::string file;
+    OverrideOptions overrides;
+    std::string out;
+    bool no_tables = false;
+    bool json = false;
+    bool resolve = false;
+    bool progress = false;
+};
+
+/// One run, from its world's beginning to its judged answer. Nothing where another process has the answer.
+std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when) {
+    const auto workload = experiment.make_workload();
+    auto world = make_world(experiment);
+    workload->prepare({world->topology().nodes, world->topology().cores}, experiment.schedule.placement);
+    Record record{experiment, world->topology(), {}, {}, versions(), {}};
+    const double began = native::wall_seconds();
+    {
+        runtime::Execution execution(*world, experiment.schedule,
+                                     [&workload](NodeId node) { return workload->program(node); });
+        const ProgressLine line(execution, fmt::format("{}, seed {}", experiment.name, experiment.seed),
+                                when);
+        record.result = execution.run();
+    }
+    record.timing.wall_seconds = native::wall_seconds() - began;
+    world.reset();  // a helper process of the world's is counted once it has ended
+    if (!record.result.complete) return std::nullopt;
+    record.verdict = workload->check(record.result.answer);
+    record.timing.peak_memory_bytes = native::peak_memory_bytes() + native::peak_memory_of_helpers_bytes();
+    record.timing.host = native::host_name();
+    return record;
+}
+
+std::string answer_in_words(const Record& record) {
+    std::string words;
+    for (const runtime::AnswerValue& value : record.result.answer) {
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", value.name, value.value);
+    }
+    return words;
+}
+
+std::string verdict_in_words(const workloads::Verdict& verdict) {
+    using Kind = workloads::Verdict::Kind;
+    const char* word = verdict.kind == Kind::right   ? "right"
+                       : verdict.kind == Kind::wrong ? "WRONG"
+                                                     : "not checked";
+    return verdict.reason.empty() ? word : fmt::format("{} ({})", word, verdict.reason);
+}
+
+/// Thief by victim, where it fits a screen.
+std::string matrix(const Record& record) {
+    const NodeId nodes = record.topology.nodes;
+    std::vector<std::vector<std::string>> rows(1, {"  thief \\ victim"});
+    for (NodeId victim = 0; victim < nodes; ++victim) rows[0].push_back(std::to_string(victim));
+    for (NodeId thief = 0; thief < nodes; ++thief) {
+        rows.push_back({fmt::format("  {}", thief)});
+        for (NodeId victim = 0; victim < nodes; ++victim) {
+            const auto found = record.result.steals.find({thief, victim});
+            const bool none = found == record.result.steals.end();
+            rows.back().push_back(thief == victim ? "." : grouped(none ? 0 : found->second));
+        }
+    }
+    return columns(rows, 1);
+}
+
+std::string table_of(const Record& record) {
+    const runtime::Counters& total = record.result.total;
+    const configs::Experiment& experiment = record.experiment;
+    const bool virtual_time = experiment.backend != configs::Backend::native;
+    std::string text = fmt::format("{}: {} on {} x {} {} (seed {})\n", experiment.name, experiment.kind->name,
+                                   record.topology.nodes, record.topology.cores,
+                                   configs::name(experiment.backend), experiment.seed);
+    text += columns(
+        {{"  answer", answer_in_words(record)},
+         {"  check", verdict_in_words(record.verdict)},
+         {"  makespan", fmt::format("{}{}", show_seconds(to_seconds(record.result.makespan)),
+                                    virtual_time ? " (virtual)" : "")},
+         {"  tasks", grouped(total.tasks)},
+         {"  steals", fmt::format("{} within nodes, {} between nodes", grouped(total.steals_within_node),
+                                  grouped(total.steals_between_nodes))},
+         {"  messages",
+          fmt::format("{} ({})", grouped(total.messages), show_bytes(static_cast<double>(total.bytes)))},
+         {"  wall time", show_seconds(record.timing.wall_seconds)},
+         {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
+        2);
+    constexpr NodeId nodes_shown = 8;
+    if (record.topology.nodes > 1 && record.topology.nodes <= nodes_shown) text += matrix(record);
+    return text;
+}
+
+std::string table_of(const std::vector<Record>& records) {
+    const std::size_t median = results::median_run(records);
+    std::vector<std::vector<std::string>> rows = {
+        {"seed", "answer", "makespan", "tasks", "steals within", "between nodes", "wall time", ""}};
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const Record& record = records[i];
+        const runtime::Counters& total = record.result.total;
+        rows.push_back({std::to_string(record.experiment.seed),
+                        record.ok() ? answer_in_words(record) : "WRONG",
+                        show_seconds(to_seconds(record.result.makespan)), grouped(total.tasks),
+                        grouped(total.steals_within_node), grouped(total.steals_between_nodes),
+                        show_seconds(record.timing.wall_seconds), i == median ? "median" : ""});
+    }
+    return columns(rows, 2) + "\n" + table_of(records[median]);
+}
+
+int run(const Options& options) {
+    const Part part = part_of_this_process();
+    std::vector<configs::Override> overrides = overrides_of(options.overrides);
+    if (part.launched)
+        overrides.push_back({"platform.nodes", std::to_string(part.nodes), "heddle launch -n"});
+    configs::Experiment experiment;
+    try {
+        experiment = configs::read_experiment(options.file, overrides);
+        if (!options.resolve) settle(experiment, part);
+    } catch (const Error&) {
+        if (part.speaks()) throw;
+        return mistake;  // which node 0 speaks of
+    }
+    if (options.resolve) {
+        if (part.speaks()) {
+            std::cout << (options.json ? configs::resolved_json(experiment) + "\n"
+                                       : configs::resolved_yaml(experiment));
+        }
+        return success;
+    }
+    std::optional<results::Store> store;
+    if (part.speaks() && !options.out.empty()) {
+        store.emplace(options.out,
+                      options.no_tables ? results::Store::Tables::leave : results::Store::Tables::write);
+    }
+
+    const auto when = !part.speaks()     ? ProgressLine::When::never
+                      : options.progress ? ProgressLine::When::always
+                                         : ProgressLine::When::on_terminal;
+    std::vector<Record> records;
+    for (std::uint32_t i = 0; i < experiment.repeat; ++i) {
+        auto record = run_once(experiment.with_seed(experiment.seed + i), when);
+        if (!record) continue;
+        if (store) store->write(*record);
+        records.push_back(std::move(*record));
+    }
+    if (records.empty()) return success;  // another process speaks
+
+    std::cout << (options.json          ? results::summary_json(records)
+                  : records.size() == 1 ? table_of(records[0])
+                                        : table_of(records));
+    std::cout.flush();
+    const auto wrong =
+        std::find_if(records.begin(), records.end(), [](const Record& record) { return !record.ok(); });
+    if (wrong == records.end()) return success;
+    std::cerr << fmt::format("heddle: wrong answer (seed {}): {}\n", wrong->experiment.seed,
+                             wrong->verdict.reason);
+    return wrong_answer;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* verb = app.add_subcommand("run", "run an experiment and check its answer");
+    verb->add_option("FILE", options->file, "the experiment, a YAML file")->required();
+    add_override_options(*verb, options->overrides);
+    verb->add_flag("--json", options->json, "print one JSON object and nothing else");
+    verb->add_option("--out", options->out, "directory for results: a subdirectory for each cell, runs.csv")
+        ->type_name("DIR");
+    verb->add_flag("--no-tables", options->no_tables,
+                   "with --out: write the cells alone, and leave runs.csv to whoever started this run");
+    verb->add_flag("--resolve", options->resolve,
+                   "print the configuration with every default, and run nothing");
+    verb->add_flag("--progress", options->progress,
+                   "show progress even where standard error is not a terminal");
+    verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,22 @@
+// A comparison as a Slurm job array: the script that sbatch takes. Submits nothing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+struct SlurmOptions {
+    std::string name;                 ///< of the job
+    std::string directory;            ///< of the results; the tasks' own output goes there, too
+    std::string working_directory;    ///< relative paths are relative to it
+    std::vector<std::string> words;   ///< `heddle compare FILE ...`, without --shard
+    std::size_t tasks = 1;            ///< of the array; each runs every tasks-th cell
+    bool alone = false;               ///< a task has its machine for itself, because cells take real time
+    std::vector<std::string> sbatch;  ///< further options, such as --time=1:00:00
+};
+
+std::string slurm_script(const SlurmOptions& options);
+
+}  // namespace heddle::cli

@@ -1,0 +1,31 @@
+// The verbs of the command line, a file each. A verb adds itself and its options to the parser; where it is
+// the one that was typed, it leaves what is to be done in `action`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::cli {
+
+/// Exit codes. 4, a lost node, is runtime/native's.
+enum ExitCode : int { success = 0, wrong_answer = 1, mistake = 2, our_mistake = 3 };
+
+/// What the typed verb does. Returns the exit code, throws Error.
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
+void add_list(CLI::App& app, Action& action);
+void add_platform(CLI::App& app, Action& action);
+void add_schema(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+
+/// `command`: the words after `--`, which the parser does not see.
+void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& command);
+
+}  // namespace heddle::cli

@@ -1,0 +1,113 @@
+#include "cli/worlds.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/native/machine.hpp"
+#include "runtime/native/membership.hpp"
+#include "runtime/native/native_backend.hpp"
+#include "runtime/task_type.hpp"
+#ifdef HEDDLE_SIM
+#include "sim/sim_backend.hpp"
+#endif
+
+namespace heddle::cli {
+
+namespace {
+
+[[noreturn]] void no_simulation(const Location& where) {
+    throw Error("this heddle was built without simulation",
+                "build it with -DHEDDLE_SIM=ON, which needs SimGrid, or state `backend: native`", where);
+}
+
+std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
+    native::NativeOptions options;
+    options.cores = experiment.platform.cores;
+    options.stack_bytes = experiment.schedule.stack_bytes;
+    options.membership = native::membership_from_environment();
+    options.fingerprint = runtime::task_types_fingerprint();
+    return std::make_unique<native::NativeBackend>(std::move(options));
+}
+
+std::unique_ptr<runtime::Backend> make_inprocess(const configs::Experiment& experiment) {
+    inprocess::Options options;
+    options.nodes = experiment.platform.nodes;
+    options.cores = experiment.platform.cores;
+    options.seed = experiment.seed;
+    options.stack_bytes = experiment.schedule.stack_bytes;
+    return std::make_unique<inprocess::InprocessBackend>(options);
+}
+
+std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Experiment& experiment) {
+#ifdef HEDDLE_SIM
+    sim::SimOptions options;
+    options.stack_bytes = experiment.schedule.stack_bytes;
+    return std::make_unique<sim::SimBackend>(experiment.platform, options);
+#else
+    no_simulation(experiment.where("backend"));
+#endif
+}
+
+}  // namespace
+
+Part part_of_this_process() {
+    const auto membership = native::membership_from_environment();
+    if (!membership) return {};
+    return {membership->rank, membership->nodes, true};
+}
+
+void settle(configs::Experiment& experiment, const Part& part) {
+    using configs::Backend;
+    if (experiment.backend == Backend::sim && !has_simulation()) no_simulation(experiment.where("backend"));
+    if (experiment.backend != Backend::native) {
+        if (!part.launched) return;
+        throw Error(fmt::format("`heddle launch` starts processes, but the backend is {}",
+                                configs::name(experiment.backend)),
+                    "leave launch out, or add --backend native", experiment.where("backend"));
+    }
+    Platform& platform = experiment.platform;
+    if (platform.nodes != part.nodes) {
+        throw Error(
+            fmt::format("a native run on {} nodes has {} processes, and this is {}", platform.nodes,
+                        platform.nodes, part.launched ? "another number" : "only one"),
+            fmt::format("start them with: heddle launch -n {} -- heddle run ...; or --set platform.nodes=1; "
+                        "or --backend sim",
+                        platform.nodes),
+            experiment.where("platform.nodes"));
+    }
+    if (platform.cores == 0) platform.cores = native::machine_cores();
+}
+
+std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment) {
+    switch (experiment.backend) {
+        case configs::Backend::native:
+            return make_native(experiment);
+        case configs::Backend::sim:
+            return make_sim(experiment);
+        case configs::Backend::inprocess:
+            break;
+    }
+    return make_inprocess(experiment);
+}
+
+bool has_simulation() {
+#ifdef HEDDLE_SIM
+    return true;
+#else
+    return false;
+#endif
+}
+
+results::Versions versions() {
+    results::Versions versions;
+    versions.heddle = HEDDLE_VERSION;
+    versions.simgrid = HEDDLE_SIMGRID_VERSION;
+#if defined(__clang__)
+    versions.compiler = fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+    versions.compiler = fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+    return versions;
+}
+
+}  // namespace heddle::cli

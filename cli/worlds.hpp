@@ -1,0 +1,41 @@
+// Where the worlds part: the only place that knows all backends. What it hands out is the seam.
+#pragma once
+
+#include <memory>
+
+#include "base/platform.hpp"
+#include "configs/experiment.hpp"
+#include "results/record.hpp"
+#include "runtime/backend.hpp"
+
+namespace heddle::cli {
+
+/// This process's part in a native run: which node of how many it is. One of one where nobody launched it.
+struct Part {
+    NodeId rank = 0;
+    NodeId nodes = 1;
+    bool launched = false;
+
+    /// Only one node of a run talks to people and writes results.
+    bool speaks() const { return rank == 0; }
+};
+
+/// What the environment says. Throws Error where it makes no sense.
+Part part_of_this_process();
+
+/// Completes an experiment for its world: the machine's cores, where nobody stated them. Throws Error where
+/// the world cannot be had: no simulation built in, several nodes that nobody launched.
+void settle(configs::Experiment& experiment, const Part& part);
+
+/// The world of a settled experiment, for one run. Throws Error.
+std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment);
+
+/// Whether simulation was built in.
+bool has_simulation();
+
+/// What `heddle platform show` says of a platform: `json`: one object, otherwise a table. Throws Error.
+std::string describe_platform(const Platform& platform, bool json);
+
+results::Versions versions();
+
+}  // namespace heddle::cli

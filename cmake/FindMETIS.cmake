@@ -1,0 +1,16 @@
+# METIS ships no CMake config. Defines METIS::METIS and METIS_VERSION. Its indices are 32 bits wide in Debian.
+find_path(METIS_INCLUDE_DIR metis.h)
+find_library(METIS_LIBRARY metis)
+if(METIS_INCLUDE_DIR AND EXISTS ${METIS_INCLUDE_DIR}/metis.h)
+    file(STRINGS ${METIS_INCLUDE_DIR}/metis.h metis_lines REGEX "^#define METIS_VER_[A-Z]+[ \t]+[0-9]+")
+    string(REGEX REPLACE "[^;0-9]" "" metis_numbers "${metis_lines}")
+    string(REPLACE ";" "." METIS_VERSION "${metis_numbers}")
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(METIS REQUIRED_VARS METIS_LIBRARY METIS_INCLUDE_DIR VERSION_VAR METIS_VERSION)
+if(METIS_FOUND AND NOT TARGET METIS::METIS)
+    add_library(METIS::METIS UNKNOWN IMPORTED)
+    set_target_properties(METIS::METIS PROPERTIES
+        IMPORTED_LOCATION ${METIS_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${METIS_INCLUDE_DIR})
+endif()
+mark_as_advanced(METIS_INCLUDE_DIR METIS_LIBRARY)

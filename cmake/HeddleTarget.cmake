@@ -1,0 +1,42 @@
+# How a folder becomes a library.
+include(GNUInstallDirs)
+
+# heddle_library(NAME [FOLDER folder] DEPENDS targets...): the library heddle_NAME (alias heddle::NAME) of the .cpp
+# files in the folder and its subfolders, except subfolders that are libraries of their own and cli/main.cpp. A
+# folder of headers only becomes an interface library.
+function(heddle_library name)
+    cmake_parse_arguments(arg "" "FOLDER" "DEPENDS" ${ARGN})
+    if(NOT arg_FOLDER)
+        set(arg_FOLDER ${name})
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cpp)
+    if(name STREQUAL "runtime")
+        list(FILTER sources EXCLUDE REGEX "/runtime/(native|inprocess)/")
+    elseif(name STREQUAL "workloads")
+        list(FILTER sources EXCLUDE REGEX "/workloads/builtin/")
+    endif()
+    list(FILTER sources EXCLUDE REGEX "/cli/main\\.cpp$")
+    if(sources)
+        add_library(heddle_${name} STATIC ${sources})
+        target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_options>)
+        set(scope PUBLIC)
+    else()
+        add_library(heddle_${name} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    add_library(heddle::${name} ALIAS heddle_${name})
+    target_compile_features(heddle_${name} ${scope} cxx_std_20)
+    target_include_directories(heddle_${name} ${scope}
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/heddle>)
+    target_link_libraries(heddle_${name} ${scope} ${arg_DEPENDS})
+endfunction()
+
+# heddle_objects(NAME PATTERN DEPENDS targets...): the files that match, as object library heddle_NAME (alias
+# heddle::NAME). Whatever links it gets every object, needed or not.
+function(heddle_objects name pattern)
+    cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
+    add_library(heddle_${name} OBJECT ${sources})
+    add_library(heddle::${name} ALIAS heddle_${name})
+    target_link_libraries(heddle_${name} PUBLIC ${arg_DEPENDS} PRIVATE $<BUILD_INTERFACE:heddle_options>)
+endfunction()

@@ -1,0 +1,35 @@
+// The combinations of a `compare` section: one experiment for each. Runs nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/experiment.hpp"
+
+namespace heddle::configs {
+
+struct Combination {
+    std::vector<std::string> values;   ///< of the compared keys, in their order, as people write them
+    std::vector<Override> assignment;  ///< the same as `--set` takes it
+    Experiment experiment;             ///< with these values and without a `compare` section
+};
+
+struct Combinations {
+    Experiment base;                ///< the file's own values
+    std::vector<std::string> keys;  ///< what is compared, in the order of the file
+    std::vector<Combination> all;   ///< the last key's values change fastest
+};
+
+/// The most combinations that a file may have: more than that is a mistake.
+inline constexpr std::size_t combinations_max = 100'000;
+
+/// Reads an experiment and all of its combinations. Throws Error for whatever is wrong with one of them: it
+/// then names the values that do not go together.
+Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides = {});
+Combinations read_combinations_text(const std::string& text, const std::string& file,
+                                    const std::vector<Override>& overrides = {});
+
+/// The values in one line: `platform.nodes=4 seed=2`.
+std::string in_words(const Combination& combination);
+
+}  // namespace heddle::configs

@@ -1,0 +1,387 @@
+#include "configs/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "configs/fields.hpp"
+#include "partitioners/partitioner.hpp"
+
+namespace heddle::configs {
+
+namespace {
+
+constexpr const char* workload_advice = "write `workload: {name: fib}`; `heddle list workloads` names them";
+
+std::string joined(const std::string& section, const std::string& key) {
+    return section.empty() ? key : section + "." + key;
+}
+
+Value scalar_value(const std::string& key, const std::string& text, const Location& where) {
+    Value value;
+    value.kind = Value::Kind::scalar;
+    value.text = text;
+    value.where = where;
+    value.key = key;
+    value.key_where = where;
+    return value;
+}
+
+/// Writes `stealing: none` and `overheads: none` out, so that a key below can be set afterwards.
+void expand_shorthands(Value& root) {
+    const auto is_none = [](const Value* value) {
+        return value != nullptr && value->kind == Value::Kind::scalar && value->text == "none";
+    };
+    const auto into_mapping = [](Value& value, const std::vector<std::string>& keys,
+                                 const std::string& text) {
+        const Location where = value.where;
+        value.kind = Value::Kind::mapping;
+        value.text.clear();
+        for (const std::string& key : keys) value.children.push_back(scalar_value(key, text, where));
+    };
+    if (Value* schedule = root.find("schedule")) {
+        if (Value* stealing = schedule->find("stealing"); is_none(stealing))
+            into_mapping(*stealing, {"victim"}, "none");
+    }
+    if (Value* platform = root.find("platform")) {
+        if (Value* overheads = platform->find("overheads"); is_none(overheads)) {
+            std::vector<std::string> keys;
+            for (const auto& [key, time] : overheads_by_name({})) keys.push_back(key);
+            into_mapping(*overheads, keys, "0");
+        }
+    }
+}
+
+/// Puts an override into the tree, in the place of what was there.
+void apply(Value& root, const Override& given) {
+    const Location where = given.parsed ? given.parsed->where : Location{given.origin, 0};
+    Value value = given.parsed ? *given.parsed : parse_value(given.value, where);
+    Value* place = &root;
+    std::string rest = given.key;
+    while (true) {
+        // What is compared is named by keys with dots in them.
+        const std::size_t dot = place->key == "compare" ? std::string::npos : rest.find('.');
+        const std::string key = rest.substr(0, dot);
+        if (key.empty()) throw Error("an empty key", "write KEY=VALUE, such as platform.nodes=4", where);
+        Value* next = place->find(key);
+        if (next == nullptr) {
+            Value fresh;
+            fresh.kind = Value::Kind::mapping;
+            fresh.where = where;
+            fresh.key = key;
+            fresh.key_where = where;
+            place->children.push_back(std::move(fresh));
+            next = &place->children.back();
+        }
+        if (dot == std::string::npos) {
+            value.key = key;
+            value.key_where = where;
+            *next = std::move(value);
+            return;
+        }
+        // Another kind of value was there: the key below takes its place.
+        if (next->kind != Value::Kind::mapping) {
+            next->kind = Value::Kind::mapping;
+            next->children.clear();
+        }
+        place = next;
+        rest = rest.substr(dot + 1);
+    }
+}
+
+/// Reads a tree into an experiment.
+class Reader {
+public:
+    explicit Reader(Experiment& experiment) : experiment_(&experiment) {}
+
+    void read(const Value& root) {
+        read_section(root, "");
+        if (experiment_->kind == nullptr)
+            throw Error("no workload is stated", workload_advice, {experiment_->file, 0});
+        for (const Comparison& comparison : experiment_->compare) check(comparison);
+    }
+
+    void read_section(const Value& section, const std::string& path) {
+        for (const Value& entry : section.children) read_entry(entry, joined(path, entry.key));
+    }
+
+private:
+    void read_entry(const Value& entry, const std::string& key) {
+        experiment_->stated[key] = entry.where;
+        if (key == "workload") {
+            read_workload(entry);
+        } else if (key == "compare") {
+            read_compare(entry);
+        } else if (const Field* field = find_field(key)) {
+            field->read(*experiment_, entry);
+        } else if (is_section(key)) {
+            expect_mapping(entry, key);
+            read_section(entry, key);
+        } else {
+            const std::size_t dot = key.rfind('.');
+            const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
+            throw Error(
+                fmt::format("unknown key \"{}\"{}", entry.key, section.empty() ? "" : " in " + section),
+                nearest_advice(entry.key, names_below(section)), entry.key_where);
+        }
+    }
+
+    static void expect_mapping(const Value& entry, const std::string& key) {
+        if (entry.kind == Value::Kind::mapping) return;
+        std::string advice = fmt::format("write `{}: {{key: value}}` or leave it out", entry.key);
+        if (key == "schedule.stealing") {
+            const Field* victim = find_field("schedule.stealing.victim");
+            advice = entry.kind == Value::Kind::scalar
+                         ? fmt::format("write `stealing: {{victim: {}}}`", entry.text)
+                         : nearest_advice("", victim->shape.choices);
+        }
+        throw Error(fmt::format("{}: expected keys with values, found {}", key, entry.described()), advice,
+                    entry.where);
+    }
+
+    void read_workload(const Value& entry) {
+        if (entry.kind != Value::Kind::mapping) {
+            throw Error(fmt::format("workload: expected keys with values, found {}", entry.described()),
+                        entry.kind == Value::Kind::scalar
+                            ? fmt::format("write `workload: {{name: {}}}`", entry.text)
+                            : workload_advice,
+                        entry.where);
+        }
+        const Value* name = entry.find("name");
+        if (name == nullptr) throw Error("workload.name is missing", workload_advice, entry.where);
+        experiment_->kind = &kind_of(*name);
+        experiment_->settings = Settings(experiment_->kind->settings);
+        for (const Value& setting : entry.children) {
+            experiment_->stated["workload." + setting.key] = setting.where;
+            if (setting.key != "name") set(experiment_->settings, setting.key, setting);
+        }
+    }
+
+    static const workloads::Kind& kind_of(const Value& name) {
+        const std::string text = scalar_text(name, "workload.name", {});
+        try {
+            return workloads::find(text);
+        } catch (const Error& error) {
+            throw error.at(name.where);
+        }
+    }
+
+    static void set(Settings& settings, const std::string& key, const Value& value) {
+        Shape shape;
+        for (const Setting& setting : settings.declared()) {
+            if (setting.name == key) shape = shape_of(setting);
+        }
+        const bool known = std::any_of(settings.declared().begin(), settings.declared().end(),
+                                       [&key](const Setting& setting) { return setting.name == key; });
+        try {
+            settings.set(key, known ? scalar_text(value, "workload." + key, shape) : "", value.where);
+        } catch (const Error& error) {
+            throw Error(known ? error.message() : error.message() + " in workload", error.advice(),
+                        known ? value.where : value.key_where);
+        }
+    }
+
+    void read_compare(const Value& entry) {
+        if (entry.kind != Value::Kind::mapping) {
+            throw Error(fmt::format("compare: expected keys with lists, found {}", entry.described()),
+                        "write it like `compare: {platform.nodes: [1, 10, 100]}`", entry.where);
+        }
+        for (const Value& line : entry.children) {
+            if (line.kind != Value::Kind::list || line.children.empty()) {
+                throw Error(fmt::format("compare: {}: expected a list of values, found {}", line.key,
+                                        line.kind == Value::Kind::list ? "an empty one" : line.described()),
+                            fmt::format("write it like `{}: [first, second]`", line.key), line.where);
+            }
+            experiment_->compare.push_back({line.key, line.children, line.key_where});
+        }
+    }
+
+    /// The key is known, and every value is one that it may have.
+    void check(const Comparison& comparison) const {
+        const std::vector<std::string> known = known_keys(*experiment_->kind);
+        if (std::find(known.begin(), known.end(), comparison.key) == known.end()) {
+            throw Error(fmt::format("compare: unknown key \"{}\"", comparison.key),
+                        nearest_advice(comparison.key, known), comparison.where);
+        }
+        Experiment scratch = *experiment_;
+        for (const Value& value : comparison.values) {
+            if (comparison.key == "workload.name") {
+                kind_of(value);
+            } else if (const Field* field = find_field(comparison.key)) {
+                field->read(scratch, value);
+            } else {
+                set(scratch.settings, comparison.key.substr(comparison.key.find('.') + 1), value);
+            }
+        }
+    }
+
+    Experiment* experiment_;
+};
+
+/// What no single value shows.
+void check_together(const Experiment& experiment) {
+    const auto& stealing = experiment.schedule.stealing;
+    if (stealing.back_off_min > stealing.back_off_max) {
+        const char* key = experiment.is_stated("schedule.stealing.back_off_max")
+                              ? "schedule.stealing.back_off_max"
+                              : "schedule.stealing.back_off_min";
+        throw Error("schedule.stealing.back_off_min is more than back_off_max", "state both",
+                    experiment.where(key));
+    }
+    const auto workload = experiment.make_workload();
+    if (experiment.platform.nodes < 2) return;
+    for (const runtime::TaskType* task : workload->tasks()) {
+        if (task->travels()) continue;
+        const char* key = experiment.is_stated("platform.nodes") ? "platform.nodes" : "workload.name";
+        throw Error(
+            fmt::format("{} cannot run on {} nodes: the arguments or the result of its task {} cannot leave "
+                        "their node",
+                        experiment.kind->name, experiment.platform.nodes, task->name()),
+            "set platform.nodes to 1, or give the task arguments of plain bytes without addresses",
+            experiment.where(key));
+    }
+}
+
+void finish_platform(Platform& platform, const Experiment& experiment) {
+    platform.where = experiment.where("platform");
+    platform.stated_nodes = experiment.is_stated("platform.nodes");
+    platform.stated_cores = experiment.is_stated("platform.cores");
+    platform.stated_core_speed = experiment.is_stated("platform.core_speed");
+    const Location file = experiment.where("platform.file");
+    if (!platform.file.empty() && file.line > 0) {  // from YAML, not from the command line
+        const auto folder = std::filesystem::path(experiment.file).parent_path();
+        platform.file = (folder / platform.file).lexically_normal().string();
+    }
+}
+
+/// Fills in what follows from the rest, where the machine is only described.
+void complete_platform(Experiment& experiment) {
+    Platform& platform = experiment.platform;
+    if (experiment.backend == Backend::native) return;
+    if (platform.cores == 0 && platform.file.empty()) platform.cores = 1;
+    if (experiment.backend == Backend::sim && platform.file.empty()) complete(platform);
+}
+
+Value tree_of(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
+    Value root = parse_document(text, file);
+    expand_shorthands(root);
+    for (const Override& given : overrides) {
+        apply(root, given);
+        expand_shorthands(root);
+    }
+    return root;
+}
+
+Experiment start(const std::string& file) {
+    Experiment experiment;
+    experiment.file = file;
+    experiment.name = std::filesystem::path(file).stem().string();
+    return experiment;
+}
+
+}  // namespace
+
+const char* name(Backend backend) {
+    switch (backend) {
+        case Backend::native:
+            return "native";
+        case Backend::sim:
+            return "sim";
+        case Backend::inprocess:
+            break;
+    }
+    return "inprocess";
+}
+
+std::vector<std::string> backend_names() {
+    return {name(Backend::native), name(Backend::sim), name(Backend::inprocess)};
+}
+
+Location Experiment::where(const std::string& key) const {
+    const auto found = stated.find(key);
+    return found == stated.end() ? Location{file, 0} : found->second;
+}
+
+std::unique_ptr<workloads::Workload> Experiment::make_workload() const {
+    try {
+        return kind->make(settings);
+    } catch (const Error& error) {
+        throw error.at(where("workload.name"));
+    }
+}
+
+Experiment Experiment::with_seed(std::uint64_t other) const {
+    Experiment copy = *this;
+    copy.seed = other;
+    copy.schedule.seed = other;
+    return copy;
+}
+
+Override parse_override(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+        throw Error(fmt::format("--set {}: expected KEY=VALUE", text),
+                    "write it like --set platform.nodes=4");
+    }
+    const std::string key = text.substr(0, equals);
+    return {key, text.substr(equals + 1), "--set " + key};
+}
+
+Experiment read_experiment_text(const std::string& text, const std::string& file,
+                                const std::vector<Override>& overrides) {
+    const Value root = tree_of(text, file, overrides);
+    Experiment experiment = start(file);
+    Reader(experiment).read(root);
+    experiment.schedule.seed = experiment.seed;
+    finish_platform(experiment.platform, experiment);
+    complete_platform(experiment);
+    check_together(experiment);
+    return experiment;
+}
+
+Experiment read_experiment(const std::string& path, const std::vector<Override>& overrides) {
+    return read_experiment_text(read_text_file(path), path, overrides);
+}
+
+Platform read_platform(const std::string& path, const std::vector<Override>& overrides) {
+    return read_platform_text(read_text_file(path), path, overrides);
+}
+
+Platform read_platform_text(const std::string& text, const std::string& file,
+                            const std::vector<Override>& overrides) {
+    Value root = parse_document(text, file);
+    if (root.find("platform") == nullptr) {
+        Value whole;
+        whole.kind = Value::Kind::mapping;
+        root.key = "platform";
+        root.key_where = root.where;
+        whole.children.push_back(std::move(root));
+        root = std::move(whole);
+    }
+    expand_shorthands(root);
+    for (const Override& given : overrides) apply(root, given);
+    Experiment experiment = start(file);
+    Value only;
+    only.kind = Value::Kind::mapping;
+    only.children.push_back(*root.find("platform"));
+    Reader(experiment).read_section(only, "");
+    finish_platform(experiment.platform, experiment);
+    return experiment.platform;
+}
+
+std::vector<std::string> known_keys(const workloads::Kind& workload) {
+    std::vector<std::string> keys;
+    for (const Field& field : fields()) {
+        keys.push_back(field.key);
+        if (field.key != "name") continue;
+        keys.emplace_back("workload.name");
+        for (const Setting& setting : workload.settings) keys.push_back("workload." + setting.name);
+    }
+    return keys;
+}
+
+}  // namespace heddle::configs

@@ -1,0 +1,101 @@
+// One experiment: what a YAML file says, read strictly and filled up with defaults. Where it runs is the
+// command line's business; the combinations of a `compare` section are not run here either.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/platform.hpp"
+#include "base/settings.hpp"
+#include "configs/document.hpp"
+#include "runtime/schedule.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::configs {
+
+enum class Backend : std::uint8_t { native, sim, inprocess };
+
+const char* name(Backend backend);
+std::vector<std::string> backend_names();
+
+/// One line of the `compare` section: a dotted key and the values it is to take.
+struct Comparison {
+    std::string key;
+    std::vector<Value> values;
+    Location where;
+};
+
+struct Experiment {
+    std::string name;
+    const workloads::Kind* kind = nullptr;  ///< the workload's
+    Settings settings;                      ///< the workload's
+    Platform platform;
+    runtime::Schedule schedule;
+    Backend backend = Backend::native;
+    std::uint64_t seed = 1;
+    std::uint32_t repeat = 1;
+    std::vector<Comparison> compare;
+
+    std::string file;                        ///< the YAML file, for errors
+    std::map<std::string, Location> stated;  ///< dotted keys that somebody stated, and where
+
+    bool is_stated(const std::string& key) const { return stated.contains(key); }
+
+    /// Where a key was stated; the file as a whole where nobody did.
+    Location where(const std::string& key) const;
+
+    /// The workload, for one run. Throws Error for settings that do not go together.
+    std::unique_ptr<workloads::Workload> make_workload() const;
+
+    /// The same with another seed, which is in `schedule` too.
+    Experiment with_seed(std::uint64_t other) const;
+};
+
+/// A value that takes the place of the file's. `origin` stands in errors where the file's name would.
+struct Override {
+    std::string key;                             ///< dotted: platform.nodes
+    std::string value;                           ///< as in YAML
+    std::string origin;                          ///< --set platform.nodes
+    std::optional<Value> parsed = std::nullopt;  ///< takes the place of `value`, and knows its own place
+};
+
+/// `KEY=VALUE` of `--set`. Throws Error where there is no `=`.
+Override parse_override(const std::string& text);
+
+/// Reads an experiment. Throws Error, with file and line, for everything that is not exactly right.
+Experiment read_experiment(const std::string& path, const std::vector<Override>& overrides = {});
+
+/// The same from text. Paths in it are relative to the folder of `file`.
+Experiment read_experiment_text(const std::string& text, const std::string& file,
+                                const std::vector<Override>& overrides = {});
+
+/// Reads only a platform: a file with a `platform` section, whose other sections are ignored, or one that
+/// holds its keys alone.
+Platform read_platform(const std::string& path, const std::vector<Override>& overrides = {});
+Platform read_platform_text(const std::string& text, const std::string& file,
+                            const std::vector<Override>& overrides = {});
+
+/// What each operation of the scheduler costs on a platform, under the names of `platform.overheads`.
+std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& overheads);
+
+/// The resolved configuration: every key with its value, in one order, so that reading it gives the same
+/// again. Two experiments that mean the same are written the same. What a backend does not use is left out.
+std::string resolved_yaml(const Experiment& experiment);
+std::string resolved_json(const Experiment& experiment);
+
+/// What a cell's directory is called: 16 hexadecimal digits, a hash of the resolved configuration without
+/// `name`, `repeat` and `compare`, which do not change a run.
+std::string cell_name(const Experiment& experiment);
+
+/// The JSON Schema of a configuration, for editors (draft 7), with the registered workloads.
+std::string schema_json();
+
+/// Every dotted key that may be set, with the settings of the workload.
+std::vector<std::string> known_keys(const workloads::Kind& workload);
+
+}  // namespace heddle::configs

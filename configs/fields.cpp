@@ -1,0 +1,371 @@
+#include "configs/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/units.hpp"
+#include "partitioners/partitioner.hpp"
+#include "runtime/stealing/policy.hpp"
+
+namespace heddle::configs {
+
+namespace {
+
+using Kind = Shape::Kind;
+
+/// Runs `read`, and gives its error the key and the place of the value.
+template <class Read>
+void located(const std::string& key, const Value& value, Read read) {
+    try {
+        read();
+    } catch (const Error& error) {
+        throw Error(key + ": " + error.message(), error.advice(), value.where);
+    }
+}
+
+// Each makes a field from an accessor: a function that gives a reference to the value in an experiment,
+// constant or not.
+
+template <class Access>
+Field integer(std::string key, double at_least, double at_most, std::string help, Access access) {
+    const Shape shape{Kind::integer, at_least, at_most};
+    return {key, shape, std::move(help),
+            [=](Experiment& experiment, const Value& value) {
+                auto& target = access(experiment);
+                target = static_cast<std::decay_t<decltype(target)>>(whole_number(value, key, shape));
+            },
+            [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
+}
+
+template <class Access>
+Field time(std::string key, std::string help, Access access) {
+    const Shape shape{Kind::time};
+    return {
+        key, shape, std::move(help),
+        [=](Experiment& experiment, const Value& value) {
+            const std::string text = scalar_text(value, key, shape);
+            located(key, value, [&] { access(experiment) = parse_time(text); });
+        },
+        [=](const Experiment& experiment) { return nlohmann::ordered_json(print_time(access(experiment))); }};
+}
+
+template <class Access>
+Field quantity(std::string key, Kind kind, double (*parse)(std::string_view), std::string (*print)(double),
+               double at_least, double at_most, std::string help, Access access) {
+    const Shape shape{kind, at_least, at_most};
+    return {key, shape, std::move(help),
+            [=](Experiment& experiment, const Value& value) {
+                const std::string text = scalar_text(value, key, shape);
+                located(key, value, [&] {
+                    const double parsed = parse(text);
+                    if (parsed < at_least || parsed > at_most) {
+                        throw Error(fmt::format("{} is out of range", value.described()),
+                                    fmt::format("{} to {}", print(at_least), print(at_most)));
+                    }
+                    auto& target = access(experiment);
+                    target = static_cast<std::decay_t<decltype(target)>>(parsed);
+                });
+            },
+            [=](const Experiment& experiment) {
+                return nlohmann::ordered_json(print(static_cast<double>(access(experiment))));
+            }};
+}
+
+/// A choice by name: `get` and `set` convert.
+template <class Get, class Set>
+Field choice(std::string key, const std::vector<std::string>& choices, std::string help, Get get, Set set) {
+    const Shape shape{Kind::choice, 0, 0, choices};
+    return {key, shape, std::move(help),
+            [=](Experiment& experiment, const Value& value) {
+                const std::string text = scalar_text(value, key, shape);
+                const auto found = std::find(choices.begin(), choices.end(), text);
+                if (found == choices.end()) {
+                    throw Error(fmt::format("{}: unknown value \"{}\"", key, text),
+                                nearest_advice(text, choices), value.where);
+                }
+                set(experiment, text, static_cast<std::size_t>(found - choices.begin()));
+            },
+            [=](const Experiment& experiment) { return nlohmann::ordered_json(get(experiment)); }};
+}
+
+template <class Access>
+Field integers(std::string key, std::string help, Access access) {
+    const Shape shape{Kind::integers, 1, 4e9};
+    return {key, shape, std::move(help),
+            [=](Experiment& experiment, const Value& value) {
+                if (value.kind != Value::Kind::list) {
+                    throw Error(fmt::format("{}: expected a list, found {}", key, value.described()),
+                                fmt::format("write it like `{}: [16, 4]`", key.substr(key.rfind('.') + 1)),
+                                value.where);
+                }
+                auto& target = access(experiment);
+                target.clear();
+                for (const Value& item : value.children) {
+                    target.push_back(static_cast<std::uint32_t>(whole_number(item, key, shape)));
+                }
+            },
+            [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
+}
+
+template <class Access>
+Field text(std::string key, std::string help, Access access) {
+    const Shape shape{Kind::text};
+    return {key, shape, std::move(help),
+            [=](Experiment& experiment, const Value& value) {
+                access(experiment) = scalar_text(value, key, shape);
+            },
+            [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
+}
+
+struct Overhead {
+    const char* name;
+    Time Overheads::*member;
+    const char* help;
+};
+
+constexpr Overhead overheads[] = {
+    {"fork", &Overheads::fork, "create a task and push it"},
+    {"join", &Overheads::join, "pop a task that nobody stole"},
+    {"steal_attempt", &Overheads::steal_attempt, "look at another worker of the node, in vain"},
+    {"steal", &Overheads::steal, "take a task from another worker of the node"},
+    {"sync", &Overheads::sync, "signal a sync slot"},
+    {"token", &Overheads::token, "take a token from the node's token queue, or put one there"},
+    {"message_enqueue", &Overheads::message_enqueue,
+     "hand a message to the sender module (paid by the worker)"},
+    {"message_send", &Overheads::message_send, "send one message (paid by the sender module)"},
+    {"message_receive", &Overheads::message_receive,
+     "receive one message and run its handler (paid by the receiver module)"},
+    {"wake_up", &Overheads::wake_up, "from an unpark to the parked worker's next instruction"},
+};
+
+std::vector<std::string> topology_names() {
+    std::vector<std::string> names;
+    for (const auto topology : {Network::Topology::star, Network::Topology::fat_tree,
+                                Network::Topology::torus, Network::Topology::dragonfly}) {
+        names.emplace_back(heddle::name(topology));
+    }
+    return names;
+}
+
+void add_platform(std::vector<Field>& all) {
+    all.push_back(integer(
+        "platform.nodes", 1, 1e7, "SMP machines; natively the processes that take part",
+        [](auto& e) -> auto& { return e.platform.nodes; }));
+    all.push_back(integer(
+        "platform.cores", 1, 65536, "cores of each node; natively by default the machine's own",
+        [](auto& e) -> auto& { return e.platform.cores; }));
+    all.push_back(quantity(
+        "platform.core_speed", Kind::flops, parse_flops, print_flops, 1, 1e18, "flops per second of a core",
+        [](auto& e) -> auto& { return e.platform.core_speed; }));
+    all.push_back(quantity(
+        "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "bytes per second, shared by the cores of a node",
+        [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
+    all.push_back(text(
+        "platform.file", "a SimGrid platform file, relative to this file; its hosts are the nodes",
+        [](auto& e) -> auto& { return e.platform.file; }));
+
+    all.push_back(choice(
+        "platform.network.topology", topology_names(), "how the nodes are connected",
+        [](const Experiment& e) { return heddle::name(e.platform.network.topology); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.platform.network.topology = static_cast<Network::Topology>(index);
+        }));
+    all.push_back(quantity(
+        "platform.network.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "of each link in each direction", [](auto& e) -> auto& { return e.platform.network.bandwidth; }));
+    all.push_back(time(
+        "platform.network.latency", "of one link",
+        [](auto& e) -> auto& { return e.platform.network.latency; }));
+    all.push_back(time(
+        "platform.network.gap", "least time between two messages that leave one node (LogGP's g)",
+        [](auto& e) -> auto& { return e.platform.network.gap; }));
+    all.push_back(integers(
+        "platform.network.shape",
+        "fat_tree: nodes of a leaf switch, then children of a switch of each higher level; torus: "
+        "extent of each dimension; dragonfly: groups, chassis of a group, routers of a chassis, "
+        "nodes of a router",
+        [](auto& e) -> auto& { return e.platform.network.shape; }));
+    all.push_back(integers(
+        "platform.network.cables", "fat_tree: parallel cables to each parent, a level each",
+        [](auto& e) -> auto& { return e.platform.network.cables; }));
+    all.push_back(quantity(
+        "platform.network.small_message_bytes", Kind::bytes, parse_bytes, print_bytes, 0, 1e15,
+        "messages below this size do not share bandwidth with other nodes' messages",
+        [](auto& e) -> auto& { return e.platform.network.small_message_bytes; }));
+    all.push_back(choice(
+        "platform.network.cost_model",
+        {heddle::name(Network::CostModel::CM02), heddle::name(Network::CostModel::LV08)},
+        "SimGrid's: CM02 takes latency and bandwidth as written, LV08 multiplies them by 13.01 and 0.97",
+        [](const Experiment& e) { return heddle::name(e.platform.network.cost_model); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.platform.network.cost_model = static_cast<Network::CostModel>(index);
+        }));
+    for (const Overhead& overhead : overheads) {
+        all.push_back(time(
+            fmt::format("platform.overheads.{}", overhead.name),
+            overhead.help, [member = overhead.member](auto& e) -> auto& {
+                return e.platform.overheads.*member;
+            }));
+    }
+}
+
+void add_schedule(std::vector<Field>& all) {
+    using Amount = runtime::Stealing::Amount;
+    all.push_back(choice(
+        "schedule.placement", partitioners::names(), "where a task starts",
+        [](const Experiment& e) { return e.schedule.placement; },
+        [](Experiment& e, const std::string& name, std::size_t) { e.schedule.placement = name; }));
+    all.push_back(choice(
+        "schedule.stealing.victim", runtime::victim_policies(), "where an idle worker looks for work",
+        [](const Experiment& e) { return e.schedule.stealing.victim; },
+        [](Experiment& e, const std::string& name, std::size_t) { e.schedule.stealing.victim = name; }));
+    all.push_back(choice(
+        "schedule.stealing.amount", {"one", "half"}, "how many tasks another node gives at once",
+        [](const Experiment& e) { return e.schedule.stealing.amount == Amount::one ? "one" : "half"; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.stealing.amount = index == 0 ? Amount::one : Amount::half;
+        }));
+    all.push_back(time(
+        "schedule.stealing.back_off_min", "wait after the first round without success",
+        [](auto& e) -> auto& { return e.schedule.stealing.back_off_min; }));
+    all.push_back(time(
+        "schedule.stealing.back_off_max", "longest wait between two rounds",
+        [](auto& e) -> auto& { return e.schedule.stealing.back_off_max; }));
+    all.push_back(integer(
+        "schedule.stealing.retries", 0, 1e9,
+        "failed attempts before the policy's last resort (the longest wait, lifelines)",
+        [](auto& e) -> auto& { return e.schedule.stealing.retries; }));
+    all.push_back(integer(
+        "schedule.deque_slots", 64, 1U << 30, "tasks that one worker can hold",
+        [](auto& e) -> auto& { return e.schedule.deque_slots; }));
+    all.push_back(quantity(
+        "schedule.stack", Kind::bytes, parse_bytes, print_bytes, 65536, 1e12, "stack of one worker",
+        [](auto& e) -> auto& { return e.schedule.stack_bytes; }));
+    all.push_back(quantity(
+        "schedule.aggregate", Kind::bytes, parse_bytes, print_bytes, 0, 1U << 30,
+        "small active messages to one node are sent together up to this size",
+        [](auto& e) -> auto& { return e.schedule.aggregate_bytes; }));
+}
+
+std::vector<Field> make_fields() {
+    std::vector<Field> all;
+    all.push_back(text(
+        "name", "what the experiment is called; by default the file's name",
+        [](auto& e) -> auto& { return e.name; }));
+    add_platform(all);
+    add_schedule(all);
+    all.push_back(choice(
+        "backend", backend_names(), "the world that it runs in",
+        [](const Experiment& e) { return name(e.backend); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.backend = static_cast<Backend>(index);
+        }));
+    all.push_back(integer(
+        "seed", 0, 9e15, "of all random choices", [](auto& e) -> auto& { return e.seed; }));
+    all.push_back(integer(
+        "repeat", 1, 1e6, "runs, with the seeds seed, seed + 1, ...",
+        [](auto& e) -> auto& { return e.repeat; }));
+    return all;
+}
+
+}  // namespace
+
+const std::vector<Field>& fields() {
+    static const std::vector<Field> all = make_fields();
+    return all;
+}
+
+const Field* find_field(const std::string& key) {
+    const auto found = std::find_if(fields().begin(), fields().end(),
+                                    [&key](const Field& field) { return field.key == key; });
+    return found == fields().end() ? nullptr : &*found;
+}
+
+bool is_section(const std::string& prefix) {
+    return std::any_of(fields().begin(), fields().end(),
+                       [&prefix](const Field& field) { return field.key.starts_with(prefix + "."); });
+}
+
+std::vector<std::string> names_below(const std::string& section) {
+    std::vector<std::string> names;
+    const std::string start = section.empty() ? "" : section + ".";
+    for (const Field& field : fields()) {
+        if (!field.key.starts_with(start)) continue;
+        const std::string rest = field.key.substr(start.size());
+        const std::string name = rest.substr(0, rest.find('.'));
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (section.empty() && name == "name") names.emplace_back("workload");
+    }
+    if (section.empty()) names.emplace_back("compare");
+    return names;
+}
+
+Shape shape_of(const Setting& setting) {
+    switch (setting.kind) {
+        case SettingKind::integer:
+            return {Kind::integer, setting.at_least};
+        case SettingKind::number:
+            return {Kind::number, setting.at_least};
+        case SettingKind::boolean:
+            return {Kind::boolean};
+        case SettingKind::choice:
+            return {Kind::choice, 0, 0, setting.choices};
+        case SettingKind::time:
+            return {Kind::time, setting.at_least};
+        case SettingKind::flops:
+            return {Kind::flops, setting.at_least};
+        case SettingKind::bytes:
+            return {Kind::bytes, setting.at_least};
+        case SettingKind::text:
+            break;
+    }
+    return {Kind::text};
+}
+
+std::string scalar_text(const Value& value, const std::string& key, const Shape& shape) {
+    if (value.kind != Value::Kind::scalar) {
+        throw Error(fmt::format("{}: expected a single value, found {}", key, value.described()),
+                    value.kind == Value::Kind::null ? "state a value or leave the key out" : "", value.where);
+    }
+    const bool number = shape.kind == Kind::integer || shape.kind == Kind::number ||
+                        shape.kind == Kind::integers || shape.kind == Kind::boolean;
+    if (number && value.quoted) {
+        throw Error(
+            fmt::format("{}: expected {}, found {}", key,
+                        shape.kind == Kind::boolean ? "true or false" : "a number", value.described()),
+            "leave the quotes out", value.where);
+    }
+    return value.text;
+}
+
+std::int64_t whole_number(const Value& value, const std::string& key, const Shape& shape) {
+    const std::string text = scalar_text(value, key, shape);
+    std::string_view digits = text;
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const std::string range = fmt::format("{:.0f} to {:.0f}", shape.at_least, shape.at_most);
+    if (parsed.ec == std::errc::invalid_argument || parsed.ptr != digits.data() + digits.size()) {
+        throw Error(fmt::format("{}: expected a whole number, found {}", key, value.described()), range,
+                    value.where);
+    }
+    const auto as_double = static_cast<double>(number);
+    if (parsed.ec != std::errc() || as_double < shape.at_least || as_double > shape.at_most) {
+        const char* what = text.starts_with('-') ? "is negative" : "is out of range";
+        throw Error(fmt::format("{}: {} {}", key, text, what), "expected " + range, value.where);
+    }
+    return number;
+}
+
+std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& costs) {
+    std::vector<std::pair<std::string, Time>> named;
+    for (const Overhead& overhead : overheads) named.emplace_back(overhead.name, costs.*overhead.member);
+    return named;
+}
+
+}  // namespace heddle::configs

@@ -1,0 +1,66 @@
+// The table of all keys outside `workload` and `compare`: reading, the resolved configuration and the JSON
+// Schema all come from it, so that they cannot disagree. For the files of this folder only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "configs/experiment.hpp"
+
+namespace heddle::configs {
+
+/// What a value looks like.
+struct Shape {
+    enum class Kind : std::uint8_t {
+        integer,
+        number,
+        text,
+        boolean,
+        choice,
+        time,
+        flops,
+        bytes,
+        bandwidth,
+        integers
+    };
+
+    Kind kind = Kind::text;
+    double at_least = 0;
+    double at_most = 9e15;  ///< of integers
+    std::vector<std::string> choices = {};
+};
+
+struct Field {
+    std::string key;  ///< dotted
+    Shape shape;
+    std::string help;
+    std::function<void(Experiment&, const Value&)> read;
+    std::function<nlohmann::ordered_json(const Experiment&)> show;
+};
+
+/// In the order in which the resolved configuration is written.
+const std::vector<Field>& fields();
+
+/// The field of that key, or null.
+const Field* find_field(const std::string& key);
+
+/// Whether keys begin with `prefix` and a dot.
+bool is_section(const std::string& prefix);
+
+/// The keys one level below a section (empty: the top level), with `workload` and `compare`.
+std::vector<std::string> names_below(const std::string& section);
+
+/// A workload's setting, as a shape.
+Shape shape_of(const Setting& setting);
+
+/// The text of a scalar that `key` takes, after its YAML type was checked. Throws Error for a list, for text
+/// in quotes where a number belongs.
+std::string scalar_text(const Value& value, const std::string& key, const Shape& shape);
+
+/// A whole number within the shape's bounds. Throws Error.
+std::int64_t whole_number(const Value& value, const std::string& key, const Shape& shape);
+
+}  // namespace heddle::configs

@@ -1,0 +1,165 @@
+// The JSON Schema of a configuration, made from the same table that reads it.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "configs/experiment.hpp"
+#include "configs/fields.hpp"
+
+namespace heddle::configs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = Shape::Kind;
+
+constexpr const char* number_pattern = R"(\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)";
+
+Json quantity(const std::string& units, bool plain_number, const std::string& description) {
+    Json number = {{"type", "number"}, {"minimum", 0}};
+    if (!plain_number) number["maximum"] = 0;
+    const std::string unit = plain_number ? fmt::format("( *{})?", units) : " *" + units;
+    return {{"description", description},
+            {"anyOf",
+             Json::array({Json{{"type", "string"}, {"pattern", fmt::format("^{}{}$", number_pattern, unit)}},
+                          std::move(number)})}};
+}
+
+/// The shapes that have a form of their own, by the name under which the schema refers to them.
+Json definitions() {
+    return {
+        {"time", quantity("(ps|ns|us|ms|s)", false, "a time: 1us, 2.5ms")},
+        {"flops", quantity("[kMGTPE]?f", false, "floating-point operations: 20f, 10Gf")},
+        {"bytes", quantity("([kMGTPE]|[KMGTPE]i)?B", true, "bytes: 4096, 4KiB, 64MB")},
+        {"bandwidth", quantity("([kMGTPE]|[KMGTPE]i)?[Bb]ps", false,
+                               "bytes per second, 12.5GBps, or bits per second, 100Gbps")},
+        // Some readers of YAML take 1e-3 for text.
+        {"number",
+         {{"anyOf",
+           Json::array({Json{{"type", "number"}},
+                        Json{{"type", "string"}, {"pattern", fmt::format("^-?{}$", number_pattern)}}})}}},
+        {"text", {{"type", Json::array({"string", "number", "boolean"})}}},
+    };
+}
+
+Json with_bounds(Json schema, const Shape& shape) {
+    if (shape.at_least > -1e300) schema["minimum"] = static_cast<std::int64_t>(shape.at_least);
+    schema["maximum"] = static_cast<std::int64_t>(shape.at_most);
+    return schema;
+}
+
+Json schema_of(const Shape& shape) {
+    const auto reference = [](const char* name) {
+        return Json{{"allOf", Json::array({Json{{"$ref", fmt::format("#/definitions/{}", name)}}})}};
+    };
+    switch (shape.kind) {
+        case Kind::integer:
+            return with_bounds({{"type", "integer"}}, shape);
+        case Kind::integers:
+            return {{"type", "array"}, {"items", with_bounds({{"type", "integer"}}, shape)}};
+        case Kind::boolean:
+            return {{"type", "boolean"}};
+        case Kind::choice:
+            return {{"enum", shape.choices}};
+        case Kind::number:
+            return reference("number");
+        case Kind::time:
+            return reference("time");
+        case Kind::flops:
+            return reference("flops");
+        case Kind::bytes:
+            return reference("bytes");
+        case Kind::bandwidth:
+            return reference("bandwidth");
+        case Kind::text:
+            break;
+    }
+    return reference("text");
+}
+
+Json described(const Shape& shape, const std::string& help, const Json& initial) {
+    Json schema = schema_of(shape);
+    schema["description"] = help;
+    if (!initial.is_null() && initial != Json("")) schema["default"] = initial;
+    return schema;
+}
+
+Json section() {
+    return {{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}};
+}
+
+Json initial(const Setting& setting) {
+    const bool text = setting.kind == SettingKind::text || setting.kind == SettingKind::choice;
+    const Json parsed = text ? Json() : Json::parse(setting.initial, nullptr, false);
+    return parsed.is_number() || parsed.is_boolean() ? parsed : Json(setting.initial);
+}
+
+Json workload_schema() {
+    Json names = Json::array();
+    Json each = Json::array();
+    for (const workloads::Kind& kind : workloads::all()) {
+        names.push_back(kind.name);
+        Json settings = section();
+        settings["properties"]["name"] = {{"const", kind.name}, {"description", kind.help}};
+        for (const Setting& setting : kind.settings) {
+            settings["properties"][setting.name] =
+                described(shape_of(setting), setting.help, initial(setting));
+        }
+        each.push_back(
+            {{"if",
+              {{"properties", {{"name", {{"const", kind.name}}}}}, {"required", Json::array({"name"})}}},
+             {"then", std::move(settings)}});
+    }
+    return {{"type", "object"},
+            {"description", "the program, by its name, and its settings"},
+            {"required", Json::array({"name"})},
+            {"properties", {{"name", {{"enum", std::move(names)}}}}},
+            {"allOf", std::move(each)}};
+}
+
+/// Gives a section a second form: the word `none`.
+Json or_none(Json schema, const std::string& help) {
+    return {{"description", help}, {"anyOf", Json::array({Json{{"const", "none"}}, std::move(schema)})}};
+}
+
+}  // namespace
+
+std::string schema_json() {
+    const Experiment defaults;
+    Json properties = Json::object();
+    for (const Field& field : fields()) {
+        Json* place = &properties;
+        std::size_t begin = 0;
+        for (std::size_t dot = field.key.find('.'); dot != std::string::npos;
+             dot = field.key.find('.', begin)) {
+            const std::string name = field.key.substr(begin, dot - begin);
+            if (!place->contains(name)) (*place)[name] = section();
+            place = &(*place)[name]["properties"];
+            begin = dot + 1;
+        }
+        const bool computed = field.key == "platform.cores";
+        (*place)[field.key.substr(begin)] =
+            described(field.shape, field.help, computed ? Json() : field.show(defaults));
+        if (field.key == "name") properties["workload"] = workload_schema();
+    }
+    Json& stealing = properties["schedule"]["properties"]["stealing"];
+    stealing = or_none(std::move(stealing), "what an idle worker does; none: nothing");
+    Json& overheads = properties["platform"]["properties"]["overheads"];
+    overheads =
+        or_none(std::move(overheads), "what the scheduler's operations cost in simulation; none: nothing");
+    properties["compare"] = {
+        {"type", "object"},
+        {"description", "dotted keys with the values that they take; every combination is a cell"},
+        {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
+
+    Json root = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", "Heddle experiment"},
+                 {"type", "object"},
+                 {"required", Json::array({"workload"})},
+                 {"additionalProperties", false},
+                 {"properties", std::move(properties)},
+                 {"definitions", definitions()}};
+    return root.dump(2) + "\n";
+}
+
+}  // namespace heddle::configs

@@ -1,0 +1,88 @@
+#include "graphs/generators/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::graphs {
+
+namespace {
+
+constexpr std::int64_t count_max = 1'000'000'000;
+
+}  // namespace
+
+Setting count_setting(const std::string& name, const std::string& initial, const std::string& help,
+                      double least) {
+    return {name, SettingKind::integer, initial, help, {}, least};
+}
+
+std::vector<Setting> weight_settings() {
+    return {
+        {"flops", SettingKind::flops, "1Mf", "mean work of a task", {}, 0},
+        {"bytes", SettingKind::bytes, "10kB", "mean weight of an edge", {}, 0},
+        {"spread",
+         SettingKind::number,
+         "0",
+         "how far weights lie from the mean: 0.5 is from half to one and a half",
+         {},
+         0},
+        {"seed", SettingKind::integer, "1", "of the random choices", {}, 0},
+    };
+}
+
+std::vector<Setting> with_weights(std::vector<Setting> more) {
+    for (Setting& setting : weight_settings()) more.push_back(std::move(setting));
+    return more;
+}
+
+std::uint32_t count(const Settings& settings, const std::string& name) {
+    const std::int64_t value = settings.integer(name);
+    if (value > count_max)
+        refuse(settings, name, fmt::format("{} is {}, but it is at most {}", name, value, count_max));
+    return static_cast<std::uint32_t>(value);
+}
+
+void refuse(const Settings& settings, const std::string& name, const std::string& message) {
+    throw Error(message, {}, settings.where(name));
+}
+
+Assembly::Assembly(const Settings& settings)
+    : seed_(static_cast<std::uint64_t>(settings.integer("seed"))),
+      flops_(settings.number("flops")),
+      bytes_(settings.number("bytes")),
+      spread_(settings.number("spread")) {
+    if (spread_ > 1)
+        refuse(settings, "spread",
+               fmt::format("spread is {}, but weights are not negative: at most 1", spread_));
+}
+
+double Assembly::drawn(double mean, std::uint64_t stream, std::uint64_t number) const {
+    if (spread_ == 0) return mean;
+    return mean * (1 + spread_ * (2 * seed_.split(stream).split(number).uniform() - 1));
+}
+
+TaskIndex Assembly::task(std::uint16_t kernel, std::string name) {
+    builder_.add_task(drawn(flops_, 0, tasks_), std::move(name));
+    result_.kernel_of.push_back(kernel);
+    return tasks_++;
+}
+
+void Assembly::edge(TaskIndex from, TaskIndex to) {
+    builder_.add_edge(from, to, drawn(bytes_, 1, edges_++));
+}
+
+void Assembly::writes(DatumIndex datum) {
+    result_.writes.push_back(datum);
+    result_.data = std::max(result_.data, datum + 1);
+}
+
+GraphFile Assembly::build(std::vector<std::string> kernels) {
+    result_.graph = builder_.build();
+    result_.kernels = std::move(kernels);
+    if (result_.kernels.empty()) result_.kernel_of.clear();
+    return std::move(result_);
+}
+
+}  // namespace heddle::graphs

@@ -1,0 +1,88 @@
+// FFT and layered random graphs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "graphs/generators/assembly.hpp"
+#include "graphs/generators/families.hpp"
+
+namespace heddle::graphs {
+
+namespace {
+
+/// The graph of Topcuoglu et al. 2002, section 6.3: a binary tree of recursive calls down to the points, then
+/// butterflies.
+GraphFile fft(const Settings& settings) {
+    const std::uint32_t points = count(settings, "points");
+    if (!std::has_single_bit(points)) {
+        refuse(settings, "points", fmt::format("points is {}, which is not a power of 2", points));
+    }
+    Assembly graph(settings);
+    for (TaskIndex call = 0; call < 2 * points - 1; ++call) {
+        graph.task(0, {});
+        if (call > 0) graph.edge((call - 1) / 2, call);
+    }
+    TaskIndex before = points - 1;  // the leaves of the tree
+    for (std::uint32_t half = 1; half < points; half *= 2) {
+        const TaskIndex first = graph.tasks();
+        for (std::uint32_t i = 0; i < points; ++i) {
+            const TaskIndex task = graph.task(1, {});
+            graph.edge(before + i, task);
+            graph.edge(before + (i ^ half), task);
+        }
+        before = first;
+    }
+    return graph.build({"call", "butterfly"});
+}
+
+/// Tasks in layers. A task after the first layer has one predecessor in the layer before it, and `degree` - 1
+/// more from the `reach` layers before it, all different.
+GraphFile layered(const Settings& settings) {
+    const std::uint32_t tasks = count(settings, "tasks"), width = count(settings, "width"),
+                        degree = count(settings, "degree"), reach = count(settings, "reach");
+    Assembly graph(settings);
+    const Random shape = graph.random();
+    std::vector<TaskIndex> chosen;
+    for (TaskIndex task = 0; task < tasks; ++task) {
+        graph.task();
+        const TaskIndex layer = task / width;
+        if (layer == 0) continue;
+        Random random = shape.split(task);
+        const TaskIndex layer_before = (layer - 1) * width;
+        const TaskIndex oldest = layer >= reach ? (layer - reach) * width : 0;
+        const TaskIndex candidates = layer * width - oldest;
+        chosen.assign(1, layer_before + static_cast<TaskIndex>(random.below(width)));
+        // Few of many: draw again where one comes twice, but not for ever.
+        const TaskIndex wanted = std::min(degree, candidates);
+        for (TaskIndex draws = 0; chosen.size() < wanted && draws < 4 * wanted; ++draws) {
+            const auto one = oldest + static_cast<TaskIndex>(random.below(candidates));
+            if (std::find(chosen.begin(), chosen.end(), one) == chosen.end()) chosen.push_back(one);
+        }
+        for (const TaskIndex from : chosen) graph.edge(from, task);
+    }
+    return graph.build();
+}
+
+std::vector<Setting> fft_settings() {
+    return with_weights({count_setting("points", "16", "points, a power of 2")});
+}
+
+std::vector<Setting> layered_settings() {
+    return with_weights({count_setting("tasks", "1000", "tasks in all"),
+                         count_setting("width", "32", "tasks in a layer"),
+                         count_setting("degree", "3", "predecessors of a task"),
+                         count_setting("reach", "2", "how many layers back a predecessor may lie")});
+}
+
+}  // namespace
+
+Generator fft_generator() {
+    return {"fft", "recursive calls and butterflies of a fast Fourier transform", fft_settings, fft};
+}
+
+Generator layered_generator() {
+    return {"layered", "random edges between layers of tasks", layered_settings, layered};
+}
+
+}  // namespace heddle::graphs

@@ -1,0 +1,161 @@
+// The dependence patterns of Task Bench (Slaughter et al.: "Task Bench: a parameterized benchmark for
+// evaluating parallel runtime performance", SC 2020, table 2): `steps` rows of `width` tasks; a pattern says
+// which tasks of the row before a task needs. A column is a datum.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "graphs/generators/assembly.hpp"
+#include "graphs/generators/families.hpp"
+
+namespace heddle::graphs {
+
+namespace {
+
+using Columns = std::vector<std::uint32_t>;
+
+struct Shape {
+    std::uint32_t width;
+    std::uint32_t radix;
+    Random random;
+};
+
+Columns stencil(const Shape& shape, std::uint32_t, std::uint32_t column) {
+    Columns columns{column};
+    if (column > 0) columns.push_back(column - 1);
+    if (column + 1 < shape.width) columns.push_back(column + 1);
+    return columns;
+}
+
+Columns stencil_periodic(const Shape& shape, std::uint32_t, std::uint32_t column) {
+    return {column, (column + shape.width - 1) % shape.width, (column + 1) % shape.width};
+}
+
+Columns sweep(const Shape&, std::uint32_t, std::uint32_t column) {
+    Columns columns{column};
+    if (column > 0) columns.push_back(column - 1);
+    return columns;
+}
+
+Columns fft(const Shape& shape, std::uint32_t step, std::uint32_t column) {
+    const auto levels = static_cast<std::uint32_t>(std::bit_width(shape.width - 1));
+    const std::uint32_t distance = levels == 0 ? shape.width : 1U << ((step - 1) % levels);
+    Columns columns{column};
+    if (column >= distance) columns.push_back(column - distance);
+    if (column + distance < shape.width) columns.push_back(column + distance);
+    return columns;
+}
+
+/// Column c is fed by c / 2 as long as the tree grows; then every column goes on alone.
+Columns tree(const Shape& shape, std::uint32_t step, std::uint32_t column) {
+    const bool growing = step <= 31 && (1U << (step - 1)) < shape.width;
+    return {growing ? column / 2 : column};
+}
+
+Columns nearest(const Shape& shape, std::uint32_t, std::uint32_t column) {
+    Columns columns;
+    const std::int64_t first = std::int64_t{column} - shape.radix / 2;
+    for (std::int64_t one = first; one < first + shape.radix; ++one) {
+        if (one >= 0 && one < shape.width) columns.push_back(static_cast<std::uint32_t>(one));
+    }
+    return columns;
+}
+
+/// `radix` columns, as far from each other as can be, turned on with each step.
+Columns spread(const Shape& shape, std::uint32_t step, std::uint32_t column) {
+    Columns columns;
+    for (std::uint64_t i = 0; i < shape.radix; ++i) {
+        const std::uint64_t turn = i == 0 ? 0 : step;
+        columns.push_back(
+            static_cast<std::uint32_t>((column + i * shape.width / shape.radix + turn) % shape.width));
+    }
+    return columns;
+}
+
+Columns random(const Shape& shape, std::uint32_t step, std::uint32_t column) {
+    Columns columns;
+    Random draw = shape.random.split(step).split(column);
+    while (columns.size() < std::min(shape.radix, shape.width)) {
+        const auto one = static_cast<std::uint32_t>(draw.below(shape.width));
+        if (std::find(columns.begin(), columns.end(), one) == columns.end()) columns.push_back(one);
+    }
+    return columns;
+}
+
+Columns all_to_all(const Shape& shape, std::uint32_t, std::uint32_t) {
+    Columns columns;
+    for (std::uint32_t one = 0; one < shape.width; ++one) columns.push_back(one);
+    return columns;
+}
+
+Columns no_communication(const Shape&, std::uint32_t, std::uint32_t column) {
+    return {column};
+}
+
+Columns trivial(const Shape&, std::uint32_t, std::uint32_t) {
+    return {};
+}
+
+struct Pattern {
+    const char* name;
+    Columns (*before)(const Shape& shape, std::uint32_t step, std::uint32_t column);
+};
+
+constexpr Pattern patterns[] = {
+    {"stencil", stencil},
+    {"stencil_periodic", stencil_periodic},
+    {"sweep", sweep},
+    {"fft", fft},
+    {"tree", tree},
+    {"nearest", nearest},
+    {"spread", spread},
+    {"random", random},
+    {"all_to_all", all_to_all},
+    {"no_communication", no_communication},
+    {"trivial", trivial},
+};
+
+GraphFile task_bench(const Settings& settings) {
+    const std::uint32_t steps = count(settings, "steps");
+    if (std::uint64_t{steps} * count(settings, "width") > 1'000'000'000) {
+        refuse(settings, "steps", "the graph would have more than 1000000000 tasks");
+    }
+    Assembly graph(settings);
+    const Shape shape{count(settings, "width"), count(settings, "radix"), graph.random()};
+    const std::string name = settings.text("pattern");
+    const Pattern& pattern = *std::find_if(std::begin(patterns), std::end(patterns),
+                                           [&name](const Pattern& one) { return name == one.name; });
+    for (std::uint32_t step = 0; step < steps; ++step) {
+        for (std::uint32_t column = 0; column < shape.width; ++column) {
+            const TaskIndex task = graph.task();
+            graph.writes(column);
+            if (step == 0) continue;
+            Columns before = pattern.before(shape, step, column);
+            std::sort(before.begin(), before.end());
+            before.erase(std::unique(before.begin(), before.end()), before.end());
+            for (const std::uint32_t one : before) graph.edge((step - 1) * shape.width + one, task);
+        }
+    }
+    return graph.build();
+}
+
+std::vector<Setting> task_bench_settings() {
+    std::vector<std::string> names;
+    for (const Pattern& pattern : patterns) names.emplace_back(pattern.name);
+    return with_weights(
+        {{"pattern", SettingKind::choice, "stencil", "which tasks of the step before a task needs", names},
+         count_setting("width", "16", "tasks in a step"),
+         count_setting("steps", "16", "steps"),
+         count_setting("radix", "3", "nearest, spread, random: how many tasks a task needs")});
+}
+
+}  // namespace
+
+Generator task_bench_generator() {
+    return {"task_bench", "steps of tasks with one of Task Bench's dependence patterns", task_bench_settings,
+            task_bench};
+}
+
+}  // namespace heddle::graphs

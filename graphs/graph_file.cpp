@@ -1,0 +1,143 @@
+#include "graphs/graph_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/settings.hpp"
+#include "graphs/readers.hpp"
+
+namespace heddle::graphs {
+
+namespace {
+
+/// As much of a file as tells its format.
+constexpr std::size_t beginning_bytes = 1 << 16;
+
+bool contains(std::string_view text, std::string_view what) {
+    return text.find(what) != text.npos;
+}
+
+Format format_of_json(std::string_view beginning) {
+    return contains(beginning, "\"heddle_graph\"") ? Format::heddle : Format::wfformat;
+}
+
+/// Numbers only: STG begins with one, METIS with two or more (a mesh, with one or two, is told by its name).
+std::optional<Format> format_of_content(const std::string& path, std::string_view beginning) {
+    const SourceText source{path, std::string(beginning)};
+    Lines lines(source);
+    while (lines.next()) {
+        const std::string_view text = trimmed(lines.text());
+        if (text.starts_with("#tasks") || text.starts_with("#critical")) return Format::hetero;
+        if (text.empty() || text.front() == '%' || text.front() == '#' || text.starts_with("//") ||
+            text.starts_with("/*")) {
+            continue;
+        }
+        if (text.front() == '<') return Format::dax;
+        if (text.front() == '{') return format_of_json(beginning);
+        if (text.starts_with("@")) return Format::tgff;
+        if (text.starts_with("digraph") || text.starts_with("strict") || text.starts_with("graph"))
+            return Format::dot;
+        if (text.find_first_not_of("0123456789 \t") != text.npos) return std::nullopt;
+        return text.find_first_of(" \t") == text.npos ? Format::stg : Format::metis;
+    }
+    return std::nullopt;
+}
+
+bool is_undirected(Format format) {
+    return format == Format::metis || format == Format::mesh;
+}
+
+}  // namespace
+
+const std::vector<NamedFormat>& formats() {
+    static const std::vector<NamedFormat> known = {
+        {"stg", Format::stg, "Standard Task Graph Set (.stg): no communication"},
+        {"dot", Format::dot, "Graphviz (.dot, .gv) with attributes Weight or size"},
+        {"dax", Format::dax, "Pegasus DAX (.xml, .dax): runtimes in seconds, edges carry files"},
+        {"wfformat", Format::wfformat, "WfCommons WfFormat, 1.5 and before (.json)"},
+        {"metis", Format::metis, "METIS graph (.graph, .mgraph): undirected, for partitioning"},
+        {"mesh", Format::mesh, "METIS mesh (.mesh): elements with a common corner are neighbours"},
+        {"hetero", Format::hetero, "costs on each processor: #tasks, #edges (.dag, .txt)"},
+        {"heft_csv", Format::heft_csv, "NAME_task_connectivity.csv with its tables of costs and bandwidths"},
+        {"tgff", Format::tgff, "TGFF with a table of computation costs (.tgff)"},
+        {"heddle", Format::heddle, "Heddle's own (.json), which keeps everything"},
+    };
+    return known;
+}
+
+Format format_named(const std::string& name) {
+    std::vector<std::string> names;
+    for (const NamedFormat& known : formats()) {
+        if (known.name == name) return known.format;
+        names.push_back(known.name);
+    }
+    throw Error(fmt::format("unknown format \"{}\"", name), nearest_advice(name, names));
+}
+
+Format detect_format(const std::string& path) {
+    struct Ending {
+        std::string_view text;
+        Format format;
+    };
+    static constexpr Ending endings[] = {
+        {".stg", Format::stg},     {".dot", Format::dot},     {".gv", Format::dot},
+        {".dax", Format::dax},     {".graph", Format::metis}, {".mgraph", Format::metis},
+        {".mesh", Format::mesh},   {".tgff", Format::tgff},   {"_task_connectivity.csv", Format::heft_csv},
+        {".metis", Format::metis},
+    };
+    std::string lower = path;
+    for (char& c : lower) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    for (const Ending& ending : endings) {
+        if (lower.ends_with(ending.text)) return ending.format;
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(fmt::format("cannot read {}", path), "does the file exist, and may you read it?");
+    std::string beginning(beginning_bytes, '\0');
+    file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+    beginning.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    if (const auto format = format_of_content(path, beginning)) return *format;
+    std::vector<std::string> names;
+    for (const NamedFormat& known : formats()) names.push_back(known.name);
+    throw Error("the format of this graph is unknown",
+                fmt::format("name it; known: {}", fmt::join(names, ", ")), {path, 0});
+}
+
+GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
+    const Format format = options.format ? *options.format : detect_format(path);
+    if (is_undirected(format)) {
+        throw Error("this graph is undirected: it says who exchanges data, not who waits for whom",
+                    "it can be partitioned, not scheduled", {path, 0});
+    }
+    const SourceText source = SourceText::read(path);
+    switch (format) {
+        case Format::stg:
+            return read_stg(source, options);
+        case Format::dot:
+            return read_dot(source, options);
+        case Format::dax:
+            return read_dax(source, options);
+        case Format::wfformat:
+            return read_wfformat(source, options);
+        case Format::hetero:
+            return read_hetero(source, options);
+        case Format::heft_csv:
+            return read_heft_csv(source, options);
+        case Format::tgff:
+            return read_tgff(source, options);
+        default:
+            return read_heddle(source, options);
+    }
+}
+
+DataGraph read_data_graph(const std::string& path, const ReadOptions& options) {
+    const Format format = options.format ? *options.format : detect_format(path);
+    if (format == Format::metis) return read_metis(SourceText::read(path));
+    if (format == Format::mesh) return read_mesh(SourceText::read(path));
+    return read_task_graph(path, options).data_graph();
+}
+
+}  // namespace heddle::graphs

@@ -1,0 +1,108 @@
+// Reads the tables of a heterogeneous instance: who sends how much to whom, and next to it who takes how long
+// where, and how fast the links are.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "graphs/readers.hpp"
+
+namespace heddle::graphs {
+
+namespace {
+
+struct Table {
+    std::vector<std::string> columns;
+    std::vector<std::vector<double>> rows;
+    std::vector<int> lines;
+};
+
+/// A corner, the names of the columns; then a line for each row: its name, its numbers.
+Table read_table(const SourceText& source) {
+    Table table;
+    Lines lines(source);
+    if (!lines.next_filled('#')) source.refuse(0, "the file is empty");
+    Words header = lines.words(",");
+    header.word("the corner of the table");
+    while (!header.at_end()) table.columns.emplace_back(header.word("a column"));
+    while (lines.next_filled('#')) {
+        Words words = lines.words(",");
+        const std::string name(words.word("the name of the row"));
+        std::vector<double> row;
+        while (!words.at_end()) row.push_back(words.weight(fmt::format("value {} of {}", row.size(), name)));
+        if (row.size() != table.columns.size()) {
+            source.refuse(lines.line(), fmt::format("{} has {} values", name, row.size()),
+                          fmt::format("the table has {} columns", table.columns.size()));
+        }
+        table.rows.push_back(std::move(row));
+        table.lines.push_back(lines.line());
+    }
+    return table;
+}
+
+/// All links must be equally fast: a graph has no place for links.
+double bandwidth_in(const SourceText& source) {
+    const Table table = read_table(source);
+    double bandwidth = 0;
+    for (std::size_t from = 0; from < table.rows.size(); ++from) {
+        for (std::size_t to = 0; to < table.columns.size(); ++to) {
+            if (from == to) continue;
+            const double one = table.rows[from][to];
+            if (one == 0 || (bandwidth != 0 && one != bandwidth)) {
+                source.refuse(table.lines[from],
+                              fmt::format("the link from {} to {} has a bandwidth of {}", from, to, one),
+                              "only equal links, faster than 0, can be read");
+            }
+            bandwidth = one;
+        }
+    }
+    return bandwidth == 0 ? 1 : bandwidth;
+}
+
+}  // namespace
+
+GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options) {
+    constexpr std::string_view ending = "_task_connectivity.csv";
+    if (!source.path.ends_with(ending)) {
+        source.refuse(0, "this table does not say who sends to whom",
+                      fmt::format("name the file that ends in {}", ending));
+    }
+    const std::string stem = source.path.substr(0, source.path.size() - ending.size());
+    const SourceText costs_source = SourceText::read(stem + "_task_exe_time.csv");
+    const Table costs = read_table(costs_source);
+    const Table edges = read_table(source);
+    const std::size_t tasks = edges.columns.size();
+    if (edges.rows.size() != tasks) {
+        source.refuse(0, fmt::format("{} rows and {} columns", edges.rows.size(), tasks),
+                      "the table is square");
+    }
+    if (costs.rows.size() != tasks || costs.columns.empty()) {
+        costs_source.refuse(0, fmt::format("costs of {} tasks", costs.rows.size()),
+                            fmt::format("there are {} tasks", tasks));
+    }
+    const std::string bandwidth_path = stem + "_resource_BW.csv";
+    const double bandwidth =
+        std::filesystem::exists(bandwidth_path) ? bandwidth_in(SourceText::read(bandwidth_path)) : 1;
+
+    GraphFile result;
+    TaskGraphBuilder builder;
+    for (std::size_t task = 0; task < tasks; ++task) {
+        std::vector<double> row = costs.rows[task];
+        for (double& cost : row) cost *= options.flops_per_time_unit;
+        builder.add_task(std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size()),
+                         edges.columns[task], costs_source.at(costs.lines[task]));
+        result.costs.push_back(std::move(row));
+    }
+    for (std::size_t from = 0; from < tasks; ++from) {
+        for (std::size_t to = 0; to < tasks; ++to) {
+            if (edges.rows[from][to] == 0) continue;
+            builder.add_edge(static_cast<TaskIndex>(from), static_cast<TaskIndex>(to),
+                             edges.rows[from][to] / bandwidth * options.bytes_per_weight_unit,
+                             source.at(edges.lines[from]));
+        }
+    }
+    result.graph = builder.build();
+    return result;
+}
+
+}  // namespace heddle::graphs

@@ -1,0 +1,177 @@
+// Reads WfCommons' WfFormat: 1.5, which keeps specification and execution apart, and what came before it.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "graphs/json_document.hpp"
+#include "graphs/readers.hpp"
+#include "graphs/workflow.hpp"
+
+namespace heddle::graphs {
+
+namespace {
+
+using Kind = JsonValue::Kind;
+
+/// The member `name` as a list; an empty list where it is absent.
+std::vector<JsonValue> list_in(const JsonValue& object, std::string_view name, std::string_view whose) {
+    std::vector<JsonValue> values;
+    if (const auto list = object.find(name)) {
+        list->expect(Kind::list, fmt::format("\"{}\" of {}", name, whose));
+        for (const JsonValue value : *list) values.push_back(value);
+    }
+    return values;
+}
+
+std::string_view id_of(const JsonValue& task) {
+    const auto id = task.find("id");
+    return id ? id->text("the id of a task") : task.at("name", "a task").text("the name of a task");
+}
+
+std::string_view name_of(const JsonValue& task) {
+    const auto name = task.find("name");
+    return name ? name->text("the name of a task") : std::string_view();
+}
+
+std::string_view kernel_of(const JsonValue& task) {
+    if (const auto command = task.find("command")) {
+        if (const auto program = command->find("program")) return program->text("the program of a command");
+    }
+    const auto category = task.find("category");
+    return category ? category->text("the category of a task") : std::string_view();
+}
+
+double runtime_of(const JsonValue& task, std::string_view id) {
+    for (const char* name : {"runtimeInSeconds", "runtime"}) {
+        if (const auto runtime = task.find(name))
+            return runtime->weight(fmt::format("the runtime of task {}", id));
+    }
+    throw Error(fmt::format("task {} has no runtime", id), "expected \"runtimeInSeconds\"", task.where());
+}
+
+void add_relatives(Workflow& workflow, const JsonValue& task, std::string_view id) {
+    for (const JsonValue parent : list_in(task, "parents", id)) {
+        workflow.depends(id, parent.text(fmt::format("a parent of {}", id)), parent.line());
+    }
+    for (const JsonValue child : list_in(task, "children", id)) {
+        workflow.depends(child.text(fmt::format("a child of {}", id)), id, child.line());
+    }
+}
+
+GraphFile read_1_5(const JsonValue& root, const SourceText& source, const ReadOptions& options) {
+    Workflow workflow(source, options);
+    const JsonValue specification = root.at("specification", "the workflow");
+    const auto execution = root.find("execution");
+    if (!execution) {
+        throw Error("the workflow has no \"execution\"", "the runtimes of tasks stand there", root.where());
+    }
+    std::unordered_map<std::string_view, JsonValue> executed;
+    for (const JsonValue task : list_in(*execution, "tasks", "the execution")) {
+        executed.emplace(task.at("id", "a task of the execution").text("the id of a task"), task);
+    }
+    std::unordered_map<std::string_view, double> size_of;
+    for (const JsonValue file : list_in(specification, "files", "the specification")) {
+        const std::string_view id = file.at("id", "a file").text("the id of a file");
+        size_of.emplace(
+            id,
+            file.at("sizeInBytes", fmt::format("the file {}", id)).weight(fmt::format("the size of {}", id)));
+    }
+    const JsonValue tasks = specification.at("tasks", "the specification");
+    tasks.expect(Kind::list, "\"tasks\"");
+    for (const JsonValue task : tasks) {
+        const std::string_view id = id_of(task);
+        const auto run = executed.find(id);
+        if (run == executed.end()) {
+            throw Error(fmt::format("task {} has no runtime", id), "it does not appear in \"execution\"",
+                        task.where());
+        }
+        const TaskIndex index = workflow.add_task(id, name_of(task), runtime_of(run->second, id),
+                                                  kernel_of(run->second), task.line());
+        const auto size = [&](const JsonValue& file) {
+            const auto found = size_of.find(file.text(fmt::format("a file of {}", id)));
+            return found == size_of.end() ? Workflow::unknown_size : found->second;
+        };
+        for (const JsonValue file : list_in(task, "inputFiles", id)) {
+            workflow.reads(index, file.text("a file"), size(file), file.line());
+        }
+        for (const JsonValue file : list_in(task, "outputFiles", id)) {
+            workflow.writes(index, file.text("a file"), size(file), file.line());
+        }
+        add_relatives(workflow, task, id);
+    }
+    return workflow.build();
+}
+
+void add_files(Workflow& workflow, TaskIndex index, const JsonValue& task, std::string_view id) {
+    for (const JsonValue file : list_in(task, "files", id)) {
+        const std::string whose = fmt::format("a file of task {}", id);
+        const auto named = file.find("id") ? file.find("id") : file.find("name");
+        if (!named) throw Error(whose + " has no \"name\"", {}, file.where());
+        const std::string_view name = named->text(whose);
+        double size = Workflow::unknown_size;
+        for (const char* key : {"sizeInBytes", "size"}) {
+            if (const auto given = file.find(key)) size = given->weight(fmt::format("the size of {}", name));
+        }
+        const std::string_view link = file.at("link", whose).text("\"link\"");
+        if (link != "input" && link != "output") {
+            throw Error(fmt::format("the file {} of task {} is neither input nor output", name, id), {},
+                        file.where());
+        }
+        link == "input" ? workflow.reads(index, name, size, file.line())
+                        : workflow.writes(index, name, size, file.line());
+    }
+}
+
+/// SimGrid writes transfers as tasks of their own; here they are what edges carry.
+bool is_transfer(const JsonValue& task) {
+    const auto type = task.find("type");
+    return type && type->kind() == Kind::text && type->text("the type") == "transfer";
+}
+
+GraphFile read_before_1_5(const JsonValue& root, const SourceText& source, const ReadOptions& options) {
+    Workflow workflow(source, options);
+    const JsonValue tasks = root.find("jobs") ? *root.find("jobs") : root.at("tasks", "the workflow");
+    tasks.expect(Kind::list, "\"tasks\"");
+    std::unordered_map<std::string_view, JsonValue> transfers;
+    for (const JsonValue task : tasks) {
+        if (is_transfer(task)) transfers.emplace(id_of(task), task);
+    }
+    for (const JsonValue task : tasks) {
+        if (is_transfer(task)) continue;
+        const std::string_view id = id_of(task);
+        const TaskIndex index =
+            workflow.add_task(id, name_of(task), runtime_of(task, id), kernel_of(task), task.line());
+        add_files(workflow, index, task, id);
+        if (transfers.empty()) {
+            add_relatives(workflow, task, id);
+            continue;
+        }
+        for (const JsonValue parent : list_in(task, "parents", id)) {
+            const std::string_view name = parent.text(fmt::format("a parent of {}", id));
+            const auto transfer = transfers.find(name);
+            if (transfer == transfers.end()) {
+                workflow.depends(id, name, parent.line());
+                continue;
+            }
+            const double bytes = transfer->second.at("writtenBytes", fmt::format("the transfer {}", name))
+                                     .weight(fmt::format("the bytes of transfer {}", name));
+            for (const JsonValue from : list_in(transfer->second, "parents", name)) {
+                workflow.depends(id, from.text(fmt::format("a parent of {}", name)), from.line(), bytes);
+            }
+        }
+    }
+    return workflow.build();
+}
+
+}  // namespace
+
+GraphFile read_wfformat(const SourceText& source, const ReadOptions& options) {
+    const JsonDocument document(source);
+    document.root().expect(Kind::object, "the file");
+    const JsonValue workflow = document.root().at("workflow", "the file");
+    workflow.expect(Kind::object, "\"workflow\"");
+    return workflow.find("specification") ? read_1_5(workflow, source, options)
+                                          : read_before_1_5(workflow, source, options);
+}
+
+}  // namespace heddle::graphs

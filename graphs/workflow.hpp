@@ -1,0 +1,77 @@
+// A workflow as its formats describe it: tasks that read and write files. Becomes a task graph, where an edge
+// carries the files that one task writes and the other reads. Reads no format itself.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graphs/graph_file.hpp"
+#include "graphs/source_text.hpp"
+
+namespace heddle::graphs {
+
+class Workflow {
+public:
+    static constexpr double unknown_size = -1;
+
+    Workflow(const SourceText& source, const ReadOptions& options) : source_(source), options_(options) {}
+
+    /// Throws Error for an identifier that is taken. An empty kernel is no kernel.
+    TaskIndex add_task(std::string_view id, std::string_view name, double runtime, std::string_view kernel,
+                       int line);
+
+    /// The task reads the file, or writes it. `size` may be unknown where the other side of the file knows
+    /// it.
+    void reads(TaskIndex task, std::string_view file, double size, int line);
+    void writes(TaskIndex task, std::string_view file, double size, int line);
+
+    /// `child` waits for `parent`, both named by identifier, or by name where no other task has that name.
+    /// They may be added later. `bytes` come on top of the files.
+    void depends(std::string_view child, std::string_view parent, int line, double bytes = 0);
+
+    /// Throws Error for names that no task has, a file without a size between two tasks, and a cycle.
+    GraphFile build();
+
+private:
+    struct Use {
+        TaskIndex task = 0;
+        std::uint32_t file = 0;
+        double size = 0;
+        int line = 0;
+    };
+    struct Dependency {
+        std::uint32_t child = 0;  ///< in texts_
+        std::uint32_t parent = 0;
+        int line = 0;
+        double bytes = 0;
+    };
+    struct Edge {
+        TaskIndex from = 0;
+        TaskIndex to = 0;
+        double bytes = 0;
+        int line = 0;
+    };
+
+    static std::uint32_t intern(std::unordered_map<std::string, std::uint32_t>& index,
+                                std::vector<std::string>& texts, std::string_view text);
+    TaskIndex resolve(std::uint32_t text, int line, std::string_view role) const;
+    std::vector<Edge> edges() const;
+
+    const SourceText& source_;
+    const ReadOptions& options_;
+    GraphFile result_;
+    TaskGraphBuilder builder_;
+    std::unordered_map<std::string, TaskIndex> by_id_;
+    std::unordered_map<std::string, TaskIndex> by_name_;  ///< `several` where more than one has it
+    std::unordered_map<std::string, std::uint32_t> kernel_index_, file_index_, text_index_;
+    std::vector<std::string> files_, texts_, names_;
+    std::vector<Use> reads_, writes_;
+    std::vector<Dependency> dependencies_;
+    static constexpr TaskIndex several = std::numeric_limits<TaskIndex>::max();
+};
+
+}  // namespace heddle::graphs

@@ -1,0 +1,108 @@
+// Fork/join, the first execution model. A program is a set of task functions:
+//
+//     struct Fib {
+//         static std::uint64_t run(Strand strand, std::uint32_t n) {
+//             if (n < 2) return n;
+//             strand.fork<Fib>(n - 1);
+//             const auto second = strand.call<Fib>(n - 2);
+//             return strand.join<Fib>() + second;
+//         }
+//     };
+//
+// A fork may run anywhere; a call runs here; a join takes the latest fork that was not joined yet. Every fork
+// is joined, in that order, before its function returns. Where nobody steals, a join is a direct call.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "model/task_function.hpp"
+#include "runtime/program.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::model {
+
+/// A function's place in the run: its worker, and where on that worker's deque it forks. Pass it by value.
+class Strand {
+public:
+    explicit Strand(runtime::Worker& worker) : Strand(worker, worker.base()) {}
+    Strand(runtime::Worker& worker, runtime::Slot* head) : worker_(&worker), head_(head) {}
+
+    /// Makes a task F::run(strand, arguments...), which another worker may take.
+    template <class F, class... Given>
+    void fork(Given&&... arguments) {
+        using Task = TaskFunction<F>;
+        head_->type = &Task::type;
+        Task::Arguments::construct(head_->payload, std::forward<Given>(arguments)...);
+        worker_->push(head_);
+        ++head_;
+    }
+
+    /// Runs F::run(strand, arguments...) here and now.
+    template <class F, class... Given>
+    auto call(Given&&... arguments) const {
+        return F::run(Strand(*worker_, head_), std::forward<Given>(arguments)...);
+    }
+
+    /// The result of the latest fork that was not joined yet, which must have been of F.
+    template <class F>
+    auto join() {
+        using Task = TaskFunction<F>;
+        runtime::Slot* slot = --head_;
+        if (worker_->pop(slot)) [[likely]]
+            return Task::call(Strand(*worker_, slot), slot->payload);
+        return Task::take_result(slot->payload);
+    }
+
+    /// Declares `units` units of the program's work, as Program::unit prices them. Free where nothing is
+    /// charged.
+    void work(std::uint64_t units = 1) const { worker_->work(units); }
+
+    /// The node's program, for settings and for state that a sequential program would keep in globals.
+    template <class P>
+    P& program() const {
+        return static_cast<P&>(worker_->program());
+    }
+
+    runtime::Worker& worker() const { return *worker_; }
+
+private:
+    runtime::Worker* worker_;
+    runtime::Slot* head_;
+};
+
+template <class F>
+typename TaskFunction<F>::Result TaskFunction<F>::call(Strand strand, std::byte* payload) {
+    auto* stored = std::launder(reinterpret_cast<Arguments*>(payload));
+    // Out of the slot before the call: what the function forks is written over it.
+    Arguments arguments = std::move(*stored);
+    stored->~Arguments();
+    return std::move(arguments).apply([&](auto&&... values) { return F::run(strand, std::move(values)...); });
+}
+
+template <class F>
+void TaskFunction<F>::run(runtime::Worker& worker, runtime::Slot* head, std::byte* payload) {
+    const Strand strand(worker, head);
+    if constexpr (std::is_void_v<Result>) {
+        call(strand, payload);
+    } else {
+        ::new (static_cast<void*>(payload)) Result(call(strand, payload));
+    }
+}
+
+/// A program whose work begins in one function, on the first worker of node 0.
+class ForkJoinProgram : public runtime::Program {
+public:
+    /// The root of the spawn tree.
+    virtual void root(Strand strand) = 0;
+
+    void begin(runtime::Worker& worker) override {
+        if (worker.id != WorkerId{0, 0}) return;
+        worker.count_task();
+        root(Strand(worker));
+    }
+};
+
+}  // namespace heddle::model

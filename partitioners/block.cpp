@@ -1,0 +1,28 @@
+// Runs of neighbouring tasks, whose lengths differ by one at most. Does not look at work or edges.
+#include "partitioners/members.hpp"
+
+namespace heddle::partitioners {
+
+namespace {
+
+class Block final : public Partitioner {
+public:
+    Placement place(const TaskGraph& graph, const WorkerGrid& grid) const override {
+        std::vector<WorkerId> of_task;
+        of_task.reserve(graph.tasks());
+        const std::size_t tasks = graph.tasks();
+        for (std::size_t task = 0; task < tasks; ++task) {
+            // The worker w with w * tasks / workers <= task < (w + 1) * tasks / workers, in whole numbers.
+            of_task.push_back(grid.worker(((task + 1) * grid.workers() - 1) / tasks));
+        }
+        return {grid, std::move(of_task)};
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Partitioner> make_block() {
+    return std::make_unique<Block>();
+}
+
+}  // namespace heddle::partitioners

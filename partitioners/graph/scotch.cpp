@@ -1,0 +1,148 @@
+// Scotch (Pellegrini, Roman: "Experimental analysis of the dual recursive bipartitioning algorithm for static
+// mapping", 1996): partitions, and maps onto the platform's own tree. The only file that includes its header.
+#include <cstdint>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <scotch.h>
+
+#include <cstdlib>
+
+#include "partitioners/graph/library_graph.hpp"
+#include "partitioners/graph/members.hpp"
+
+namespace heddle::partitioners {
+
+namespace {
+
+static_assert(sizeof(SCOTCH_Num) == sizeof(std::int32_t),
+              "a Scotch with 64-bit numbers needs a wider LibraryGraph");
+
+std::string version() {
+    int major = 0, release = 0, patch = 0;
+    SCOTCH_version(&major, &release, &patch);
+    return fmt::format("Scotch {}.{}.{}", major, release, patch);
+}
+
+void require(int outcome, const char* what) {
+    if (outcome != 0) throw Error(fmt::format("{} failed: {}", version(), what));
+}
+
+/// Scotch's objects are initialized, used and freed by hand: this frees them in every case.
+template <class Object, void (*exit)(Object*)>
+struct Owned {
+    Object object;
+
+    template <class Init>
+    explicit Owned(const Init& init) {
+        require(init(&object), "an object cannot be made");
+    }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    ~Owned() { exit(&object); }
+    Object* get() { return &object; }
+};
+using Graph = Owned<SCOTCH_Graph, &SCOTCH_graphExit>;
+using Strategy = Owned<SCOTCH_Strat, &SCOTCH_stratExit>;
+using Architecture = Owned<SCOTCH_Arch, &SCOTCH_archExit>;
+using Thread = Owned<SCOTCH_Context, &SCOTCH_contextExit>;
+
+class Scotch final : public GraphPartitioner {
+public:
+    Scotch(const Settings& settings, bool map)
+        : map_(map),
+          imbalance_(settings.number("imbalance")),
+          seed_(settings.integer("seed")),
+          distance_(map ? settings.integer("node_distance") : 1) {
+        const std::string strategy = settings.text("strategy");
+        strategy_ = strategy == "quality"   ? SCOTCH_STRATQUALITY
+                    : strategy == "speed"   ? SCOTCH_STRATSPEED
+                    : strategy == "balance" ? SCOTCH_STRATBALANCE
+                    : strategy == "safety"  ? SCOTCH_STRATSAFETY
+                                            : SCOTCH_STRATDEFAULT;
+    }
+
+    std::string library() const override { return version(); }
+
+    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
+        if (grid.workers() == 1 || graph.data() == 0) return Parts(graph.data(), 0);
+        if (graph.constraints() > 1) {
+            throw Error("Scotch balances one weight of each datum, and these have several",
+                        "use metis_kway or metis_recursive");
+        }
+        const LibraryGraph rows(graph, grid, version(), 4 * static_cast<double>(distance_));
+        Graph plain(&SCOTCH_graphInit);
+        require(SCOTCH_graphBuild(plain.get(), 0, static_cast<SCOTCH_Num>(graph.data()), rows.begin.data(),
+                                  rows.begin.data() + 1, rows.work.empty() ? nullptr : rows.work.data(),
+                                  nullptr, rows.ends, rows.neighbours,
+                                  rows.edge_weights.empty() ? nullptr : rows.edge_weights.data()),
+                "the graph cannot be built");
+
+        // One thread, and its own random numbers: the same result wherever and however often it runs.
+        Thread context(&SCOTCH_contextInit);
+        require(SCOTCH_contextOptionSetNum(context.get(), SCOTCH_OPTIONNUMDETERMINISTIC, 1),
+                "option deterministic");
+        SCOTCH_contextRandomSeed(context.get(), static_cast<SCOTCH_Num>(seed_ & 0x7fffffff));
+        SCOTCH_contextRandomReset(context.get());
+        require(SCOTCH_contextThreadSpawn(context.get(), 1, nullptr), "one thread");
+        Graph bound(&SCOTCH_graphInit);
+        require(SCOTCH_contextBindGraph(context.get(), plain.get(), bound.get()),
+                "the graph cannot be bound");
+
+        Strategy strategy(&SCOTCH_stratInit);
+        require(SCOTCH_stratGraphMapBuild(strategy.get(), strategy_, static_cast<SCOTCH_Num>(grid.workers()),
+                                          imbalance_),
+                "the strategy cannot be built");
+        Architecture architecture(&SCOTCH_archInit);
+        if (map_ && grid.nodes > 1 && grid.cores > 1) {
+            // A message between nodes costs `node_distance` times one within a node.
+            const SCOTCH_Num sizes[] = {static_cast<SCOTCH_Num>(grid.nodes),
+                                        static_cast<SCOTCH_Num>(grid.cores)};
+            const SCOTCH_Num distances[] = {static_cast<SCOTCH_Num>(distance_), 1};
+            require(SCOTCH_archTleaf(architecture.get(), 2, sizes, distances),
+                    "the platform cannot be described");
+        } else {
+            require(SCOTCH_archCmplt(architecture.get(), static_cast<SCOTCH_Num>(grid.workers())),
+                    "the platform cannot be described");
+        }
+        std::vector<SCOTCH_Num> part(graph.data());
+        require(SCOTCH_graphMap(bound.get(), architecture.get(), strategy.get(), part.data()),
+                "no partition");
+        return Parts(part.begin(), part.end());
+    }
+
+private:
+    bool map_;
+    double imbalance_;
+    std::int64_t seed_;
+    std::int64_t distance_;
+    SCOTCH_Num strategy_ = SCOTCH_STRATDEFAULT;
+};
+
+}  // namespace
+
+std::vector<Setting> scotch_settings() {
+    return {imbalance_setting(),
+            seed_setting(),
+            {"strategy",
+             SettingKind::choice,
+             "default",
+             "what Scotch favours",
+             {"default", "quality", "speed", "balance", "safety"}},
+            {"node_distance",
+             SettingKind::integer,
+             "10",
+             "scotch_map: cost of a byte between nodes, in bytes within a node",
+             {},
+             1}};
+}
+
+std::unique_ptr<GraphPartitioner> make_scotch(const Settings& settings) {
+    return std::make_unique<Scotch>(settings, false);
+}
+
+std::unique_ptr<GraphPartitioner> make_scotch_map(const Settings& settings) {
+    return std::make_unique<Scotch>(settings, true);
+}
+
+}  // namespace heddle::partitioners

@@ -1,0 +1,66 @@
+// Nodes first, then cores: the graph is cut into one part for each node, and each of these into one for each
+// core. So the first cut, whose bytes cross the network, is made as small as the other member can; a flat cut
+// into all cores does not know which of its parts share a node.
+#include <cmath>
+
+#include "partitioners/graph/members.hpp"
+
+namespace heddle::partitioners {
+
+namespace {
+
+class TwoLevel final : public GraphPartitioner {
+public:
+    explicit TwoLevel(const Settings& settings) : member_(settings.text("member")) {
+        const GraphPartitionerKind& kind = graph_partitioner_named(member_);
+        Settings inner(kind.settings());
+        const auto pass = [&inner](const char* name, const std::string& value) {
+            for (const Setting& declared : inner.declared()) {
+                if (declared.name == name) inner.set(name, value);
+            }
+        };
+        // Two cuts, each out of balance by f, are out of balance by (1 + f)^2 - 1 together.
+        const double both = settings.number("imbalance");
+        pass("imbalance", std::to_string(std::sqrt(1 + both) - 1));
+        pass("seed", settings.text("seed"));
+        inner_ = kind.make(inner);
+    }
+
+    std::string library() const override { return inner_->library(); }
+
+    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
+        const Parts node_of = inner_->partition(graph, {grid.nodes, 1});
+        std::vector<std::vector<DatumIndex>> members(grid.nodes);
+        for (DatumIndex datum = 0; datum < graph.data(); ++datum) members[node_of[datum]].push_back(datum);
+        Parts part(graph.data());
+        for (NodeId node = 0; node < grid.nodes; ++node) {
+            const Parts core_of = inner_->partition(graph.restricted_to(members[node]), {grid.cores, 1});
+            for (std::size_t i = 0; i < members[node].size(); ++i) {
+                part[members[node][i]] = node * grid.cores + core_of[i];
+            }
+        }
+        return part;
+    }
+
+private:
+    std::string member_;
+    std::unique_ptr<GraphPartitioner> inner_;
+};
+
+}  // namespace
+
+std::vector<Setting> two_level_settings() {
+    return {{"member",
+             SettingKind::choice,
+             "metis_kway",
+             "who makes both cuts",
+             {"metis_kway", "metis_recursive", "scotch", "block", "cyclic", "random"}},
+            imbalance_setting(),
+            seed_setting()};
+}
+
+std::unique_ptr<GraphPartitioner> make_two_level(const Settings& settings) {
+    return std::make_unique<TwoLevel>(settings);
+}
+
+}  // namespace heddle::partitioners

@@ -1,0 +1,14 @@
+// The partitioners that there are, for the factory.
+#pragma once
+
+#include <memory>
+
+#include "partitioners/partitioner.hpp"
+
+namespace heddle::partitioners {
+
+std::unique_ptr<Partitioner> make_none();
+std::unique_ptr<Partitioner> make_block();
+std::unique_ptr<Partitioner> make_cyclic();
+
+}  // namespace heddle::partitioners

@@ -1,0 +1,21 @@
+// Everything starts on the first worker; whatever happens to it later is the work of stealing.
+#include "partitioners/members.hpp"
+
+namespace heddle::partitioners {
+
+namespace {
+
+class None final : public Partitioner {
+public:
+    Placement place(const TaskGraph& graph, const WorkerGrid& grid) const override {
+        return {grid, std::vector<WorkerId>(graph.tasks())};
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Partitioner> make_none() {
+    return std::make_unique<None>();
+}
+
+}  // namespace heddle::partitioners

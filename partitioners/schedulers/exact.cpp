@@ -1,0 +1,283 @@
+// Branch and bound over schedules whose tasks are placed in the order of their starts: every schedule that
+// runs tasks as early as it can comes up once. Partial schedules that leave the same future are looked at
+// once.
+#include "partitioners/schedulers/exact.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "partitioners/schedulers/verify.hpp"
+
+namespace heddle::schedulers {
+
+namespace {
+
+struct Key {
+    std::uint64_t a = 0, b = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+    friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+std::uint64_t mix(std::uint64_t one, std::uint64_t two) {
+    return Random(one ^ (two * 0x9e3779b97f4a7c15))();
+}
+
+/// A set of 128-bit hashes with a limit to its size; what does not fit is forgotten.
+class Seen {
+public:
+    /// True where the key was there already.
+    bool insert(Key key) {
+        if (key == Key{}) key.a = 1;
+        if (2 * (size_ + 1) > table_.size() && table_.size() < size_max) grow();
+        if (2 * size_ > table_.size()) return contains(key);
+        std::size_t at = slot(key);
+        if (table_[at] == key) return true;
+        table_[at] = key;
+        ++size_;
+        return false;
+    }
+
+private:
+    static constexpr std::size_t size_max = std::size_t{1} << 22;
+
+    std::size_t slot(const Key& key) const {
+        std::size_t at = key.a & (table_.size() - 1);
+        while (table_[at] != Key{} && table_[at] != key) at = (at + 1) & (table_.size() - 1);
+        return at;
+    }
+    bool contains(const Key& key) const { return table_[slot(key)] == key; }
+    void grow() {
+        std::vector<Key> old(table_.size() * 2);
+        old.swap(table_);
+        for (const Key& key : old) {
+            if (key != Key{}) table_[slot(key)] = key;
+        }
+    }
+
+    std::vector<Key> table_ = std::vector<Key>(1024);
+    std::size_t size_ = 0;
+};
+
+class BranchAndBound {
+public:
+    BranchAndBound(const Problem& problem, const Schedule& known, std::size_t nodes_max,
+                   const std::function<bool()>& out_of_time)
+        : problem_(problem),
+          graph_(problem.graph()),
+          out_of_time_(out_of_time),
+          nodes_left_(nodes_max),
+          whole_(in_whole_numbers(problem)),
+          processors_(std::min<ProcessorIndex>(
+              problem.processors(), problem.interchangeable() ? graph_.tasks() : problem.processors())),
+          best_length_(known.makespan()),
+          missing_(graph_.tasks()),
+          open_successors_(graph_.tasks()),
+          slots_(graph_.tasks()),
+          placed_(graph_.tasks(), false),
+          ends_(processors_, 0),
+          earliest_(graph_.tasks()) {
+        if (processors_ > 1) {
+            bounds_ = message_bounds(problem);
+        } else {
+            bounds_.from_start.assign(graph_.tasks(), 0);
+            bounds_.to_end.assign(graph_.tasks(), 0);
+        }
+        for (TaskIndex task = 0; task < graph_.tasks(); ++task) {
+            missing_[task] = static_cast<std::uint32_t>(graph_.predecessors(task).size());
+            open_successors_[task] = static_cast<std::uint32_t>(graph_.successors(task).size());
+            work_left_ += problem.least_time(task);
+            bound_ = std::max(bound_, bounds_.from_start[task] + bounds_.to_end[task]);
+        }
+        bound_ = std::max(lifted(bound_), lower_bounds(problem).best());
+        done_ = best_length_ <= bound_ * (1 + 1e-12);
+    }
+
+    Schedule run(const Schedule& known) && {
+        if (!done_) visit(0, 0);
+        Schedule result = best_.empty() ? known : Schedule(problem_, best_);
+        const bool complete = !cut_off_ || result.makespan() <= bound_ * (1 + 1e-12);
+        result.set_proved_bound(complete ? result.makespan() : std::max(bound_, known.proved_bound()));
+        return result;
+    }
+
+private:
+    struct Move {
+        double urgency;  ///< minus the least length of a schedule with it
+        double finish, start;
+        TaskIndex task;
+        ProcessorIndex processor;
+
+        friend auto operator<=>(const Move&, const Move&) = default;
+    };
+
+    /// A bound as a possible makespan.
+    double lifted(double bound) const {
+        return whole_ ? std::ceil(bound * (1 - 1e-12) - 1e-9) : bound * (1 - 1e-12);
+    }
+    bool hopeless(double bound) const { return lifted(bound) >= best_length_ * (1 - 1e-12); }
+
+    double arrival(TaskIndex task, ProcessorIndex processor) const {
+        double latest = 0;
+        for (const TaskGraph::Link& link : graph_.predecessors(task)) {
+            const Slot& from = slots_[link.task];
+            latest = std::max(latest, from.finish + problem_.delay(link.bytes, from.processor, processor));
+        }
+        return latest;
+    }
+
+    void visit(TaskIndex placed, double last_start) {
+        if (placed == graph_.tasks()) {
+            const double length = *std::max_element(ends_.begin(), ends_.end());
+            if (length < best_length_) {
+                best_length_ = length;
+                best_ = slots_;
+                done_ = best_length_ <= bound_ * (1 + 1e-12);
+            }
+            return;
+        }
+        if (nodes_left_ == 0 || (nodes_left_ % 64 == 0 && out_of_time_ && out_of_time_())) {
+            cut_off_ = done_ = true;
+            return;
+        }
+        --nodes_left_;
+        double bound = work_left_;
+        for (const double end : ends_) bound += std::max(end, last_start);
+        if (hopeless(bound / processors_)) return;
+
+        std::vector<Move> moves;
+        if (!possible_moves(last_start, moves)) return;
+        if (seen_.insert(state(last_start))) return;
+        std::sort(moves.begin(), moves.end());
+        for (const Move& move : moves) {
+            if (hopeless(-move.urgency)) continue;
+            place(placed, move);
+            if (done_) return;
+        }
+    }
+
+    /// False where some task can no longer be in time for a better schedule.
+    bool possible_moves(double last_start, std::vector<Move>& moves) {
+        // Unused processors that are all alike count once.
+        ProcessorIndex choices = processors_;
+        if (problem_.interchangeable()) choices = std::min(processors_, used_ + 1);
+        for (const TaskIndex task : graph_.topological_order()) {
+            if (placed_[task]) continue;
+            double earliest = std::max(bounds_.from_start[task], last_start);
+            if (missing_[task] == 0) {
+                double first = std::numeric_limits<double>::infinity();
+                for (ProcessorIndex i = 0; i < choices; ++i) {
+                    const double start = std::max(arrival(task, i), ends_[i]);
+                    const double shift = problem_.time(task, i) - problem_.least_time(task);
+                    first = std::min(first, std::max(start, last_start) + shift);
+                    const double length = start + shift + bounds_.to_end[task];
+                    if (start < last_start || hopeless(length)) continue;
+                    moves.push_back({length * -1, start + problem_.time(task, i), start, task, i});
+                }
+                earliest = std::max(earliest, first);
+            } else {
+                for (const TaskGraph::Link& link : graph_.predecessors(task)) {
+                    const double end = placed_[link.task]
+                                           ? slots_[link.task].finish
+                                           : earliest_[link.task] + problem_.least_time(link.task);
+                    earliest = std::max(earliest, end);
+                }
+            }
+            earliest_[task] = earliest;
+            if (hopeless(earliest + bounds_.to_end[task])) return false;
+        }
+        return true;
+    }
+
+    void place(TaskIndex placed, const Move& move) {
+        const double end_before = ends_[move.processor];
+        const ProcessorIndex used_before = used_;
+        slots_[move.task] = {move.processor, move.start, move.finish};
+        placed_[move.task] = true;
+        ends_[move.processor] = move.finish;
+        used_ = std::max(used_, move.processor + 1);
+        work_left_ -= problem_.least_time(move.task);
+        for (const TaskGraph::Link& link : graph_.successors(move.task)) --missing_[link.task];
+        for (const TaskGraph::Link& link : graph_.predecessors(move.task)) --open_successors_[link.task];
+
+        visit(placed + 1, move.start);
+
+        for (const TaskGraph::Link& link : graph_.predecessors(move.task)) ++open_successors_[link.task];
+        for (const TaskGraph::Link& link : graph_.successors(move.task)) ++missing_[link.task];
+        work_left_ += problem_.least_time(move.task);
+        used_ = used_before;
+        ends_[move.processor] = end_before;
+        placed_[move.task] = false;
+    }
+
+    /// What decides the future: which tasks are placed, when processors are free, and for tasks whose data
+    /// are still under way, where they ran and when. Processors that are alike may be exchanged. Two hashes
+    /// of 64 bits.
+    Key state(double last_start) {
+        processor_keys_.clear();
+        for (const double end : ends_) {
+            const auto bits = std::bit_cast<std::uint64_t>(std::max(end, last_start));
+            processor_keys_.push_back({mix(bits, 1), mix(bits, 2)});
+        }
+        Key key{mix(std::bit_cast<std::uint64_t>(last_start), 3),
+                mix(std::bit_cast<std::uint64_t>(last_start), 4)};
+        for (TaskIndex task = 0; task < graph_.tasks(); ++task) {
+            if (!placed_[task]) continue;
+            key.a += mix(task, 5);
+            key.b += mix(task, 6);
+            if (open_successors_[task] == 0 || !under_way(task, last_start)) continue;
+            const auto bits = std::bit_cast<std::uint64_t>(slots_[task].finish);
+            processor_keys_[slots_[task].processor].a += mix(bits + task, 7);
+            processor_keys_[slots_[task].processor].b += mix(bits + task, 8);
+        }
+        if (problem_.interchangeable()) std::sort(processor_keys_.begin(), processor_keys_.end());
+        for (const Key& processor : processor_keys_) {
+            key.a = mix(key.a, processor.a);
+            key.b = mix(key.b, processor.b);
+        }
+        return key;
+    }
+
+    bool under_way(TaskIndex task, double last_start) const {
+        const MessageCost& within = problem_.machine().within_node;
+        const MessageCost& between = problem_.machine().between_nodes;
+        for (const TaskGraph::Link& link : graph_.successors(task)) {
+            const double delay = std::max(within.of(link.bytes), between.of(link.bytes));
+            if (!placed_[link.task] && slots_[task].finish + delay > last_start) return true;
+        }
+        return false;
+    }
+
+    const Problem& problem_;
+    const TaskGraph& graph_;
+    const std::function<bool()>& out_of_time_;
+    std::size_t nodes_left_;
+    const bool whole_;
+    const ProcessorIndex processors_;
+    MessageBounds bounds_;
+    double bound_ = 0;
+    double best_length_;
+    std::vector<Slot> best_;
+    bool done_ = false, cut_off_ = false;
+
+    std::vector<std::uint32_t> missing_, open_successors_;
+    std::vector<Slot> slots_;
+    std::vector<bool> placed_;
+    std::vector<double> ends_;
+    std::vector<double> earliest_;
+    ProcessorIndex used_ = 0;
+    double work_left_ = 0;
+    Seen seen_;
+    std::vector<Key> processor_keys_;
+};
+
+}  // namespace
+
+Schedule search_exhaustively(const Problem& problem, const Schedule& known, std::size_t nodes_max,
+                             const std::function<bool()>& out_of_time) {
+    return BranchAndBound(problem, known, nodes_max, out_of_time).run(known);
+}
+
+}  // namespace heddle::schedulers

@@ -1,0 +1,50 @@
+// FCP, fast critical path: the ready task of highest b-level, on the processor that is free first or on the
+// one that its last message comes from, whichever is better. Radulescu, van Gemund: "On the complexity of
+// list scheduling algorithms for distributed-memory systems", ICS 1999. O(v log v + e), whatever the number
+// of processors.
+#include <queue>
+
+#include "partitioners/schedulers/levels.hpp"
+#include "partitioners/schedulers/members.hpp"
+#include "partitioners/schedulers/partial.hpp"
+
+namespace heddle::schedulers {
+
+namespace {
+
+class Fcp final : public Scheduler {
+public:
+    Schedule schedule(const Problem& problem, const Options&) const override {
+        PartialSchedule partial(problem);
+        for (const TaskIndex task : ready_by_priority(problem, bottom_levels(problem))) {
+            ProcessorIndex best = partial.first_free();
+            const auto start_on = [&](ProcessorIndex i) {
+                return std::max(partial.arrival(task, i), partial.free_from(i));
+            };
+            double start = start_on(best), last_arrival = -1;
+            ProcessorIndex enabling = best;
+            for (const TaskGraph::Link& link : problem.graph().predecessors(task)) {
+                const double arrival = partial.slot(link.task).finish + problem.mean_delay(link.bytes);
+                if (arrival > last_arrival) {
+                    last_arrival = arrival;
+                    enabling = partial.slot(link.task).processor;
+                }
+            }
+            const double there = start_on(enabling);
+            if (there + problem.time(task, enabling) < start + problem.time(task, best)) {
+                best = enabling;
+                start = there;
+            }
+            partial.place(task, best, start);
+        }
+        return std::move(partial).finish();
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Scheduler> make_fcp() {
+    return std::make_unique<Fcp>();
+}
+
+}  // namespace heddle::schedulers

@@ -1,0 +1,142 @@
+// Idle intervals and arrival times.
+#include "partitioners/schedulers/partial.hpp"
+
+#include <algorithm>
+
+namespace heddle::schedulers {
+
+double Timeline::first_gap(double ready, double duration) const {
+    if (ready < begin_ && ready + duration <= begin_) return ready;
+    auto gap = std::upper_bound(gaps_.begin(), gaps_.end(), ready,
+                                [](double moment, const Gap& other) { return moment < other.to; });
+    for (; gap != gaps_.end(); ++gap) {
+        const double start = std::max(ready, gap->from);
+        if (start + duration <= gap->to) return start;
+    }
+    return std::max(ready, end_);
+}
+
+void Timeline::take(double start, double finish) {
+    if (start >= end_) {
+        if (end_ == 0) {
+            begin_ = start;
+        } else if (start > end_) {
+            gaps_.push_back({end_, start});
+        }
+        end_ = finish;
+        return;
+    }
+    if (start < begin_) {
+        if (finish < begin_) gaps_.insert(gaps_.begin(), {finish, begin_});
+        begin_ = start;
+        return;
+    }
+    auto gap = std::upper_bound(gaps_.begin(), gaps_.end(), start,
+                                [](double moment, const Gap& other) { return moment < other.to; });
+    if (gap == gaps_.end()) return;  // a task without duration on a busy processor's edge
+    const Gap after{finish, gap->to};
+    const bool before_is_left = start > gap->from, after_is_left = after.to > after.from;
+    if (before_is_left) {
+        gap->to = start;
+        if (after_is_left) gaps_.insert(gap + 1, after);
+    } else if (after_is_left) {
+        *gap = after;
+    } else {
+        gaps_.erase(gap);
+    }
+}
+
+PartialSchedule::PartialSchedule(const Problem& problem)
+    : problem_(&problem),
+      choices_(problem.interchangeable() ? 1 : problem.processors()),
+      slots_(problem.tasks()),
+      timelines_(choices_),
+      arrivals_(choices_) {
+    for (ProcessorIndex i = 0; i < choices_; ++i) free_.emplace(0.0, i);
+}
+
+ProcessorIndex PartialSchedule::first_free() {
+    while (free_.top().first != free_from(free_.top().second)) free_.pop();
+    return free_.top().second;
+}
+
+const std::vector<double>& PartialSchedule::arrivals(TaskIndex task) {
+    const auto links = problem_->graph().predecessors(task);
+    const MessageCost& between = problem_->machine().between_nodes;
+    // The latest message from another node decides everywhere but on the node that it comes from; there the
+    // latest one from a third node does.
+    double latest = 0, latest_elsewhere = 0;
+    ProcessorIndex its_node = 0;
+    for (const TaskGraph::Link& link : links) {
+        const Slot& from = slots_[link.task];
+        const ProcessorIndex node = problem_->node(from.processor);
+        const double far = from.finish + between.of(link.bytes);
+        if (node == its_node) {
+            latest = std::max(latest, far);
+        } else if (far > latest) {
+            latest_elsewhere = latest;
+            latest = far;
+            its_node = node;
+        } else {
+            latest_elsewhere = std::max(latest_elsewhere, far);
+        }
+    }
+    arrivals_.assign(choices_, latest);
+    const auto [first, last] = problem_->processors_of(its_node);
+    for (ProcessorIndex i = first; i < std::min(last, choices_); ++i) arrivals_[i] = latest_elsewhere;
+    for (const TaskGraph::Link& link : links) {
+        const Slot& from = slots_[link.task];
+        const auto [begin, end] = problem_->processors_of(problem_->node(from.processor));
+        for (ProcessorIndex i = begin; i < std::min(end, choices_); ++i) {
+            const double here = from.finish + problem_->delay(link.bytes, from.processor, i);
+            arrivals_[i] = std::max(arrivals_[i], here);
+        }
+    }
+    return arrivals_;
+}
+
+double PartialSchedule::arrival(TaskIndex task, ProcessorIndex processor) const {
+    double latest = 0;
+    for (const TaskGraph::Link& link : problem_->graph().predecessors(task)) {
+        const Slot& from = slots_[link.task];
+        latest = std::max(latest, from.finish + problem_->delay(link.bytes, from.processor, processor));
+    }
+    return latest;
+}
+
+void PartialSchedule::place(TaskIndex task, ProcessorIndex processor, double start) {
+    const double finish = start + problem_->time(task, processor);
+    slots_[task] = {processor, start, finish};
+    timelines_[processor].take(start, finish);
+    free_.emplace(free_from(processor), processor);
+    if (processor + 1 == choices_ && choices_ < problem_->processors()) {
+        ++choices_;
+        timelines_.emplace_back();
+        free_.emplace(0.0, processor + 1);
+    }
+}
+
+void PartialSchedule::place_to_end_first(TaskIndex task, bool insertion) {
+    const std::vector<double>& ready = arrivals(task);
+    ProcessorIndex best = 0;
+    double best_start = 0, best_finish = 0;
+    for (ProcessorIndex i = 0; i < choices_; ++i) {
+        const double duration = problem_->time(task, i);
+        const double start = insertion ? first_gap(i, ready[i], duration) : std::max(ready[i], free_from(i));
+        if (i == 0 || start + duration < best_finish) {
+            best = i;
+            best_start = start;
+            best_finish = start + duration;
+        }
+    }
+    place(task, best, best_start);
+}
+
+ReadyCount::ReadyCount(const TaskGraph& graph) : graph_(&graph), missing_(graph.tasks()) {
+    for (TaskIndex task = 0; task < graph.tasks(); ++task) {
+        missing_[task] = static_cast<std::uint32_t>(graph.predecessors(task).size());
+        if (missing_[task] == 0) entries_.push_back(task);
+    }
+}
+
+}  // namespace heddle::schedulers

@@ -1,0 +1,56 @@
+// The cells of a comparison in a directory of results: which are finished, which failed and why, and the
+// tables over all of them. Starts nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::results {
+
+/// Why a cell has no result.
+struct Failure {
+    std::string error;    ///< what it said last
+    int exit_code = 0;    ///< 128 + signal where a signal ended it
+    std::string command;  ///< that runs it again, for a shell
+};
+
+/// What a cell's directory holds.
+struct Outcome {
+    enum class State : std::uint8_t {
+        missing,  ///< never run, or cut off
+        right,    ///< finished; its answer is right or could not be checked
+        wrong,    ///< finished with a wrong answer
+        failed    ///< ended without a result
+    };
+
+    State state = State::missing;
+    double makespan_seconds = 0;
+    /// No schedule of the same work on this machine is shorter, where such a bound is known.
+    std::optional<double> lower_bound_seconds;
+    double wall_seconds = 0;  ///< what it cost; 0 where that is not known
+    std::string heddle;       ///< the version that ran it
+    Failure failure;          ///< of a cell that failed or is wrong
+
+    bool finished() const { return state == State::right || state == State::wrong; }
+    bool bad() const { return state == State::wrong || state == State::failed; }
+};
+
+/// Reads what `cell` (its name) left in `directory`. A result that is damaged counts as missing.
+Outcome read_outcome(const std::string& directory, const std::string& cell);
+
+/// Keeps a failure in the cell's directory, as failure.json. Throws Error where it cannot be written.
+void write_failure(const std::string& directory, const std::string& cell, const Failure& failure);
+
+/// Removes a cell's result or failure, so that it counts as missing.
+void forget_cell(const std::string& directory, const std::string& cell);
+
+/// Removes what a writer that was killed left behind in a cell that is finished.
+void sweep_cell(const std::string& directory, const std::string& cell);
+
+/// Writes runs.csv and timings.csv anew from the results in the directory: first `cells` in their order, then
+/// those of all other results by name. So the tables depend on what was run, not on when. Throws Error.
+void write_tables(const std::string& directory, const std::vector<std::string>& cells);
+
+}  // namespace heddle::results

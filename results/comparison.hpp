@@ -1,0 +1,79 @@
+// What a comparison says: combinations side by side in groups, the best of each group, and which differences
+// from it are more than chance. Reads no files and runs nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/cells.hpp"
+#include "results/statistics.hpp"
+
+namespace heddle::results {
+
+inline constexpr double confidence = 0.95;  ///< of the intervals
+inline constexpr double level = 0.05;       ///< of the tests, over one group
+inline constexpr std::uint32_t bootstrap_resamples = 10'000;
+inline constexpr std::uint64_t bootstrap_seed = 1;
+
+/// One combination with the outcomes of its runs, one for each seed.
+struct Contender {
+    std::vector<std::string> values;  ///< of the compared keys
+    std::vector<Outcome> runs;
+};
+
+/// How a contender stands against the best of its group.
+enum class Standing : std::uint8_t {
+    best,
+    worse,      ///< significantly
+    undecided,  ///< the difference may be chance
+    untested,   ///< too few runs for any difference to be significant
+    no_result
+};
+
+const char* name(Standing standing);
+
+struct Line {
+    std::vector<std::string> values;  ///< of the keys that compete
+    std::size_t runs = 0;             ///< with a right answer
+    std::size_t bad = 0;              ///< failed, or wrong
+    std::size_t missing = 0;
+
+    // Over the runs with a right answer; meaningless where there is none.
+    double median_seconds = 0;
+    Interval interval_seconds;
+    double ratio = 0;                           ///< of the median to the best one's
+    std::optional<double> lower_bound_seconds;  ///< the least of the runs', where all have one
+    double p_value = 1;                         ///< against the best, adjusted
+    Standing standing = Standing::no_result;
+};
+
+struct Group {
+    std::vector<std::string> values;  ///< of the keys that all have in common
+    std::vector<Line> lines;          ///< in the order of the file
+};
+
+struct Comparison {
+    std::string name;
+    std::vector<std::string> group_keys;
+    std::vector<std::string> keys;  ///< that compete
+    std::vector<Group> groups;      ///< in the order of the file
+};
+
+/// Groups the contenders by the keys in `by` and compares each group: medians with bootstrap intervals; each
+/// against the one with the least median by Mann and Whitney's test, with Holm's correction over the group.
+/// `by` empty: all keys but the last. Throws Error for a key in `by` that is not in `keys`.
+Comparison compare(const std::string& name, const std::vector<std::string>& keys,
+                   const std::vector<Contender>& contenders, const std::vector<std::string>& by = {});
+
+/// How many runs each contender of a group needs before a difference can be significant.
+std::size_t runs_needed(std::size_t contenders);
+
+/// One row for each combination.
+std::string comparison_csv(const Comparison& comparison);
+
+/// The same as the members `keys`, `groups`, ... of a JSON object, in text; without line breaks.
+std::string comparison_json(const Comparison& comparison);
+
+}  // namespace heddle::results

@@ -1,0 +1,202 @@
+#include "results/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace heddle::results {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Whole numbers without a decimal point, as far as a double counts exactly (2^53).
+Json number(double value) {
+    const bool whole = std::abs(value) <= 9007199254740992.0 && value == std::floor(value);
+    return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+/// Divided, not multiplied: 1e-12 is no exact double, and 1500 ps would become 1.4999999999999998e-09.
+double seconds(Time time) {
+    return static_cast<double>(time.count()) / 1e12;
+}
+
+const char* check_name(workloads::Verdict::Kind kind) {
+    switch (kind) {
+        case workloads::Verdict::Kind::right:
+            return "right";
+        case workloads::Verdict::Kind::wrong:
+            return "wrong";
+        case workloads::Verdict::Kind::unchecked:
+            break;
+    }
+    return "unchecked";
+}
+
+Json answer_of(const Record& record) {
+    Json answer = Json::object();
+    for (const runtime::AnswerValue& value : record.result.answer) answer[value.name] = number(value.value);
+    return answer;
+}
+
+Json steals_of(const Record& record) {
+    Json matrix = Json::array();
+    for (const auto& [pair, tasks] : record.result.steals) matrix.push_back({pair.first, pair.second, tasks});
+    const runtime::Counters& total = record.result.total;
+    return {{"within_node", total.steals_within_node},
+            {"between_nodes", total.steals_between_nodes},
+            {"attempts", total.steal_attempts},
+            {"matrix", std::move(matrix)}};
+}
+
+/// `with_timing`: wall time and memory too, in their place among the other fields.
+Json fields_of(const Record& record, bool with_timing) {
+    const runtime::Counters& total = record.result.total;
+    Json json = {{"workload", record.experiment.kind->name},
+                 {"backend", configs::name(record.experiment.backend)},
+                 {"ok", record.ok()},
+                 {"answer", answer_of(record)},
+                 {"check", {{"verdict", check_name(record.verdict.kind)}, {"reason", record.verdict.reason}}},
+                 {"makespan_seconds", seconds(record.result.makespan)},
+                 {"tasks", total.tasks},
+                 {"steals", steals_of(record)},
+                 {"messages", total.messages},
+                 {"active_messages", total.active_messages},
+                 {"bytes", total.bytes},
+                 {"busy_seconds", seconds(total.busy)},
+                 {"nodes", record.topology.nodes},
+                 {"cores", record.topology.cores}};
+    if (with_timing) {
+        json["wall_seconds"] = record.timing.wall_seconds;
+        json["peak_memory_bytes"] = record.timing.peak_memory_bytes;
+        json["host"] = record.timing.host;
+    }
+    json["seed"] = record.experiment.seed;
+    json["cell"] = configs::cell_name(record.experiment);
+    json["configuration"] = Json::parse(configs::resolved_json(record.experiment));
+    const Versions& versions = record.versions;
+    json["versions"] = {
+        {"heddle", versions.heddle}, {"simgrid", versions.simgrid}, {"compiler", versions.compiler}};
+    return json;
+}
+
+std::string dumped(const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void flatten(const Json& json, const std::string& prefix, Row& row) {
+    for (const auto& [key, value] : json.items()) {
+        const std::string name = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
+        if (value.is_object()) {
+            flatten(value, name, row);
+        } else {
+            row.emplace_back(name, as_text(value));
+        }
+    }
+}
+
+/// The row of runs.csv that says the same as result.json.
+Row row_of(const Json& result) {
+    Row row = {{"cell", as_text(result.at("cell"))}, {"ok", as_text(result.at("ok"))}};
+    const Json& steals = result.at("steals");
+    for (const char* name : {"makespan_seconds", "tasks"}) row.emplace_back(name, as_text(result.at(name)));
+    row.emplace_back("steals_within_node", as_text(steals.at("within_node")));
+    row.emplace_back("steals_between_nodes", as_text(steals.at("between_nodes")));
+    row.emplace_back("steal_attempts", as_text(steals.at("attempts")));
+    for (const char* name : {"messages", "bytes", "busy_seconds"})
+        row.emplace_back(name, as_text(result.at(name)));
+    Json configuration = result.at("configuration");
+    configuration.erase("repeat");
+    flatten(configuration, "", row);
+    flatten(result.at("answer"), "answer", row);
+    return row;
+}
+
+template <class Read>
+Row read_json(const std::string& text, Read read) {
+    try {
+        return read(Json::parse(text));
+    } catch (const Json::exception& error) {
+        throw Error(fmt::format("not a result of heddle ({})", error.what()));
+    }
+}
+
+}  // namespace
+
+std::string result_json(const Record& record) {
+    return dumped(fields_of(record, false), 2);
+}
+
+std::string timing_json(const Record& record) {
+    const Timing& timing = record.timing;
+    return dumped({{"wall_seconds", timing.wall_seconds},
+                   {"peak_memory_bytes", timing.peak_memory_bytes},
+                   {"host", timing.host}},
+                  2);
+}
+
+std::size_t median_run(const std::vector<Record>& records) {
+    std::vector<std::size_t> order(records.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&records](std::size_t a, std::size_t b) {
+        return records[a].result.makespan < records[b].result.makespan;
+    });
+    return order[(order.size() - 1) / 2];
+}
+
+std::string summary_json(const std::vector<Record>& records) {
+    Json json = fields_of(records[median_run(records)], true);
+    if (records.size() > 1) {
+        json["ok"] =
+            std::all_of(records.begin(), records.end(), [](const Record& record) { return record.ok(); });
+        Json runs = Json::array();
+        for (const Record& record : records) {
+            Json run = fields_of(record, true);
+            for (const char* same :
+                 {"workload", "backend", "configuration", "versions", "host", "nodes", "cores"}) {
+                run.erase(same);
+            }
+            runs.push_back(std::move(run));
+        }
+        json["runs"] = std::move(runs);
+    }
+    return dumped(json, -1);
+}
+
+std::string steals_csv(const Record& record) {
+    std::string text = "thief,victim,tasks\n";
+    for (const auto& [pair, tasks] : record.result.steals) {
+        text += fmt::format("{},{},{}\n", pair.first, pair.second, tasks);
+    }
+    return text;
+}
+
+Row run_row(const Record& record) {
+    return row_of(fields_of(record, false));
+}
+
+Row run_row(const std::string& result_json_text) {
+    return read_json(result_json_text, row_of);
+}
+
+Row timing_row(const Record& record) {
+    return timing_row(configs::cell_name(record.experiment), timing_json(record));
+}
+
+Row timing_row(const std::string& cell, const std::string& timing_json_text) {
+    return read_json(timing_json_text, [&cell](const Json& timing) {
+        return Row{{"cell", cell},
+                   {"wall_seconds", as_text(timing.at("wall_seconds"))},
+                   {"peak_memory_bytes", as_text(timing.at("peak_memory_bytes"))},
+                   {"host", as_text(timing.at("host"))}};
+    });
+}
+
+}  // namespace heddle::results

@@ -1,0 +1,67 @@
+// What is known of one run when it is over, as JSON and as rows of tables. Writes no files: that is
+// results/store.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/experiment.hpp"
+#include "runtime/execution.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::results {
+
+/// What a result depends on besides its configuration.
+struct Versions {
+    std::string heddle;
+    std::string simgrid;  ///< empty where it is not built in
+    std::string compiler;
+};
+
+/// What a run cost the machine that it ran on: the only part of a record that may differ between two
+/// simulations of one configuration.
+struct Timing {
+    double wall_seconds = 0;
+    std::uint64_t peak_memory_bytes = 0;
+    std::string host;
+};
+
+struct Record {
+    configs::Experiment experiment;  ///< of this run: its seed is the run's
+    runtime::Topology topology;      ///< as it was built
+    runtime::RunResult result;
+    workloads::Verdict verdict;
+    Versions versions;
+    Timing timing;
+
+    bool ok() const { return verdict.kind != workloads::Verdict::Kind::wrong; }
+};
+
+/// Everything but the timing: the same, byte for byte, for every simulation of one configuration.
+std::string result_json(const Record& record);
+
+/// The timing alone.
+std::string timing_json(const Record& record);
+
+/// What `run --json` prints: one line with all fields (docs/results.md). For several runs, those of the run
+/// with the median makespan, and all of them in `runs`. `ok` says that all were right. At least one record.
+std::string summary_json(const std::vector<Record>& records);
+
+/// Index of the run with the median makespan (of two, the shorter).
+std::size_t median_run(const std::vector<Record>& records);
+
+/// Thief, victim, tasks: a line each, with a header.
+std::string steals_csv(const Record& record);
+
+/// Names and values of a row: of runs.csv, which has a column for each variable, and of timings.csv.
+using Row = std::vector<std::pair<std::string, std::string>>;
+Row run_row(const Record& record);
+Row timing_row(const Record& record);
+
+/// The same rows from the text of a cell's result.json and timing.json. Throws Error for any other text.
+Row run_row(const std::string& result_json_text);
+Row timing_row(const std::string& cell, const std::string& timing_json_text);
+
+}  // namespace heddle::results

@@ -1,0 +1,127 @@
+#include "results/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/assert.hpp"
+
+namespace heddle::results {
+
+namespace {
+
+/// Of sorted values.
+double middle(const std::vector<double>& sorted) {
+    const std::size_t half = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/// Twice the rank of each value, so that mean ranks are whole numbers; and the sum of t^3 - t over the ties.
+struct Ranks {
+    std::vector<std::size_t> twice;
+    double ties = 0;
+};
+
+Ranks ranks_of(const std::vector<double>& values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&values](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    Ranks ranks{std::vector<std::size_t>(values.size()), 0};
+    for (std::size_t begin = 0; begin < order.size();) {
+        std::size_t end = begin + 1;
+        while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+        // Ranks begin + 1 to end: their mean is half the sum of both.
+        for (std::size_t i = begin; i < end; ++i) ranks.twice[order[i]] = begin + 1 + end;
+        const auto size = static_cast<double>(end - begin);
+        ranks.ties += size * size * size - size;
+        begin = end;
+    }
+    return ranks;
+}
+
+/// Twice the probability that `size` of the ranks, chosen at random, have a (doubled) sum at least as far out
+/// as `observed`, on its own side. Counts the choices by number and sum of what was chosen.
+double exact(const std::vector<std::size_t>& twice, std::size_t size, std::size_t observed) {
+    const std::size_t total = std::accumulate(twice.begin(), twice.end(), std::size_t{0});
+    std::vector<std::vector<double>> ways(size + 1, std::vector<double>(total + 1, 0));
+    ways[0][0] = 1;
+    for (const std::size_t rank : twice) {
+        for (std::size_t chosen = size; chosen-- > 0;) {
+            for (std::size_t sum = total + 1 - rank; sum-- > 0;)
+                ways[chosen + 1][sum + rank] += ways[chosen][sum];
+        }
+    }
+    double all = 0;
+    double below = 0;
+    double above = 0;
+    for (std::size_t sum = 0; sum <= total; ++sum) {
+        all += ways[size][sum];
+        if (sum <= observed) below += ways[size][sum];
+        if (sum >= observed) above += ways[size][sum];
+    }
+    return std::min(1.0, 2 * std::min(below, above) / all);
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+    HEDDLE_ASSERT(!values.empty());
+    std::sort(values.begin(), values.end());
+    return middle(values);
+}
+
+Interval bootstrap_median(std::vector<double> values, double confidence, std::uint32_t resamples,
+                          Random random) {
+    HEDDLE_ASSERT(!values.empty() && resamples > 0);
+    std::sort(values.begin(), values.end());
+    std::vector<double> medians(resamples);
+    std::vector<double> sample(values.size());
+    for (double& one : medians) {
+        for (double& value : sample) value = values[random.below(values.size())];
+        std::sort(sample.begin(), sample.end());
+        one = middle(sample);
+    }
+    std::sort(medians.begin(), medians.end());
+    const auto outside = static_cast<std::size_t>((1 - confidence) / 2 * resamples);
+    return {medians[outside], medians[resamples - 1 - outside]};
+}
+
+double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {
+    if (a.empty() || b.empty()) return 1;
+    std::vector<double> both = a;
+    both.insert(both.end(), b.begin(), b.end());
+    const Ranks ranks = ranks_of(both);
+    const std::size_t sum = std::accumulate(
+        ranks.twice.begin(), ranks.twice.begin() + static_cast<std::ptrdiff_t>(a.size()), std::size_t{0});
+    if (both.size() <= mann_whitney_exact_max) return exact(ranks.twice, a.size(), sum);
+
+    const auto m = static_cast<double>(a.size());
+    const auto n = static_cast<double>(b.size());
+    const double distance = std::abs(static_cast<double>(sum) / 2 - m * (m + n + 1) / 2);
+    const double variance = m * n / 12 * (m + n + 1 - ranks.ties / ((m + n) * (m + n - 1)));
+    if (variance <= 0) return 1;  // all values are equal
+    const double z = std::max(0.0, distance - 0.5) / std::sqrt(variance);
+    return std::erfc(z / std::sqrt(2.0));
+}
+
+double mann_whitney_least(std::size_t a, std::size_t b) {
+    double choices = 1;
+    for (std::size_t i = 1; i <= a; ++i) choices *= static_cast<double>(b + i) / static_cast<double>(i);
+    return std::min(1.0, 2 / choices);
+}
+
+std::vector<double> holm(const std::vector<double>& p) {
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&p](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+    std::vector<double> adjusted(p.size());
+    double least = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        least = std::max(least, std::min(1.0, p[order[i]] * static_cast<double>(order.size() - i)));
+        adjusted[order[i]] = least;
+    }
+    return adjusted;
+}
+
+}  // namespace heddle::results

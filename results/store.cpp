@@ -1,0 +1,145 @@
+#include "results/store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "results/table.hpp"
+
+namespace heddle::results {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const std::string& path, int reason) {
+    throw Error(fmt::format("results cannot be written to {} ({})", path, std::strerror(reason)),
+                "choose another directory with --out, or make this one writable");
+}
+
+/// An open file; closed with the object.
+class File {
+public:
+    File(const std::string& path, int flags)
+        : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+        if (descriptor_ < 0) cannot_write(path, errno);
+    }
+    ~File() { ::close(descriptor_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    void write(const std::string& text) const {
+        for (std::size_t done = 0; done < text.size();) {
+            const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
+            if (count < 0 && errno != EINTR) cannot_write(path_, errno);
+            if (count > 0) done += static_cast<std::size_t>(count);
+        }
+    }
+    void sync() const {
+        // Some file systems cannot: then nothing better is to be had.
+        if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) cannot_write(path_, errno);
+    }
+    void lock() const {
+        while (::flock(descriptor_, LOCK_EX) != 0) {
+            if (errno != EINTR) cannot_write(path_, errno);
+        }
+    }
+
+private:
+    std::string path_;
+    int descriptor_;
+};
+
+std::string read_if_there(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Table read_table(const std::string& path) {
+    try {
+        Table table = Table::parse(read_if_there(path));
+        if (!table.columns().empty() && table.columns().front() != "cell") {
+            throw Error("the first column is not `cell`",
+                        "the table was not written by heddle; move it away");
+        }
+        return table;
+    } catch (const Error& error) {
+        throw error.at({path, 0});
+    }
+}
+
+void put_row(const std::string& path, const Row& row) {
+    Table table = read_table(path);
+    table.put(row);
+    write_atomically(path, table.csv());
+}
+
+void make_directory(const std::string& path) {
+    std::error_code problem;
+    fs::create_directories(path, problem);
+    if (problem) cannot_write(path, problem.value());
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, const std::string& text) {
+    const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
+    try {
+        const File file(beside, O_WRONLY | O_CREAT | O_TRUNC);
+        file.write(text);
+        file.sync();
+    } catch (const Error&) {
+        ::unlink(beside.c_str());
+        throw;
+    }
+    if (std::rename(beside.c_str(), path.c_str()) != 0) {
+        const int reason = errno;
+        ::unlink(beside.c_str());
+        cannot_write(path, reason);
+    }
+    // The name is in the directory, and only then the file is there after a power cut.
+    const std::string folder = fs::path(path).parent_path().string();
+    File(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync();
+}
+
+Store::Store(std::string directory, Tables tables) : directory_(std::move(directory)), tables_(tables) {
+    make_directory(directory_);
+    const std::string probe = fmt::format("{}/.probe.{}.tmp", directory_, ::getpid());
+    {
+        const File file(probe, O_WRONLY | O_CREAT | O_TRUNC);
+        file.write("can this directory be written?\n");
+    }
+    ::unlink(probe.c_str());
+    if (tables_ == Tables::leave) return;
+    read_table(directory_ + "/runs.csv");
+    read_table(directory_ + "/timings.csv");
+}
+
+std::string Store::path_of(const Record& record) const {
+    return directory_ + "/" + configs::cell_name(record.experiment);
+}
+
+void Store::write(const Record& record) const {
+    const std::string cell = path_of(record);
+    make_directory(cell);
+    write_atomically(cell + "/steals.csv", steals_csv(record));
+    write_atomically(cell + "/timing.json", timing_json(record));
+    write_atomically(cell + "/result.json", result_json(record));
+
+    if (tables_ == Tables::leave) return;
+    // Read, change, rename: one process at a time.
+    const File lock(directory_ + "/.lock", O_RDWR | O_CREAT);
+    lock.lock();
+    put_row(directory_ + "/runs.csv", run_row(record));
+    put_row(directory_ + "/timings.csv", timing_row(record));
+}
+
+}  // namespace heddle::results

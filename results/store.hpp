@@ -1,0 +1,38 @@
+// A directory of results: a subdirectory for each cell, and tables over all of them. Every file is written
+// beside its place and renamed into it, so that a reader, or a run that is cut off, never sees half of one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "results/record.hpp"
+
+namespace heddle::results {
+
+class Store {
+public:
+    /// Whether runs and their times are entered in the tables. Not where somebody else makes the tables
+    /// (results/cells.hpp).
+    enum class Tables : std::uint8_t { write, leave };
+
+    /// Makes the directory where there is none, and proves that it can be written. Throws Error where it
+    /// cannot: call it before the run.
+    explicit Store(std::string directory, Tables tables = Tables::write);
+
+    /// Writes `CELL/result.json`, `CELL/timing.json`, `CELL/steals.csv`, and the cell's rows of `runs.csv`
+    /// and `timings.csv`, in the place of earlier ones. result.json comes last of its directory: where it is,
+    /// the cell is complete. Several processes may write to one store. Throws Error.
+    void write(const Record& record) const;
+
+    /// Where the cell of a record lies.
+    std::string path_of(const Record& record) const;
+
+private:
+    std::string directory_;
+    Tables tables_;
+};
+
+/// Writes a file in one step (temporary file, fsync, rename). Throws Error.
+void write_atomically(const std::string& path, const std::string& text);
+
+}  // namespace heddle::results

@@ -1,0 +1,128 @@
+// THE SEAM. Everything that reads a clock, sleeps, blocks, draws on the network or starts a thread goes
+// through here, so that the scheduler never knows whether its world is real. Three backends implement it:
+// runtime/native (pthreads, TCP), sim (SimGrid) and runtime/inprocess (for tests); tests/conformance_test.cpp
+// holds them to it.
+//
+// The path of a local task does not come here: pushing, popping and running are plain memory operations
+// (runtime/deque.hpp). Where operations must be charged, `gate_open()` is false, and every one of them takes
+// the slow path, which calls Context::charge.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/platform.hpp"
+#include "base/time.hpp"
+
+namespace heddle::runtime {
+
+class Backend;
+
+using Bytes = std::vector<std::byte>;
+
+/// What a piece of user work costs: floating-point operations, and bytes to and from the node's memory.
+struct Work {
+    double flops = 0;
+    double bytes = 0;
+};
+
+/// The nodes as the scheduler sees them. `group[n]`: the switch, group or row of node n; nodes of one group
+/// are near.
+struct Topology {
+    NodeId nodes = 1;
+    CoreId cores = 1;
+    std::vector<std::uint32_t> group;
+};
+
+/// One thread of control of a node: a worker, or the module that delivers messages (the receiver). The
+/// backend owns `clock` and `horizon`; the scheduler adds its costs through `charge`.
+struct Context {
+    Backend* backend = nullptr;
+    WorkerId id;                   ///< the receiver has core == topology().cores
+    Time clock{};                  ///< charged so far; stays zero where nothing is charged
+    Time horizon = never;          ///< the earliest time at which anybody else on the node may act
+    Overheads costs{};             ///< what each operation is charged; all zero where nothing is charged
+    void* backend_data = nullptr;  ///< the backend's own
+
+    /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
+    void charge(Time cost);
+};
+
+/// What a node runs: the scheduler implements this, a backend calls it.
+class NodeProgram {
+public:
+    virtual ~NodeProgram() = default;
+
+    /// The context of a worker (core < cores) or of the receiver (core == cores). Stable for the object's
+    /// life.
+    virtual Context& context(CoreId core) = 0;
+
+    /// The body of one worker. Returns when the run is over. Called once for each core, each on its own
+    /// thread of control.
+    virtual void work(CoreId core) = 0;
+
+    /// One message has arrived. Called for one message at a time on a node, but at the same time as its
+    /// workers run. Never blocks: of the seam's operations it may use now, charge, unpark and send only.
+    virtual void deliver(NodeId from, std::span<const std::byte> message) = 0;
+};
+
+/// Makes the program of one node. The backend sets backend, id and costs of its contexts before anything
+/// runs.
+using NodeFactory = std::function<NodeProgram&(NodeId)>;
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+
+    virtual const Topology& topology() const = 0;
+
+    /// True where local operations need not be charged: the fast path may be taken.
+    virtual bool gate_open() const = 0;
+
+    /// Runs the nodes that live in this process to their end: returns when every worker's `work` has returned
+    /// and every message sent before that has been delivered. Called once. Throws Error where the world
+    /// cannot be built.
+    virtual void run(const NodeFactory& make_node) = 0;
+
+    /// Time since the run's start on the caller's node. In simulation the same on all nodes.
+    virtual Time now(const Context& context) const = 0;
+
+    /// Called by Context::charge only: others on the node act up to the context's clock.
+    virtual void pause(Context& context) = 0;
+
+    /// Blocks a worker until somebody unparks it or `deadline` (see `now`) has come. An unpark that came
+    /// since the last park returned makes it return at once; several count as one. May also return for no
+    /// reason.
+    virtual void park(Context& context, Time deadline) = 0;
+
+    /// Wakes worker `core` of the caller's own node. Everything written before is seen by the woken worker.
+    virtual void unpark(Context& caller, CoreId core) = 0;
+
+    /// User work of a declared cost: runs `code` once on the caller. In simulation the caller's clock then
+    /// advances by the time that a core needs for `work`, sharing its node's memory bandwidth.
+    virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
+
+    /// Sends a message to another node (never to the caller's own). Does not block. Messages from one context
+    /// to one node arrive in order where they take the same path; between contexts there is no order.
+    virtual void send(Context& context, NodeId to, Bytes message) = 0;
+
+    /// Lets the backend deliver what has arrived, where it has no receiver of its own. True where something
+    /// was delivered.
+    virtual bool poll(Context& context) = 0;
+
+    /// Time since the start as an observer sees it. May be called from any thread while the run is on.
+    virtual Time elapsed() const = 0;
+};
+
+inline void Context::charge(Time cost) {
+    clock += cost;
+    if (clock >= horizon) [[unlikely]]
+        backend->pause(*this);
+}
+
+}  // namespace heddle::runtime

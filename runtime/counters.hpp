@@ -1,0 +1,35 @@
+// What one node counts while it runs. Plain numbers; each context counts for itself, and they are added at
+// the end.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace heddle::runtime {
+
+/// What one node counted. Sent to node 0 when the run is over.
+struct Counters {
+    std::uint64_t tasks = 0;                 ///< tasks run to completion
+    std::uint64_t steals_within_node = 0;    ///< tasks taken from another worker of the node
+    std::uint64_t steals_between_nodes = 0;  ///< tasks taken from another node
+    std::uint64_t steal_attempts = 0;        ///< looks at a worker or requests to a node, successful or not
+    std::uint64_t messages = 0;              ///< sent to other nodes, after aggregation
+    std::uint64_t active_messages = 0;       ///< before aggregation
+    std::uint64_t bytes = 0;                 ///< sent to other nodes
+    Time busy{};  ///< time that workers spent on tasks, summed over the node's workers
+
+    Counters& operator+=(const Counters& other) {
+        tasks += other.tasks;
+        steals_within_node += other.steals_within_node;
+        steals_between_nodes += other.steals_between_nodes;
+        steal_attempts += other.steal_attempts;
+        messages += other.messages;
+        active_messages += other.active_messages;
+        bytes += other.bytes;
+        busy += other.busy;
+        return *this;
+    }
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,115 @@
+// The split deque of one worker: the owner's private part, which nobody else looks at, above a shared part,
+// from which thieves take the oldest task. Knows nothing of the worker loop.
+//
+// Invariant: indices are ordered tail <= split <= head.
+//   [0, tail)      taken by thieves, waiting for their results, or free again
+//   [tail, split)  shared: a thief may take `tail` by a compare-and-swap on (tail, split)
+//   [split, head)  private: only the owner reads or writes these
+// The owner moves `split` up (publish) and down (reclaim), always by an atomic operation on the pair, because
+// a thief may move `tail` at the same time. `head` belongs to the strand that runs (model/fork_join.hpp) and
+// is in no memory at all.
+//
+// An un-stolen push and pop touch no atomic read-modify-write and no fence (van Dijk, van de Pol: "Lace:
+// non-blocking split deque for work-stealing", Euro-Par 2014 workshops). They test one pointer each, the
+// gates `fork_limit` and `join_limit`: both let every operation pass, until a thief asks for work or the
+// world charges operations, and then all take the slow path.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "runtime/task_type.hpp"
+
+namespace heddle::runtime {
+
+/// A task in its place in the deque. Never moves: arguments and result are exchanged through `payload`.
+struct alignas(64) Slot {
+    /// What has become of a shared task. Set to `pending` when it is published; of no meaning while private.
+    enum State : std::uint64_t { pending = 0, done = 1 };
+
+    const TaskType* type;
+    std::atomic<std::uint64_t> state;  ///< pending, done, or who has it (see Worker::taken_by)
+    alignas(16) std::byte payload[payload_bytes];
+};
+static_assert(sizeof(Slot) == 64);
+
+class Deque {
+public:
+    /// Room for `slots` tasks; memory is touched only as it is used. Throws Error where the system refuses
+    /// the address range.
+    Deque(std::uint32_t slots, bool gate_open);
+    ~Deque();
+    Deque(const Deque&) = delete;
+    Deque& operator=(const Deque&) = delete;
+
+    Slot* base() const { return base_; }
+    Slot* slot(std::uint32_t index) const { return base_ + index; }
+    std::uint32_t index(const Slot* slot) const { return static_cast<std::uint32_t>(slot - base_); }
+    std::uint32_t capacity() const { return capacity_; }
+
+    // The owner's gates: one comparison each on the fast path.
+    bool may_push(const Slot* head) const { return head < fork_limit_.load(std::memory_order_relaxed); }
+    bool may_pop(const Slot* slot) const { return slot >= join_limit_.load(std::memory_order_relaxed); }
+
+    // --- the owner's slow path
+    // ---------------------------------------------------------------------------------
+    std::uint32_t split() const { return split_; }
+    bool asked() const { return asked_.load(std::memory_order_relaxed); }
+
+    /// Shares the older half (rounded up) of the private tasks below `head`. Returns how many.
+    std::uint32_t publish(const Slot* head);
+
+    enum class Reclaimed : std::uint8_t { mine, taken };
+
+    /// Makes `slot`, the topmost task, private again together with half of the shared ones below it, unless a
+    /// thief has it.
+    Reclaimed reclaim(const Slot* slot);
+
+    /// Forgets the taken topmost task, whose result has been read.
+    void release(const Slot* slot);
+
+    /// Opens the gates again after a request was served.
+    void answer();
+
+    // --- thieves, from any context of the node
+    // -------------------------------------------------------------------
+    /// Takes the oldest shared task, or null. The caller then owns the slot until it sets `state` to done.
+    Slot* take();
+
+    /// How many tasks are shared now.
+    std::uint32_t shared() const;
+
+    /// Asks the owner to publish: closes its gates until it has.
+    void ask();
+
+private:
+    struct Ends {
+        std::uint32_t tail;
+        std::uint32_t split;
+    };
+    static constexpr Ends unpack(std::uint64_t word) {
+        return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+    }
+    static constexpr std::uint64_t pack(Ends ends) { return std::uint64_t{ends.tail} << 32 | ends.split; }
+
+    void open_gates();
+
+    // Written by thieves when they ask, read by the owner at every operation.
+    alignas(64) std::atomic<Slot*> fork_limit_;
+    std::atomic<Slot*> join_limit_;
+    std::atomic<bool> asked_{false};
+
+    // The owner's own.
+    alignas(64) Slot* base_ = nullptr;
+    Slot* end_ = nullptr;
+    std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
+    std::uint32_t capacity_ = 0;
+    bool gate_open_ = true;
+
+    // Written by thieves when they take.
+    alignas(64) std::atomic<std::uint64_t> ends_{0};
+};
+
+}  // namespace heddle::runtime

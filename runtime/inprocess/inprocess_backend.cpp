@@ -1,0 +1,257 @@
+#include "runtime/inprocess/inprocess_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <deque>
+#include <exception>
+#include <map>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "base/fiber_notes.hpp"
+#include "base/random.hpp"
+
+namespace heddle::inprocess {
+
+namespace context = boost::context;
+using runtime::Context;
+
+namespace {
+
+constexpr Time step = std::chrono::nanoseconds(1);
+
+struct Fiber {
+    context::fiber fiber;
+    FiberNotes notes;
+    Context* context = nullptr;
+    bool parked = false;
+    bool permit = false;
+    bool started = false;
+    bool finished = false;
+    Time deadline = never;
+};
+
+struct Node {
+    runtime::NodeProgram* program = nullptr;
+    std::deque<Fiber> workers;  // a deque: what is in it does not move
+};
+
+}  // namespace
+
+struct InprocessBackend::State {
+    Options options;
+    runtime::Topology topology;
+    Random random;
+    Time now{};
+    std::deque<Node> nodes;
+    context::fiber scheduler;
+    std::exception_ptr failure;
+    /// Messages under way, in order, for each pair (from, to).
+    std::map<std::pair<NodeId, NodeId>, std::deque<runtime::Bytes>> under_way;
+
+    Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
+
+    void switch_out(Fiber& fiber) {
+        // Also when the worker is abandoned, which comes out of `resume` as an exception.
+        struct Back {
+            FiberNotes& notes;
+            ~Back() { notes.after_suspend(); }
+        };
+        fiber.notes.before_suspend();
+        const Back back{fiber.notes};
+        scheduler = std::move(scheduler).resume();
+    }
+
+    static void resume(Fiber& fiber) {
+        fiber.notes.before_resume();
+        fiber.fiber = std::move(fiber.fiber).resume();
+        fiber.notes.after_resume();
+    }
+
+    /// Unwinds the workers that somebody's failure leaves behind.
+    void abandon() {
+        for (Node& node : nodes) {
+            for (Fiber& fiber : node.workers) {
+                if (fiber.finished) continue;
+                if (fiber.started) fiber.notes.before_resume();
+                fiber.fiber = {};
+                if (fiber.started) fiber.notes.after_resume();
+                fiber.finished = true;
+            }
+        }
+    }
+
+    void start(NodeId node, CoreId core) {
+        Fiber& fiber = nodes[node].workers[core];
+        fiber.context = &nodes[node].program->context(core);
+        fiber.fiber = context::fiber(
+            std::allocator_arg, fiber.notes.noted(context::protected_fixedsize_stack(options.stack_bytes)),
+            [this, node, core, &fiber](context::fiber&& caller) {
+                fiber.notes.after_entry();
+                fiber.started = true;
+                scheduler = std::move(caller);
+                try {
+                    nodes[node].program->work(core);
+                } catch (const context::detail::forced_unwind&) {
+                    fiber.notes.before_exit();
+                    throw;
+                } catch (...) {
+                    failure = std::current_exception();
+                }
+                fiber.finished = true;
+                fiber.notes.before_exit();
+                return std::move(scheduler);
+            });
+    }
+
+    bool runnable(Fiber& fiber) const {
+        return !fiber.finished && (!fiber.parked || fiber.permit || fiber.deadline <= now);
+    }
+
+    bool all_finished() const {
+        for (const Node& node : nodes) {
+            for (const Fiber& fiber : node.workers) {
+                if (!fiber.finished) return false;
+            }
+        }
+        return true;
+    }
+
+    /// One random worker's step or one message's arrival. False where nothing can happen at this time.
+    bool step_once() {
+        std::vector<Fiber*> ready;
+        for (Node& node : nodes) {
+            for (Fiber& fiber : node.workers) {
+                if (runnable(fiber)) ready.push_back(&fiber);
+            }
+        }
+        const std::uint64_t choices = ready.size() + under_way.size();
+        if (choices == 0) return false;
+        const std::uint64_t choice = random.below(choices);
+        now += step;
+        if (choice < ready.size()) {
+            Fiber& chosen = *ready[choice];
+            if (chosen.parked) chosen.parked = chosen.permit = false;
+            resume(chosen);
+        } else {
+            const auto pair =
+                std::next(under_way.begin(), static_cast<std::ptrdiff_t>(choice - ready.size()));
+            const auto [from, to] = pair->first;
+            const runtime::Bytes message = std::move(pair->second.front());
+            pair->second.pop_front();
+            if (pair->second.empty()) under_way.erase(pair);
+            nodes[to].program->deliver(from, message);
+        }
+        return true;
+    }
+
+    /// Time passes until somebody's deadline. Throws Error where there is none.
+    void skip_to_deadline() {
+        Time next = never;
+        std::uint32_t parked = 0;
+        for (const Node& node : nodes) {
+            for (const Fiber& fiber : node.workers) {
+                if (fiber.finished) continue;
+                ++parked;
+                next = std::min(next, fiber.deadline);
+            }
+        }
+        if (next == never) {
+            throw Error(fmt::format(
+                "deadlock: {} workers wait, and nothing is under way that could wake them", parked));
+        }
+        now = std::max(now, next);
+    }
+};
+
+InprocessBackend::InprocessBackend(const Options& options)
+    : state_(new State{options,
+                       {options.nodes, options.cores, std::vector<std::uint32_t>(options.nodes, 0)},
+                       Random(options.seed),
+                       {},
+                       {},
+                       {},
+                       {},
+                       {}}) {}
+
+InprocessBackend::~InprocessBackend() = default;
+
+const runtime::Topology& InprocessBackend::topology() const {
+    return state_->topology;
+}
+
+bool InprocessBackend::gate_open() const {
+    return state_->options.gate_open;
+}
+
+void InprocessBackend::run(const runtime::NodeFactory& make_node) {
+    State& state = *state_;
+    state.nodes.resize(state.options.nodes);
+    for (NodeId id = 0; id < state.options.nodes; ++id) {
+        state.nodes[id].program = &make_node(id);
+        state.nodes[id].workers.resize(state.options.cores);
+        for (CoreId core = 0; core <= state.options.cores; ++core) {
+            Context& context = state.nodes[id].program->context(core);
+            context.backend = this;
+            context.id = {id, core};
+        }
+        for (CoreId core = 0; core < state.options.cores; ++core) {
+            Context& worker = state.nodes[id].program->context(core);
+            // Behind the clock from the start, so that every charge is a chance for others.
+            worker.horizon = state.options.gate_open ? never : Time::min();
+            state.start(id, core);
+        }
+    }
+    while (!state.all_finished() || !state.under_way.empty()) {
+        if (!state.step_once()) state.skip_to_deadline();
+        if (state.failure) {
+            state.abandon();
+            std::rethrow_exception(std::exchange(state.failure, nullptr));
+        }
+    }
+}
+
+Time InprocessBackend::now(const Context&) const {
+    return state_->now;
+}
+
+void InprocessBackend::pause(Context& context) {
+    // A handler runs at once; only workers are interrupted.
+    if (context.id.core == state_->options.cores) return;
+    state_->switch_out(state_->fiber(context));
+}
+
+void InprocessBackend::park(Context& context, Time deadline) {
+    Fiber& fiber = state_->fiber(context);
+    fiber.parked = true;
+    fiber.deadline = deadline;
+    state_->switch_out(fiber);
+    fiber.deadline = never;
+}
+
+void InprocessBackend::unpark(Context& caller, CoreId core) {
+    state_->nodes[caller.id.node].workers[core].permit = true;
+}
+
+void InprocessBackend::compute(Context& context, runtime::Work, const std::function<void()>& code) {
+    if (code) code();
+    if (!state_->options.gate_open) pause(context);
+}
+
+void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message) {
+    HEDDLE_ASSERT(to < state_->options.nodes && to != context.id.node);
+    state_->under_way[{context.id.node, to}].push_back(std::move(message));
+}
+
+bool InprocessBackend::poll(Context&) {
+    return false;
+}
+
+Time InprocessBackend::elapsed() const {
+    return state_->now;
+}
+
+}  // namespace heddle::inprocess

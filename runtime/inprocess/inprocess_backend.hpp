@@ -1,0 +1,44 @@
+// The small world for tests: all nodes in one thread, a step at a time, in an order drawn from a seed. Every
+// operation may be interrupted by any other worker or message, so a few hundred seeds visit interleavings
+// that threads rarely do. Not a simulator: time is the number of steps taken, in nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/backend.hpp"
+
+namespace heddle::inprocess {
+
+struct Options {
+    NodeId nodes = 1;
+    CoreId cores = 1;
+    std::uint64_t seed = 1;
+    bool gate_open =
+        false;  ///< true: workers are interrupted only where they wait, and the fast path is taken
+    std::uint64_t stack_bytes = 1U << 20;
+};
+
+class InprocessBackend final : public runtime::Backend {
+public:
+    explicit InprocessBackend(const Options& options);
+    ~InprocessBackend() override;
+
+    const runtime::Topology& topology() const override;
+    bool gate_open() const override;
+    void run(const runtime::NodeFactory& make_node) override;
+    Time now(const runtime::Context& context) const override;
+    void pause(runtime::Context& context) override;
+    void park(runtime::Context& context, Time deadline) override;
+    void unpark(runtime::Context& caller, CoreId core) override;
+    void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message) override;
+    bool poll(runtime::Context& context) override;
+    Time elapsed() const override;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::inprocess

@@ -1,0 +1,163 @@
+#include "runtime/native/coordination.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace heddle::native {
+
+namespace {
+
+constexpr int pings = 8;  ///< to each node; the quickest answer counts
+
+template <class T>
+runtime::Bytes pack(const T& value) {
+    runtime::Bytes bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+}
+
+/// Zeros where the payload is too short: only a node of our own binary can have sent it.
+template <class T>
+T unpack(std::span<const std::byte> payload) {
+    T value{};
+    std::memcpy(&value, payload.data(), std::min(sizeof value, payload.size()));
+    return value;
+}
+
+Clock::rep clock_now() {
+    return Clock::now().time_since_epoch().count();
+}
+
+}  // namespace
+
+Coordination::Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts)
+    : rank_(rank), nodes_(nodes), post_(std::move(post)), counts_(std::move(counts)) {}
+
+void Coordination::post_to_all(FrameKind kind) {
+    for (NodeId node = 0; node < nodes_; ++node)
+        if (node != rank_) post_(node, kind, {});
+}
+
+bool Coordination::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) {
+    changed_.wait(lock, [&] { return ready() || lost_; });
+    return !lost_;
+}
+
+void Coordination::give_up() {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+    changed_.notify_all();
+}
+
+void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte> payload) {
+    if (kind == FrameKind::ping) return post_(from, FrameKind::pong, pack(clock_now()));
+    if (kind == FrameKind::count) return post_(from, FrameKind::counted, pack(counts_()));
+    const auto arrival = Clock::now();
+    const std::lock_guard lock(mutex_);
+    switch (kind) {
+        case FrameKind::ready:
+            ++ready_;
+            break;
+        case FrameKind::pong:
+            ponged_ = true;
+            pong_arrival_ = arrival;
+            pong_clock_ = unpack<Clock::rep>(payload);
+            break;
+        case FrameKind::start:
+            zero_ = Clock::time_point(Clock::duration(unpack<Clock::rep>(payload)));
+            break;
+        case FrameKind::done:
+            ++done_;
+            break;
+        case FrameKind::counted: {
+            const auto counts = unpack<Counts>(payload);
+            total_.sent += counts.sent;
+            total_.delivered += counts.delivered;
+            ++counted_;
+            break;
+        }
+        case FrameKind::finish:
+            finished_ = true;
+            break;
+        default:
+            return;
+    }
+    changed_.notify_all();
+}
+
+std::optional<Clock::time_point> Coordination::start() {
+    if (rank_ == 0) return lead_start();
+    post_(0, FrameKind::ready, {});
+    std::unique_lock lock(mutex_);
+    if (!wait(lock, [this] { return zero_.has_value(); })) return std::nullopt;
+    return zero_;
+}
+
+std::optional<Clock::time_point> Coordination::lead_start() {
+    std::unique_lock lock(mutex_);
+    if (!wait(lock, [this] { return ready_ == nodes_ - 1; })) return std::nullopt;
+    std::vector<Clock::duration> offsets(nodes_, Clock::duration::zero());
+    Clock::duration longest{};
+    for (NodeId node = 1; node < nodes_; ++node) {
+        Clock::duration best = Clock::duration::max();
+        for (int i = 0; i < pings; ++i) {
+            ponged_ = false;
+            const auto departure = Clock::now();
+            lock.unlock();
+            post_(node, FrameKind::ping, {});
+            lock.lock();
+            if (!wait(lock, [this] { return ponged_; })) return std::nullopt;
+            const auto there_and_back = pong_arrival_ - departure;
+            longest = std::max(longest, there_and_back);
+            if (there_and_back >= best) continue;
+            best = there_and_back;
+            const auto middle = departure + there_and_back / 2;
+            offsets[node] = Clock::duration(pong_clock_) - middle.time_since_epoch();
+        }
+    }
+    lock.unlock();
+    // Time enough for the news to reach everybody.
+    const auto zero = Clock::now() + 2 * longest + std::chrono::microseconds(20) * nodes_;
+    for (NodeId node = 1; node < nodes_; ++node)
+        post_(node, FrameKind::start, pack((zero + offsets[node]).time_since_epoch().count()));
+    return zero;
+}
+
+bool Coordination::finish() {
+    if (rank_ == 0) return lead_finish();
+    post_(0, FrameKind::done, {});
+    std::unique_lock lock(mutex_);
+    return wait(lock, [this] { return finished_; });
+}
+
+// Invariant: counts only grow, and a node counts a message as sent before it leaves, as delivered after its
+// handler has returned. So when what one wave found delivered equals what the next finds sent, nothing was
+// under way between them.
+bool Coordination::lead_finish() {
+    std::unique_lock lock(mutex_);
+    if (!wait(lock, [this] { return done_ == nodes_ - 1; })) return false;
+    std::uint64_t delivered_before = ~std::uint64_t{0};
+    for (auto pause = std::chrono::microseconds(50);;
+         pause = std::min(2 * pause, std::chrono::microseconds(2000))) {
+        counted_ = 0;
+        total_ = counts_();
+        lock.unlock();
+        post_to_all(FrameKind::count);
+        lock.lock();
+        if (!wait(lock, [this] { return counted_ == nodes_ - 1; })) return false;
+        if (total_.sent == delivered_before) break;
+        const bool balanced = total_.sent == total_.delivered;
+        delivered_before = total_.delivered;
+        if (balanced) continue;  // most likely over: look again at once
+        lock.unlock();
+        std::this_thread::sleep_for(pause);
+        lock.lock();
+    }
+    lock.unlock();
+    post_to_all(FrameKind::finish);
+    return true;
+}
+
+}  // namespace heddle::native

@@ -1,0 +1,75 @@
+// How the nodes of a native run start and end together. Node 0 leads. Start: all say that they are ready;
+// node 0 compares its clock with each (pings), and names a moment, on each one's own clock, at which the
+// run's time is zero. End: when all workers have returned, node 0 counts messages sent and delivered until no
+// message can be under way (F. Mattern, "Algorithms for distributed termination detection", 1987: the
+// four-counter method).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "runtime/native/frame.hpp"
+
+namespace heddle::native {
+
+/// Messages of one node, or of all.
+struct Counts {
+    std::uint64_t sent = 0;
+    std::uint64_t delivered = 0;
+};
+
+class Coordination {
+public:
+    using Post = std::function<void(NodeId to, FrameKind kind, runtime::Bytes payload)>;
+
+    /// `counts` is called on any thread.
+    Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts);
+
+    /// A control frame has come. The receiver's thread.
+    void handle(NodeId from, FrameKind kind, std::span<const std::byte> payload);
+
+    /// A node was lost: whoever waits gives up.
+    void give_up();
+
+    // --- the thread that runs the node
+    /// Returns the moment of the run's zero, shortly ahead, on this node's clock; nothing where a node was
+    /// lost.
+    std::optional<Clock::time_point> start();
+
+    /// This node's workers have returned. Returns when all nodes' have, and every message has been delivered.
+    /// False where a node was lost.
+    bool finish();
+
+private:
+    std::optional<Clock::time_point> lead_start();
+    bool lead_finish();
+    void post_to_all(FrameKind kind);
+    bool wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready);
+
+    NodeId rank_;
+    NodeId nodes_;
+    Post post_;
+    std::function<Counts()> counts_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool lost_ = false;
+    NodeId ready_ = 0;
+    NodeId done_ = 0;
+    NodeId counted_ = 0;
+    Counts total_;
+    bool finished_ = false;
+    std::optional<Clock::time_point> zero_;
+
+    // The answer to the last ping.
+    bool ponged_ = false;
+    Clock::time_point pong_arrival_;
+    Clock::rep pong_clock_ = 0;
+};
+
+}  // namespace heddle::native

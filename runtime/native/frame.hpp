@@ -1,0 +1,78 @@
+// Frames: what travels on an authenticated connection. Every frame is numbered and hashed with its
+// direction's key (SipHash), header and payload apart: so no length is believed, and no memory taken, before
+// the header has proved itself. Bytes only: what they mean is for others to know.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/backend.hpp"
+#include "runtime/native/handshake.hpp"
+
+namespace heddle::native {
+
+enum class FrameKind : std::uint32_t {
+    batch,    ///< several messages, each after its length (32 bits)
+    message,  ///< one message
+    ready,    ///< start: this node's receiver is at work
+    ping,     ///< start: what does your clock say?
+    pong,
+    start,  ///< start: the zero of the run's time, on the reader's clock
+    done,   ///< end: this node's workers have returned
+    count,  ///< end: how many messages were sent and delivered?
+    counted,
+    finish,   ///< end: nothing is under way any more
+    goodbye,  ///< the last frame of a connection
+    abort,    ///< the run cannot go on: which node was lost, and why
+    table,    ///< rendezvous: the addresses of all nodes
+    last = table
+};
+
+struct FrameHeader {
+    std::uint32_t magic;
+    FrameKind kind;
+    std::uint64_t length;  ///< of the payload
+    std::uint64_t sequence;
+    std::uint64_t payload_tag;
+    std::uint64_t header_tag;  ///< over all above
+};
+
+/// Makes the headers of one direction.
+class Sealer {
+public:
+    explicit Sealer(const DirectionKey& key) : key_(key) {}
+    FrameHeader seal(FrameKind kind, std::span<const std::byte> payload);
+
+private:
+    DirectionKey key_;
+    std::uint64_t sequence_ = 0;
+};
+
+/// Checks the frames of one direction, which come in order.
+class Opener {
+public:
+    Opener(const DirectionKey& key, std::uint64_t length_max) : key_(key), length_max_(length_max) {}
+
+    /// Returns an empty string, or what is wrong. After an error the connection is of no use.
+    std::string open(const FrameHeader& header);
+    bool matches(const FrameHeader& header, std::span<const std::byte> payload) const;
+
+private:
+    DirectionKey key_;
+    std::uint64_t length_max_;
+    std::uint64_t sequence_ = 0;
+};
+
+struct Frame {
+    FrameKind kind;
+    runtime::Bytes payload;
+};
+
+/// One frame, blocking until `deadline` at most. Return and throw Error for what went wrong.
+std::string write_frame(int socket, Sealer& sealer, FrameKind kind, std::span<const std::byte> payload,
+                        Deadline deadline);
+Frame read_frame(int socket, Opener& opener, Deadline deadline);
+
+}  // namespace heddle::native

@@ -1,0 +1,116 @@
+// How two processes of a run prove to each other that they share its key, and agree on keys for what follows.
+//
+// Four messages of fixed size: the initiator's hello (who it is, a nonce), the acceptor's challenge (its own
+// nonce, and a keyed hash over both), the initiator's proof (a keyed hash over all that), the acceptor's
+// verdict. Each keyed hash opens with its own label, so none can be sent back as another (reflection); each
+// covers the nonces of both sides, so none can be used again (replay). The session's keys, one for each
+// direction, come from the same transcript.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/ids.hpp"
+#include "runtime/native/membership.hpp"
+#include "runtime/native/socket.hpp"
+
+namespace heddle::native {
+
+/// The rendezvous, where it stands in the place of a node.
+inline constexpr NodeId rendezvous_rank = 0xffff'ffff;
+
+/// What one side says of itself.
+struct Identity {
+    NodeId rank = 0;
+    NodeId nodes = 1;
+    std::uint64_t fingerprint = 0;
+    std::string address = {};  ///< where others may connect to it: an initiator's only, at most 63 characters
+};
+
+using DirectionKey = std::array<unsigned char, 16>;
+
+/// The outcome: who is at the other end, and the keys of the two directions.
+struct Session {
+    Identity peer;
+    DirectionKey send_key{};
+    DirectionKey receive_key{};
+};
+
+namespace wire {
+
+struct Hello {
+    std::uint64_t magic;
+    std::uint64_t fingerprint;
+    std::uint32_t nodes;
+    std::uint32_t from;
+    std::uint32_t to;
+    std::uint32_t zero;
+    std::array<unsigned char, 32> nonce;
+    std::array<char, 64> address;
+};
+
+struct Challenge {
+    std::uint64_t magic;
+    std::uint64_t fingerprint;
+    std::array<unsigned char, 32> nonce;
+    std::array<unsigned char, 32> mac;  ///< over the hello and all above
+};
+
+struct Proof {
+    std::array<unsigned char, 32> mac;
+};
+
+struct Verdict {
+    std::array<char, 96> refusal;  ///< empty: welcome
+    std::array<unsigned char, 32> mac;
+};
+
+}  // namespace wire
+
+/// The acceptor's side, as a machine that is fed: it never waits, and allocates nothing by what it is told.
+class Acceptor {
+public:
+    enum class State : std::uint8_t { hello, proof, accepted, refused };
+
+    Acceptor(const Key& key, const Identity& self);
+
+    State state() const { return state_; }
+
+    /// Where to put the bytes that come next: all of them before `advance` is called.
+    std::span<std::byte> wanted();
+
+    /// Takes what `wanted` was filled with. `admit` is asked about a peer that has proved itself; it returns
+    /// why not, or nothing. Returns what to send (may be empty).
+    std::span<const std::byte> advance(const std::function<std::string(const Identity&)>& admit);
+
+    const std::string& refusal() const { return refusal_; }
+    const Session& session() const { return session_; }  ///< once accepted
+
+private:
+    std::span<const std::byte> take_hello();
+    std::span<const std::byte> take_proof(const std::function<std::string(const Identity&)>& admit);
+    void refuse(std::string reason);
+
+    Key key_;
+    Identity self_;
+    State state_ = State::hello;
+    wire::Hello hello_{};
+    wire::Challenge challenge_{};
+    wire::Proof proof_{};
+    wire::Verdict verdict_{};
+    std::string refusal_;
+    Session session_;
+};
+
+/// The initiator's side, on a connection to what should be node `to`. Blocks until `deadline` at most. Throws
+/// Error where the other side does not know the key, refuses, or does not answer.
+Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline deadline);
+
+/// `node 2`, or `the rendezvous`.
+std::string name_of(NodeId rank);
+
+}  // namespace heddle::native

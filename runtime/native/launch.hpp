@@ -1,0 +1,66 @@
+// Starts the processes of a native run, lets them find each other, and waits for their end. Knows nothing of
+// what they run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace heddle::native {
+
+struct LaunchOptions {
+    NodeId nodes = 1;
+    std::vector<std::string> argv;                 ///< the program and its arguments, the same for every node
+    std::chrono::milliseconds grace{10000};        ///< for the others to stop by themselves when one has died
+    std::chrono::milliseconds terminate{2000};     ///< between SIGTERM and SIGKILL
+    std::chrono::milliseconds meeting_max{10000};  ///< for all to come to the rendezvous
+};
+
+/// Where the standard streams of a started process go. -1: the launcher's own.
+struct Streams {
+    int input = -1;
+    int output = -1;
+    int error = -1;
+};
+
+/// How a process of the run is started. One way now, on this machine; ssh and Slurm would be others.
+class ProcessStarter {
+public:
+    virtual ~ProcessStarter() = default;
+
+    /// Starts `argv` for one node with `environment` added to the launcher's own. Returns the process to wait
+    /// for and to signal. Throws Error where it cannot be run.
+    virtual pid_t start(NodeId node, const std::vector<std::string>& argv,
+                        const std::map<std::string, std::string>& environment, const Streams& streams) = 0;
+};
+
+/// Starts processes on this machine. They die with the thread that started them, however it ends.
+class LocalStarter final : public ProcessStarter {
+public:
+    pid_t start(NodeId node, const std::vector<std::string>& argv,
+                const std::map<std::string, std::string>& environment, const Streams& streams) override;
+};
+
+class Launcher {
+public:
+    virtual ~Launcher() = default;
+
+    /// Runs to the end of all processes. Returns the exit code of the first that failed (128 + signal where a
+    /// signal ended it; exit_code_lost only where none failed otherwise), or 0. Node 0 has the caller's
+    /// standard streams; what other nodes write goes to standard error, each line after `[node 2] `. Passes
+    /// SIGINT, SIGTERM, SIGHUP and SIGQUIT on. Throws Error where a process cannot be started.
+    virtual int launch(const LaunchOptions& options) = 0;
+};
+
+/// All processes on this machine. The key lies in a private directory that is removed at the end.
+class LocalLauncher final : public Launcher {
+public:
+    int launch(const LaunchOptions& options) override;
+};
+
+}  // namespace heddle::native

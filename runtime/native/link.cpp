@@ -1,0 +1,235 @@
+#include "runtime/native/link.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+namespace heddle::native {
+
+namespace {
+
+// Messages below `small_bytes` are copied into batches of up to `batch_bytes`: for them a copy costs less
+// than a header, a hash and an entry of the gather list of their own.
+constexpr std::size_t small_bytes = 8 << 10;
+constexpr std::size_t batch_bytes = 64 << 10;
+constexpr std::size_t buffer_bytes = 256 << 10;
+
+/// How long nothing must have been written for a message to count as alone: a little more than a write takes.
+constexpr std::chrono::microseconds quiet{4};
+
+using Length = std::uint32_t;  ///< of a message in a batch
+
+void append(std::vector<std::byte>& to, const void* data, std::size_t size) {
+    const auto* bytes = static_cast<const std::byte*>(data);
+    to.insert(to.end(), bytes, bytes + size);
+}
+
+}  // namespace
+
+Link::Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_max)
+    : socket_(std::move(socket)),
+      peer_(session.peer.rank),
+      sealer_(session.send_key),
+      opener_(session.receive_key, std::max<std::uint64_t>(frame_bytes_max, batch_bytes)),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {
+    head_.reserve(sizeof(FrameHeader) + batch_bytes);
+}
+
+// --- sending
+
+bool Link::post(FrameKind kind, runtime::Bytes payload) {
+    const bool lone = payload.size() < small_bytes;
+    {
+        const std::lock_guard lock(mutex_);
+        queue_.push_back({kind, std::move(payload)});
+        if (queue_.size() > 1) return false;  // whoever came first has told the sender, or is writing
+    }
+    return !(lone && write_at_once());
+}
+
+/// True where nothing is left for the sender.
+bool Link::write_at_once() {
+    const std::unique_lock lock(writing_, std::try_to_lock);
+    if (!lock || Clock::now() - last_write_ < quiet) return false;
+    if (write_waiting(1) == Flushed::blocked) return false;
+    const std::lock_guard posting(mutex_);
+    return queue_.empty();
+}
+
+Link::Flushed Link::flush() {
+    const std::lock_guard lock(writing_);
+    return write_waiting(std::numeric_limits<int>::max());
+}
+
+/// Writes what waits, and what has come meanwhile, up to `rounds_max` times.
+Link::Flushed Link::write_waiting(int rounds_max) {
+    for (int rounds = 0;;) {
+        if (const Flushed flushed = write_out(); flushed != Flushed::all) return flushed;
+        if (taken_next_ == taken_.size()) {
+            taken_.clear();
+            taken_next_ = 0;
+            const std::lock_guard lock(mutex_);
+            if (queue_.empty() || rounds++ == rounds_max) break;
+            std::swap(queue_, taken_);
+        }
+        next_frame();
+    }
+    last_write_ = Clock::now();
+    return Flushed::all;
+}
+
+/// Makes the next frame of what was taken: as many small messages as fit, or one large one.
+void Link::next_frame() {
+    head_.clear();
+    body_.clear();
+    written_ = 0;
+    const auto small = [](const Outgoing& item) {
+        return item.kind == FrameKind::message && item.payload.size() < small_bytes;
+    };
+    if (Outgoing& item = taken_[taken_next_]; !small(item)) {
+        ++taken_next_;
+        body_ = std::move(item.payload);
+        const FrameHeader header = sealer_.seal(item.kind, body_);
+        append(head_, &header, sizeof header);
+        return;
+    }
+    head_.resize(sizeof(FrameHeader));
+    for (; taken_next_ < taken_.size() && small(taken_[taken_next_]); ++taken_next_) {
+        runtime::Bytes message = std::move(taken_[taken_next_].payload);
+        const auto length = static_cast<Length>(message.size());
+        append(head_, &length, sizeof length);
+        append(head_, message.data(), message.size());
+        if (head_.size() + sizeof length + small_bytes > sizeof(FrameHeader) + batch_bytes) {
+            ++taken_next_;
+            break;
+        }
+    }
+    const FrameHeader header = sealer_.seal(FrameKind::batch, std::span(head_).subspan(sizeof(FrameHeader)));
+    std::memcpy(head_.data(), &header, sizeof header);
+}
+
+Link::Flushed Link::write_out() {
+    if (broken_) {
+        const std::lock_guard lock(mutex_);
+        queue_.clear();
+        return Flushed::broken;
+    }
+    while (written_ < head_.size() + body_.size()) {
+        const std::size_t of_head = std::min(written_, head_.size());
+        const std::size_t of_body = written_ - of_head;
+        iovec parts[2] = {{head_.data() + of_head, head_.size() - of_head},
+                          {body_.data() + of_body, body_.size() - of_body}};
+        msghdr message{};
+        message.msg_iov = parts;
+        message.msg_iovlen = body_.empty() ? 1 : 2;
+        const auto count = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count >= 0) {
+            written_ += static_cast<std::size_t>(count);
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            return Flushed::blocked;
+        } else if (errno != EINTR) {
+            broken_ = true;
+            return Flushed::broken;
+        }
+    }
+    return Flushed::all;
+}
+
+void Link::give_up(const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    if (given_up_.empty()) given_up_ = reason;
+    shutdown(socket_.get(), SHUT_RDWR);
+}
+
+// --- receiving
+
+std::string Link::reason_of(const std::string& symptom) {
+    const std::lock_guard lock(mutex_);
+    return given_up_.empty() ? symptom : given_up_;
+}
+
+std::string Link::receive(const Handler& handle) {
+    // A bounded number of rounds, so that one busy node does not keep the others waiting.
+    for (int round = 0; round < 16 && !ended_; ++round) {
+        const std::span<std::byte> room =
+            in_large_ ? std::span(large_.get() + large_filled_, header_.length - large_filled_)
+                      : std::span(buffer_.get() + end_, buffer_bytes - end_);
+        const auto count = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {};
+        if (count < 0) return reason_of(error_text(errno));
+        if (count == 0) return reason_of("connection closed");
+        (in_large_ ? large_filled_ : end_) += static_cast<std::size_t>(count);
+        if (std::string failure = parse(handle); !failure.empty()) return failure;
+        if (static_cast<std::size_t>(count) < room.size()) return {};
+    }
+    return {};
+}
+
+/// Handles all whole frames. Afterwards there is room to read into: in `large_`, or at the end of the buffer.
+std::string Link::parse(const Handler& handle) {
+    if (in_large_) {
+        if (large_filled_ < header_.length) return {};
+        in_large_ = have_header_ = false;
+        return take(header_, std::span(large_.get(), header_.length), handle);
+    }
+    for (;;) {
+        const std::size_t available = end_ - begin_;
+        if (!have_header_) {
+            if (available < sizeof header_) break;
+            std::memcpy(&header_, buffer_.get() + begin_, sizeof header_);
+            if (std::string failure = opener_.open(header_); !failure.empty()) return failure;
+            have_header_ = true;
+            begin_ += sizeof header_;
+        } else if (header_.length <= available) {
+            const std::span payload(buffer_.get() + begin_, header_.length);
+            begin_ += header_.length;
+            have_header_ = false;
+            if (std::string failure = take(header_, payload, handle); !failure.empty()) return failure;
+        } else if (header_.length > buffer_bytes) {
+            // Safe to allocate: the header has proved that the peer itself named this length, below the
+            // largest.
+            if (large_size_ < header_.length) {
+                large_ = std::make_unique_for_overwrite<std::byte[]>(header_.length);
+                large_size_ = header_.length;
+            }
+            in_large_ = true;
+            std::memcpy(large_.get(), buffer_.get() + begin_, available);
+            large_filled_ = available;
+            begin_ = end_ = 0;
+            return {};
+        } else {
+            break;
+        }
+    }
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    return {};
+}
+
+std::string Link::take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle) {
+    if (ended_) return "it sent a frame after its goodbye";
+    if (!opener_.matches(header, payload)) return "it sent a corrupt frame";
+    if (header.kind == FrameKind::goodbye) ended_ = true;
+    if (header.kind != FrameKind::batch) {
+        handle(header.kind, payload);
+        return {};
+    }
+    while (!payload.empty()) {
+        Length length = 0;
+        if (payload.size() < sizeof length) return "it sent a malformed batch";
+        std::memcpy(&length, payload.data(), sizeof length);
+        payload = payload.subspan(sizeof length);
+        if (payload.size() < length) return "it sent a malformed batch";
+        handle(FrameKind::message, payload.first(length));
+        payload = payload.subspan(length);
+    }
+    return {};
+}
+
+}  // namespace heddle::native

@@ -1,0 +1,100 @@
+// The connection to one other node: what waits to be sent, and what has come in half. Any thread may post and
+// try to write at once, the sender writes what waits, the receiver receives.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/native/frame.hpp"
+
+namespace heddle::native {
+
+class Link {
+public:
+    Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_max);
+
+    NodeId peer() const { return peer_; }
+    int socket() const { return socket_.get(); }
+
+    // --- any thread
+    /// Queues a frame (a message: the payload of one). Where nothing was written for a while and nobody
+    /// writes, it is written at once, which saves a lone message the way through the sender; in a stream of
+    /// messages waiting is better, for they then travel together. True where the sender has to be told.
+    bool post(FrameKind kind, runtime::Bytes payload);
+
+    // --- the sender
+    enum class Flushed : std::uint8_t {
+        all,      ///< nothing waits
+        blocked,  ///< the socket has no room now
+        broken,   ///< the connection has ended: what waits is forgotten, the receiver will say why
+    };
+    Flushed flush();
+
+    /// Ends the connection: the receiver then finds it lost for this reason.
+    void give_up(const std::string& reason);
+
+    // --- the receiver
+    using Handler = std::function<void(FrameKind kind, std::span<const std::byte> payload)>;
+
+    /// Reads what has come, and hands over each message and each other frame. Returns an empty string, or why
+    /// the node is lost.
+    std::string receive(const Handler& handle);
+
+    /// The other side has said goodbye: nothing more comes.
+    bool ended() const { return ended_; }
+
+private:
+    struct Outgoing {
+        FrameKind kind;
+        runtime::Bytes payload;
+    };
+
+    bool write_at_once();
+    Flushed write_waiting(int rounds_max);
+    void next_frame();
+    Flushed write_out();
+    std::string parse(const Handler& handle);
+    std::string take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle);
+    std::string reason_of(const std::string& symptom);
+
+    Descriptor socket_;
+    NodeId peer_;
+
+    // Posting.
+    std::mutex mutex_;
+    std::vector<Outgoing> queue_;
+    std::string given_up_;
+
+    // The writer's own: who holds this mutex. Of the frame being written: `head_` is its header or, for a
+    // batch, all of it; `body_` the rest, `written_` what the socket has taken of both.
+    std::mutex writing_;
+    Deadline last_write_;
+    Sealer sealer_;
+    std::vector<Outgoing> taken_;
+    std::size_t taken_next_ = 0;
+    std::vector<std::byte> head_;
+    runtime::Bytes body_;
+    std::size_t written_ = 0;
+    bool broken_ = false;
+
+    // The receiver's own. Bytes [begin_, end_) of `buffer_` are not handled yet; a frame that does not fit
+    // there is collected in `large_`.
+    Opener opener_;
+    std::unique_ptr<std::byte[]> buffer_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    bool have_header_ = false;
+    FrameHeader header_{};
+    bool in_large_ = false;
+    std::unique_ptr<std::byte[]> large_;
+    std::size_t large_size_ = 0;
+    std::size_t large_filled_ = 0;
+    bool ended_ = false;
+};
+
+}  // namespace heddle::native

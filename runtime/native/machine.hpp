@@ -1,0 +1,19 @@
+// The machine that this process runs on.
+#pragma once
+
+#include <string>
+
+namespace heddle::native {
+
+/// Cores that this process may use: respects taskset and cpusets. A core with several hardware threads counts
+/// once. At least 1.
+unsigned machine_cores();
+
+/// The machine's name, for results.
+std::string host_name();
+
+/// Binds the calling thread to the `index`th usable core. False where there is no such core or the system
+/// refuses.
+bool bind_to_core(unsigned index);
+
+}  // namespace heddle::native

@@ -1,0 +1,51 @@
+// Which node of a native run this process is, and how it finds the others. The launcher states it in the
+// environment (launch.hpp). Opens no connection: that is rendezvous.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/ids.hpp"
+
+namespace heddle::native {
+
+/// The secret that all processes of one run share. Who knows it belongs to the run.
+using Key = std::array<unsigned char, 32>;
+
+/// This process's part in a run over several processes.
+struct Membership {
+    NodeId rank = 0;   ///< the node that this process is
+    NodeId nodes = 1;  ///< of the whole run
+    Key key{};
+    std::string rendezvous;         ///< host:port where the nodes learn each other's addresses
+    std::uint32_t local_rank = 0;   ///< among the processes of the run on this machine
+    std::uint32_t local_count = 1;  ///< processes of the run on this machine
+};
+
+/// The environment variables that carry a membership from the launcher to the processes it starts.
+namespace environment {
+inline constexpr const char* rank = "HEDDLE_RANK";
+inline constexpr const char* nodes = "HEDDLE_NODES";
+inline constexpr const char* rendezvous = "HEDDLE_RENDEZVOUS";
+inline constexpr const char* key_file = "HEDDLE_KEY_FILE";
+inline constexpr const char* local_rank = "HEDDLE_LOCAL_RANK";
+inline constexpr const char* local_count = "HEDDLE_LOCAL_COUNT";
+}  // namespace environment
+
+/// What the environment says; nothing where HEDDLE_RANK is not set (a run of one process). Throws Error for a
+/// value that makes no sense, and for a key file that is missing, malformed, or readable by others.
+std::optional<Membership> membership_from_environment();
+
+/// A fresh random key.
+Key make_key();
+
+/// Writes the key in hexadecimal to a new file of mode 0600. Throws Error.
+void write_key_file(const std::filesystem::path& path, const Key& key);
+
+/// Reads it back. Throws Error for a file that is missing, malformed, or open to group or others.
+Key read_key_file(const std::filesystem::path& path);
+
+}  // namespace heddle::native

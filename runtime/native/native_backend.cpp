@@ -1,0 +1,300 @@
+#include "runtime/native/native_backend.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "runtime/native/coordination.hpp"
+#include "runtime/native/machine.hpp"
+#include "runtime/native/mesh.hpp"
+#include "runtime/native/parker.hpp"
+
+namespace heddle::native {
+
+using runtime::Bytes;
+using runtime::Context;
+
+namespace {
+
+/// How long a worker that parks spins at first, where it has a core to itself.
+constexpr std::chrono::microseconds spin_time{5};
+
+[[noreturn]] void end_process(int code, const std::string& text) {
+    const std::string line = "heddle: " + text + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    std::_Exit(code);
+}
+
+}  // namespace
+
+struct NativeBackend::State {
+    NativeOptions options;
+    NodeId rank = 0;
+    runtime::Topology topology;
+    std::vector<Parker> parkers;
+    std::chrono::nanoseconds spin{};
+    unsigned first_core = 0;
+    bool bind = false;
+
+    runtime::NodeProgram* program = nullptr;
+    std::unique_ptr<Mesh> mesh;
+    std::unique_ptr<Coordination> coordination;
+    std::atomic<std::uint64_t> sent{0};
+    std::atomic<std::uint64_t> delivered{0};
+
+    // The run's zero on the steady clock; before the start there is none.
+    static constexpr Clock::rep unset = std::numeric_limits<Clock::rep>::min();
+    std::atomic<Clock::rep> zero{unset};
+
+    // Workers wait here for the start.
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool released = false;
+    bool cancelled = false;
+    std::exception_ptr failure;
+    std::string lost;
+
+    struct Start {
+        State* state;
+        CoreId core;
+    };
+    std::vector<Start> starts;
+    std::vector<pthread_t> threads;
+
+    Time now() const {
+        const Clock::rep start = zero.load(std::memory_order_relaxed);
+        if (start == unset) return Time::zero();
+        return std::max<Time>(Clock::now() - Clock::time_point(Clock::duration(start)), Time::zero());
+    }
+
+    void meet();
+    void start_threads();
+    void release(bool cancel);
+    void join();
+    void work(CoreId core);
+    void deliver(NodeId from, std::span<const std::byte> message);
+    void lose(NodeId node, const std::string& reason);
+    [[noreturn]] void throw_lost();
+};
+
+NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
+    State& state = *state_;
+    state.options = std::move(options);
+    const NativeOptions& given = state.options;
+    if (given.cores == 0) throw Error("a node needs at least one worker", "set platform.cores to 1 or more");
+    const Membership membership = given.membership.value_or(Membership{});
+    if (membership.nodes == 0 || membership.rank >= membership.nodes)
+        throw Error(fmt::format("there is no node {} among {}", membership.rank, membership.nodes));
+    state.rank = membership.rank;
+    state.topology.nodes = membership.nodes;
+    state.topology.cores = given.cores;
+    state.topology.group = given.group;
+    state.topology.group.resize(membership.nodes, 0);
+    state.parkers = std::vector<Parker>(given.cores);
+
+    // Everybody has a core of his own only if all workers of the run on this machine do.
+    const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
+    const bool fits = workers_here <= machine_cores();
+    state.bind = given.bind && fits;
+    state.first_core = membership.local_rank * given.cores;
+    // With other nodes, the sender and the receiver need a core now and then.
+    if (fits && (membership.nodes == 1 || workers_here < machine_cores())) state.spin = spin_time;
+}
+
+NativeBackend::~NativeBackend() = default;
+
+// --- the life of a run
+
+void NativeBackend::run(const runtime::NodeFactory& make_node) {
+    State& state = *state_;
+    HEDDLE_ASSERT(!state.program);
+    if (state.topology.nodes > 1) state.meet();
+    state.program = &make_node(state.rank);
+    for (CoreId core = 0; core <= state.topology.cores; ++core) {
+        Context& context = state.program->context(core);
+        context.backend = this;
+        context.id = {state.rank, core};
+        context.costs = {};
+    }
+    state.start_threads();
+    auto zero = std::optional(Clock::now());
+    if (state.mesh) {
+        state.mesh->start({[&state](NodeId from, auto message) { state.deliver(from, message); },
+                           [&state](NodeId from, FrameKind kind, auto payload) {
+                               state.coordination->handle(from, kind, payload);
+                           },
+                           [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
+        zero = state.coordination->start();
+    }
+    if (zero) state.zero.store(zero->time_since_epoch().count(), std::memory_order_relaxed);
+    state.release(!zero);
+    state.join();
+    if (state.failure) std::rethrow_exception(state.failure);
+    if (!state.mesh) return;
+    const bool ended_well = zero && state.coordination->finish() && state.mesh->part();
+    state.mesh.reset();
+    if (!ended_well) state.throw_lost();
+}
+
+void NativeBackend::State::meet() {
+    mesh = std::make_unique<Mesh>(MeshOptions{*options.membership, options.fingerprint, options.address,
+                                              options.frame_bytes_max, options.meeting_max});
+    coordination = std::make_unique<Coordination>(
+        rank, topology.nodes,
+        [this](NodeId to, FrameKind kind, Bytes payload) { mesh->post(to, kind, std::move(payload)); },
+        [this] {
+            // Delivered first: the difference may then only look too large, never too small.
+            const std::uint64_t delivered_now = delivered.load(std::memory_order_seq_cst);
+            return Counts{sent.load(std::memory_order_seq_cst), delivered_now};
+        });
+}
+
+void NativeBackend::State::start_threads() {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const auto least = static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN));
+    const std::size_t stack = (std::max(options.stack_bytes, least) + page - 1) / page * page;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    int error = pthread_attr_setstacksize(&attributes, stack);
+    starts.reserve(topology.cores);
+    for (CoreId core = 0; core < topology.cores && !error; ++core) {
+        starts.push_back({this, core});
+        pthread_t thread{};
+        error = pthread_create(
+            &thread, &attributes,
+            [](void* start) -> void* {
+                static_cast<Start*>(start)->state->work(static_cast<Start*>(start)->core);
+                return nullptr;
+            },
+            &starts.back());
+        if (!error) threads.push_back(thread);
+    }
+    pthread_attr_destroy(&attributes);
+    if (!error) return;
+    release(true);
+    join();
+    throw Error(fmt::format("cannot start {} workers with stacks of {} bytes: {}", topology.cores, stack,
+                            error_text(error)),
+                "use fewer cores or smaller stacks");
+}
+
+void NativeBackend::State::release(bool cancel) {
+    const std::lock_guard lock(mutex);
+    released = true;
+    cancelled = cancel;
+    changed.notify_all();
+}
+
+void NativeBackend::State::join() {
+    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+    threads.clear();
+}
+
+/// The life of one worker's thread.
+void NativeBackend::State::work(CoreId core) {
+    // A core that refuses costs speed only.
+    if (bind) (void)bind_to_core(first_core + core);
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short
+    {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [this] { return released; });
+        if (cancelled) return;
+    }
+    std::this_thread::sleep_until(Clock::time_point(Clock::duration(zero.load(std::memory_order_relaxed))));
+    try {
+        program->work(core);
+    } catch (const std::exception& error) {
+        // Others may wait for this worker for ever. Where there is nobody else, the caller gets the error.
+        if (topology.nodes > 1 || topology.cores > 1)
+            end_process(1, fmt::format("node {}: {}", rank, error.what()));
+        failure = std::current_exception();
+    }
+}
+
+void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message) {
+    try {
+        program->deliver(from, message);
+    } catch (const std::exception& error) {
+        end_process(1, fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
+    }
+    delivered.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void NativeBackend::State::lose(NodeId node, const std::string& reason) {
+    const std::string text = fmt::format("node {} was lost ({})", node, reason);
+    if (!options.on_lost) end_process(exit_code_lost, text + "; the run cannot go on");
+    {
+        const std::lock_guard lock(mutex);
+        lost = text;
+    }
+    options.on_lost(node, reason);
+    coordination->give_up();
+}
+
+void NativeBackend::State::throw_lost() {
+    const std::lock_guard lock(mutex);
+    throw Error(lost);
+}
+
+// --- what workers call
+
+const runtime::Topology& NativeBackend::topology() const {
+    return state_->topology;
+}
+
+Time NativeBackend::now(const Context&) const {
+    return state_->now();
+}
+
+Time NativeBackend::elapsed() const {
+    return state_->now();
+}
+
+void NativeBackend::pause(Context&) {}
+
+void NativeBackend::park(Context& context, Time deadline) {
+    const State& state = *state_;
+    const Clock::time_point zero{Clock::duration(state.zero.load(std::memory_order_relaxed))};
+    // Rounded up, and never beyond what the steady clock can say.
+    const auto until =
+        deadline == never ? Deadline::max() : zero + std::chrono::ceil<Clock::duration>(deadline);
+    state_->parkers[context.id.core].park(until, state.spin);
+}
+
+void NativeBackend::unpark(Context&, CoreId core) {
+    HEDDLE_ASSERT(core < state_->topology.cores);
+    state_->parkers[core].unpark();
+}
+
+void NativeBackend::compute(Context&, runtime::Work, const std::function<void()>& code) {
+    if (code) code();
+}
+
+void NativeBackend::send(Context&, NodeId to, Bytes message) {
+    State& state = *state_;
+    if (message.size() > state.options.frame_bytes_max)
+        throw Error(fmt::format("a message of {} bytes is larger than the {} that may travel at once",
+                                message.size(), state.options.frame_bytes_max),
+                    "send it in parts, or raise the largest frame");
+    state.sent.fetch_add(1, std::memory_order_seq_cst);
+    state.mesh->post(to, FrameKind::message, std::move(message));
+}
+
+bool NativeBackend::poll(Context&) {
+    return false;
+}
+
+}  // namespace heddle::native

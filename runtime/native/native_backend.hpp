@@ -1,0 +1,72 @@
+// The real world: one process is one node; a pthread for each worker, and where there are other nodes a
+// sender and a receiver thread (Tremblay et al., "Implementation of the EARTH programming model on SMP
+// clusters", section 4) over TCP. Time is the steady clock; nothing is charged.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/native/membership.hpp"
+
+namespace heddle::native {
+
+struct NativeOptions {
+    CoreId cores = 1;                           ///< workers of this node; machine_cores() for all there are
+    std::uint64_t stack_bytes = 64ULL << 20;    ///< stack of one worker; touched only as it is used
+    std::optional<Membership> membership = {};  ///< none: a run of one node
+    std::uint64_t fingerprint = 0;  ///< of the binary; nodes with different ones refuse each other
+    bool bind = true;  ///< bind workers to cores, where all workers on this machine fit its cores
+    std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
+
+    std::string address = "127.0.0.1";             ///< the address to listen on for other nodes
+    std::uint32_t frame_bytes_max = 64U << 20;     ///< largest message between nodes
+    std::chrono::milliseconds meeting_max{10000};  ///< how long to wait for the other nodes at the start
+
+    /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
+    /// after that: a handler that returns makes `run` throw Error once the local workers have returned.
+    /// Default: writes `heddle: node 2 was lost (connection closed); the run cannot go on` to standard error
+    /// and ends the process with exit code 4.
+    std::function<void(NodeId node, const std::string& reason)> on_lost = {};
+};
+
+/// Exit code of a process that ends because another node was lost.
+inline constexpr int exit_code_lost = 4;
+
+/// One node of a native run. `work` and `deliver` must not let an exception out: it ends the process, except
+/// where the run has a single worker, whose exception `run` passes on.
+class NativeBackend final : public runtime::Backend {
+public:
+    /// Throws Error for options that make no sense. Opens nothing yet.
+    explicit NativeBackend(NativeOptions options);
+    ~NativeBackend() override;
+
+    const runtime::Topology& topology() const override;
+    bool gate_open() const override { return true; }
+
+    /// Meets the other nodes, starts all together, runs to the end. Throws Error where nodes do not meet in
+    /// time, run different binaries, or threads cannot be started.
+    void run(const runtime::NodeFactory& make_node) override;
+
+    Time now(const runtime::Context& context) const override;
+    void pause(runtime::Context& context) override;
+    void park(runtime::Context& context, Time deadline) override;
+    void unpark(runtime::Context& caller, CoreId core) override;
+    void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
+
+    /// Throws Error for a message of more than `frame_bytes_max`.
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message) override;
+    bool poll(runtime::Context& context) override;
+    Time elapsed() const override;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::native

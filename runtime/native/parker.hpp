@@ -1,0 +1,29 @@
+// Where one worker sleeps. One permit: an unpark leaves it, a park takes it or waits for it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "runtime/native/socket.hpp"
+
+namespace heddle::native {
+
+class Parker {
+public:
+    /// Waits for a permit until `deadline`, at first spinning for `spin`. Its owner only. May return for no
+    /// reason.
+    void park(Deadline deadline, std::chrono::nanoseconds spin);
+
+    /// Leaves a permit; what was written before is seen by the woken. Any thread. No system call unless the
+    /// owner sleeps.
+    void unpark();
+
+private:
+    enum State : std::uint32_t { empty, permit, asleep };
+
+    // On a line of its own: unparks of one worker must not slow down its neighbour.
+    alignas(64) std::atomic<std::uint32_t> state_{empty};
+};
+
+}  // namespace heddle::native

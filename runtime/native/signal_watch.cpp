@@ -1,0 +1,31 @@
+#include "runtime/native/signal_watch.hpp"
+
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.hpp"
+
+namespace heddle::native {
+
+SignalWatch::SignalWatch() {
+    sigemptyset(&mask_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&mask_, signal);
+    pthread_sigmask(SIG_BLOCK, &mask_, &before_);
+    descriptor_ = Descriptor(signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!descriptor_) throw Error(fmt::format("cannot watch for signals: {}", error_text(errno)));
+}
+
+SignalWatch::~SignalWatch() {
+    while (next()) continue;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int SignalWatch::next() const {
+    signalfd_siginfo info;
+    return read(descriptor_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+}  // namespace heddle::native

@@ -1,0 +1,31 @@
+// Signals as something to read, for whoever waits for processes. Decides nothing about them.
+#pragma once
+
+#include <signal.h>
+
+#include "runtime/native/socket.hpp"
+
+namespace heddle::native {
+
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD of this process are read here instead of
+/// acting. To be made before any thread. Throws Error.
+class SignalWatch {
+public:
+    SignalWatch();
+    ~SignalWatch();
+    SignalWatch(const SignalWatch&) = delete;
+    SignalWatch& operator=(const SignalWatch&) = delete;
+
+    /// Readable when a signal has come.
+    int descriptor() const { return descriptor_.get(); }
+
+    /// The next signal that has come, or 0.
+    int next() const;
+
+private:
+    sigset_t mask_{};
+    sigset_t before_{};
+    Descriptor descriptor_;
+};
+
+}  // namespace heddle::native

@@ -1,0 +1,214 @@
+#include "runtime/native/socket.hpp"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "base/error.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+AddressList resolve(const std::string& host, const std::string& port, bool passive) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = passive ? AI_PASSIVE : 0;
+    addrinfo* found = nullptr;
+    const int failed = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+    if (failed) throw Error(fmt::format("cannot resolve {}:{}: {}", host, port, gai_strerror(failed)));
+    return {found, freeaddrinfo};
+}
+
+std::string text_of(const sockaddr_storage& address, socklen_t size) {
+    char host[NI_MAXHOST];
+    char port[NI_MAXSERV];
+    if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV))
+        return "?";
+    return address.ss_family == AF_INET6 ? fmt::format("[{}]:{}", host, port)
+                                         : fmt::format("{}:{}", host, port);
+}
+
+void set_option(int socket, int level, int option, int value) {
+    // An option that this system does not know makes a connection slower or its end later noticed, not wrong.
+    (void)setsockopt(socket, level, option, &value, sizeof value);
+}
+
+int milliseconds_until(Deadline deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
+}
+
+/// Waits for `events` on the socket. False where the deadline has come.
+bool wait_for(int socket, short events, Deadline deadline) {
+    for (;;) {
+        pollfd entry{socket, events, 0};
+        const int ready = poll(&entry, 1, milliseconds_until(deadline));
+        if (ready > 0) return true;
+        if (ready == 0 && Clock::now() >= deadline) return false;
+        if (ready < 0 && errno != EINTR) return true;  // the operation itself will say what is wrong
+    }
+}
+
+}  // namespace
+
+void Descriptor::reset(int number) {
+    if (number_ >= 0) close(number_);
+    number_ = number;
+}
+
+std::string error_text(int number) {
+    return std::system_category().message(number);
+}
+
+Descriptor make_event() {
+    Descriptor event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event) throw Error(fmt::format("cannot make an event descriptor: {}", error_text(errno)));
+    return event;
+}
+
+void signal_event(const Descriptor& event) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(event.get(), &one, sizeof one);
+}
+
+void clear_event(const Descriptor& event) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = read(event.get(), &count, sizeof count);
+}
+
+Descriptor listen_on(const std::string& host) {
+    const AddressList list = resolve(host, "0", true);
+    int error = 0;
+    for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next) {
+        Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (socket && bind(socket.get(), entry->ai_addr, entry->ai_addrlen) == 0 &&
+            listen(socket.get(), SOMAXCONN) == 0)
+            return socket;
+        error = errno;
+    }
+    throw Error(fmt::format("cannot listen on {}: {}", host, error_text(error)));
+}
+
+Descriptor connect_to(const std::string& address, Deadline deadline) {
+    const AddressList list = resolve(host_of(address), port_of(address), false);
+    for (;;) {
+        int error = 0;
+        for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next) {
+            Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            if (!socket) throw Error(fmt::format("cannot make a socket: {}", error_text(errno)));
+            if (connect(socket.get(), entry->ai_addr, entry->ai_addrlen) && errno != EINPROGRESS) {
+                error = errno;
+                continue;
+            }
+            if (!wait_for(socket.get(), POLLOUT, deadline)) {
+                error = ETIMEDOUT;
+                continue;
+            }
+            socklen_t size = sizeof error;
+            if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size)) error = errno;
+            // Towards a free port of the own machine, TCP may connect a socket to itself.
+            if (!error && local_address(socket.get()) == remote_address(socket.get())) error = ECONNREFUSED;
+            if (error) continue;
+            prepare(socket.get());
+            return socket;
+        }
+        if (Clock::now() >= deadline)
+            throw Error(fmt::format("cannot connect to {}: {}", address, error_text(error)));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+void prepare(int socket) {
+    set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    // An idle host that is gone is noticed after 3 + 3 * 2 seconds. For one that owes an acknowledgement see
+    // host_is_dead: TCP_USER_TIMEOUT would also end the connection to a process that is only stopped while
+    // its window is full.
+    set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 3);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 2);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+std::string local_address(int socket) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size)) return "?";
+    return text_of(address, size);
+}
+
+std::string remote_address(int socket) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    if (getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size)) return "?";
+    return text_of(address, size);
+}
+
+std::string host_of(const std::string& address) {
+    const auto colon = address.rfind(':');
+    if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())
+        throw Error(fmt::format("\"{}\" is not an address", address),
+                    "write host:port, such as 127.0.0.1:4711");
+    std::string host = address.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    return host;
+}
+
+std::string port_of(const std::string& address) {
+    (void)host_of(address);  // checks the form
+    return address.substr(address.rfind(':') + 1);
+}
+
+std::string write_all(int socket, std::span<const std::byte> bytes, Deadline deadline) {
+    while (!bytes.empty()) {
+        const auto count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count > 0) {
+            bytes = bytes.subspan(static_cast<std::size_t>(count));
+        } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            if (!wait_for(socket, POLLOUT, deadline)) return "no room for the answer in time";
+        } else if (count < 0 && errno != EINTR) {
+            return error_text(errno);
+        }
+    }
+    return {};
+}
+
+std::string read_all(int socket, std::span<std::byte> bytes, Deadline deadline) {
+    while (!bytes.empty()) {
+        const auto count = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+        if (count > 0) {
+            bytes = bytes.subspan(static_cast<std::size_t>(count));
+        } else if (count == 0) {
+            return "connection closed";
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!wait_for(socket, POLLIN, deadline)) return "no answer in time";
+        } else if (errno != EINTR) {
+            return error_text(errno);
+        }
+    }
+    return {};
+}
+
+bool host_is_dead(int socket, std::chrono::milliseconds patience) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return false;
+    const bool unanswered = info.tcpi_retransmits >= 3 || info.tcpi_probes >= 3;
+    return unanswered && std::chrono::milliseconds(info.tcpi_last_ack_recv) >= patience;
+}
+
+}  // namespace heddle::native

@@ -1,0 +1,70 @@
+// Blocking TCP in small steps, each with a deadline. Knows nothing of frames or of who is at the other end.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace heddle::native {
+
+using Clock = std::chrono::steady_clock;
+using Deadline = Clock::time_point;
+
+/// Owns a file descriptor.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        reset(std::exchange(other.number_, -1));
+        return *this;
+    }
+    ~Descriptor() { reset(); }
+
+    int get() const { return number_; }
+    explicit operator bool() const { return number_ >= 0; }
+    void reset(int number = -1);
+
+private:
+    int number_ = -1;
+};
+
+/// What `errno` value `number` means, in words. Safe to call from any thread.
+std::string error_text(int number);
+
+/// A counter that wakes a poll: written by any thread, readable once written.
+Descriptor make_event();
+void signal_event(const Descriptor& event);
+void clear_event(const Descriptor& event);
+
+/// Listens on `host` (a name or a number), at a port that the system chooses. Never blocks in accept. Throws
+/// Error.
+Descriptor listen_on(const std::string& host);
+
+/// Connects to `address` (host:port), trying again until `deadline` while nobody listens there. The result is
+/// set up by `prepare`. Throws Error.
+Descriptor connect_to(const std::string& address, Deadline deadline);
+
+/// Sets up a connection: non-blocking, no delay of small messages, probes that notice a dead host that is
+/// idle.
+void prepare(int socket);
+
+/// `127.0.0.1:4711`; `?` where the system does not say.
+std::string local_address(int socket);
+std::string remote_address(int socket);
+std::string host_of(const std::string& address);  ///< without the port
+std::string port_of(const std::string& address);
+
+/// Writes or reads all of `bytes`. Returns an empty string, or what went wrong.
+std::string write_all(int socket, std::span<const std::byte> bytes, Deadline deadline);
+std::string read_all(int socket, std::span<std::byte> bytes, Deadline deadline);
+
+/// True where the host at the other end has acknowledged nothing for `patience` although it was asked to: it
+/// is dead or cut off. A process that is only slow or stopped is not dead: its system still acknowledges.
+bool host_is_dead(int socket, std::chrono::milliseconds patience);
+
+}  // namespace heddle::native

@@ -1,0 +1,158 @@
+#include "runtime/node.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstring>
+
+#include "runtime/worker.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+const Handler stop_handler("node.stop", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    node.stop(node.receiver(), node.receiver_outbox());
+});
+
+const Handler report_handler(
+    "node.report", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
+        NodeReport report;
+        Reader reader(message);
+        if (!report.read(reader) || report.node != from) {
+            spdlog::error("node {}: a malformed report from node {}", node.id(), from);
+            return;
+        }
+        node.reports().add(std::move(report));
+        if (const std::uint32_t waiting = node.reports().waiting.load(std::memory_order_seq_cst)) {
+            node.receiver().backend->unpark(node.receiver(), waiting - 1);
+        }
+    });
+
+}  // namespace
+
+Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program)
+    : id_(id),
+      backend_(backend),
+      topology_(backend.topology()),
+      schedule_(schedule),
+      program_(make_program(id)),
+      termination_(id, topology_.nodes, [this] { return passive(); }),
+      steals_(*this),
+      active_(topology_.cores),
+      working_(topology_.cores) {
+    receiver_.backend = &backend;
+    receiver_.id = {id, topology_.cores};
+    receiver_outbox_ = std::make_unique<Outbox>(receiver_, termination_.sent(), schedule.aggregate_bytes);
+    workers_.reserve(topology_.cores);
+    for (CoreId core = 0; core < topology_.cores; ++core)
+        workers_.push_back(std::make_unique<Worker>(*this, core));
+}
+
+Node::~Node() = default;
+
+Context& Node::context(CoreId core) {
+    return core < cores() ? static_cast<Context&>(*workers_[core]) : receiver_;
+}
+
+void Node::work(CoreId core) {
+    workers_[core]->run();
+    leave(*workers_[core]);
+}
+
+void Node::deliver(NodeId from, std::span<const std::byte> message) {
+    if (!well_formed(message)) {
+        spdlog::error("node {}: dropped a malformed message of {} bytes from node {}", id_, message.size(),
+                      from);
+        return;
+    }
+    while (!message.empty()) {
+        RecordHeader header;
+        std::memcpy(&header, message.data(), sizeof header);
+        const Handler& handler = *find_handler(header.handler);
+        handler.run()(*this, from, message.subspan(sizeof header, header.bytes));
+        // After its effects: a node that has counted a message as received shows the work that it made.
+        if (handler.makes_work()) termination_.received();
+        message = message.subspan(sizeof header + header.bytes);
+    }
+    receiver_outbox_->flush();
+}
+
+void Node::wake_one(Context& caller) {
+    if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
+    for (CoreId i = 0; i < cores(); ++i) {
+        if (workers_[i]->claim_sleeper()) {
+            backend_.unpark(caller, i);
+            return;
+        }
+    }
+}
+
+void Node::wake_all(Context& caller) {
+    for (CoreId i = 0; i < cores(); ++i) {
+        workers_[i]->claim_sleeper();
+        if (i != caller.id.core) backend_.unpark(caller, i);
+    }
+}
+
+void Node::published(Worker& worker) {
+    wake_one(worker);
+    if (steals_.lifelines_waiting()) steals_.serve_lifelines(worker);
+}
+
+// Invariant: a worker counts itself active before it takes a task or token, and a task that a worker makes is
+// taken or run before that worker is passive. So a token seen missing in the first look and again in the
+// second, with nobody active and no activation in between, is nowhere on this node.
+bool Node::passive() const {
+    const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
+    return !anything_waits() && active_.load(std::memory_order_seq_cst) == 0 && !anything_waits() &&
+           activations_.load(std::memory_order_seq_cst) == before;
+}
+
+void Node::end_activity(Worker& worker) {
+    worker.outbox().flush();
+    if (active_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+    if (termination_.look(worker.outbox())) stop(worker, worker.outbox());
+}
+
+void Node::stop(Context& caller, Outbox& outbox) {
+    if (stopping_.exchange(true, std::memory_order_seq_cst)) return;
+    termination_.for_children([&](NodeId child) { outbox.post(child, stop_handler, {}); });
+    wake_all(caller);
+}
+
+std::uint64_t Node::tasks() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->tasks();
+    return sum;
+}
+
+NodeReport Node::report() const {
+    NodeReport report;
+    report.node = id_;
+    report.answer = program_->answer();
+    report.stolen_from = steals_.stolen_from();
+    report.counters = receiver_outbox_->counters();
+    for (const auto& worker : workers_) {
+        report.counters += worker->counters();
+        report.counters += worker->outbox().counters();
+        report.counters.tasks += worker->tasks();
+        report.counters.busy += worker->busy();
+        report.last_task_end = std::max(report.last_task_end, worker->last_task_end());
+    }
+    for (const auto& [victim, tasks] : report.stolen_from) report.counters.steals_between_nodes += tasks;
+    return report;
+}
+
+void Node::leave(Worker& worker) {
+    if (working_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+    if (id_ != 0) {
+        Writer message;
+        report().write(message);
+        worker.outbox().post(0, report_handler, message.bytes());
+        return;
+    }
+    reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
+    while (reports_.count() + 1 < topology_.nodes) backend_.park(worker, never);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,103 @@
+// One node of a run: its workers, the tokens that came to it, its active messages and its share of the
+// termination detection. Implements what a backend runs; knows nothing of how.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/outbox.hpp"
+#include "runtime/program.hpp"
+#include "runtime/report.hpp"
+#include "runtime/schedule.hpp"
+#include "runtime/steal_service.hpp"
+#include "runtime/termination.hpp"
+#include "runtime/token.hpp"
+
+namespace heddle::runtime {
+
+class Worker;
+
+class Node final : public NodeProgram {
+public:
+    Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program);
+    ~Node() override;
+
+    // --- what the backend calls
+    Context& context(CoreId core) override;
+    void work(CoreId core) override;
+    void deliver(NodeId from, std::span<const std::byte> message) override;
+
+    NodeId id() const { return id_; }
+    CoreId cores() const { return static_cast<CoreId>(workers_.size()); }
+    const Topology& topology() const { return topology_; }
+    const Schedule& schedule() const { return schedule_; }
+    Worker& worker(CoreId core) { return *workers_[core]; }
+    Program& program() { return *program_; }
+
+    /// The context and outbox of handlers. For use in handlers only.
+    Context& receiver() { return receiver_; }
+    Outbox& receiver_outbox() { return *receiver_outbox_; }
+
+    TokenQueue& tokens() { return tokens_; }
+    ReadyQueue& ready() { return ready_; }
+    bool anything_waits() const { return tokens_.size() != 0 || ready_.size() != 0; }
+    StealService& steals() { return steals_; }
+    Termination& termination() { return termination_; }
+    Reports& reports() { return reports_; }
+
+    // --- sleeping and waking (see Worker::rest)
+    std::atomic<std::uint32_t>& sleepers() { return sleepers_; }
+    void wake_one(Context& caller);
+    void wake_all(Context& caller);
+
+    /// Tasks of `worker` have become shared: somebody may be waiting for them, here or elsewhere.
+    void published(Worker& worker);
+
+    // --- activity: a worker is active from before it takes a task until it has none (for the termination
+    // detection)
+    void begin_activity() {
+        activations_.fetch_add(1, std::memory_order_seq_cst);
+        active_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    void end_activity(Worker& worker);
+
+    // --- the end
+    bool stopping() const { return stopping_.load(std::memory_order_seq_cst); }
+    void stop(Context& caller, Outbox& outbox);
+
+    /// This node's share of the result. Complete once all workers have left.
+    NodeReport report() const;
+    std::uint64_t tasks() const;
+
+private:
+    bool passive() const;
+    void leave(Worker& worker);
+
+    NodeId id_;
+    Backend& backend_;
+    const Topology& topology_;
+    const Schedule& schedule_;
+    std::unique_ptr<Program> program_;
+    Termination termination_;
+    Context receiver_;
+    std::unique_ptr<Outbox> receiver_outbox_;
+    TokenQueue tokens_;
+    ReadyQueue ready_;
+    StealService steals_;
+    Reports reports_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+
+    std::atomic<std::uint32_t> sleepers_{0};
+    std::atomic<std::uint32_t> active_;
+    std::atomic<std::uint64_t> activations_{0};
+    std::atomic<std::uint32_t> working_;  ///< workers that have not left
+    std::atomic<bool> stopping_{false};
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,83 @@
+#include "runtime/outbox.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "runtime/registry.hpp"
+
+namespace heddle::runtime {
+
+Handler::Handler(std::string handler_name, Kind kind, Run function)
+    : name_(std::move(handler_name)), kind_(kind), run_(function) {
+    Registry<Handler>::add(*this);
+}
+
+void number_handlers() {
+    std::uint16_t next = 0;
+    for (const Handler* handler : Registry<Handler>::sorted()) handler->id_ = next++;
+}
+
+const Handler* find_handler(std::uint16_t id) {
+    const auto& handlers = Registry<Handler>::sorted();
+    return id < handlers.size() ? handlers[id] : nullptr;
+}
+
+Outbox::Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uint32_t aggregate_bytes)
+    : context_(context), work_sent_(work_sent), aggregate_bytes_(aggregate_bytes) {}
+
+void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message, Urgency urgency,
+                  std::span<const std::byte> more) {
+    HEDDLE_ASSERT(to != context_.id.node);
+    std::size_t found = 0;
+    while (found != open_.size() && open_[found].to != to) ++found;
+    if (found == open_.size()) open_.push_back({to, {}});
+    Bytes& bytes = open_[found].bytes;
+
+    const RecordHeader header{handler.id(), 0, static_cast<std::uint32_t>(message.size() + more.size())};
+    const std::size_t old_size = bytes.size();
+    bytes.resize(old_size + sizeof header + message.size() + more.size());
+    std::byte* end = bytes.data() + old_size;
+    std::memcpy(end, &header, sizeof header);
+    end += sizeof header;
+    if (!message.empty()) std::memcpy(end, message.data(), message.size());
+    if (!more.empty()) std::memcpy(end + message.size(), more.data(), more.size());
+
+    // Counted before it can arrive, so that the end of the run is never seen too early.
+    if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
+    ++counters_.active_messages;
+    if (urgency == Urgency::now || bytes.size() >= aggregate_bytes_) {
+        Gathering full = std::move(open_[found]);
+        open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(found));
+        send(full);
+    }
+}
+
+void Outbox::flush() {
+    // Sending may let others act, but nobody else uses this outbox, so `open_` changes here only.
+    while (!open_.empty()) {
+        Gathering last = std::move(open_.back());
+        open_.pop_back();
+        send(last);
+    }
+}
+
+void Outbox::send(Gathering& gathering) {
+    ++counters_.messages;
+    counters_.bytes += gathering.bytes.size();
+    context_.backend->send(context_, gathering.to, std::move(gathering.bytes));
+}
+
+bool well_formed(std::span<const std::byte> message) {
+    while (!message.empty()) {
+        RecordHeader header;
+        if (message.size() < sizeof header) return false;
+        std::memcpy(&header, message.data(), sizeof header);
+        message = message.subspan(sizeof header);
+        if (header.bytes > message.size() || !find_handler(header.handler)) return false;
+        message = message.subspan(header.bytes);
+    }
+    return true;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,88 @@
+// Active messages on their way out: a handler's number and bytes. Small ones to one node are sent together.
+// One outbox belongs to one context and is used by it alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/counters.hpp"
+
+namespace heddle::runtime {
+
+class Node;
+
+/// What a message makes happen where it arrives. Objects are static and register themselves before `main`.
+/// A handler runs beside the node's workers, one at a time on a node, and never blocks.
+class Handler {
+public:
+    using Run = void (*)(Node& node, NodeId from, std::span<const std::byte> message);
+
+    /// `work`: the message may make work for the node it goes to, so the end of the run must wait for it.
+    enum class Kind : std::uint8_t { work, control };
+
+    Handler(std::string handler_name, Kind kind, Run function);
+    Handler(const Handler&) = delete;
+    Handler& operator=(const Handler&) = delete;
+
+    const std::string& name() const { return name_; }
+    bool makes_work() const { return kind_ == Kind::work; }
+    Run run() const { return run_; }
+    std::uint16_t id() const { return id_; }
+
+private:
+    std::string name_;
+    Kind kind_;
+    Run run_;
+    mutable std::uint16_t id_ = 0;
+
+    friend void number_handlers();
+};
+
+void number_handlers();
+const Handler* find_handler(std::uint16_t id);
+
+/// One active message inside a message between nodes: this header, then `bytes` bytes.
+struct RecordHeader {
+    std::uint16_t handler;
+    std::uint16_t reserved;
+    std::uint32_t bytes;
+};
+
+class Outbox {
+public:
+    Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uint32_t aggregate_bytes);
+
+    /// When a message leaves: `now`, or when enough have gathered or the context runs out of work.
+    enum class Urgency : std::uint8_t { now, gathered };
+
+    /// Sends `message` to another node. The pieces are copied one after the other.
+    void post(NodeId to, const Handler& handler, std::span<const std::byte> message,
+              Urgency urgency = Urgency::now, std::span<const std::byte> more = {});
+
+    /// Sends what has gathered.
+    void flush();
+
+    const Counters& counters() const { return counters_; }
+
+private:
+    struct Gathering {
+        NodeId to;
+        Bytes bytes;
+    };
+    void send(Gathering& gathering);
+
+    Context& context_;
+    std::atomic<std::uint64_t>& work_sent_;
+    std::uint32_t aggregate_bytes_;
+    std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's
+    Counters counters_;
+};
+
+/// True where the message is whole records for known handlers, and nothing else.
+bool well_formed(std::span<const std::byte> message);
+
+}  // namespace heddle::runtime

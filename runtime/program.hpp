@@ -1,0 +1,46 @@
+// What the scheduler runs: a program, one object on each node, and the answer that its nodes give together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "runtime/backend.hpp"
+
+namespace heddle::runtime {
+
+class Worker;
+
+/// One named value of an answer. The values of the nodes are combined into one.
+struct AnswerValue {
+    enum class Combine : std::uint8_t { sum, max };
+
+    std::string name;
+    double value = 0;  ///< whole numbers are exact up to 2^53
+    Combine combine = Combine::sum;
+};
+using Answer = std::vector<AnswerValue>;
+
+/// The program on one node. State that a sequential program would keep in globals lives here: a thousand
+/// nodes may share one process.
+class Program {
+public:
+    virtual ~Program() = default;
+
+    /// What one unit of this program's work costs (Worker::work counts units).
+    virtual Work unit() const { return {}; }
+
+    /// Runs once on every worker of the node, as that worker's first task.
+    virtual void begin(Worker& worker) = 0;
+
+    /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
+    /// over the nodes; a node that has nothing to say returns nothing.
+    virtual Answer answer() const = 0;
+};
+
+using ProgramFactory = std::function<std::unique_ptr<Program>(NodeId)>;
+
+}  // namespace heddle::runtime

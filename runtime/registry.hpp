@@ -1,0 +1,54 @@
+// Numbers for named static objects (task types, message handlers): the same number in every process of one
+// binary, whatever the order of static initialisation.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/assert.hpp"
+
+namespace heddle::runtime {
+
+/// Objects of type T, which has `const std::string& name()`. All are added before `main`; the first look-up
+/// sorts them by name and gives each its index. Add and first look-up happen on one thread.
+template <class T>
+class Registry {
+public:
+    static void add(const T& object) { objects().list.push_back(&object); }
+
+    static std::uint32_t id(const T& object) {
+        const auto& list = sorted();
+        const auto found = std::lower_bound(list.begin(), list.end(), &object, before);
+        HEDDLE_ASSERT(found != list.end() && *found == &object);
+        return static_cast<std::uint32_t>(found - list.begin());
+    }
+
+    static const std::vector<const T*>& sorted() {
+        Objects& all = objects();
+        // Objects of a library that is loaded late are sorted in; numbers must not be in use by then.
+        if (all.sorted != all.list.size()) {
+            std::sort(all.list.begin(), all.list.end(), before);
+            const auto twin =
+                std::adjacent_find(all.list.begin(), all.list.end(),
+                                   [](const T* a, const T* b) { return a->name() == b->name(); });
+            HEDDLE_ASSERT(twin == all.list.end());  // two of the same name
+            all.sorted = all.list.size();
+        }
+        return all.list;
+    }
+
+private:
+    struct Objects {
+        std::vector<const T*> list;
+        std::size_t sorted = 0;
+    };
+    static Objects& objects() {
+        static Objects all;
+        return all;
+    }
+    static bool before(const T* a, const T* b) { return a->name() < b->name(); }
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,32 @@
+// How tasks are placed and stolen: the choices of the `schedule` section, without the policies that carry
+// them out (runtime/stealing/).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.hpp"
+
+namespace heddle::runtime {
+
+struct Stealing {
+    std::string victim = "local_first";  ///< a name of runtime::victim_policies()
+    enum class Amount : std::uint8_t { one, half };
+    Amount amount = Amount::one;  ///< of what another node gives at once
+    Time back_off_min = std::chrono::microseconds(1);
+    Time back_off_max = std::chrono::microseconds(100);
+    std::uint32_t retries =
+        16;  ///< failed attempts before the policy's last resort (wait back_off_max, lifelines)
+};
+
+struct Schedule {
+    std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
+    Stealing stealing;
+    std::uint64_t seed = 1;
+    std::uint32_t deque_slots = 1U << 17;  ///< tasks that one worker can hold
+    std::uint64_t stack_bytes = 8U << 20;  ///< stack of one worker
+    std::uint32_t aggregate_bytes =
+        4096;  ///< small active messages to one node are sent together up to this size
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,39 @@
+// A lock for sections of a few instructions that neither charge, send nor block: in a charged world nobody
+// ever waits for it.
+#pragma once
+
+#include <atomic>
+
+namespace heddle::runtime {
+
+class SpinLock {
+public:
+    void lock() {
+        while (taken_.exchange(true, std::memory_order_acquire)) {
+            while (taken_.load(std::memory_order_relaxed)) relax();
+        }
+    }
+    void unlock() { taken_.store(false, std::memory_order_release); }
+
+    /// Holds the lock for a scope.
+    class Guard {
+    public:
+        explicit Guard(SpinLock& lock) : lock_(lock) { lock_.lock(); }
+        ~Guard() { lock_.unlock(); }
+        Guard(const Guard&) = delete;
+        Guard& operator=(const Guard&) = delete;
+
+    private:
+        SpinLock& lock_;
+    };
+
+private:
+    static void relax() {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+    std::atomic<bool> taken_{false};
+};
+
+}  // namespace heddle::runtime

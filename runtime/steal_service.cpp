@@ -1,0 +1,198 @@
+#include "runtime/steal_service.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/node.hpp"
+#include "runtime/wire.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+constexpr CoreId nobody = ~CoreId{0};       ///< tokens that answer no request: a lifeline's
+constexpr std::uint32_t most_at_once = 64;  ///< tasks in one message
+
+struct TokenHeader {
+    TaskTypeId type;
+    Home home;
+};
+
+const Handler request_handler("steal.request", Handler::Kind::control,
+                              [](Node& node, NodeId from, auto message) {
+                                  node.steals().on_request(from,
+                                                           Reader(message).get<StealService::Request>());
+                              });
+const Handler refusal_handler("steal.refusal", Handler::Kind::control, [](Node& node, NodeId, auto message) {
+    const auto core = Reader(message).get<CoreId>();
+    if (core < node.cores()) node.worker(core).request_answered(0);
+});
+const Handler tokens_handler("steal.tokens", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    node.steals().on_tokens(from, message);
+});
+const Handler result_handler("steal.result", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    node.steals().on_result(from, message);
+});
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+void StealService::request(Worker& thief, NodeId victim) {
+    const Request request{thief.id.core, 0};
+    thief.outbox().post(victim, request_handler, bytes_of(request));
+}
+
+void StealService::tie_lifeline(Worker& thief, NodeId victim) {
+    const Request request{nobody, 1};
+    thief.outbox().post(victim, request_handler, bytes_of(request));
+}
+
+void StealService::send_result(Worker& worker, const Token& token) {
+    if (token.home.node == node_.id()) {
+        Worker& owner = node_.worker(token.home.core);
+        Slot& slot = *owner.deque().slot(token.home.index);
+        std::memcpy(slot.payload, token.payload, token.type->result_bytes());
+        Worker::complete(slot);
+        if (owner.claim_sleeper()) worker.backend->unpark(worker, owner.id.core);
+        return;
+    }
+    worker.outbox().post(token.home.node, result_handler, bytes_of(token.home), Outbox::Urgency::now,
+                         std::span(token.payload).first(token.type->result_bytes()));
+}
+
+std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
+    const CoreId cores = node_.cores();
+    std::uint32_t wanted = 1;
+    if (node_.schedule().stealing.amount == Stealing::Amount::half) {
+        std::uint32_t shared = 0;
+        for (CoreId c = 0; c < cores; ++c) shared += node_.worker(c).deque().shared();
+        wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
+    }
+    Writer message;
+    message.put(core);
+    std::uint32_t count = 0;
+    const auto add = [&](const TaskType& type, Home home, const std::byte* payload) {
+        message.put(TokenHeader{type.id(), home}).put_bytes({payload, type.arguments_bytes()});
+        ++count;
+    };
+    // Tokens that came from elsewhere go on only where more wait than the workers here can begin: a task that
+    // is handed on before anybody runs it could travel for ever.
+    while (count < wanted && node_.tokens().size() > cores) {
+        const auto token = node_.tokens().take();
+        if (!token) break;
+        add(*token->type, token->home, token->payload);
+    }
+    const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % cores;
+    for (CoreId c = 0; c < cores && count < wanted; ++c) {
+        Worker& victim = node_.worker((first + c) % cores);
+        while (count < wanted) {
+            Slot* slot = victim.deque().take();
+            if (!slot) break;
+            add(*slot->type, {node_.id(), victim.id.core, victim.deque().index(slot)}, slot->payload);
+        }
+        if (victim.deque().shared() == 0) victim.deque().ask();
+    }
+    if (count != 0) outbox.post(thief, tokens_handler, message.bytes());
+    return count;
+}
+
+void StealService::ask_workers() {
+    for (CoreId c = 0; c < node_.cores(); ++c) {
+        Deque& deque = node_.worker(c).deque();
+        if (deque.shared() == 0) deque.ask();
+    }
+}
+
+void StealService::on_request(NodeId thief, Request request) {
+    Outbox& outbox = node_.receiver_outbox();
+    node_.receiver().charge(node_.receiver().costs.steal_attempt);
+    if (give(outbox, thief, request.core) != 0) return;
+    if (!request.lifeline) {
+        outbox.post(thief, refusal_handler, bytes_of(request.core));
+        ask_workers();
+        return;
+    }
+    {
+        const SpinLock::Guard guard(lock_);
+        if (std::find(lifelines_.begin(), lifelines_.end(), thief) == lifelines_.end()) {
+            lifelines_.push_back(thief);
+            waiting_.fetch_add(1, std::memory_order_seq_cst);
+        }
+    }
+    // After it is remembered: a worker that publishes from now on sees it.
+    for (CoreId c = 0; c < node_.cores(); ++c) node_.worker(c).deque().ask();
+}
+
+void StealService::serve_lifelines(Worker& worker) {
+    while (lifelines_waiting()) {
+        NodeId thief = 0;
+        {
+            const SpinLock::Guard guard(lock_);
+            if (lifelines_.empty()) return;
+            thief = lifelines_.front();
+            lifelines_.erase(lifelines_.begin());
+            waiting_.fetch_sub(1, std::memory_order_seq_cst);
+        }
+        if (give(worker.outbox(), thief, nobody) != 0) continue;
+        {
+            const SpinLock::Guard guard(lock_);
+            lifelines_.insert(lifelines_.begin(), thief);
+            waiting_.fetch_add(1, std::memory_order_seq_cst);
+        }
+        worker.deque().ask();
+        return;
+    }
+}
+
+void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) {
+    Reader reader(message);
+    const auto core = reader.get<CoreId>();
+    std::uint32_t count = 0;
+    while (reader.ok() && !reader.done()) {
+        const auto header = reader.get<TokenHeader>();
+        const TaskType* type = find_task_type(header.type);
+        if (!reader.ok() || !type) break;
+        auto token = std::make_unique<Token>();
+        token->type = type;
+        token->home = header.home;
+        const auto arguments = reader.get_bytes(type->arguments_bytes());
+        if (!reader.ok()) break;
+        std::memcpy(token->payload, arguments.data(), arguments.size());
+        node_.tokens().put(std::move(token));
+        ++count;
+    }
+    if (!reader.done()) spdlog::error("node {}: a malformed steal answer from node {}", node_.id(), victim);
+    stolen_from_[victim] += count;
+    std::uint32_t to_wake = count;
+    if (core < node_.cores()) {
+        node_.worker(core).request_answered(count);
+        --to_wake;
+    }
+    for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());
+}
+
+void StealService::on_result(NodeId from, std::span<const std::byte> message) {
+    Reader reader(message);
+    const auto home = reader.get<Home>();
+    if (!reader.ok() || home.core >= node_.cores() ||
+        home.index >= node_.worker(home.core).deque().capacity()) {
+        spdlog::error("node {}: a result from node {} for a task that is not here", node_.id(), from);
+        return;
+    }
+    Worker& owner = node_.worker(home.core);
+    Slot& slot = *owner.deque().slot(home.index);
+    const auto result = reader.get_rest();
+    if (result.size() <= payload_bytes && !result.empty())
+        std::memcpy(slot.payload, result.data(), result.size());
+    Worker::complete(slot);
+    if (owner.claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), home.core);
+}
+
+}  // namespace heddle::runtime

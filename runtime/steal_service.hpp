@@ -1,0 +1,65 @@
+// Stealing between nodes, the victim's and the messages' side: requests, tokens that leave, results that come
+// home, and lifelines (Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/outbox.hpp"
+#include "runtime/schedule.hpp"
+#include "runtime/spin_lock.hpp"
+#include "runtime/token.hpp"
+
+namespace heddle::runtime {
+
+class Node;
+class Worker;
+struct Slot;
+
+class StealService {
+public:
+    explicit StealService(Node& node) : node_(node) {}
+
+    /// Asks node `victim` for tasks on behalf of a worker. The answer comes to Worker::request_answered.
+    void request(Worker& thief, NodeId victim);
+
+    /// Asks `victim` to remember this node until it has something to give.
+    void tie_lifeline(Worker& thief, NodeId victim);
+
+    /// Sends a token's result, in its payload, to where it is awaited.
+    void send_result(Worker& worker, const Token& token);
+
+    /// Called by a worker that has shared tasks: gives some to nodes that wait at the end of a lifeline.
+    void serve_lifelines(Worker& worker);
+    bool lifelines_waiting() const { return waiting_.load(std::memory_order_relaxed) != 0; }
+
+    /// Tasks that came to this node, by victim. Written by the receiver.
+    const std::map<NodeId, std::uint64_t>& stolen_from() const { return stolen_from_; }
+
+    // --- handlers
+    struct Request {
+        CoreId core;
+        std::uint32_t lifeline;
+    };
+    void on_request(NodeId thief, Request request);
+    void on_tokens(NodeId victim, std::span<const std::byte> message);
+    void on_result(NodeId from, std::span<const std::byte> message);
+
+private:
+    std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core);
+    void ask_workers();
+
+    Node& node_;
+    std::atomic<CoreId> next_core_{0};  ///< where the next request looks first
+    std::map<NodeId, std::uint64_t> stolen_from_;
+
+    SpinLock lock_;  ///< over `lifelines_`
+    std::vector<NodeId> lifelines_;
+    std::atomic<std::uint32_t> waiting_{0};
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,43 @@
+// All workers of the thief's own node, then one random node, then a back-off (the filaments paper, fork/join
+// section: a node looks at itself before it asks another).
+#include <utility>
+
+#include "runtime/stealing/policies.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+class LocalFirst final : public VictimPolicy {
+public:
+    explicit LocalFirst(const ThiefView& view)
+        : self_(view.self.node), nodes_(view.topology->nodes), random_(view.random), local_(view) {
+        found();
+    }
+
+    Victim next() override {
+        if (!local_.empty()) return local_.next();
+        if (nodes_ > 1 && !std::exchange(went_out_, true)) return other_node(random_, self_, nodes_);
+        found();
+        return {Victim::Kind::rest, 0};
+    }
+    void found() override {
+        local_.restart(random_);
+        went_out_ = false;
+    }
+
+private:
+    NodeId self_;
+    NodeId nodes_;
+    Random random_;
+    LocalRound local_;
+    bool went_out_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<VictimPolicy> make_local_first(const ThiefView& view) {
+    return std::make_unique<LocalFirst>(view);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,44 @@
+// The makers of the policies, one a file. Seen by the factory only.
+#pragma once
+
+#include "runtime/stealing/policy.hpp"
+
+namespace heddle::runtime {
+
+std::unique_ptr<VictimPolicy> make_none(const ThiefView& view);
+std::unique_ptr<VictimPolicy> make_random(const ThiefView& view);
+std::unique_ptr<VictimPolicy> make_local_first(const ThiefView& view);
+std::unique_ptr<VictimPolicy> make_hierarchical(const ThiefView& view);
+std::unique_ptr<VictimPolicy> make_lifeline(const ThiefView& view);
+
+/// The other workers of the thief's node in turn, from a random one on: the part that several policies begin
+/// with.
+class LocalRound {
+public:
+    explicit LocalRound(const ThiefView& view) : self_(view.self.core), cores_(view.topology->cores) {}
+
+    void restart(Random& random) {
+        left_ = cores_ - 1;
+        offset_ = left_ == 0 ? 0 : static_cast<CoreId>(random.below(left_));
+    }
+    bool empty() const { return left_ == 0; }
+    Victim next() {
+        --left_;
+        const CoreId turn = (left_ + offset_) % (cores_ - 1);
+        return {Victim::Kind::core, (self_ + 1 + turn) % cores_};
+    }
+
+private:
+    CoreId self_;
+    CoreId cores_;
+    CoreId left_ = 0;
+    CoreId offset_ = 0;
+};
+
+/// A node other than `self`, each equally likely. There must be one.
+inline Victim other_node(Random& random, NodeId self, NodeId nodes) {
+    const auto pick = static_cast<NodeId>(random.below(nodes - 1));
+    return {Victim::Kind::node, pick < self ? pick : pick + 1};
+}
+
+}  // namespace heddle::runtime

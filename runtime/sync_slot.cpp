@@ -1,0 +1,111 @@
+#include "runtime/sync_slot.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/node.hpp"
+#include "runtime/wire.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+using SlotReference = GlobalReference<SyncSlot>;
+
+struct SignalMessage {
+    SlotReference slot;
+    std::uint32_t signals;
+};
+/// Followed by the bytes.
+struct PutMessage {
+    GlobalReference<std::byte> target;
+    SlotReference slot;
+};
+struct GetMessage {
+    GlobalReference<const std::byte> source;
+    std::uint64_t count;
+    PutMessage answer;
+};
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot, std::uint32_t signals);
+
+const Handler signal_handler("sync.signal", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    const auto [slot, signals] = Reader(message).get<SignalMessage>();
+    slot.on(node.id()).signal(node, node.receiver(), signals);
+});
+
+const Handler put_handler("sync.put", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    Reader reader(message);
+    const auto put = reader.get<PutMessage>();
+    const auto bytes = reader.get_rest();
+    HEDDLE_ASSERT(reader.ok());
+    std::copy(bytes.begin(), bytes.end(), &put.target.on(node.id()));
+    signal_from(node, node.receiver(), node.receiver_outbox(), put.slot, 1);
+});
+
+const Handler get_handler("sync.get", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    const auto [source, count, answer] = Reader(message).get<GetMessage>();
+    node.receiver_outbox().post(answer.target.node, put_handler, bytes_of(answer), Outbox::Urgency::gathered,
+                                {&source.on(node.id()), count});
+});
+
+void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot, std::uint32_t signals) {
+    if (slot.node == node.id()) {
+        slot.on(node.id()).signal(node, caller, signals);
+    } else {
+        outbox.post(slot.node, signal_handler, bytes_of(SignalMessage{slot, signals}),
+                    Outbox::Urgency::gathered);
+    }
+}
+
+}  // namespace
+
+void SyncSlot::signal(Node& node, Context& caller, std::uint32_t signals) {
+    caller.charge(caller.costs.sync);
+    std::uint32_t missing = missing_.load(std::memory_order_relaxed);
+    bool last = false;
+    do {
+        HEDDLE_ASSERT(missing >= signals);
+        last = missing == signals;
+    } while (!missing_.compare_exchange_weak(missing, last ? reset_count_ : missing - signals,
+                                             std::memory_order_acq_rel, std::memory_order_relaxed));
+    if (!last) return;
+    auto task = std::make_unique<ReadyTask>();
+    task->run = run_;
+    node.ready().put(std::move(task));
+    node.wake_one(caller);
+}
+
+void signal(Worker& worker, SlotReference slot, std::uint32_t signals) {
+    signal_from(worker.node(), worker, worker.outbox(), slot, signals);
+}
+
+void put_bytes(Worker& worker, std::span<const std::byte> bytes, GlobalReference<std::byte> target,
+               SlotReference slot) {
+    if (target.node == worker.id.node) {
+        std::copy(bytes.begin(), bytes.end(), &target.on(worker.id.node));
+        signal(worker, slot);
+        return;
+    }
+    worker.outbox().post(target.node, put_handler, bytes_of(PutMessage{target, slot}),
+                         Outbox::Urgency::gathered, bytes);
+}
+
+void get_bytes(Worker& worker, GlobalReference<const std::byte> source, std::uint64_t count,
+               std::byte* target, SlotReference slot) {
+    if (source.node == worker.id.node) {
+        std::copy_n(&source.on(worker.id.node), count, target);
+        signal(worker, slot);
+        return;
+    }
+    const GetMessage get{source, count, {{worker.id.node, target}, slot}};
+    worker.outbox().post(source.node, get_handler, bytes_of(get), Outbox::Urgency::gathered);
+}
+
+}  // namespace heddle::runtime

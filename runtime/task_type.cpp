@@ -1,0 +1,40 @@
+#include "runtime/task_type.hpp"
+
+#include <utility>
+
+#include "runtime/registry.hpp"
+
+namespace heddle::runtime {
+
+TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
+                   bool may_travel)
+    : name_(std::move(type_name)),
+      run_(function),
+      arguments_bytes_(argument_size),
+      result_bytes_(result_size),
+      travels_(may_travel) {
+    Registry<TaskType>::add(*this);
+}
+
+void number_task_types() {
+    TaskTypeId next = 0;
+    for (const TaskType* type : Registry<TaskType>::sorted()) type->id_ = next++;
+}
+
+const TaskType* find_task_type(TaskTypeId id) {
+    const auto& types = Registry<TaskType>::sorted();
+    return id < types.size() ? types[id] : nullptr;
+}
+
+std::uint64_t task_types_fingerprint() {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    const auto add = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+    for (const TaskType* type : Registry<TaskType>::sorted()) {
+        for (const char c : type->name()) add(static_cast<unsigned char>(c));
+        add(type->arguments_bytes());
+        add(type->result_bytes());
+    }
+    return hash;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,63 @@
+// Task types: what a task runs, under a registered id, so that it may travel between processes by number.
+// An address never travels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle::runtime {
+
+class Worker;
+struct Slot;
+
+using TaskTypeId = std::uint32_t;
+
+/// The most bytes of arguments, and of a result, that a task carries. More belongs into the node's Program.
+inline constexpr std::size_t payload_bytes = 48;
+
+/// One kind of task. Objects are static and register themselves before `main` (see model/fork_join.hpp).
+class TaskType {
+public:
+    /// Runs a task above `head` on the worker: reads the arguments from `payload`, leaves the result there.
+    using Run = void (*)(Worker& worker, Slot* head, std::byte* payload);
+
+    TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
+             bool may_travel);
+    TaskType(const TaskType&) = delete;
+    TaskType& operator=(const TaskType&) = delete;
+
+    const std::string& name() const { return name_; }
+    Run run() const { return run_; }
+    std::size_t arguments_bytes() const { return arguments_bytes_; }
+    std::size_t result_bytes() const { return result_bytes_; }
+
+    /// False where arguments or result hold an address, or are not plain bytes: such a task stays on its
+    /// node.
+    bool travels() const { return travels_; }
+
+    /// The number under which it travels: the same in every process of one binary.
+    TaskTypeId id() const { return id_; }
+
+private:
+    std::string name_;
+    Run run_;
+    std::size_t arguments_bytes_;
+    std::size_t result_bytes_;
+    bool travels_;
+    mutable TaskTypeId id_ = 0;
+
+    friend void number_task_types();
+};
+
+/// Gives every registered type its number. Called by an execution before its nodes start.
+void number_task_types();
+
+/// The type of that number, or null where there is none (a message from the network may hold any number).
+const TaskType* find_task_type(TaskTypeId id);
+
+/// A hash of all registered types, compared when processes meet: different binaries must not work together.
+std::uint64_t task_types_fingerprint();
+
+}  // namespace heddle::runtime

@@ -1,0 +1,39 @@
+// What waits on a node for a worker: tokens, which came from other nodes and may go on to others, and ready
+// tasks, which belong to this node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "base/ids.hpp"
+#include "runtime/shared_list.hpp"
+#include "runtime/task_type.hpp"
+
+namespace heddle::runtime {
+
+/// Where a task's result is awaited: slot `index` of a worker's deque. Its node is the task's home.
+struct Home {
+    NodeId node = 0;
+    CoreId core = 0;
+    std::uint32_t index = 0;
+};
+
+/// A task not yet expanded.
+struct Token {
+    const TaskType* type = nullptr;
+    Home home;
+    alignas(16) std::byte payload[payload_bytes];
+    Token* next = nullptr;
+};
+
+/// A task whose last missing signal has come (see SyncSlot). Any worker of its node may run it.
+struct ReadyTask {
+    std::function<void(Worker&, Slot* head)> run;
+    ReadyTask* next = nullptr;
+};
+
+using TokenQueue = SharedList<Token>;
+using ReadyQueue = SharedList<ReadyTask>;
+
+}  // namespace heddle::runtime

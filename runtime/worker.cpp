@@ -1,0 +1,274 @@
+#include "runtime/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "runtime/node.hpp"
+#include "runtime/token.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+/// A taken slot's state says who has it: worker `core` of the same node. Tokens that left the node say
+/// `elsewhere`.
+constexpr std::uint64_t taken_by(CoreId core) {
+    return std::uint64_t{core} + 2;
+}
+
+/// Beyond this many tasks on one stack a waiting worker begins only what others count on it to begin.
+constexpr std::uint32_t deep = 256;
+
+ThiefView thief_view(const Node& node, CoreId core) {
+    const Schedule& schedule = node.schedule();
+    const Random random = Random(schedule.seed).split(node.id()).split(core);
+    return {{node.id(), core}, &node.topology(), schedule.stealing, random.split(1)};
+}
+
+}  // namespace
+
+Worker::Worker(Node& node, CoreId core)
+    : deque_(node.schedule().deque_slots, node.receiver().backend->gate_open()),
+      gate_open_(node.receiver().backend->gate_open()),
+      node_(node),
+      program_(node.program()),
+      unit_(program_.unit()),
+      random_(Random(node.schedule().seed).split(node.id()).split(core)),
+      policy_(make_victim_policy(thief_view(node, core))),
+      outbox_(*this, node.termination().sent(), node.schedule().aggregate_bytes),
+      back_off_(node.schedule().stealing.back_off_min) {
+    backend = node.receiver().backend;
+    id = {node.id(), core};
+}
+
+Worker::~Worker() = default;
+
+// --- the slow half of push and pop
+// ---------------------------------------------------------------------------------
+
+void Worker::push_slow(Slot* head) {
+    charge(costs.fork);
+    if (deque_.index(head) >= deque_.capacity()) {
+        throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core,
+                                id.node, deque_.capacity()),
+                    "raise schedule.deque_slots, or let the program fork less before it joins");
+    }
+    if (deque_.asked()) serve_request(head + 1);
+}
+
+bool Worker::pop_slow(Slot* slot) {
+    charge(costs.join);
+    if (deque_.asked()) serve_request(slot);
+    if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
+        count_task();
+        return true;
+    }
+    wait_for(slot);
+    deque_.release(slot);
+    return false;
+}
+
+void Worker::work_slow(std::uint64_t units) {
+    static const std::function<void()> nothing = [] {};
+    const auto n = static_cast<double>(units);
+    backend->compute(*this, {unit_.flops * n, unit_.bytes * n}, nothing);
+}
+
+void Worker::serve_request(const Slot* head) {
+    // A request that finds nothing stays, and the gates stay closed, until there is something to share.
+    if (deque_.publish(head) == 0 && deque_.shared() == 0) return;
+    deque_.answer();
+    node_.published(*this);
+}
+
+// --- waiting for a stolen task
+// ------------------------------------------------------------------------------------
+
+// What runs here meanwhile goes on the stack above, so it must come to its end before the awaited result is
+// used. No cycle of waiting can arise: whatever lies above began later than what lies below, and a task that
+// is waited for began after the task that waits. A token that was brought to this node is always begun, so
+// that no task is left without a worker.
+void Worker::wait_for(Slot* slot) {
+    Slot* head = slot + 1;
+    std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
+    while (state != Slot::done) {
+        // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
+        // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
+        const bool leapt = state >= taken_by(0) && steal_from(static_cast<CoreId>(state - taken_by(0)), head);
+        if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done) run_something(head, slot);
+        state = slot->state.load(std::memory_order_seq_cst);
+    }
+}
+
+// --- looking for work
+// -------------------------------------------------------------------------------------------
+
+bool Worker::run_something(Slot* head, const Slot* awaited) {
+    if (run_ready(head) || run_token(head)) return true;
+    if (awaited && depth_ >= deep) {
+        rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
+        return false;
+    }
+    if (awaiting_answer_) {
+        rest(never, awaited);
+        if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
+        return policy_->steals_within_node() && scan_node(head);
+    }
+    const Stealing& settings = node_.schedule().stealing;
+    const Victim victim = policy_->next();
+    switch (victim.kind) {
+        case Victim::Kind::core:
+            return steal_from(victim.index, head);
+        case Victim::Kind::node:
+            ++counters_.steal_attempts;
+            awaiting_answer_ = true;
+            requesting_.store(true, std::memory_order_seq_cst);
+            node_.steals().request(*this, victim.index);
+            return false;
+        case Victim::Kind::lifeline:
+            ++counters_.steal_attempts;
+            node_.steals().tie_lifeline(*this, victim.index);
+            return false;
+        case Victim::Kind::rest:
+            if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
+            rest(backend->now(*this) + back_off_, awaited);
+            back_off_ = std::min(2 * back_off_, settings.back_off_max);
+            break;
+        case Victim::Kind::sleep:
+            rest(never, awaited);
+            break;
+    }
+    return policy_->steals_within_node() && scan_node(head);
+}
+
+bool Worker::run_ready(Slot* head) {
+    if (node_.ready().size() == 0) return false;
+    if (idle()) node_.begin_activity();
+    const auto task = node_.ready().take();
+    if (task) {
+        charge(costs.token);
+        count_task();
+        begin_task();
+        task->run(*this, head);
+        end_task();
+    }
+    if (idle()) node_.end_activity(*this);
+    return task != nullptr;
+}
+
+bool Worker::run_token(Slot* head) {
+    if (node_.tokens().size() == 0) return false;
+    if (idle()) node_.begin_activity();
+    const auto token = node_.tokens().take();
+    if (token) {
+        charge(costs.token);
+        count_task();
+        begin_task();
+        token->type->run()(*this, head, token->payload);
+        end_task();
+        node_.steals().send_result(*this, *token);
+    }
+    if (idle()) node_.end_activity(*this);
+    return token != nullptr;
+}
+
+bool Worker::scan_node(Slot* head) {
+    const CoreId cores = node_.cores();
+    for (CoreId i = 1; i < cores; ++i) {
+        if (steal_from((id.core + i) % cores, head)) return true;
+    }
+    return false;
+}
+
+bool Worker::steal_from(CoreId victim, Slot* head) {
+    Deque& deque = node_.worker(victim).deque();
+    charge(costs.steal_attempt);
+    ++counters_.steal_attempts;
+    if (deque.shared() == 0) {
+        deque.ask();
+        return false;
+    }
+    if (idle()) node_.begin_activity();
+    Slot* slot = deque.take();
+    if (slot) {
+        slot->state.store(taken_by(id.core), std::memory_order_relaxed);
+        if (deque.shared() == 0) deque.ask();
+        charge(costs.steal);
+        ++counters_.steals_within_node;
+        count_task();
+        begin_task();
+        slot->type->run()(*this, head, slot->payload);
+        end_task();
+        complete(*slot);
+        Worker& owner = node_.worker(victim);
+        if (owner.claim_sleeper()) backend->unpark(*this, victim);
+    }
+    if (idle()) node_.end_activity(*this);
+    return slot != nullptr;
+}
+
+void Worker::begin_task() {
+    policy_->found();
+    failures_ = 0;
+    back_off_ = node_.schedule().stealing.back_off_min;
+    ++depth_;
+}
+
+void Worker::end_task() {
+    --depth_;
+    last_task_end_ = backend->now(*this);
+}
+
+// --- sleeping
+// --------------------------------------------------------------------------------------------------
+
+// Invariant: a worker that sleeps has said so before it looked for a reason not to, and whoever makes such a
+// reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is missed.
+void Worker::rest(Time deadline, const Slot* awaited) {
+    outbox_.flush();
+    node_.sleepers().fetch_add(1, std::memory_order_seq_cst);
+    sleeping_.store(true, std::memory_order_seq_cst);
+    if (!something_to_do(awaited)) {
+        const Time begin = backend->now(*this);
+        backend->park(*this, deadline);
+        busy_ -= backend->now(*this) - begin;
+    }
+    sleeping_.store(false, std::memory_order_seq_cst);
+    node_.sleepers().fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool Worker::something_to_do(const Slot* awaited) const {
+    if (node_.stopping() || node_.anything_waits()) return true;
+    if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
+    if (awaited && awaited->state.load(std::memory_order_seq_cst) == Slot::done) return true;
+    if (!policy_->steals_within_node()) return false;
+    for (CoreId core = 0; core < node_.cores(); ++core) {
+        if (core == id.core) continue;
+        Deque& deque = node_.worker(core).deque();
+        if (deque.shared() != 0) return true;
+        deque.ask();  // and if it has private tasks, it will publish some and wake us
+    }
+    return false;
+}
+
+void Worker::request_answered(std::uint32_t) {
+    requesting_.store(false, std::memory_order_seq_cst);
+    if (claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), id.core);
+}
+
+// --- life
+// ------------------------------------------------------------------------------------------------------
+
+void Worker::run() {
+    begin_task();
+    program_.begin(*this);
+    end_task();
+    node_.end_activity(*this);
+    while (!node_.stopping()) run_something(base(), nullptr);
+    outbox_.flush();
+    busy_ += backend->now(*this);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,129 @@
+// A worker: the scheduler's thread of control on one core. Owns a deque, runs tasks, waits for stolen ones,
+// and looks for work where its policy says. The fast path of a task is here, inline; everything else is in
+// worker.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/random.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/deque.hpp"
+#include "runtime/outbox.hpp"
+#include "runtime/stealing/policy.hpp"
+
+namespace heddle::runtime {
+
+class Node;
+class Program;
+struct Token;
+
+class Worker final : public Context {
+public:
+    Worker(Node& node, CoreId core);
+    ~Worker();
+
+    // --- for execution models
+    // --------------------------------------------------------------------------------------
+    Slot* base() const { return deque_.base(); }
+    Program& program() const { return program_; }
+    Node& node() const { return node_; }
+    Outbox& outbox() { return outbox_; }
+    Random& random() { return random_; }
+
+    /// Pushes the task already written at `head`. Three instructions, unless a thief has asked or operations
+    /// are charged.
+    void push(Slot* head) {
+        if (!deque_.may_push(head)) [[unlikely]]
+            push_slow(head);
+    }
+
+    /// Pops the topmost task, at `slot`. True: it was not stolen, the caller runs it now. False: somebody
+    /// else did, and the result is in the slot's payload (any other work may have run here meanwhile, above
+    /// `slot`).
+    bool pop(Slot* slot) {
+        if (deque_.may_pop(slot)) [[likely]] {
+            count_task();
+            return true;
+        }
+        return pop_slow(slot);
+    }
+
+    /// Counts a task that this worker runs. Only this worker writes the number; others read it for progress.
+    void count_task() { tasks_.store(tasks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
+    /// Declares `units` units of the program's work (Program::unit). Free where nothing is charged.
+    void work(std::uint64_t units) {
+        if (!gate_open_) [[unlikely]]
+            work_slow(units);
+    }
+
+    /// Runs `code` as user work of a declared cost.
+    void compute(Work cost, const std::function<void()>& code) { backend->compute(*this, cost, code); }
+
+    // --- for the node
+    // ---------------------------------------------------------------------------------------------
+    /// The whole life of the worker: the program's first task, then whatever can be found, until the run is
+    /// over.
+    void run();
+
+    Deque& deque() { return deque_; }
+    const Deque& deque() const { return deque_; }
+
+    /// True once for each sleep: the caller must then unpark this worker.
+    bool claim_sleeper() { return sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false); }
+
+    /// A request of this worker to another node was answered, with this many tasks.
+    void request_answered(std::uint32_t tasks);
+
+    /// A stolen task's result is in its slot.
+    static void complete(Slot& slot) { slot.state.store(Slot::done, std::memory_order_seq_cst); }
+
+    Counters& counters() { return counters_; }
+    std::uint64_t tasks() const { return tasks_.load(std::memory_order_relaxed); }
+    Time last_task_end() const { return last_task_end_; }
+    Time busy() const { return busy_; }
+
+private:
+    void push_slow(Slot* head);
+    bool pop_slow(Slot* slot);
+    void work_slow(std::uint64_t units);
+    void serve_request(const Slot* head);
+    void wait_for(Slot* slot);
+    bool run_something(Slot* head, const Slot* awaited);
+    bool run_ready(Slot* head);
+    bool run_token(Slot* head);
+    bool steal_from(CoreId victim, Slot* head);
+    bool scan_node(Slot* head);
+    void begin_task();
+    void end_task();
+    void rest(Time deadline, const Slot* awaited);
+    bool something_to_do(const Slot* awaited) const;
+    bool idle() const { return depth_ == 0; }
+
+    Deque deque_;
+    bool gate_open_;
+    std::atomic<std::uint64_t> tasks_{0};
+
+    Node& node_;
+    Program& program_;
+    Work unit_;
+    Random random_;
+    std::unique_ptr<VictimPolicy> policy_;
+    Outbox outbox_;
+    Counters counters_;
+    Time last_task_end_{};
+    Time busy_{};
+    Time back_off_{};
+    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
+    std::uint32_t failures_ = 0;    ///< rounds of looking in vain since the last task
+    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
+
+    // Written by others.
+    alignas(64) std::atomic<bool> sleeping_{false};
+    std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,101 @@
+// The events of one node, earliest first. Their order is a property of the events alone: time, kind, source
+// node, number at the source; never the order in which they were put in. Knows nothing of what they do.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace heddle::sim {
+
+/// What happens first at one time stands first.
+enum class EventKind : std::uint32_t {
+    arrival,   ///< a message reaches the node
+    delivery,  ///< the receiver module has paid for a message
+    memory,    ///< the memory has served somebody's bytes
+    resume,    ///< a worker goes on
+    deadline   ///< a parked worker's deadline
+};
+
+struct Event {
+    Time time{};
+    std::uint64_t order = 0;     ///< kind and source
+    std::uint64_t sequence = 0;  ///< number of the event at its source
+    union {
+        void* subject = nullptr;  ///< worker or message
+        std::uint64_t number;     ///< of a memory event: its round
+    };
+
+    Event() = default;
+    Event(Time at, EventKind kind, NodeId source, std::uint64_t number_at_source, void* what)
+        : time(at),
+          order(std::uint64_t{static_cast<std::uint32_t>(kind)} << 32 | source),
+          sequence(number_at_source),
+          subject(what) {}
+
+    EventKind kind() const { return static_cast<EventKind>(order >> 32); }
+
+    bool before(const Event& other) const {
+        if (time != other.time) return time < other.time;
+        if (order != other.order) return order < other.order;
+        return sequence < other.sequence;
+    }
+};
+
+class EventHeap {
+public:
+    bool empty() const { return events_.empty(); }
+    const Event& top() const { return events_.front(); }
+    Time next_time() const { return events_.empty() ? never : events_.front().time; }
+
+    void push(const Event& event) {
+        std::size_t hole = events_.size();
+        events_.push_back(event);
+        while (hole > 0) {
+            const std::size_t parent = (hole - 1) / 2;
+            if (!event.before(events_[parent])) break;
+            events_[hole] = events_[parent];
+            hole = parent;
+        }
+        events_[hole] = event;
+    }
+
+    Event pop() {
+        const Event first = events_.front();
+        const Event last = events_.back();
+        events_.pop_back();
+        if (!events_.empty()) sink(last);
+        return first;
+    }
+
+    /// Pushes `event` and pops the first, in one go. The heap is not empty.
+    Event push_pop(const Event& event) {
+        const Event first = events_.front();
+        if (event.before(first)) return event;
+        sink(event);
+        return first;
+    }
+
+private:
+    /// Puts `event` where the first one was.
+    void sink(const Event& event) {
+        const std::size_t size = events_.size();
+        std::size_t hole = 0;
+        for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
+            if (child + 1 < size && events_[child + 1].before(events_[child])) ++child;
+            if (!events_[child].before(event)) break;
+            events_[hole] = events_[child];
+            hole = child;
+        }
+        events_[hole] = event;
+    }
+
+    std::vector<Event> events_;
+};
+
+}  // namespace heddle::sim

@@ -1,0 +1,53 @@
+// How much bandwidth the large messages leave for a small one: an estimate of SimGrid's sharing that costs no
+// call to SimGrid. Times and messages are not its business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.hpp"
+#include "sim/simgrid_platform.hpp"
+
+namespace heddle::sim {
+
+/// The way between two nodes. SimGrid shares a link in proportion to `weight`.
+struct Path {
+    std::vector<LinkFacts> links;
+    double weight = 1;
+    Time last_arrival{};  ///< of a small message
+};
+
+class LinkLoad {
+public:
+    /// A large message begins to use its path. Returns its handle. `path` must outlive it.
+    std::size_t begin(const Path& path);
+
+    /// It ends. Handles of others stay as they are.
+    void end(std::size_t flow);
+
+    bool empty() const { return flows_.size() == free_.size(); }
+
+    /// The bandwidth that one more message would get on `path`, in bytes per second.
+    double bandwidth(const Path& path);
+
+private:
+    struct Link {
+        double bandwidth = 0;
+        double weight = 0;  ///< of all large messages on it
+        double used = 0;    ///< by them
+    };
+    struct Flow {
+        const Path* path = nullptr;
+        double rate = 0;
+    };
+
+    void refresh();
+
+    std::vector<Link> links_;  ///< by number
+    std::vector<Flow> flows_;
+    std::vector<std::size_t> free_;
+    bool stale_ = false;
+};
+
+}  // namespace heddle::sim

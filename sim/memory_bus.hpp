@@ -1,0 +1,82 @@
+// The memory of one node: its bandwidth is shared equally by the workers that stream, at every moment
+// (processor sharing). Tells when somebody has been served; knows no events and no flops.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace heddle::sim {
+
+/// Kept in virtual service: how many bytes each of the streams present has been given since the first of them
+/// came. Who comes at service s with b bytes leaves at service s + b, whoever else comes or goes; only the
+/// speed at which service grows changes. So one number a stream suffices.
+class MemoryBus {
+public:
+    /// `bandwidth` in bytes per second.
+    explicit MemoryBus(double bandwidth) : bytes_per_picosecond_(bandwidth * 1e-12) {}
+
+    /// A stream of `bytes` begins. Times never go back.
+    void begin(Time now, double bytes, void* stream) {
+        serve_until(now);
+        if (streams_.empty()) served_ = 0;
+        streams_.push_back({served_ + bytes, next_number_++, stream});
+        std::push_heap(streams_.begin(), streams_.end(), later);
+    }
+
+    bool idle() const { return streams_.empty(); }
+
+    /// When the first of the present streams will have been served, if none comes before that. This is where
+    /// times of the memory are rounded to whole picoseconds.
+    Time next_end() const {
+        const double left = (streams_.front().end - served_) * static_cast<double>(streams_.size());
+        return last_ + from_seconds(std::max(0.0, left / bytes_per_picosecond_) * 1e-12);
+    }
+
+    /// Ends the streams that have been served at `now`, which is `next_end()`: at least one, in the order in
+    /// which they came.
+    void end(Time now, std::vector<void*>& ended) {
+        serve_until(now);
+        served_ = std::max(served_, streams_.front().end);
+        while (!streams_.empty() && streams_.front().end <= served_) {
+            ended.push_back(streams_.front().stream);
+            std::pop_heap(streams_.begin(), streams_.end(), later);
+            streams_.pop_back();
+        }
+        // Small numbers keep small fractions: a bus that is never idle must not lose precision.
+        constexpr double large = 1e12;
+        if (served_ > large) {
+            for (Stream& stream : streams_) stream.end -= served_;
+            served_ = 0;
+        }
+    }
+
+private:
+    struct Stream {
+        double end = 0;  ///< leaves at this service
+        std::uint64_t number = 0;
+        void* stream = nullptr;
+    };
+    static bool later(const Stream& a, const Stream& b) {
+        return a.end != b.end ? a.end > b.end : a.number > b.number;
+    }
+
+    void serve_until(Time now) {
+        if (!streams_.empty()) {
+            const auto passed = static_cast<double>((now - last_).count());
+            served_ += passed * bytes_per_picosecond_ / static_cast<double>(streams_.size());
+        }
+        last_ = now;
+    }
+
+    double bytes_per_picosecond_;
+    double served_ = 0;
+    Time last_{};
+    std::uint64_t next_number_ = 0;
+    std::vector<Stream> streams_;
+};
+
+}  // namespace heddle::sim

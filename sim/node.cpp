@@ -1,0 +1,280 @@
+#include "sim/node.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+
+namespace heddle::sim {
+
+using runtime::Context;
+namespace context = boost::context;
+
+SimNode::SimNode(World& world, const NodeSettings& settings)
+    : world_(world), settings_(settings), memory_(settings.memory_bandwidth) {}
+
+void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
+    program_ = &program;
+    workers_.resize(settings_.cores);
+    for (CoreId core = 0; core <= settings_.cores; ++core) {
+        SimWorker& worker = core < settings_.cores ? workers_[core] : receiver_;
+        worker.node = this;
+        worker.context = &program.context(core);
+        worker.context->backend = &backend;
+        worker.context->id = {settings_.id, core};
+        worker.context->costs = settings_.costs;
+        worker.context->backend_data = &worker;
+    }
+    Switchboard& switchboard = world_.switchboard;
+    for (CoreId core = 0; core < settings_.cores; ++core) {
+        SimWorker& worker = workers_[core];
+        worker.fiber =
+            context::fiber(std::allocator_arg, worker.notes.noted(stacks.allocator()),
+                           [this, &switchboard, &worker, core](context::fiber&& caller) {
+                               switchboard.entered(worker, std::move(caller));
+                               try {
+                                   switchboard.jump(worker, switchboard.main());  // until its first event
+                                   program_->work(core);
+                               } catch (const context::detail::forced_unwind&) {
+                                   worker.notes.before_exit();
+                                   throw;
+                               } catch (...) {
+                                   switchboard.failure = std::current_exception();
+                               }
+                               ++idle_;
+                               --world_.workers_left;
+                               return switchboard.leave(worker);
+                           });
+        switchboard.jump(switchboard.main(), worker);
+        push(Time::zero(), EventKind::resume, &worker);
+    }
+    world_.workers_left += settings_.cores;
+}
+
+void SimNode::abandon() {
+    for (SimWorker& worker : workers_) world_.switchboard.abandon(worker);
+}
+
+std::uint32_t SimNode::parked_for_ever() const {
+    return static_cast<std::uint32_t>(std::count_if(workers_.begin(), workers_.end(),
+                                                    [](const SimWorker& worker) { return worker.parked; }));
+}
+
+// --- the loop
+// -------------------------------------------------------------------------------------------------
+
+void SimNode::run_until(Time end) {
+    window_end_ = end;
+    while (events_.next_time() < end && !world_.switchboard.failure) handle(events_.pop());
+}
+
+void SimNode::handle(const Event& event) {
+    switch (event.kind()) {
+        case EventKind::arrival:
+            received_.push_back(static_cast<Message*>(event.subject));
+            if (received_.size() == 1) receive_next(event.time);
+            break;
+        case EventKind::delivery:
+            deliver(event.time);
+            break;
+        case EventKind::memory:
+            memory_served(event);
+            break;
+        case EventKind::resume:
+            resume(*static_cast<SimWorker*>(event.subject), event.time);
+            break;
+        case EventKind::deadline: {
+            SimWorker& worker = *static_cast<SimWorker*>(event.subject);
+            // The upper half of an event's number says which of the worker's parks it belongs to.
+            if (!worker.parked || worker.parks != static_cast<std::uint32_t>(event.sequence >> 32)) break;
+            worker.parked = false;
+            --idle_;
+            resume(worker, event.time);
+            break;
+        }
+    }
+}
+
+/// Lets a worker go on at `time`, or later where messages took time from its core.
+void SimNode::resume(SimWorker& worker, Time time) {
+    if (worker.debt > Time::zero()) {
+        push(time + std::exchange(worker.debt, Time::zero()), EventKind::resume, &worker);
+        return;
+    }
+    prepare(worker, time);
+    world_.switchboard.jump(world_.switchboard.main(), worker);
+}
+
+void SimNode::prepare(SimWorker& worker, Time time) {
+    worker.waking = false;
+    worker.context->clock = time;
+    worker.context->horizon = std::min(window_end_, events_.next_time());
+}
+
+/// The worker waits for an event. Goes straight on to the next worker where it is a worker's turn.
+void SimNode::leave(SimWorker& worker) {
+    Switchboard& switchboard = world_.switchboard;
+    if (switchboard.abandoning()) return;
+    if (worker_is_next()) {
+        const Event event = events_.pop();
+        SimWorker& next = *static_cast<SimWorker*>(event.subject);
+        prepare(next, event.time);
+        if (&next != &worker) switchboard.jump(worker, next);
+        return;
+    }
+    switchboard.jump(worker, switchboard.main());
+}
+
+bool SimNode::worker_is_next() const {
+    if (events_.next_time() >= window_end_) return false;
+    const Event& next = events_.top();
+    return next.kind() == EventKind::resume &&
+           static_cast<const SimWorker*>(next.subject)->debt == Time::zero();
+}
+
+/// Lets others act until `time`, where there are any that could.
+void SimNode::wait_until(SimWorker& worker, Time time) {
+    time += std::exchange(worker.debt, Time::zero());
+    if (time < worker.context->horizon) {
+        worker.context->clock = time;
+        return;
+    }
+    push(time, EventKind::resume, &worker);
+    leave(worker);
+}
+
+// --- the seam
+// -------------------------------------------------------------------------------------------------
+
+void SimNode::pause(SimWorker& worker) {
+    Switchboard& switchboard = world_.switchboard;
+    if (switchboard.abandoning()) return;
+    worker.context->clock += std::exchange(worker.debt, Time::zero());
+    const Event own = event(worker.context->clock, EventKind::resume, &worker);
+    if (worker_is_next() && events_.top().before(own)) {
+        const Event event = events_.push_pop(own);
+        SimWorker& next = *static_cast<SimWorker*>(event.subject);
+        prepare(next, event.time);
+        switchboard.jump(worker, next);
+        return;
+    }
+    events_.push(own);
+    switchboard.jump(worker, switchboard.main());
+}
+
+void SimNode::park(SimWorker& worker, Time deadline) {
+    if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
+    if (std::exchange(worker.permit, false)) return;
+    if (deadline <= worker.context->clock) return pause(worker);
+    if (world_.switchboard.abandoning()) return;
+    worker.parked = true;
+    ++worker.parks;
+    ++idle_;
+    if (deadline != never) {
+        const std::uint64_t number = std::uint64_t{worker.parks} << 32 | worker.context->id.core;
+        events_.push({deadline, EventKind::deadline, settings_.id, number, &worker});
+    }
+    leave(worker);
+}
+
+void SimNode::unpark(Context& caller, CoreId core) {
+    SimWorker& worker = workers_[core];
+    if (!worker.parked) {
+        // One that is on its way back will see whatever it was to be told.
+        if (!worker.waking) worker.permit = true;
+        return;
+    }
+    worker.parked = false;
+    worker.waking = true;
+    --idle_;
+    const Time time = caller.clock + settings_.costs.wake_up;
+    push(time, EventKind::resume, &worker);
+    if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, time);
+}
+
+void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
+    if (code) code();
+    if (world_.switchboard.abandoning()) return;
+    const Time clock = worker.context->clock;
+    const Time flops_end = clock + from_seconds(work.flops / settings_.core_speed);
+    if (!(work.bytes > 0)) return wait_until(worker, flops_end);
+    worker.flops_end = flops_end;
+    memory_.begin(clock, work.bytes, &worker);
+    begin_memory_round();
+    leave(worker);
+}
+
+void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes) {
+    caller.charge(settings_.costs.message_enqueue);
+    sender_free_ = std::max(sender_free_, caller.clock) + settings_.costs.message_send;
+    take_from_core(settings_.costs.message_send);
+    Message& message = world_.mailroom.take();
+    message.bytes = std::move(bytes);
+    message.from = settings_.id;
+    message.to = to;
+    message.sequence = messages_sent_++;
+    world_.network.send(sender_free_, message);
+}
+
+// --- memory
+// ---------------------------------------------------------------------------------------------------
+
+/// Whoever comes or goes changes the time at which the next stream ends.
+void SimNode::begin_memory_round() {
+    ++memory_round_;
+    if (memory_.idle()) return;
+    Event next = event(memory_.next_end(), EventKind::memory, nullptr);
+    next.number = memory_round_;
+    events_.push(next);
+}
+
+void SimNode::memory_served(const Event& event) {
+    if (event.number != memory_round_) return;
+    memory_.end(event.time, served_);
+    for (void* stream : served_) {
+        SimWorker& worker = *static_cast<SimWorker*>(stream);
+        push(std::max(event.time, worker.flops_end), EventKind::resume, &worker);
+    }
+    served_.clear();
+    begin_memory_round();
+}
+
+// --- the receiver module
+// --------------------------------------------------------------------------------------
+
+void SimNode::arrive(const Arrival& arrival) {
+    events_.push({arrival.time, EventKind::arrival, arrival.message->from, arrival.message->sequence,
+                  arrival.message});
+}
+
+void SimNode::receive_next(Time now) {
+    const Time begin = std::max(now, receiver_.context->clock);
+    take_from_core(settings_.costs.message_receive);
+    push(begin + settings_.costs.message_receive, EventKind::delivery, nullptr);
+}
+
+void SimNode::deliver(Time now) {
+    Message& message = *received_.front();
+    Context& receiver = *receiver_.context;
+    receiver.clock = now;
+    receiver.horizon = never;          // a handler runs in one go
+    const bool all_busy = idle_ == 0;  // before the handler wakes somebody
+    program_->deliver(message.from, message.bytes);
+    if (all_busy) take_from_core(receiver.clock - now);
+    world_.mailroom.give_back(message);
+    received_.pop_front();
+    if (!received_.empty()) receive_next(now);
+}
+
+/// The module that works on a message needs a core. Where all are busy it takes one from a worker, from each
+/// in turn, whose present or next work then takes longer.
+void SimNode::take_from_core(Time cost) {
+    if (idle_ > 0 || !world_.messages_compete || cost == Time::zero()) return;
+    SimWorker& worker = workers_[next_taken_];
+    worker.debt += cost;
+    worker.context->horizon = Time::min();  // it pays at its next operation, wherever the window ends
+    next_taken_ = (next_taken_ + 1) % settings_.cores;
+}
+
+}  // namespace heddle::sim

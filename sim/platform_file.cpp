@@ -1,0 +1,114 @@
+#include "sim/platform_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace heddle::sim {
+
+namespace {
+
+constexpr const char* advice = "it must be a platform file that SimGrid reads (version 4.1 of its format)";
+
+/// The values of `attribute="..."` in a piece of XML.
+std::vector<std::string> values_of(std::string_view attribute, std::string_view text) {
+    std::vector<std::string> values;
+    const std::string key = fmt::format(" {}=", attribute);
+    for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+        const std::size_t open = at + key.size();
+        if (open >= text.size() || (text[open] != '"' && text[open] != '\'')) continue;
+        const std::size_t close = text.find(text[open], open + 1);
+        if (close == std::string_view::npos) break;
+        values.emplace_back(text.substr(open + 1, close - open - 1));
+    }
+    return values;
+}
+
+int line_of(const std::string& text, std::size_t at) {
+    return 1 +
+           static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+/// Speeds, bandwidths and states that change in the course of time.
+void refuse_profiles(const std::string& text, const std::string& path) {
+    for (const char* sign :
+         {"<trace", "speed_file=", "state_file=", "bandwidth_file=", "latency_file=", "availability_file="}) {
+        const std::size_t at = text.find(sign);
+        if (at != std::string::npos) {
+            throw Error("a platform that changes with time (traces, profiles) is not supported",
+                        "take the profile out of the file", {path, line_of(text, at)});
+        }
+    }
+}
+
+/// Blanks [begin, end), but not its line ends.
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+        if (text[i] != '\n') text[i] = ' ';
+    }
+}
+
+}  // namespace
+
+PlatformFile read_platform_file(const std::string& path, const Location& where) {
+    std::ifstream in(path, std::ios::binary);
+    PlatformFile file;
+    file.text.assign(std::istreambuf_iterator<char>(in), {});
+    if (!in.is_open() || in.bad() || file.text.empty()) {
+        throw Error(fmt::format("the platform file {} cannot be read", path),
+                    "check its name; a relative one starts where heddle runs", where);
+    }
+    std::string& text = file.text;
+    for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
+        if (text.compare(at, 4, "<!--") == 0) {
+            const std::size_t end = text.find("-->", at);
+            if (end == std::string::npos) break;
+            // Out as well, because a comment in a <config> may hold its end.
+            blank(text, at, end + 3);
+        } else if (text.compare(at, 7, "<config") == 0) {
+            constexpr std::string_view closing = "</config>";
+            std::size_t inner = at;
+            while ((inner = text.find("<!--", inner)) < text.find(closing, at)) {
+                const std::size_t end = text.find("-->", inner);
+                if (end == std::string::npos) break;
+                blank(text, inner, end + 3);
+            }
+            const std::size_t end = text.find(closing, at);
+            if (end == std::string::npos) break;
+            const std::string_view block(text.data() + at, end - at);
+            const std::size_t first = block.find('>');
+            for (const std::string& name : values_of("id", block.substr(std::min(first, block.size())))) {
+                file.overruled.push_back(name);
+            }
+            blank(text, at, end + closing.size());
+        }
+    }
+    refuse_profiles(text, path);
+    return file;
+}
+
+Error platform_file_error(const std::string& complaint, const std::string& shown, const std::string& read) {
+    // "Parse error at FILE:LINE: what is wrong"
+    const std::size_t at = complaint.find(read + ":");
+    if (at != std::string::npos) {
+        const char* begin = complaint.data() + at + read.size() + 1;
+        const char* end = complaint.data() + complaint.size();
+        int line = 0;
+        const auto [rest, failure] = std::from_chars(begin, end, line);
+        if (failure == std::errc() && line > 0) {
+            std::string what(rest, end);
+            what.erase(0, what.find_first_not_of(": "));
+            return Error(what, advice, {shown, line});
+        }
+    }
+    const std::string first_line = complaint.substr(0, complaint.find('\n'));
+    return Error(first_line, advice, {shown, 0});
+}
+
+}  // namespace heddle::sim

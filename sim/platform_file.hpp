@@ -1,0 +1,25 @@
+// A SimGrid platform file as text, before SimGrid reads it. Understands just enough XML to find <config>.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace heddle::sim {
+
+/// A file without its <config>: network model, factors and so on are chosen in the YAML file, and settings
+/// that a newer SimGrid does not know would make it refuse the whole file. Lines keep their numbers.
+struct PlatformFile {
+    std::string text;
+    std::vector<std::string> overruled;  ///< names of the settings that were taken out
+};
+
+/// Throws Error where the file cannot be read.
+PlatformFile read_platform_file(const std::string& path, const Location& where);
+
+/// SimGrid's complaint about a file, as an error with the place that it names. `shown` is the path that the
+/// person knows, `read` the one that SimGrid was given.
+Error platform_file_error(const std::string& complaint, const std::string& shown, const std::string& read);
+
+}  // namespace heddle::sim

@@ -1,0 +1,91 @@
+#include "sim/platform_summary.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "sim/simgrid_process.hpp"
+
+namespace heddle::sim {
+
+namespace {
+
+/// Up to this many nodes all pairs are looked at; of larger platforms as many routes as these have.
+constexpr NodeId nodes_all = 64;
+constexpr std::uint64_t routes_sampled = 4032;
+
+void add_route(PlatformSummary& summary, const RouteFacts& route, double& latency_sum) {
+    if (!route.exists()) {
+        throw Error("there are nodes without a route between them", "every host must reach every other");
+    }
+    ++summary.pairs;
+    latency_sum += to_seconds(route.latency);
+    summary.latency_min = std::min(summary.latency_min, route.latency);
+    summary.latency_max = std::max(summary.latency_max, route.latency);
+    summary.bandwidth_min = std::min(summary.bandwidth_min, route.bandwidth);
+    summary.bandwidth_max = std::max(summary.bandwidth_max, route.bandwidth);
+    summary.hops_max = std::max(summary.hops_max, route.links);
+}
+
+void add_routes(PlatformSummary& summary, SimgridProcess& simgrid) {
+    const NodeId nodes = summary.nodes;
+    if (nodes < 2) return;
+    summary.latency_min = never;
+    summary.bandwidth_min = std::numeric_limits<double>::infinity();
+    double latency_sum = 0;
+    if (nodes <= nodes_all) {
+        for (NodeId from = 0; from < nodes; ++from) {
+            const auto routes = simgrid.routes(from, 0, nodes);
+            for (NodeId to = 0; to < nodes; ++to) {
+                if (to != from) add_route(summary, routes[to], latency_sum);
+            }
+        }
+    } else {
+        Random random(0);  // any fixed sample will do
+        for (std::uint64_t i = 0; i < routes_sampled; ++i) {
+            const auto from = static_cast<NodeId>(random.below(nodes));
+            const auto to = static_cast<NodeId>((from + 1 + random.below(nodes - 1)) % nodes);
+            add_route(summary, simgrid.routes(from, to, 1).front(), latency_sum);
+        }
+    }
+    summary.latency_mean = from_seconds(latency_sum / static_cast<double>(summary.pairs));
+}
+
+}  // namespace
+
+PlatformSummary describe(const Platform& stated) {
+    Platform platform = stated;
+    complete(platform);
+    SimgridProcess simgrid(platform);
+    const PlatformFacts& facts = simgrid.facts();
+
+    PlatformSummary summary;
+    const bool from_file = !platform.file.empty();
+    summary.topology = from_file ? platform.file : name(platform.network.topology);
+    if (!from_file) summary.shape = platform.network.shape;
+    summary.nodes = static_cast<NodeId>(facts.hosts.size());
+    const bool file_cores = from_file && !platform.stated_cores;
+    const bool file_speed = from_file && !platform.stated_core_speed;
+    summary.cores_min = std::numeric_limits<CoreId>::max();
+    summary.core_speed_min = std::numeric_limits<double>::infinity();
+    for (const HostFacts& host : facts.hosts) {
+        const CoreId cores = file_cores ? host.cores : std::max(platform.cores, CoreId{1});
+        const double speed = file_speed ? host.speed : platform.core_speed;
+        summary.cores_min = std::min(summary.cores_min, cores);
+        summary.cores_max = std::max(summary.cores_max, cores);
+        summary.cores_total += cores;
+        summary.core_speed_min = std::min(summary.core_speed_min, speed);
+        summary.core_speed_max = std::max(summary.core_speed_max, speed);
+    }
+    summary.memory_bandwidth = platform.memory_bandwidth;
+    summary.groups = facts.groups;
+    summary.links = facts.links;
+    summary.lookahead = facts.lookahead == never ? Time::zero() : facts.lookahead;
+    summary.cost_model = name(platform.network.cost_model);
+    summary.notes = facts.notes;
+    add_routes(summary, simgrid);
+    return summary;
+}
+
+}  // namespace heddle::sim

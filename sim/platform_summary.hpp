@@ -1,0 +1,44 @@
+// What a platform looks like once it is built, for people (`heddle platform show`). Runs nothing on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/platform.hpp"
+
+namespace heddle::sim {
+
+struct PlatformSummary {
+    std::string topology;  ///< star, fat_tree, torus, dragonfly, or the platform file
+    std::vector<std::uint32_t> shape;
+    NodeId nodes = 0;
+    CoreId cores_min = 0;  ///< of one node
+    CoreId cores_max = 0;
+    std::uint64_t cores_total = 0;
+    double core_speed_min = 0;  ///< flops per second
+    double core_speed_max = 0;
+    double memory_bandwidth = 0;  ///< bytes per second, of one node
+    std::uint32_t groups = 0;
+    std::uint64_t links = 0;
+
+    // Over pairs of different nodes: all of them on small platforms, otherwise a sample that is always the
+    // same. All zero on one node.
+    std::uint64_t pairs = 0;
+    Time latency_min{};
+    Time latency_mean{};
+    Time latency_max{};
+    double bandwidth_min = 0;  ///< bytes per second, of the narrowest link of a route
+    double bandwidth_max = 0;
+    std::uint32_t hops_max = 0;  ///< links on the longest route: the diameter
+
+    Time lookahead{};  ///< the window in which nodes are simulated without looking at each other; 0 for one
+                       ///< node
+    std::string cost_model;
+    std::vector<std::string> notes;  ///< see SimBackend::notes
+};
+
+/// Builds the platform as a simulation would and describes it. Throws Error where it cannot be built.
+PlatformSummary describe(const Platform& platform);
+
+}  // namespace heddle::sim

@@ -1,0 +1,157 @@
+#include "sim/sim_backend.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "sim/node.hpp"
+#include "sim/simgrid_process.hpp"
+#include "sim/simulation.hpp"
+#include "sim/stacks.hpp"
+
+namespace heddle::sim {
+
+using runtime::Context;
+
+namespace {
+
+Platform completed(Platform platform) {
+    complete(platform);
+    return platform;
+}
+
+/// Counts and speeds that the file or a default decided.
+void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::string>& notes) {
+    const auto [few, many] =
+        std::minmax_element(facts.hosts.begin(), facts.hosts.end(),
+                            [](const HostFacts& a, const HostFacts& b) { return a.cores < b.cores; });
+    platform.nodes = static_cast<NodeId>(facts.hosts.size());
+    if (platform.cores == 0 || (!platform.file.empty() && !platform.stated_cores)) {
+        platform.cores = few->cores;
+        if (few->cores != many->cores) {
+            notes.emplace_back("hosts differ in their number of cores; every node has that of the smallest");
+        }
+    }
+    if (!platform.file.empty() && !platform.stated_core_speed) {
+        platform.core_speed = facts.hosts.front().speed;
+    }
+}
+
+SimWorker& worker_of(const Context& context) {
+    return *static_cast<SimWorker*>(context.backend_data);
+}
+
+}  // namespace
+
+struct SimBackend::State {
+    State(const Platform& stated, const SimOptions& chosen)
+        : platform(completed(stated)), options(chosen), simgrid(platform), notes(simgrid.facts().notes) {
+        fill_in(platform, simgrid.facts(), notes);
+        topology.nodes = platform.nodes;
+        topology.cores = platform.cores;
+        for (const HostFacts& host : simgrid.facts().hosts) topology.group.push_back(host.group);
+    }
+
+    double speed(NodeId node) const {
+        const bool of_host = !platform.file.empty() && !platform.stated_core_speed;
+        return of_host ? simgrid.facts().hosts[node].speed : platform.core_speed;
+    }
+
+    Platform platform;
+    SimOptions options;
+    SimgridProcess simgrid;
+    std::vector<std::string> notes;
+    runtime::Topology topology;
+
+    // While it runs.
+    std::optional<World> world;
+    std::optional<Stacks> stacks;
+    std::deque<SimNode> nodes;             // a deque: what is in it does not move
+    std::atomic<std::int64_t> elapsed{0};  ///< picoseconds
+};
+
+SimBackend::SimBackend(const Platform& platform, const SimOptions& options)
+    : state_(std::make_unique<State>(platform, options)) {}
+
+SimBackend::~SimBackend() = default;
+
+const Platform& SimBackend::platform() const {
+    return state_->platform;
+}
+
+const std::vector<std::string>& SimBackend::notes() const {
+    return state_->notes;
+}
+
+const runtime::Topology& SimBackend::topology() const {
+    return state_->topology;
+}
+
+bool SimBackend::gate_open() const {
+    return false;
+}
+
+void SimBackend::run(const runtime::NodeFactory& make_node) {
+    State& state = *state_;
+    HEDDLE_ASSERT(!state.world);  // a backend runs once
+    const Platform& platform = state.platform;
+    state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
+    World& world =
+        state.world.emplace(state.simgrid, platform.network, state.options.messages_compete_for_cores);
+    Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.elapsed);
+    try {
+        for (NodeId id = 0; id < platform.nodes; ++id) {
+            const NodeSettings settings{id, platform.cores, state.speed(id), platform.memory_bandwidth,
+                                        platform.overheads};
+            SimNode& node = state.nodes.emplace_back(world, settings);
+            node.start(*this, make_node(id), *state.stacks);
+        }
+        simulation.run();
+    } catch (...) {
+        for (SimNode& node : state.nodes) node.abandon();
+        throw;
+    }
+}
+
+Time SimBackend::now(const Context& context) const {
+    return context.clock;
+}
+
+void SimBackend::pause(Context& context) {
+    SimWorker& worker = worker_of(context);
+    if (context.id.core < state_->topology.cores) worker.node->pause(worker);
+}
+
+void SimBackend::park(Context& context, Time deadline) {
+    SimWorker& worker = worker_of(context);
+    worker.node->park(worker, deadline);
+}
+
+void SimBackend::unpark(Context& caller, CoreId core) {
+    worker_of(caller).node->unpark(caller, core);
+}
+
+void SimBackend::compute(Context& context, runtime::Work work, const std::function<void()>& code) {
+    SimWorker& worker = worker_of(context);
+    worker.node->compute(worker, work, code);
+}
+
+void SimBackend::send(Context& context, NodeId to, runtime::Bytes message) {
+    HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
+    worker_of(context).node->send(context, to, std::move(message));
+}
+
+bool SimBackend::poll(Context& /*context*/) {
+    return false;
+}
+
+Time SimBackend::elapsed() const {
+    return Time(state_->elapsed.load(std::memory_order_relaxed));
+}
+
+}  // namespace heddle::sim

@@ -1,0 +1,60 @@
+// The simulated world: nodes as objects with an event heap each, workers as fibers, SimGrid for the platform
+// and for sharing bandwidth between large messages. docs/simulator.md says how it works. Draws no random
+// numbers and reads no wall clock: two runs of one program on one platform are the same byte for byte.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+
+namespace heddle::sim {
+
+struct SimOptions {
+    /// Virtual size of a worker's stack. Memory is committed as it is touched, so thousands of workers are
+    /// cheap.
+    std::uint64_t stack_bytes = 8U << 20;
+
+    /// Sending and receiving takes time from a computing core where every core of the node is busy. False:
+    /// as if each node had a core more, for messages only.
+    bool messages_compete_for_cores = true;
+
+    /// Visits the nodes of each window in the opposite order. Changes nothing: the tests hold the simulator
+    /// to that.
+    bool reverse_nodes = false;
+};
+
+class SimBackend final : public runtime::Backend {
+public:
+    /// Builds the platform. Throws Error where it cannot be built: zero counts, a platform file that cannot
+    /// be read.
+    explicit SimBackend(const Platform& platform, const SimOptions& options = {});
+    ~SimBackend() override;
+
+    /// The platform as built: counts, speeds and shape filled in.
+    const Platform& platform() const;
+
+    /// What was built otherwise than one might expect, a sentence each (a file's setting that was overruled,
+    /// a shape that holds more hosts than are used).
+    const std::vector<std::string>& notes() const;
+
+    const runtime::Topology& topology() const override;
+    bool gate_open() const override;
+    void run(const runtime::NodeFactory& make_node) override;
+    Time now(const runtime::Context& context) const override;
+    void pause(runtime::Context& context) override;
+    void park(runtime::Context& context, Time deadline) override;
+    void unpark(runtime::Context& caller, CoreId core) override;
+    void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message) override;
+    bool poll(runtime::Context& context) override;
+    Time elapsed() const override;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::sim

@@ -1,0 +1,443 @@
+// The one file that includes SimGrid. Written for 3.32 and newer.
+#include "sim/simgrid_platform.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <queue>
+#include <set>
+#include <simgrid/kernel/routing/StarZone.hpp>
+#include <simgrid/s4u.hpp>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/assert.hpp"
+
+#include <simgrid/version.h>  // after the others, whose macros it uses
+
+#if SIMGRID_VERSION >= 33300
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the calls that 3.32 has as well
+#endif
+
+namespace heddle::sim {
+
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+// The latency of a message is added outside SimGrid (docs/simulator.md), but not all of it may be taken away:
+// SimGrid shares a link in proportion to 1 / latency, and does so only for flows whose latency is not zero.
+constexpr double latency_kept = 1e-9;
+
+constexpr double lv08_latency = 13.01;
+constexpr double lv08_bandwidth = 0.97;
+constexpr double lv08_weight = 20537;
+constexpr double lv08_window = 4194304;  // bytes; SimGrid's TCP-gamma
+
+struct Factors {
+    double latency = 1;
+    double bandwidth = 1;
+    double window = 0;  ///< 0: a flow's rate has no bound
+};
+
+Factors factors(Network::CostModel cost_model) {
+    if (cost_model == Network::CostModel::LV08) return {lv08_latency, lv08_bandwidth, lv08_window};
+    return {};
+}
+
+/// How SimGrid is to work. LV08 is its default network model, as it is; CM02 without the traffic of
+/// acknowledgements and without a window, so that latency and bandwidth are what was written. `latency`: the
+/// part of it that SimGrid sees. All is stated, also where it is SimGrid's own choice, so that a platform
+/// file cannot change it.
+std::vector<std::string> command_line(Network::CostModel cost_model, double latency) {
+    const Factors factor = factors(cost_model);
+    const bool lv08 = cost_model == Network::CostModel::LV08;
+#if SIMGRID_VERSION >= 33300
+    const char* precision = "precision/timing";
+    const char* work_precision = "precision/work-amount";
+#else
+    const char* precision = "surf/precision";
+    const char* work_precision = "maxmin/precision";
+#endif
+    return {
+        "heddle",
+        "--cfg=network/model:CM02",
+        fmt::format("--cfg=network/latency-factor:{}", latency * factor.latency),
+        fmt::format("--cfg=network/bandwidth-factor:{}", factor.bandwidth),
+        fmt::format("--cfg=network/weight-S:{}", lv08 ? lv08_weight : 0.0),
+        fmt::format("--cfg=network/TCP-gamma:{}", factor.window),
+        fmt::format("--cfg=network/crosstraffic:{}", lv08 ? "yes" : "no"),
+        "--cfg=network/optim:Lazy",
+        fmt::format("--cfg={}:1e-12", precision),
+        fmt::format("--cfg={}:1e-5", work_precision),
+        "--log=root.thresh:warning",
+    };
+}
+
+/// Starts SimGrid.
+s4u::Engine* engine_with(std::vector<std::string> words) {
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (std::string& word : words) arguments.push_back(word.data());
+    auto count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    return s4u::Engine::get_instance(&count, arguments.data());
+}
+
+double seconds(Time time) {
+    return to_seconds(time);
+}
+
+Time nearest(double time) {
+    return from_seconds(std::max(time, 0.0));
+}
+
+/// Makes the hosts of a generated platform one after the other.
+class HostMaker {
+public:
+    explicit HostMaker(const Platform& platform) : platform_(platform) {}
+
+    s4u::Host* make(s4u::NetZone* zone) {
+        auto* host = zone->create_host(fmt::format("node-{}", hosts_.size()), platform_.core_speed);
+        host->set_core_count(static_cast<int>(std::max(platform_.cores, CoreId{1})))->seal();
+        hosts_.push_back(host);
+        return host;
+    }
+    const std::vector<s4u::Host*>& hosts() const { return hosts_; }
+
+private:
+    const Platform& platform_;
+    std::vector<s4u::Host*> hosts_;
+};
+
+void build_star(const Platform& platform, HostMaker& maker) {
+    auto* zone = s4u::create_star_zone("platform");
+    for (NodeId i = 0; i < platform.nodes; ++i) {
+        auto* host = maker.make(zone);
+        auto* link = zone->create_split_duplex_link(fmt::format("link-{}", i), platform.network.bandwidth);
+        link->set_latency(seconds(platform.network.latency))->seal();
+        zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
+                        {{link, s4u::LinkInRoute::Direction::UP}}, true);
+    }
+    zone->seal();
+}
+
+void build_regular(const Platform& platform, HostMaker& maker) {
+    const Network& network = platform.network;
+    using NetPoint = simgrid::kernel::routing::NetPoint;
+    const std::function<s4u::ClusterCallbacks::ClusterNetPointCb> make_leaf =
+        [&maker](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long) {
+            return std::pair<NetPoint*, NetPoint*>(maker.make(zone)->get_netpoint(), nullptr);
+        };
+    const s4u::ClusterCallbacks callbacks(make_leaf);
+    const double latency = seconds(network.latency);
+    const auto duplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
+    const auto& shape = network.shape;
+    s4u::NetZone* zone = nullptr;
+    switch (network.topology) {
+        case Network::Topology::star:
+            break;
+        case Network::Topology::fat_tree: {
+            const std::vector<unsigned> one_parent(shape.size(), 1);
+            const s4u::FatTreeParams parameters(static_cast<unsigned>(shape.size()), shape, one_parent,
+                                                network.cables);
+            zone = s4u::create_fatTree_zone("platform", nullptr, parameters, callbacks, network.bandwidth,
+                                            latency, duplex);
+            break;
+        }
+        case Network::Topology::torus:
+            zone = s4u::create_torus_zone("platform", nullptr, {shape.begin(), shape.end()}, callbacks,
+                                          network.bandwidth, latency, duplex);
+            break;
+        case Network::Topology::dragonfly: {
+            const s4u::DragonflyParams parameters({shape[0], 1}, {shape[1], 1}, {shape[2], 1}, shape[3]);
+            zone = s4u::create_dragonfly_zone("platform", nullptr, parameters, callbacks, network.bandwidth,
+                                              latency, duplex);
+            break;
+        }
+    }
+    HEDDLE_ASSERT(zone != nullptr);
+    zone->seal();
+}
+
+/// Builds the platform, or loads it; the hosts are in the order of the nodes.
+std::vector<s4u::Host*> build(const s4u::Engine& engine, const Platform& platform) {
+    if (!platform.file.empty()) {
+        // SimGrid itself lists hosts by name only; the nodes are in the order of the file.
+        static std::vector<s4u::Host*> hosts;
+        static std::set<const s4u::Host*> seen;  // SimGrid names some twice
+        s4u::Host::on_creation_cb([](s4u::Host& host) {
+            if (seen.insert(&host).second) hosts.push_back(&host);
+        });
+        engine.load_platform(platform.file);
+        engine.seal_platform();
+        return hosts;
+    }
+    HostMaker maker(platform);
+    if (platform.network.topology == Network::Topology::star) {
+        build_star(platform, maker);
+    } else {
+        build_regular(platform, maker);
+    }
+    return maker.hosts();
+}
+
+}  // namespace
+
+struct SimgridPlatform::Machinery {
+    struct Later {
+        bool operator()(const FlowStart& a, const FlowStart& b) const {
+            return std::tie(a.start, a.from, a.id) > std::tie(b.start, b.from, b.id);
+        }
+    };
+    struct Running {
+        s4u::CommPtr comm;  // SimGrid wants it kept until it has finished
+        std::uint64_t id;
+    };
+
+    explicit Machinery(Network::CostModel cost_model)
+        : factor(factors(cost_model)), engine(engine_with(command_line(cost_model, latency_kept))) {
+        engine->track_vetoed_activities(&vetoed);
+    }
+
+    /// A flow has ended: takes it off the list, and makes `run_until` return, which it does after any step
+    /// that has vetoed an activity.
+    void ended(const s4u::Activity& activity) {
+        const auto flow = running.find(&activity);
+        if (flow == running.end()) return;
+        ended_now.push_back({flow->second.id, nearest(s4u::Engine::get_clock())});
+        finished.push_back(flow->second.comm);
+        running.erase(flow);
+        vetoed.insert(finished.back().get());
+    }
+
+    /// Goes on until `target` (in seconds; -1: without end) or until flows end.
+    void run(double target) {
+        while (ended_now.empty() && (target < 0 || s4u::Engine::get_clock() < target)) {
+            engine->run_until(target);  // stops within 10 us of its target where an event lies there
+        }
+        vetoed.clear();
+        finished.clear();
+    }
+
+    void start(const FlowStart& flow) {
+        auto comm =
+            s4u::Comm::sendto_async(hosts[flow.from], hosts[flow.to], std::max<std::uint64_t>(flow.bytes, 1));
+        const s4u::Activity* key = comm.get();
+        running.emplace(key, Running{std::move(comm), flow.id});
+    }
+
+    Factors factor;
+    s4u::Engine* engine;
+    std::vector<s4u::Host*> hosts;
+    std::unordered_map<const s4u::Link*, std::uint32_t> link_numbers;  // never iterated over
+    std::priority_queue<FlowStart, std::vector<FlowStart>, Later> waiting;
+    std::unordered_map<const s4u::Activity*, Running> running;  // never iterated over
+    std::vector<FlowEnd> ended_now;
+    std::vector<s4u::CommPtr> finished;
+    std::set<s4u::Activity*> vetoed;
+};
+
+namespace {
+
+/// The switch, group or row of a node of a generated platform: nodes of one group have neighbouring numbers.
+std::uint32_t nodes_per_group(const Network& network) {
+    switch (network.topology) {
+        case Network::Topology::star:
+            break;
+        case Network::Topology::fat_tree:
+        case Network::Topology::torus:
+            return network.shape[0];
+        case Network::Topology::dragonfly:
+            return network.shape[1] * network.shape[2] * network.shape[3];
+    }
+    return ~std::uint32_t{0};
+}
+
+}  // namespace
+
+SimgridPlatform::SimgridPlatform(const Platform& platform)
+    : machinery_(std::make_unique<Machinery>(platform.network.cost_model)) {
+    Machinery& machinery = *machinery_;
+    const bool from_file = !platform.file.empty();
+    machinery.hosts = build(*machinery.engine, platform);
+    choose_nodes(platform);
+    facts_.links = machinery.engine->get_link_count() - 1;  // without SimGrid's own loopback
+    facts_.lookahead = from_file ? file_lookahead() : neighbour_lookahead();
+    if (facts_.lookahead == Time::zero()) {
+        facts_.notes.emplace_back(
+            "there may be nodes without latency between them, which makes simulations slow");
+    }
+    // After the platform, so that nothing but the flows is noticed.
+#if SIMGRID_VERSION >= 33400
+    s4u::Comm::on_completion_cb([&machinery](const s4u::Comm& comm) { machinery.ended(comm); });
+#else
+    s4u::Activity::on_completion_cb(
+        [&machinery](const s4u::Activity& activity) { machinery.ended(activity); });
+#endif
+}
+
+/// Decides which hosts are nodes, and what they look like.
+void SimgridPlatform::choose_nodes(const Platform& platform) {
+    auto& hosts = machinery_->hosts;
+    const bool from_file = !platform.file.empty();
+    const std::size_t built = hosts.size();
+    const std::size_t nodes = from_file && !platform.stated_nodes ? built : platform.nodes;
+    if (built == 0) throw Error("a platform file without hosts", "it needs at least one <host> or <cluster>");
+    if (nodes > built) {
+        throw Error(fmt::format("{} nodes are wanted, but the platform file has {} hosts", nodes, built),
+                    "lower platform.nodes, or leave it out to use all hosts");
+    }
+    if (nodes < built) {
+        facts_.notes.emplace_back(
+            fmt::format("the platform holds {} nodes; the first {} are used", built, nodes));
+        hosts.resize(nodes);
+    }
+    std::map<std::string, std::uint32_t> zones;
+    const std::uint32_t group_nodes = from_file ? 1 : nodes_per_group(platform.network);
+    for (std::size_t i = 0; i < nodes; ++i) {
+        const s4u::Host* host = hosts[i];
+        const auto zone = zones.try_emplace(host->get_englobing_zone()->get_name(),
+                                            static_cast<std::uint32_t>(zones.size()));
+        const auto group = from_file ? zone.first->second : static_cast<std::uint32_t>(i) / group_nodes;
+        facts_.hosts.push_back(
+            {host->get_speed(), static_cast<std::uint32_t>(host->get_core_count()), group});
+        facts_.groups = std::max(facts_.groups, group + 1);
+    }
+}
+
+/// In a generated topology nodes 0 and 1 are as near to each other as any two.
+Time SimgridPlatform::neighbour_lookahead() const {
+    return facts_.hosts.size() < 2 ? never : std::min(route(0, 1).latency, route(1, 0).latency);
+}
+
+/// All pairs of a small platform. On a large one a lower bound: in a star every route from or to a host
+/// includes the host's own link; elsewhere it has at least one link, and none has a smaller latency than the
+/// smallest.
+Time SimgridPlatform::file_lookahead() {
+    constexpr std::size_t few = 200;
+    const auto nodes = static_cast<NodeId>(machinery_->hosts.size());
+    if (nodes < 2) return never;
+    Time least = never;
+    if (nodes <= few) {
+        for (NodeId from = 0; from < nodes; ++from) {
+            for (NodeId to = 0; to < nodes; ++to) {
+                if (from == to) continue;
+                const RouteFacts way = route(from, to);
+                if (!way.exists()) {
+                    throw Error(
+                        fmt::format("no route from host {} to host {}", machinery_->hosts[from]->get_cname(),
+                                    machinery_->hosts[to]->get_cname()),
+                        "every host must reach every other");
+                }
+                least = std::min(least, way.latency);
+            }
+        }
+        return least;
+    }
+    double smallest_link = HUGE_VAL;
+    for (const s4u::Link* link : machinery_->engine->get_all_links()) {
+        if (link->get_name() != "__loopback__") smallest_link = std::min(smallest_link, link->get_latency());
+    }
+    double bound = HUGE_VAL;
+    for (NodeId node = 0; node < nodes && bound > smallest_link; ++node) {
+        const s4u::Host* host = machinery_->hosts[node];
+        const bool star = dynamic_cast<const simgrid::kernel::routing::StarZone*>(
+                              host->get_englobing_zone()->get_impl()) != nullptr;
+        std::vector<s4u::Link*> out;
+        std::vector<s4u::Link*> in;
+        const s4u::Host* other = machinery_->hosts[node == 0 ? 1 : 0];
+        double ignored = 0;
+        host->route_to(other, out, &ignored);
+        other->route_to(host, in, &ignored);
+        if (!star || out.empty() || in.empty()) {
+            bound = smallest_link;
+        } else {
+            bound = std::min({bound, out.front()->get_latency(), in.back()->get_latency()});
+        }
+    }
+    facts_.notes.push_back(fmt::format("more than {} nodes: the lookahead is a lower bound", few));
+    return nearest(bound * machinery_->factor.latency);
+}
+
+SimgridPlatform::~SimgridPlatform() = default;
+
+RouteFacts SimgridPlatform::route(NodeId from, NodeId to) const {
+    std::vector<s4u::Link*> links;
+    double latency = 0;
+    machinery_->hosts[from]->route_to(machinery_->hosts[to], links, &latency);
+    RouteFacts facts;
+    if (links.empty() && latency <= 0) return facts;  // SimGrid's way of saying that there is none
+    facts.links = static_cast<std::uint32_t>(links.size());
+    facts.bandwidth = HUGE_VAL;
+    for (const s4u::Link* link : links) facts.bandwidth = std::min(facts.bandwidth, link->get_bandwidth());
+    if (machinery_->factor.window > 0 && latency > 0) {
+        facts.bandwidth = std::min(facts.bandwidth, machinery_->factor.window / (2 * latency));
+    }
+    facts.bandwidth *= machinery_->factor.bandwidth;
+    facts.latency = nearest(latency * machinery_->factor.latency);
+    return facts;
+}
+
+std::vector<LinkFacts> SimgridPlatform::links(NodeId from, NodeId to) {
+    std::vector<s4u::Link*> links;
+    double latency = 0;
+    machinery_->hosts[from]->route_to(machinery_->hosts[to], links, &latency);
+    std::vector<LinkFacts> facts;
+    for (const s4u::Link* link : links) {
+        if (link->get_sharing_policy() == s4u::Link::SharingPolicy::FATPIPE) continue;
+        const auto number = static_cast<std::uint32_t>(machinery_->link_numbers.size());
+        facts.push_back({machinery_->link_numbers.try_emplace(link, number).first->second,
+                         link->get_bandwidth() * machinery_->factor.bandwidth});
+    }
+    return facts;
+}
+
+void SimgridPlatform::add(const FlowStart& flow) {
+    machinery_->waiting.push(flow);
+}
+
+void SimgridPlatform::advance(Time until, std::vector<FlowEnd>& ends) {
+    Machinery& machinery = *machinery_;
+    for (;;) {
+        const bool flow_next = !machinery.waiting.empty() && machinery.waiting.top().start <= until;
+        const Time target = flow_next ? machinery.waiting.top().start : until;
+        machinery.run(target == never ? -1 : seconds(target));
+        if (!machinery.ended_now.empty() || !flow_next) break;
+        machinery.start(machinery.waiting.top());
+        machinery.waiting.pop();
+    }
+    ends.insert(ends.end(), machinery.ended_now.begin(), machinery.ended_now.end());
+    machinery.ended_now.clear();
+}
+
+Time SimgridPlatform::quiet_until() const {
+    const double now = s4u::Engine::get_clock();
+    Time quiet = machinery_->waiting.empty() ? never : machinery_->waiting.top().start;
+    if (machinery_->running.empty()) return quiet;
+    for (auto* model : machinery_->engine->get_all_models()) {
+        const double next = model->next_occurring_event(now);
+        if (next >= 0) quiet = std::min(quiet, nearest(now + next));
+    }
+    return quiet;
+}
+
+std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span<const FlowStart> flows) {
+    constexpr double all = 1;
+    const s4u::Engine* engine = engine_with(command_line(platform.network.cost_model, all));
+    const std::vector<s4u::Host*> hosts = build(*engine, platform);
+    std::vector<FlowEnd> ends;
+    for (const FlowStart& flow : flows) {
+        s4u::Actor::create("sender", hosts[flow.from], [&hosts, &ends, flow] {
+            s4u::this_actor::sleep_until(seconds(flow.start));
+            s4u::Comm::sendto(hosts[flow.from], hosts[flow.to], flow.bytes);
+            ends.push_back({flow.id, nearest(s4u::Engine::get_clock())});
+        });
+    }
+    engine->run();
+    return ends;
+}
+
+}  // namespace heddle::sim

@@ -1,0 +1,101 @@
+// All that the simulator asks of SimGrid, in plain types: hosts, routes, and the sharing of bandwidth between
+// large messages. Includes no SimGrid header. Knows nothing of workers or windows. SimGrid keeps its state in
+// globals, changes signal handlers and aborts the process on a bad file, so this object lives in a process of
+// its own: see sim/simgrid_process.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/platform.hpp"
+
+namespace heddle::sim {
+
+struct HostFacts {
+    double speed = 0;  ///< flops per second, each core
+    std::uint32_t cores = 1;
+    std::uint32_t group = 0;  ///< switch, group, row or zone
+};
+
+/// A route as messages feel it, that is, with the factors of the cost model.
+struct RouteFacts {
+    Time latency{};
+    double bandwidth = 0;     ///< bytes per second, of the narrowest link
+    std::uint32_t links = 0;  ///< how many there are on the way
+
+    bool exists() const { return bandwidth > 0; }
+};
+
+/// One link of a route.
+struct LinkFacts {
+    std::uint32_t number = 0;  ///< the same link has the same number on all routes; from 0
+    double bandwidth = 0;      ///< bytes per second
+};
+
+struct PlatformFacts {
+    std::vector<HostFacts> hosts;  ///< the nodes, in their order
+    std::uint64_t links = 0;
+    std::uint32_t groups = 0;
+
+    /// No route between two different nodes has a smaller latency. `never` for a single node.
+    Time lookahead = never;
+    std::vector<std::string> notes;
+};
+
+/// A large message whose bandwidth phase begins at `start`. Flows begin in the order of (start, from, id).
+struct FlowStart {
+    std::uint64_t id = 0;
+    Time start{};
+    NodeId from = 0;
+    NodeId to = 0;
+    std::uint64_t bytes = 0;
+};
+
+struct FlowEnd {
+    std::uint64_t id = 0;
+    Time end{};
+};
+
+class SimgridPlatform {
+public:
+    /// Builds the platform. `platform` is complete. Throws Error for a file that SimGrid refuses politely;
+    /// there are files that make it abort.
+    explicit SimgridPlatform(const Platform& platform);
+    ~SimgridPlatform();
+
+    const PlatformFacts& facts() const { return facts_; }
+    void add_note(std::string note) { facts_.notes.push_back(std::move(note)); }
+    RouteFacts route(NodeId from, NodeId to) const;
+
+    /// The links of a route whose bandwidth is shared by the messages on them.
+    std::vector<LinkFacts> links(NodeId from, NodeId to);
+
+    /// Remembers a flow until its time has come. It must not lie before the time reached so far.
+    void add(const FlowStart& flow);
+
+    /// Goes to time `until`, or to the first time before that at which flows end, and appends these to
+    /// `ends`.
+    void advance(Time until, std::vector<FlowEnd>& ends);
+
+    /// No flow ends before this, provided that none begins before it either, apart from those added already.
+    Time quiet_until() const;
+
+private:
+    void choose_nodes(const Platform& platform);
+    Time neighbour_lookahead() const;
+    Time file_lookahead();
+
+    struct Machinery;
+    std::unique_ptr<Machinery> machinery_;
+    PlatformFacts facts_;
+};
+
+/// When messages arrive in SimGrid left to itself: its own latency, an actor for each message that sleeps
+/// until its start and sends. The simulator is held to this. Uses up the process: call it in a child.
+std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span<const FlowStart> flows);
+
+}  // namespace heddle::sim

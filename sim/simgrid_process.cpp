@@ -1,0 +1,339 @@
+#include "sim/simgrid_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "sim/platform_file.hpp"
+
+namespace heddle::sim {
+
+namespace {
+
+enum class Call : std::uint32_t { routes, links, advance };
+
+struct Request {
+    Call call = Call::routes;
+    std::uint32_t count = 0;  ///< routes wanted, or flows that follow
+    NodeId from = 0;
+    NodeId first = 0;  ///< of the routes' ends
+    Time until{};      ///< negative: add the flows only
+};
+
+/// More would not fit into a pipe at once, and a child that has died must not make us wait.
+constexpr std::size_t flows_at_once = 1000;
+static_assert(flows_at_once * sizeof(FlowStart) + sizeof(Request) <= 65536);
+
+/// One direction of the conversation. Says false once the other side is gone.
+class Pipe {
+public:
+    explicit Pipe(int file) : file_(file) {}
+
+    bool put_bytes(const void* data, std::size_t count) {
+        const char* at = static_cast<const char*>(data);
+        while (count > 0) {
+            const ssize_t done = ::write(file_, at, count);
+            if (done < 0 && errno == EINTR) continue;
+            if (done <= 0) return false;
+            at += done;
+            count -= static_cast<std::size_t>(done);
+        }
+        return true;
+    }
+    bool get_bytes(void* data, std::size_t count) {
+        char* at = static_cast<char*>(data);
+        while (count > 0) {
+            const ssize_t done = ::read(file_, at, count);
+            if (done < 0 && errno == EINTR) continue;
+            if (done <= 0) return false;
+            at += done;
+            count -= static_cast<std::size_t>(done);
+        }
+        return true;
+    }
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    bool put(const T& value) { return put_bytes(&value, sizeof value); }
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    bool get(T& value) { return get_bytes(&value, sizeof value); }
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    bool put(const std::vector<T>& values) {
+        return put(values.size()) && put_bytes(values.data(), values.size() * sizeof(T));
+    }
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    bool get(std::vector<T>& values) {
+        std::size_t count = 0;
+        if (!get(count)) return false;
+        values.resize(count);
+        return get_bytes(values.data(), count * sizeof(T));
+    }
+    bool put(const std::string& text) { return put(text.size()) && put_bytes(text.data(), text.size()); }
+    bool get(std::string& text) {
+        std::size_t count = 0;
+        if (!get(count)) return false;
+        text.resize(count);
+        return get_bytes(text.data(), count);
+    }
+
+private:
+    int file_;
+};
+
+bool put(Pipe& pipe, const PlatformFacts& facts) {
+    bool ok = pipe.put(facts.hosts) && pipe.put(facts.links) && pipe.put(facts.groups) &&
+              pipe.put(facts.lookahead) && pipe.put(facts.notes.size());
+    for (const std::string& note : facts.notes) ok = ok && pipe.put(note);
+    return ok;
+}
+
+bool get(Pipe& pipe, PlatformFacts& facts) {
+    std::size_t notes = 0;
+    bool ok = pipe.get(facts.hosts) && pipe.get(facts.links) && pipe.get(facts.groups) &&
+              pipe.get(facts.lookahead) && pipe.get(notes);
+    for (std::size_t i = 0; ok && i < notes; ++i) ok = pipe.get(facts.notes.emplace_back());
+    return ok;
+}
+
+bool put(Pipe& pipe, const Error& error) {
+    return pipe.put(error.message()) && pipe.put(error.advice()) && pipe.put(error.where().file) &&
+           pipe.put(error.where().line);
+}
+
+std::optional<Error> get_error(Pipe& pipe) {
+    std::string message;
+    std::string advice;
+    Location where;
+    if (!pipe.get(message) || !pipe.get(advice) || !pipe.get(where.file) || !pipe.get(where.line)) return {};
+    return Error(message, advice, where);
+}
+
+// --- in the child
+// ---------------------------------------------------------------------------------------------
+
+/// Answers requests until the parent is gone.
+void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
+    Request request;
+    bool ok = true;
+    std::vector<RouteFacts> routes;
+    std::vector<FlowEnd> ends;
+    while (ok && requests.get(request)) {
+        switch (request.call) {
+            case Call::routes:
+                routes.assign(request.count, {});
+                for (std::uint32_t i = 0; i < request.count; ++i) {
+                    if (request.first + i != request.from)
+                        routes[i] = platform.route(request.from, request.first + i);
+                }
+                ok = answers.put(routes);
+                break;
+            case Call::links:
+                ok = answers.put(platform.links(request.from, request.first));
+                break;
+            case Call::advance:
+                for (std::uint32_t i = 0; ok && i < request.count; ++i) {
+                    FlowStart flow;
+                    ok = requests.get(flow);
+                    platform.add(flow);
+                }
+                if (!ok) break;
+                ends.clear();
+                if (request.until >= Time::zero()) platform.advance(request.until, ends);
+                ok = answers.put(ends) && answers.put(platform.quiet_until());
+                break;
+        }
+    }
+}
+
+/// Loads a platform file from memory, so that its <config> is left out.
+std::unique_ptr<SimgridPlatform> load(Platform platform) {
+    const std::string shown = platform.file;
+    const PlatformFile file = read_platform_file(shown, platform.where);
+    const int memory = ::memfd_create("platform", 0);
+    if (memory < 0 || !Pipe(memory).put_bytes(file.text.data(), file.text.size())) {
+        throw Error("no memory for a copy of the platform file", {}, {shown, 0});
+    }
+    platform.file = fmt::format("/proc/self/fd/{}", memory);
+    try {
+        auto built = std::make_unique<SimgridPlatform>(platform);
+        if (!file.overruled.empty()) {
+            built->add_note(fmt::format("settings in the platform file's <config> are not used: {}",
+                                        fmt::join(file.overruled, ", ")));
+        }
+        return built;
+    } catch (const Error& error) {
+        throw error.at({shown, 0});
+    } catch (const std::exception& failure) {
+        throw platform_file_error(failure.what(), shown, platform.file);
+    }
+}
+
+[[noreturn]] void child_main(const Platform& platform, Pipe requests, Pipe answers) {
+    try {
+        std::unique_ptr<SimgridPlatform> built;
+        if (platform.file.empty()) {
+            built = std::make_unique<SimgridPlatform>(platform);
+        } else {
+            built = load(platform);
+        }
+        // A person's Ctrl-C is the parent's affair; we end when it ends. SimGrid has just set its own
+        // handler.
+        std::signal(SIGINT, SIG_IGN);
+        if (answers.put(true) && put(answers, built->facts())) serve(*built, requests, answers);
+        ::_exit(0);
+    } catch (const Error& error) {
+        answers.put(false);
+        put(answers, error);
+    } catch (const std::exception& failure) {
+        answers.put(false);
+        put(answers, Error(fmt::format("SimGrid: {}", failure.what())));
+    }
+    ::_exit(1);  // without destructors: they belong to the parent
+}
+
+/// Leaves the child with its two ends of the pipes, and with an error output that the parent can read.
+std::array<int, 2> keep_only(int requests, int answers, int log) {
+    // Above the numbers that they get in the end, so that none overwrites another.
+    constexpr int above = 16;
+    const std::array<int, 3> moved{::fcntl(requests, F_DUPFD, above), ::fcntl(answers, F_DUPFD, above),
+                                   ::fcntl(log, F_DUPFD, above)};
+    ::dup2(moved[0], 3);
+    ::dup2(moved[1], 4);
+    ::dup2(moved[2], 2);
+    ::close_range(5, ~0U, 0);
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    ::dup2(nowhere, 0);
+    ::dup2(nowhere, 1);
+    return {3, 4};
+}
+
+}  // namespace
+
+// --- in the parent
+// --------------------------------------------------------------------------------------------
+
+struct SimgridProcess::Child {
+    pid_t process = -1;
+    // [0] is read, [1] is written. We keep the child's end of `requests` open: a write after the child's
+    // death is then lost, instead of ending our process with SIGPIPE.
+    std::array<int, 2> requests{-1, -1};
+    std::array<int, 2> answers{-1, -1};
+    int log = -1;
+
+    ~Child() {
+        for (const int file : {requests[0], requests[1], answers[0], answers[1], log}) {
+            if (file >= 0) ::close(file);
+        }
+        if (process > 0) {
+            while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
+        }
+    }
+    Pipe in() const { return Pipe(answers[0]); }
+    Pipe out() const { return Pipe(requests[1]); }
+
+    /// The child's last words.
+    std::string last_words() const {
+        std::string text(4096, '\0');
+        const off_t size = ::lseek(log, 0, SEEK_END);
+        const off_t from = std::max<off_t>(0, size - static_cast<off_t>(text.size()));
+        const ssize_t count = ::pread(log, text.data(), text.size(), from);
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+        // "[0.000000] file.cpp:529: [root/CRITICAL] what is wrong"
+        constexpr std::string_view sign = "/CRITICAL] ";
+        const std::size_t critical = text.find(sign);
+        if (critical != std::string::npos) text.erase(0, critical + sign.size());
+        return text.substr(0, text.find('\n'));
+    }
+    [[noreturn]] void died() const {
+        const std::string words = last_words();
+        throw Error(fmt::format("SimGrid gave up{}{}", words.empty() ? "" : ": ", words));
+    }
+};
+
+SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_unique<Child>()) {
+    Child& child = *child_;
+    child.log = ::memfd_create("simgrid", MFD_CLOEXEC);
+    if (::pipe2(child.requests.data(), O_CLOEXEC) != 0 || ::pipe2(child.answers.data(), O_CLOEXEC) != 0 ||
+        child.log < 0) {
+        throw Error(fmt::format("no pipe to a process for SimGrid: {}", std::strerror(errno)),
+                    "raise the limit of open files (ulimit -n)");
+    }
+    child.process = ::fork();
+    if (child.process < 0) {
+        throw Error(fmt::format("no process for SimGrid: {}", std::strerror(errno)),
+                    "raise the limit of processes (ulimit -u)");
+    }
+    if (child.process == 0) {
+        const auto [requests, answers] = keep_only(child.requests[0], child.answers[1], child.log);
+        child_main(platform, Pipe(requests), Pipe(answers));
+    }
+    ::close(std::exchange(child.answers[1], -1));
+
+    Pipe in = child.in();
+    bool built = false;
+    if (in.get(built)) {
+        if (built) {
+            if (get(in, facts_)) return;
+        } else if (const auto error = get_error(in)) {
+            throw error->at(platform.where);
+        }
+    }
+    if (!platform.file.empty()) {
+        throw Error(fmt::format("SimGrid gave up: {}", child.last_words()),
+                    "it must be a platform file that SimGrid reads", {platform.file, 0});
+    }
+    child.died();
+}
+
+SimgridProcess::~SimgridProcess() = default;
+
+std::vector<RouteFacts> SimgridProcess::routes(NodeId from, NodeId first, NodeId count) {
+    std::vector<RouteFacts> routes;
+    const Request request{Call::routes, count, from, first, {}};
+    if (!child_->out().put(request) || !child_->in().get(routes)) child_->died();
+    HEDDLE_ASSERT(routes.size() == count);
+    return routes;
+}
+
+std::vector<LinkFacts> SimgridProcess::links(NodeId from, NodeId to) {
+    std::vector<LinkFacts> links;
+    const Request request{Call::links, 0, from, to, {}};
+    if (!child_->out().put(request) || !child_->in().get(links)) child_->died();
+    return links;
+}
+
+SimgridProcess::Advance SimgridProcess::advance(std::span<const FlowStart> starts, Time until) {
+    Advance result;
+    for (;;) {
+        const std::span<const FlowStart> some = starts.first(std::min(starts.size(), flows_at_once));
+        starts = starts.subspan(some.size());
+        // Time goes on only when all flows are known.
+        const Time to = starts.empty() ? until : Time(-1);
+        const Request request{Call::advance, static_cast<std::uint32_t>(some.size()), 0, 0, to};
+        if (!child_->out().put(request) || !child_->out().put_bytes(some.data(), some.size_bytes()) ||
+            !child_->in().get(result.ends) || !child_->in().get(result.quiet_until)) {
+            child_->died();
+        }
+        if (starts.empty()) return result;
+        HEDDLE_ASSERT(result.ends.empty());
+    }
+}
+
+}  // namespace heddle::sim

@@ -1,0 +1,110 @@
+#include "sim/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+
+namespace heddle::sim {
+
+namespace {
+
+/// Windows may be shorter than the lookahead, never longer. This keeps `elapsed` going on a single node.
+constexpr Time window_max = std::chrono::milliseconds(1);
+
+}  // namespace
+
+Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse,
+                       std::atomic<std::int64_t>& elapsed)
+    : world_(world), nodes_(nodes), reverse_(reverse), elapsed_(elapsed) {}
+
+// Invariant: at the beginning of a window [T, T + L), L being the lookahead, every message that arrives
+// before T + L is in its receiver's heap. A message that is sent in the window arrives at T + L or later: a
+// small one because no latency is below L, a large one because it leaves SimGrid at T or later and arrives L
+// after that. Large messages have been advanced to T, and whatever starts among them later starts at T or
+// later.
+void Simulation::run() {
+    for (NodeId id = 0; id < nodes_.size(); ++id) note(id);
+    while (world_.workers_left > 0 || world_.mailroom.on_way() > 0) {
+        const Time begin = next_time();
+        if (world_.network.quiet_until() < begin) {
+            world_.network.advance(begin);
+        } else if (begin == never) {
+            deadlock();
+        } else {
+            run_window(begin);
+        }
+        insert_arrivals();
+    }
+}
+
+void Simulation::run_window(Time begin) {
+    elapsed_.store(begin.count(), std::memory_order_relaxed);
+    world_.network.begin_window(begin);
+    // Without lookahead: one instant. Messages of this very instant then follow in another window of the
+    // same.
+    const Time length = std::clamp(world_.network.lookahead(), Time(1), window_max);
+    const Time end = begin + length;
+    due_.clear();
+    while (next_time() < end) {
+        std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+        due_.push_back(heap_.back().second);
+        nodes_[heap_.back().second].noted = never;
+        heap_.pop_back();
+    }
+    if (reverse_) std::reverse(due_.begin(), due_.end());
+    for (const NodeId id : due_) {
+        nodes_[id].run_until(end);
+        if (world_.switchboard.failure)
+            std::rethrow_exception(std::exchange(world_.switchboard.failure, nullptr));
+        note(id);
+    }
+}
+
+/// Sees to it that a node is visited at its next event.
+void Simulation::note(NodeId id) {
+    SimNode& node = nodes_[id];
+    const Time next = node.next_time();
+    if (next >= node.noted) return;
+    node.noted = next;
+    heap_.emplace_back(next, id);
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+}
+
+Time Simulation::next_time() {
+    while (!heap_.empty() && heap_.front().first != nodes_[heap_.front().second].noted) {
+        std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+        heap_.pop_back();
+    }
+    return heap_.empty() ? never : heap_.front().first;
+}
+
+void Simulation::insert_arrivals() {
+    world_.network.take(arrivals_);
+    for (const Arrival& arrival : arrivals_) {
+        HEDDLE_ASSERT(arrival.time.count() >= elapsed_.load(std::memory_order_relaxed));
+        nodes_[arrival.message->to].arrive(arrival);
+        note(arrival.message->to);
+    }
+    arrivals_.clear();
+}
+
+void Simulation::deadlock() const {
+    std::uint64_t parked = 0;
+    std::uint64_t nodes = 0;
+    for (const SimNode& node : nodes_) {
+        const std::uint32_t of_node = node.parked_for_ever();
+        parked += of_node;
+        nodes += of_node > 0 ? 1 : 0;
+    }
+    throw Error(
+        fmt::format("deadlock: {} workers on {} nodes are parked for ever, and nothing is under way that "
+                    "could wake them",
+                    parked, nodes));
+}
+
+}  // namespace heddle::sim

@@ -1,0 +1,43 @@
+// The simulation as a whole: advances nodes in windows, and large messages between the windows. Knows neither
+// what nodes run nor how SimGrid is reached.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "sim/node.hpp"
+
+namespace heddle::sim {
+
+class Simulation {
+public:
+    /// `reverse`: nodes of one window are visited in the opposite order, which must not matter. `elapsed`:
+    /// the time that all nodes have reached, in picoseconds, for other threads to read.
+    Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, std::atomic<std::int64_t>& elapsed);
+
+    /// Runs until all workers have returned and all messages are delivered. Passes on what a worker or
+    /// handler throws; throws Error on a deadlock.
+    void run();
+
+private:
+    using Entry = std::pair<Time, NodeId>;
+
+    void run_window(Time begin);
+    void note(NodeId id);
+    Time next_time();
+    void insert_arrivals();
+    [[noreturn]] void deadlock() const;
+
+    World& world_;
+    std::deque<SimNode>& nodes_;
+    bool reverse_;
+    std::vector<Entry> heap_;  ///< by next event; entries that are out of date are skipped
+    std::vector<NodeId> due_;
+    std::vector<Arrival> arrivals_;
+    std::atomic<std::int64_t>& elapsed_;
+};
+
+}  // namespace heddle::sim

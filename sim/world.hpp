@@ -1,0 +1,111 @@
+// The parts that the simulator's files share: a worker as a fiber, a message on its way, and the switching
+// from fiber to fiber. Decides nothing about time.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "base/fiber_notes.hpp"
+#include "base/time.hpp"
+#include "runtime/backend.hpp"
+
+namespace heddle::sim {
+
+class SimNode;
+
+/// A worker, or the receiver of a node (which has no fiber), or the simulation's own thread of control (which
+/// has no node).
+struct SimWorker {
+    boost::context::fiber fiber;  ///< where it goes on; empty while it runs
+    FiberNotes notes;
+    runtime::Context* context = nullptr;
+    SimNode* node = nullptr;
+    bool parked = false;
+    bool waking = false;  ///< unparked, but not yet back
+    bool permit = false;
+    bool finished = false;
+    std::uint32_t parks = 0;  ///< how often it parked: tells its present deadline from older ones
+    Time debt{};              ///< taken from its core by messages, still to be paid
+    Time flops_end{};         ///< when its arithmetic is done, while it waits for memory
+};
+
+/// A message from the moment it is sent until it is delivered.
+struct Message {
+    runtime::Bytes bytes;
+    NodeId from = 0;
+    NodeId to = 0;
+    std::uint64_t sequence = 0;  ///< its number among the messages of `from`
+};
+
+/// Switches between the workers of all nodes and the main thread of control, which advances the simulation.
+class Switchboard {
+public:
+    SimWorker& main() { return main_; }
+
+    /// `from` stops here and `to` goes on. Returns when somebody switches back to `from`.
+    void jump(SimWorker& from, SimWorker& to) {
+        // Also when the worker is abandoned, which comes out of `resume` as an exception.
+        struct Arrival {
+            SimWorker& here;
+            SimWorker& other;
+            const SimWorker& thread;
+            ~Arrival() {
+                if (&here == &thread) {
+                    other.notes.after_resume();
+                } else {
+                    here.notes.after_switch();
+                }
+            }
+        };
+        leaving_ = &from;
+        if (&from == &main_) {
+            to.notes.before_resume();
+        } else if (&to == &main_) {
+            from.notes.before_suspend();
+        } else {
+            from.notes.before_switch_to(to.notes);
+        }
+        const Arrival arrival{from, to, main_};
+        boost::context::fiber back = std::move(to.fiber).resume();
+        leaving_->fiber = std::move(back);
+    }
+
+    /// The first thing on a new fiber's stack: `caller` is what Boost.Context hands over.
+    void entered(SimWorker& worker, boost::context::fiber&& caller) {
+        worker.notes.after_entry();
+        leaving_->fiber = std::move(caller);
+    }
+
+    /// The last thing: what the fiber returns to Boost.Context.
+    boost::context::fiber leave(SimWorker& worker) {
+        worker.finished = true;
+        leaving_ = &worker;
+        worker.notes.before_exit();
+        return std::move(main_.fiber);
+    }
+
+    /// Unwinds a worker that will not be resumed any more. Called by the main thread of control.
+    void abandon(SimWorker& worker) {
+        abandoning_ = true;
+        if (worker.fiber) {
+            worker.notes.before_resume();
+            worker.fiber = {};
+            worker.notes.after_resume();
+        }
+        worker.finished = true;
+    }
+
+    /// True while workers are unwound: whatever their destructors ask for is not done.
+    bool abandoning() const { return abandoning_; }
+
+    std::exception_ptr failure;  ///< what came out of a worker
+
+private:
+    SimWorker main_;
+    SimWorker* leaving_ = nullptr;  ///< who switched last
+    bool abandoning_ = false;
+};
+
+}  // namespace heddle::sim

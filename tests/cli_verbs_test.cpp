@@ -1,0 +1,219 @@
+// The other verbs, and what the command line says to mistakes.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/fork_join.hpp"
+#include "tests/cli_testing.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A task that cannot leave its node.
+struct Pinned {
+    static int run(model::Strand, const int* where) { return *where; }
+};
+class PinnedWorkload final : public workloads::Workload {
+public:
+    std::unique_ptr<runtime::Program> program(NodeId) const override { return nullptr; }
+    workloads::Verdict check(const runtime::Answer&) const override { return {}; }
+    std::vector<const runtime::TaskType*> tasks() const override {
+        return {&model::TaskFunction<Pinned>::type};
+    }
+};
+const workloads::Registration registration{
+    {"pinned", "for this test", {}, [](const Settings&) -> std::unique_ptr<workloads::Workload> {
+         return std::make_unique<PinnedWorkload>();
+     }}};
+
+class Verbs : public Folder {};
+
+TEST_F(Verbs, AloneHeddleExplainsItselfWithExamples) {
+    const Said said = heddle({});
+    EXPECT_EQ(said.code, 0);
+    EXPECT_THAT(said.out, AllOf(HasSubstr("run "), HasSubstr("launch "), HasSubstr("doctor ")));
+    std::size_t examples = 0;
+    for (std::size_t at = said.out.find("\n  heddle "); at != std::string::npos;
+         at = said.out.find("\n  heddle ", at + 1)) {
+        ++examples;
+    }
+    EXPECT_EQ(examples, 4U);
+    EXPECT_EQ(heddle({"--help"}).out, said.out);
+    EXPECT_THAT(heddle({"--version"}).out, testing::MatchesRegex("heddle [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+    EXPECT_THAT(heddle({"run", "--help"}).out, HasSubstr("--set"));
+}
+
+TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
+    const std::string good = file("a.yaml", "workload: {name: fib, n: 5}");
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+        {{"runn"}, "heddle: unknown verb \"runn\"; did you mean \"run\"? known: run, compare, list,"},
+        {{"platform", "sho"}, "heddle: unknown verb \"sho\"; did you mean \"show\"?"},
+        {{"run", good, "--bakcend", "sim"}, "heddle: unknown option --bakcend; did you mean \"--backend\"?"},
+        {{"--jsno"}, "heddle: unknown option --jsno"},
+        {{"run"}, "heddle: FILE is required; see heddle run --help"},
+        {{"run", good, "extra"}, "heddle: one word too many: \"extra\"; see heddle run --help"},
+        {{"run", good, "--set"}, "heddle: --set: 1 required KEY=VALUE missing; see heddle run --help"},
+        {{"run", good, "--set", "seed"}, "heddle: --set seed: expected KEY=VALUE; write it like"},
+        {{"run", good, "--set", "sead=1"},
+         "heddle: --set sead: unknown key \"sead\"; did you mean \"seed\"?"},
+        {{"run", good, "--backend", "sin"},
+         "heddle: --backend: backend: unknown value \"sin\"; did you mean \"sim\"?"},
+        {{"run", good, "--seed", "-1"}, "heddle: --seed: seed: -1 is negative; expected 0 to"},
+        {{"run", good, "--repeat", "0"}, "heddle: --repeat: repeat: 0 is out of range; expected 1 to"},
+        {{"list"}, "heddle: TOPIC is required"},
+        {{"list", "workload"}, "heddle: there is no list of \"workload\"; did you mean \"workloads\"?"},
+        {{"launch", "--", "heddle"}, "heddle: --nodes is required"},
+        {{"launch", "-n", "2"}, "heddle: nothing to launch; write it like"},
+        {{"launch", "-n", "0", "--", "heddle"}, "heddle: cannot launch 0 nodes; -n takes 1 to"},
+        {{"run", folder / "none.yaml"},
+         "heddle: " + (folder / "none.yaml").string() + ": cannot be read (No such file"},
+    };
+    for (const auto& [words, message] : cases) {
+        const Said said = heddle(words);
+        EXPECT_EQ(said.code, 2) << message;
+        EXPECT_THAT(said.err, StartsWith(message));
+        EXPECT_THAT(said.out, IsEmpty());
+        EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
+    }
+}
+
+TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {
+    const std::vector<std::array<std::string, 3>> cases = {
+        {"workload: {name: fib}\nplatfrom: {nodes: 1}", ":2: unknown key \"platfrom\"",
+         "did you mean \"platform\"?"},
+        {"workload:\n  name: fib\n  n: many", ":3: n: expected a whole number, found `many`",
+         "the default is 30"},
+        {"workload: {name: fib}\nschedule:\n  stack: -8MiB", ":3: schedule.stack: negative size `-8MiB`",
+         "expected a size"},
+        {"workload: {name: fib}\nschedule: {stealing: {victim: randm}}",
+         ":2: schedule.stealing.victim: unknown value \"randm\"", "did you mean \"random\"?"},
+        {"workload: {name: fib}\nplatform:\n  cores: 0", ":3: platform.cores: 0 is out of range",
+         "expected 1 to"},
+        {"workload: {name: pinned}\nbackend: inprocess\nplatform:\n  nodes: 2",
+         ":4: pinned cannot run on 2 nodes", "set platform.nodes to 1"},
+        {"workload: {name: fib\n", ":", "check colons, brackets and indentation"},
+    };
+    for (const auto& [text, message, advice] : cases) {
+        const std::string path = file("bad.yaml", text);
+        const Said said = heddle({"run", path});
+        EXPECT_EQ(said.code, 2);
+        EXPECT_THAT(said.err, StartsWith("heddle: " + path + message));
+        EXPECT_THAT(said.err, HasSubstr("; "));
+        EXPECT_THAT(said.err, HasSubstr(advice));
+        EXPECT_THAT(said.out, IsEmpty());
+    }
+}
+
+TEST_F(Verbs, ListNamesEverythingWithHelpAndSettings) {
+    for (const char* topic : {"workloads", "stealing", "partitioners", "platforms", "models"}) {
+        const Said text = heddle({"list", topic});
+        EXPECT_EQ(text.code, 0);
+        const json array = json::parse(heddle({"list", topic, "--json"}).out);
+        ASSERT_GE(array.size(), 1U) << topic;
+        for (const json& item : array) {
+            EXPECT_FALSE(item["help"].get<std::string>().empty());
+            EXPECT_THAT(text.out, HasSubstr(item["name"].get<std::string>()));
+        }
+    }
+    EXPECT_THAT(heddle({"list", "stealing"}).out,
+                AllOf(HasSubstr("local_first"), HasSubstr("hierarchical"), HasSubstr("lifeline")));
+    const json workloads = json::parse(heddle({"list", "workloads", "--json"}).out);
+    const auto fib = std::find_if(workloads.begin(), workloads.end(),
+                                  [](const json& item) { return item["name"] == "fib"; });
+    ASSERT_NE(fib, workloads.end());
+    EXPECT_EQ((*fib)["settings"][0]["name"], "n");
+    EXPECT_EQ((*fib)["settings"][0]["default"], "30");
+}
+
+TEST_F(Verbs, DoctorKnowsWhatIsBuiltIn) {
+    const json object = json::parse(heddle({"doctor", "--json"}).out);
+#ifdef HEDDLE_SIM
+    EXPECT_EQ(object["simulation"], true);
+    EXPECT_FALSE(object["simgrid"].get<std::string>().empty());
+#else
+    EXPECT_EQ(object["simulation"], false);
+#endif
+    EXPECT_GE(object["cores"], 1);
+    EXPECT_THAT(heddle({"doctor"}).out, AllOf(HasSubstr("simulation"), HasSubstr("fib")));
+}
+
+TEST_F(Verbs, SchemaIsJson) {
+    const json schema = json::parse(heddle({"schema"}).out);
+    EXPECT_EQ(schema["properties"]["platform"]["properties"]["nodes"]["minimum"], 1);
+    EXPECT_EQ(schema["properties"]["workload"]["properties"]["name"]["enum"].back(), "uts");
+}
+
+#ifdef HEDDLE_SIM
+TEST_F(Verbs, PlatformShowDescribesWhatASimulationWouldBuild) {
+    const std::string path =
+        file("a.yaml", "workload: {name: fib}\nplatform: {nodes: 6, cores: 3, network: {latency: 2us}}\n");
+    const json object = json::parse(heddle({"platform", "show", path, "--json"}).out);
+    EXPECT_EQ(object["nodes"], 6);
+    EXPECT_EQ(object["cores"]["total"], 18);
+    EXPECT_EQ(object["topology"], "star");
+    const Said text =
+        heddle({"platform", "show", "{nodes: 8, network: {topology: torus, shape: [2, 2, 2]}}"});
+    EXPECT_EQ(text.code, 0);
+    EXPECT_THAT(text.out,
+                AllOf(HasSubstr("torus (2 x 2 x 2)"), HasSubstr("latency"), HasSubstr("lookahead")));
+    EXPECT_EQ(
+        json::parse(heddle({"platform", "show", path, "--set", "platform.nodes=2", "--json"}).out)["nodes"],
+        2);
+    const Said bad = heddle({"platform", "show", "{nodse: 8}"});
+    EXPECT_EQ(bad.code, 2);
+    EXPECT_THAT(
+        bad.err,
+        StartsWith("heddle: the command line:1: unknown key \"nodse\" in platform; did you mean \"nodes\"?"));
+}
+#endif
+
+TEST_F(Verbs, LaunchStartsANativeRunInWhichOnlyOneNodeSpeaks) {
+    const std::string path =
+        file("a.yaml", "workload: {name: uts, depth: 7}\nplatform: {nodes: 16, cores: 2}\nbackend: native\n");
+    const Said said = binary("launch -n 2 -- heddle run " + path + " --json");
+    EXPECT_EQ(said.code, 0) << said.err;
+    EXPECT_THAT(said.err, IsEmpty());
+    const json object = json::parse(said.out);
+    EXPECT_EQ(object["answer"]["nodes"], 63914);
+    EXPECT_EQ(object["nodes"], 2);  // not the file's
+    EXPECT_EQ(object["configuration"]["platform"]["nodes"], 2);
+    const Said table = binary("launch -n 2 heddle run " + path);  // the dashes may be left out
+    EXPECT_EQ(table.code, 0);
+    EXPECT_EQ(table.out.find("uts on 2 x 2"), table.out.rfind("uts on 2 x 2"));
+    EXPECT_THAT(table.out, HasSubstr("thief \\ victim"));
+}
+
+TEST_F(Verbs, AMistakeUnderLaunchIsSaidOnce) {
+    const std::string path = file("a.yaml", "workload: {name: fib, m: 7}\n");
+    const Said said = binary("launch -n 3 -- heddle run " + path);
+    EXPECT_EQ(said.code, 2);
+    EXPECT_EQ(said.err,
+              "heddle: " + path + ":1: unknown key \"m\" in workload; known: n, cutoff, unit_cost\n");
+    const Said other = binary("launch -n 2 -- heddle run " + path + " --set workload.m=1 --backend sim");
+    EXPECT_EQ(other.code, 2);
+}
+
+TEST_F(Verbs, AResultDirectoryThatCannotBeWrittenEndsALaunchedRunToo) {
+    const std::string path = file("a.yaml", "workload: {name: fib, n: 5}\n");
+    file("taken", "x");
+    const Said said = binary("launch -n 2 -- heddle run " + path + " --out " + (folder / "taken").string());
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, HasSubstr("results cannot be written to"));
+    EXPECT_THAT(said.out, IsEmpty());
+}
+
+TEST_F(Verbs, OutputThatCannotBeWrittenIsAFailure) {
+    const std::string command = HEDDLE_BINARY " doctor >/dev/full 2>/dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+}
+
+}  // namespace
+}  // namespace heddle::testing_cli

@@ -1,0 +1,214 @@
+// Combinations and cells of a comparison: which there are, in which order, and what a directory holds of
+// them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "cli/comparison_plan.hpp"
+#include "cli/slurm_script.hpp"
+#include "configs/combinations.hpp"
+#include "results/cells.hpp"
+#include "runtime/native/process_pool.hpp"
+#include "tests/cli_testing.hpp"
+
+namespace heddle::testing_cli {
+namespace {
+
+using results::Outcome;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+    try {
+        configs::read_combinations_text(text, "a.yaml");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(Combinations, TheLastKeyChangesFastest) {
+    const auto combinations = configs::read_combinations_text(
+        "workload: {name: fib}\nbackend: sim\ncompare:\n  platform.nodes: [1, 4]\n  "
+        "schedule.stealing.victim: "
+        "[none, random, lifeline]\n",
+        "a.yaml");
+    std::vector<std::string> words;
+    for (const auto& one : combinations.all) words.push_back(configs::in_words(one));
+    EXPECT_THAT(words, ElementsAre("platform.nodes=1 schedule.stealing.victim=none",
+                                   "platform.nodes=1 schedule.stealing.victim=random",
+                                   "platform.nodes=1 schedule.stealing.victim=lifeline",
+                                   "platform.nodes=4 schedule.stealing.victim=none",
+                                   "platform.nodes=4 schedule.stealing.victim=random",
+                                   "platform.nodes=4 schedule.stealing.victim=lifeline"));
+    EXPECT_EQ(combinations.all[5].experiment.platform.nodes, 4U);
+    EXPECT_TRUE(combinations.all[5].experiment.compare.empty());
+}
+
+TEST(Combinations, AnAssignmentReadsBackAsTheSameCell) {
+    const std::string text =
+        "workload: {name: uts}\nbackend: sim\nplatform: {nodes: 8, network: {topology: torus}}\ncompare:\n"
+        "  name: ['a: b', c]\n  platform.network.shape: [[8], [2, 4], [2, 2, 2]]\n  "
+        "platform.network.latency: [1us, "
+        "2.5us]\n";
+    const auto combinations = configs::read_combinations_text(text, "a.yaml");
+    ASSERT_EQ(combinations.all.size(), 12U);
+    std::set<std::string> names;
+    for (const auto& one : combinations.all) {
+        std::vector<configs::Override> typed;
+        for (const auto& given : one.assignment)
+            typed.push_back(configs::parse_override(given.key + "=" + given.value));
+        const auto again = configs::read_experiment_text(text, "a.yaml", typed);
+        EXPECT_EQ(configs::cell_name(again), configs::cell_name(one.experiment));
+        EXPECT_EQ(again.name, one.experiment.name);
+        names.insert(configs::cell_name(one.experiment));
+    }
+    EXPECT_EQ(names.size(), 6U);  // the name changes no run
+}
+
+TEST(Combinations, WhatDoesNotGoTogetherIsRefusedWithItsValuesAndItsLine) {
+    const std::string error = error_of(
+        "workload: {name: fib}\nbackend: sim\ncompare:\n  platform.nodes: [4, 6]\n  "
+        "platform.network.topology: [torus]\n"
+        "  platform.network.shape: [[2, 2]]\n");
+    EXPECT_THAT(error, HasSubstr("platform.nodes=6"));
+    EXPECT_THAT(error, HasSubstr("a.yaml:"));
+    EXPECT_THAT(error_of("workload: {name: fib}\n"), HasSubstr("a.yaml: nothing is compared; add a section"));
+    std::string many = "workload: {name: fib}\ncompare:\n";
+    for (const char* key :
+         {"seed", "workload.n", "platform.nodes", "platform.cores", "workload.cutoff", "repeat"})
+        many += fmt::format("  {}: [1, 2, 3, 4, 5, 6, 7, 8]\n", key);
+    EXPECT_THAT(error_of(many), HasSubstr("a.yaml:8: more than 100000 combinations"));
+}
+
+class Cells : public Folder {};
+
+TEST_F(Cells, EveryCombinationHasOneCellForEachSeedAndSharedCellsRunOnce) {
+    const cli::Plan plan = cli::make_plan(
+        file(
+            "a.yaml",
+            "workload: {name: fib}\nbackend: inprocess\nseed: 3\nrepeat: 2\ncompare: {workload.n: [5, 6]}\n"),
+        {});
+    ASSERT_EQ(plan.cells.size(), 4U);
+    EXPECT_EQ(plan.described(plan.cells[3]), "workload.n=6 seed=4");
+    EXPECT_THAT(plan.runs, ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+    EXPECT_FALSE(plan.cells[0].alone);
+
+    const cli::Plan shared = cli::make_plan(
+        file("b.yaml", "workload: {name: fib}\nbackend: inprocess\nrepeat: 2\ncompare: {seed: [1, 2]}\n"),
+        {});
+    EXPECT_EQ(shared.cells.size(), 3U);
+    EXPECT_THAT(shared.runs, ElementsAre(ElementsAre(0, 1), ElementsAre(1, 2)));
+}
+
+TEST_F(Cells, NativeCellsRunAloneAndAreLaunchedOnSeveralNodes) {
+    const cli::Plan plan =
+        cli::make_plan(file("a.yaml", "workload: {name: fib}\ncompare: {platform.nodes: [1, 2]}\n"),
+                       {configs::parse_override("workload.n=9")});
+    ASSERT_EQ(plan.cells.size(), 2U);
+    EXPECT_TRUE(plan.cells[0].alone);
+    EXPECT_EQ(cli::shell_words(plan.cells[0].words),
+              "run " + (folder / "a.yaml").string() +
+                  " --set workload.n=9 --set platform.nodes=1 --seed 1 --repeat 1");
+    EXPECT_THAT(cli::shell_words(plan.cells[1].words), HasSubstr("launch -n 2 -- heddle run"));
+}
+
+TEST_F(Cells, AFailureIsKeptUntilItIsForgotten) {
+    EXPECT_EQ(results::read_outcome(folder, "cell").state, Outcome::State::missing);
+    results::write_failure(folder, "cell", {"no luck", 139, "heddle run"});
+    const Outcome outcome = results::read_outcome(folder, "cell");
+    EXPECT_EQ(outcome.state, Outcome::State::failed);
+    EXPECT_EQ(outcome.failure.error, "no luck");
+    EXPECT_EQ(outcome.failure.exit_code, 139);
+    results::forget_cell(folder, "cell");
+    EXPECT_EQ(results::read_outcome(folder, "cell").state, Outcome::State::missing);
+}
+
+TEST_F(Cells, HalfAResultIsNoResult) {
+    ASSERT_EQ(binary("run " + file("a.yaml", "workload: {name: fib, n: 5}\nbackend: inprocess\n") +
+                     " --out " + (folder / "out").string())
+                  .code,
+              0);
+    const auto cell = cli::make_plan(file("b.yaml",
+                                          "workload: {name: fib, n: 5}\nbackend: inprocess\n"
+                                          "compare: {workload.n: [5]}\n"),
+                                     {})
+                          .cells.at(0)
+                          .name;
+    const std::string path = folder / "out" / cell / "result.json";
+    const std::string whole = read(path);
+    ASSERT_EQ(results::read_outcome(folder / "out", cell).state, Outcome::State::right);
+    for (std::size_t size = 0; size + 2 < whole.size(); size += 7) {
+        std::ofstream(path, std::ios::binary) << whole.substr(0, size);
+        EXPECT_EQ(results::read_outcome(folder / "out", cell).state, Outcome::State::missing) << size;
+    }
+    std::string wrong = whole;
+    wrong.replace(wrong.find("\"ok\": true"), 10, "\"ok\": false");
+    std::ofstream(path, std::ios::binary) << wrong;
+    EXPECT_EQ(results::read_outcome(folder / "out", cell).state, Outcome::State::wrong);
+    EXPECT_THAT(results::read_outcome(folder / "out", cell).failure.error, HasSubstr("wrong answer"));
+    EXPECT_EQ(results::read_outcome(folder / "out", "another").state, Outcome::State::missing);
+}
+
+TEST(ShellWords, ReadBackAsTheyWere) {
+    EXPECT_EQ(cli::shell_words({"run", "a b", "it's", "", "--set", "x=[1, 2]", "$HOME"}),
+              R"(run 'a b' 'it'\''s' '' --set 'x=[1, 2]' '$HOME')");
+}
+
+TEST(SlurmScript, IsThisOne) {
+    cli::SlurmOptions options{"first", "out dir", "/there",    {"/bin/heddle", "compare", "a.yaml"},
+                              3,       true,      {"--time=5"}};
+    EXPECT_EQ(cli::slurm_script(options), R"(#!/bin/sh
+#SBATCH --job-name=first
+#SBATCH --array=0-2
+#SBATCH --ntasks=1
+#SBATCH --output='out dir/slurm-%A_%a.out'
+#SBATCH --requeue
+#SBATCH --exclusive
+#SBATCH --time=5
+
+# Each task runs its share of the cells. Submit it again and it goes on where it was cut off.
+cd /there || exit 1
+exec /bin/heddle compare a.yaml --shard "$SLURM_ARRAY_TASK_ID/3"
+)");
+}
+
+TEST(ProcessPool, SaysHowEveryJobEndedAndNeverRunsMoreThanItMay) {
+    std::vector<native::Job> jobs;
+    for (const char* script :
+         {"exit 0", "echo oops >&2; exit 3", "kill -9 $$", "exit 0", "yes | head -c 200000 >&2"})
+        jobs.push_back({{"sh", "-c", script}});
+    jobs.push_back({{"sh", "-c", "exit 5"}, true});
+    jobs.push_back({{"sh", "-c", "exit 0"}});
+    std::size_t running = 0, most = 0, alone = 0;
+    std::vector<native::JobEnd> ends(jobs.size());
+    native::PoolOptions options;
+    options.width = 3;
+    options.started = [&](std::size_t job) {
+        most = std::max(most, ++running);
+        if (jobs[job].alone) alone = running;
+    };
+    options.ended = [&](const native::JobEnd& end) {
+        --running;
+        ends[end.job] = end;
+    };
+    EXPECT_EQ(native::run_jobs(jobs, options), 0);
+    EXPECT_EQ(running, 0U);
+    EXPECT_EQ(most, 3U);
+    EXPECT_EQ(alone, 1U);
+    EXPECT_EQ(ends[1].exit_code, 3);
+    EXPECT_EQ(ends[1].errors, "oops\n");
+    EXPECT_EQ(ends[2].exit_code, 128 + 9);
+    EXPECT_EQ(ends[2].signal, 9);
+    EXPECT_EQ(ends[4].exit_code, 0);
+    EXPECT_EQ(ends[4].errors.size(), 65536U);
+    EXPECT_EQ(ends[5].exit_code, 5);
+    EXPECT_THROW(native::run_jobs({{{"/no/such/program"}}}, options), Error);
+    EXPECT_EQ(native::run_command({"sh", "-c", "exit 6"}), 6);
+}
+
+}  // namespace
+}  // namespace heddle::testing_cli

@@ -1,0 +1,156 @@
+// What a comparison says, from outcomes that are written down here: groups, ratios, significance, the table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "cli/cell_progress.hpp"
+#include "cli/cell_runner.hpp"
+#include "cli/comparison_table.hpp"
+#include "results/comparison.hpp"
+
+namespace heddle::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Outcome right(double makespan, std::optional<double> bound = std::nullopt) {
+    Outcome outcome;
+    outcome.state = Outcome::State::right;
+    outcome.makespan_seconds = makespan;
+    outcome.lower_bound_seconds = bound;
+    return outcome;
+}
+
+Outcome failed() {
+    Outcome outcome;
+    outcome.state = Outcome::State::failed;
+    return outcome;
+}
+
+Contender contender(const std::vector<std::string>& values, const std::vector<double>& makespans) {
+    Contender one{values, {}};
+    for (const double makespan : makespans) one.runs.push_back(right(makespan, 0.75));
+    return one;
+}
+
+/// Two sizes with three policies each: one is clearly worse, one not clearly; of the last nothing is there.
+std::vector<Contender> example() {
+    return {
+        contender({"4", "none"}, {2, 2, 2, 2, 2}),
+        contender({"4", "random"}, {1.0, 1.1, 1.2, 1.3, 1.4}),
+        contender({"4", "lifeline"}, {1.05, 1.15, 1.25, 1.35, 1.45}),
+        contender({"16", "none"}, {2, 2, 2, 2, 2}),
+        {{"16", "random"}, {right(0.5), failed(), right(0.7), failed(), {}}},
+        {{"16", "lifeline"}, {failed(), failed(), failed(), failed(), failed()}},
+    };
+}
+
+const std::vector<std::string> keys = {"platform.nodes", "schedule.stealing.victim"};
+
+TEST(Comparison, GroupsByAllKeysButTheLast) {
+    const Comparison comparison = compare("example", keys, example());
+    EXPECT_THAT(comparison.group_keys, ElementsAre("platform.nodes"));
+    EXPECT_THAT(comparison.keys, ElementsAre("schedule.stealing.victim"));
+    ASSERT_EQ(comparison.groups.size(), 2U);
+    EXPECT_THAT(comparison.groups[1].values, ElementsAre("16"));
+    EXPECT_THAT(comparison.groups[1].lines[2].values, ElementsAre("lifeline"));
+
+    const Comparison other = compare("example", keys, example(), {"schedule.stealing.victim"});
+    ASSERT_EQ(other.groups.size(), 3U);
+    EXPECT_THAT(other.groups[0].values, ElementsAre("none"));
+    EXPECT_THAT(other.groups[0].lines[1].values, ElementsAre("16"));
+    EXPECT_THROW(compare("example", keys, example(), {"seed"}), Error);
+    EXPECT_THROW(compare("example", keys, example(), keys), Error);
+}
+
+TEST(Comparison, SaysWhichDifferencesAreMoreThanChance) {
+    const std::vector<Line> lines = compare("example", keys, example()).groups[0].lines;
+    EXPECT_EQ(lines[1].standing, Standing::best);
+    EXPECT_EQ(lines[1].median_seconds, 1.2);
+    EXPECT_EQ(lines[1].interval_seconds.low, 1.0);  // of five values, 95% are all of them
+    EXPECT_EQ(lines[1].interval_seconds.high, 1.4);
+    EXPECT_EQ(lines[0].standing, Standing::worse);
+    EXPECT_NEAR(lines[0].ratio, 2 / 1.2, 1e-12);
+    EXPECT_NEAR(lines[0].p_value, 2 * 2.0 / 252, 1e-12);  // twice: two rivals (Holm)
+    EXPECT_EQ(lines[2].standing, Standing::undecided);
+    EXPECT_EQ(lines[2].lower_bound_seconds, 0.75);
+}
+
+TEST(Comparison, CountsOnlyRunsWithARightAnswer) {
+    const std::vector<Line> lines = compare("example", keys, example()).groups[1].lines;
+    EXPECT_EQ(lines[1].runs, 2U);
+    EXPECT_EQ(lines[1].bad, 2U);
+    EXPECT_EQ(lines[1].missing, 1U);
+    EXPECT_EQ(lines[1].median_seconds, 0.6);
+    EXPECT_EQ(lines[1].standing, Standing::best);
+    EXPECT_FALSE(lines[1].lower_bound_seconds);
+    EXPECT_EQ(lines[0].standing, Standing::untested);  // with two runs against five: 2/21 at least
+    EXPECT_EQ(lines[2].standing, Standing::no_result);
+}
+
+TEST(Comparison, KnowsHowManyRunsADifferenceNeeds) {
+    EXPECT_EQ(runs_needed(1), 1U);
+    EXPECT_EQ(runs_needed(2), 4U);  // 2 / (8 over 4) = 2/70; three runs: 2/20
+    EXPECT_EQ(runs_needed(7), 5U);  // six rivals: 12/252 is just below 0.05
+    EXPECT_EQ(runs_needed(8), 6U);
+}
+
+TEST(Comparison, TheTableIsThisOne) {
+    EXPECT_EQ("\n" + cli::comparison_table(compare("example", keys, example())), R"(
+   victim    median    from      to  ratio   bound  against the best
+
+platform.nodes 4
+   none         2 s     2 s     2 s   1.67  750 ms  worse (p 0.016)
+*  random     1.2 s     1 s   1.4 s   1.00  750 ms  best
+   lifeline  1.25 s  1.05 s  1.45 s   1.04  750 ms  may be chance (p 0.69)
+
+platform.nodes 16
+   none         2 s     2 s     2 s   3.33  750 ms  too few runs to tell
+*  random    600 ms  500 ms  700 ms   1.00       -  best; 2 failed; 1 missing
+   lifeline       -                                 no result; 5 failed
+
+* the least median of its group; 95% bootstrap intervals. worse: by Mann and Whitney's test,
+  Holm's correction over the group, p below 0.05. bound: the work divided among all workers.
+  More runs are needed before a difference can be more than chance: --repeat 5
+)");
+}
+
+TEST(Comparison, CsvAndJsonSayTheSameAsTheTable) {
+    const Comparison comparison = compare("example", keys, example());
+    EXPECT_THAT(
+        comparison_csv(comparison),
+        HasSubstr(
+            "platform.nodes,schedule.stealing.victim,runs,failed,median_seconds,low_seconds,high_seconds,"
+            "ratio,lower_bound_seconds,p_value,standing\n4,none,5,0,2.0,2.0,2.0,"));
+    EXPECT_THAT(comparison_csv(comparison), HasSubstr("\n16,lifeline,0,5,,,,,,,no result\n"));
+    const auto json = nlohmann::json::parse(comparison_json(comparison));
+    EXPECT_EQ(json["groups"][0]["best"]["schedule.stealing.victim"], "random");
+    EXPECT_EQ(json["groups"][0]["lines"][2]["standing"], "undecided");
+    EXPECT_EQ(json["groups"][1]["lines"][1]["makespan_seconds"]["median"], 0.6);
+    EXPECT_TRUE(json["groups"][1]["lines"][1]["lower_bound_seconds"].is_null());
+    EXPECT_FALSE(json["groups"][1]["lines"][2].contains("ratio"));
+}
+
+TEST(Progress, SaysHowFarItIsAndHowLongItTakes) {
+    EXPECT_EQ(cli::progress_text({60, 15, 2, 250}, true),
+              "[=======                       ] 15 of 60 cells, 2 failed, about 4 min 10 s left");
+    EXPECT_EQ(cli::progress_text({60, 0, 0, -1}, false), "0 of 60 cells");
+    EXPECT_EQ(cli::progress_text({60, 60, 0, 0}, true), "[==============================] 60 of 60 cells");
+    EXPECT_EQ(cli::duration_in_words(0.2), "1 s");
+    EXPECT_EQ(cli::duration_in_words(7500), "2 h 05 min");
+}
+
+TEST(Progress, TakesTheLastThatHeddleSaidForTheError) {
+    EXPECT_EQ(cli::error_in_words(2, "noise\nheddle: first\nheddle: second; do this\nmore noise\n"),
+              "second; do this");
+    EXPECT_EQ(cli::error_in_words(1, "first\nlast\n\n"), "last");
+    EXPECT_EQ(cli::error_in_words(7, ""), "exit code 7");
+    EXPECT_EQ(cli::error_in_words(139, "out of luck"),
+              "ended by signal 11 (Segmentation fault): out of luck");
+}
+
+}  // namespace
+}  // namespace heddle::results

@@ -1,0 +1,302 @@
+"""heddle compare from outside: a comparison that is killed three times at random moments leaves the bytes of an
+undisturbed one; cells that fail are kept and named; shares merge; Slurm's script does what it says.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+CELLS = """
+name: test
+workload: {name: uts, tree: T1, depth: 6}
+platform: {nodes: 4, cores: 2}
+backend: sim
+repeat: 4
+compare:
+  platform.nodes: [1, 4, 16]
+  schedule.placement: [none, block]
+  schedule.stealing.victim: [none, random]
+"""
+COUNT = 3 * 2 * 2 * 4
+
+SECONDS_MAX = 120
+
+
+class Comparison:
+    def __init__(self, heddle, folder, text):
+        self.heddle, self.folder = heddle, folder
+        self.file = os.path.join(folder, "a.yaml")
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def command(self, out, *words):
+        return [self.heddle, "compare", self.file, "--out", os.path.join(self.folder, out), *words]
+
+    def run(self, out, *words, code=0, **more):
+        done = subprocess.run(self.command(out, *words), capture_output=True, text=True, timeout=SECONDS_MAX, **more)
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        return done
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def read(self, *names):
+        with open(self.path(*names), "rb") as file:
+            return file.read()
+
+    def rows(self, *names):
+        with open(self.path(*names), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def finished(self, out):
+        folder = self.path(out)
+        return {name for name in (os.listdir(folder) if os.path.isdir(folder) else [])
+                if os.path.exists(os.path.join(folder, name, "result.json"))}
+
+
+def processes_that_mention(text):
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                if text.encode() in file.read() and int(entry) != os.getpid():
+                    found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def undisturbed(heddle, folder):
+    """The tables are complete and in the order of the file, and a second time nothing is run."""
+    comparison = Comparison(heddle, folder, CELLS)
+    done = comparison.run("calm")
+    assert f"12 combinations, {COUNT} cells" in done.stderr, done.stderr
+    assert done.stdout.count("*") == 6 + 1, done.stdout  # the best of each group, and the legend
+    rows = comparison.rows("calm", "runs.csv")
+    order = [(row["platform.nodes"], row["schedule.placement"], row["schedule.stealing.victim"], row["seed"]) for row in rows]
+    assert order == [(nodes, placement, victim, str(seed)) for nodes in ("1", "4", "16") for placement in ("none", "block")
+                     for victim in ("none", "random") for seed in (1, 2, 3, 4)], order
+    summary = comparison.rows("calm", "comparison.csv")
+    assert len(summary) == 12 and sum(row["standing"] == "best" for row in summary) == 6
+    for row in summary:
+        assert 0 < float(row["lower_bound_seconds"]) <= float(row["low_seconds"]) <= float(row["median_seconds"]), row
+    before = {name: os.stat(comparison.path("calm", name, "result.json")).st_mtime_ns for name in comparison.finished("calm")}
+    assert len(before) == COUNT
+    again = comparison.run("calm")
+    assert f"{COUNT} of them there already" in again.stderr and again.stdout == done.stdout, again
+    assert before == {name: os.stat(comparison.path("calm", name, "result.json")).st_mtime_ns for name in before}
+    # One result is lost, one is damaged: these two are run again, and all is as before.
+    lost, damaged = sorted(before)[:2]
+    os.unlink(comparison.path("calm", lost, "result.json"))
+    runs = comparison.read("calm", "runs.csv")
+    with open(comparison.path("calm", damaged, "result.json"), "r+", encoding="utf-8") as file:
+        file.truncate(100)
+    assert f"{COUNT - 2} of them there already" in comparison.run("calm").stderr
+    assert comparison.read("calm", "runs.csv") == runs
+    return comparison
+
+
+def killed(comparison, seed):
+    """kill -9 three times at random moments, each after some new cells at least."""
+    chance, out = random.Random(seed), f"killed{seed}"
+    wanted = sorted(chance.sample(range(1, COUNT - 4), 3))
+    seen = []
+    for number in wanted:
+        run = subprocess.Popen(comparison.command(out, "--jobs", "2"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + SECONDS_MAX
+        while len(comparison.finished(out)) < number and run.poll() is None and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(chance.uniform(0, 0.05))
+        os.kill(run.pid, signal.SIGKILL)
+        assert run.wait() == -signal.SIGKILL, "it was over before it could be killed"
+        end = time.monotonic() + 10
+        while left := processes_that_mention(comparison.path(out)):
+            assert time.monotonic() < end, f"processes are left: {left}"
+            time.sleep(0.01)
+        seen.append(len(comparison.finished(out)))
+    assert seen[-1] < COUNT, seen
+    done = comparison.run(out)
+    assert f"{seen[-1]} of them there already" in done.stderr, done.stderr
+    for name in ("runs.csv", "comparison.csv"):
+        assert comparison.read(out, name) == comparison.read("calm", name), name
+    left = [name for _, _, names in os.walk(comparison.path(out)) for name in names if name.endswith(".tmp")]
+    assert not left, left
+    print(f"killed with {seen} of {COUNT} cells finished: the same tables")
+
+
+def stopped(comparison):
+    """A polite signal: the exit code says which, nobody is left, and no cell counts as failed."""
+    run = subprocess.Popen(comparison.command("stopped"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(comparison.finished("stopped")) < 3:
+        time.sleep(0.001)
+    run.send_signal(signal.SIGTERM)
+    _, errors = run.communicate(timeout=SECONDS_MAX)
+    assert run.returncode == 128 + signal.SIGTERM and "goes on from here" in errors, (run.returncode, errors)
+    assert not processes_that_mention(comparison.path("stopped"))
+    assert not [1 for _, _, names in os.walk(comparison.path("stopped")) if "failure.json" in names]
+    comparison.run("stopped")
+    assert comparison.read("stopped", "runs.csv") == comparison.read("calm", "runs.csv")
+
+
+def shares(comparison):
+    """Shares in directories of their own, merged by copying; nothing is left to run. The last of several in one
+    directory has the table."""
+    for share in range(3):
+        done = comparison.run(f"share{share}", "--shard", f"{share}/3")
+        assert "cells of others are missing" in done.stderr and done.stdout == "", done
+        assert len(comparison.finished(f"share{share}")) == COUNT // 3
+    subprocess.run(["cp", "-r", comparison.path("share0"), comparison.path("merged")], check=True)
+    for share in (1, 2):
+        subprocess.run(f"cp -r {comparison.path(f'share{share}')}/* {comparison.path('merged')}", shell=True, check=True)
+    shown = comparison.run("merged", "--show")
+    assert comparison.run("merged").stdout == shown.stdout
+    assert comparison.read("merged", "runs.csv") == comparison.read("calm", "runs.csv")
+    partly = comparison.run("share0", "--show", code=1)
+    assert f"{COUNT * 2 // 3} of {COUNT} cells are missing" in partly.stderr, partly.stderr
+    comparison.run("share0", "--shard", "1/3")
+    assert comparison.run("share0", "--shard", "2/3").stdout == shown.stdout
+    for wrong in ("3/3", "1", "a/b", "1/0", "-1/2", "1/2/3"):
+        assert "expected i/n" in comparison.run("share0", f"--shard={wrong}", code=2).stderr
+
+
+def failures(heddle, folder):
+    """A cell that cannot be run is kept and named, the others are finished; it runs again only when asked."""
+    comparison = Comparison(heddle, folder, """
+name: failing
+workload: {name: fib, n: 12}
+platform: {nodes: 2, cores: 1}
+backend: sim
+repeat: 2
+compare:
+  schedule.deque_slots: [1000, 131072]
+""")
+    assert "4 cells" in comparison.run("out").stderr
+    cells = sorted(comparison.finished("out"))
+    victim = comparison.rows("out", "runs.csv")[0]["cell"]
+    # Where a file of it would go there is a directory in the way.
+    for name in os.listdir(comparison.path("out", victim)):
+        os.unlink(comparison.path("out", victim, name))
+    os.mkdir(comparison.path("out", victim, "steals.csv"))
+    done = comparison.run("out", code=1)
+    assert "1 of 4 cells failed" in done.stderr and victim in done.stderr, done.stderr
+    assert "schedule.deque_slots=1000 seed=1: results cannot be written to" in done.stderr, done.stderr
+    assert "1 failed" in done.stdout, done.stdout
+    kept = json.loads(comparison.read("out", victim, "failure.json"))
+    assert kept["exit_code"] == 2 and kept["command"].startswith("heddle run ") and "--seed 1" in kept["command"], kept
+    assert [row["cell"] for row in comparison.rows("out", "runs.csv")] != cells and len(comparison.rows("out", "runs.csv")) == 3
+    os.rmdir(comparison.path("out", victim, "steals.csv"))
+    shown = json.loads(comparison.run("out", "--json", code=1).stdout)  # not run again by itself
+    assert shown["cells"] == {"total": 4, "finished": 4, "failed": 1}, shown["cells"]
+    assert shown["failures"][0]["cell"] == victim and "results cannot be written" in shown["failures"][0]["error"]
+    done = comparison.run("out", "--retry-failed")
+    assert "failed" not in done.stdout + done.stderr, done
+    assert sorted(comparison.finished("out")) == cells
+    assert not os.path.exists(comparison.path("out", victim, "failure.json"))
+
+
+def crash(heddle, folder):
+    """A cell whose process is killed fails alone, and the signal is named."""
+    comparison = Comparison(heddle, folder, """
+name: crashing
+workload: {name: uts, tree: T1, check: none}
+backend: sim
+compare:
+  workload.depth: [4, 10]
+""")
+    run = subprocess.Popen(comparison.command("out", "--jobs", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + SECONDS_MAX
+    while not (found := [pid for pid in processes_that_mention("workload.depth=10") if parent_of(pid) == run.pid]):
+        assert time.monotonic() < end and run.poll() is None
+        time.sleep(0.001)
+    os.kill(found[0], signal.SIGSEGV)
+    output, errors = run.communicate(timeout=SECONDS_MAX)
+    assert run.returncode == 1 and "workload.depth=10 seed=1: ended by signal 11 (Segmentation fault)" in errors, errors
+    assert len(comparison.finished("out")) == 1 and "no result; 1 failed" in output, output
+
+
+def parent_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return int(file.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def native(heddle, folder):
+    """Native cells: one after the other, on several nodes through the launcher."""
+    comparison = Comparison(heddle, folder, """
+name: real
+workload: {name: nqueens, n: 6}
+platform: {cores: 1}
+backend: native
+compare:
+  platform.nodes: [1, 2]
+""")
+    comparison.run("out", "--jobs", "4")
+    rows = comparison.rows("out", "runs.csv")
+    assert [(row["backend"], row["platform.nodes"], row["answer.solutions"]) for row in rows] == [
+        ("native", "1", "4"), ("native", "2", "4")], rows
+    assert "this key is not compared; did you mean \"platform.nodes\"?" in comparison.run("out", "--by", "platform.node", code=2).stderr
+
+
+def slurm(comparison):
+    """The script's tasks, run one after the other as Slurm would, leave the same tables; --submit calls sbatch."""
+    tools = comparison.path("tools")
+    os.mkdir(tools)
+    with open(os.path.join(tools, "sbatch"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho \"$@\" > \"$0.said\"\necho Submitted batch job 7\n")
+    os.chmod(os.path.join(tools, "sbatch"), 0o755)
+    environment = {**os.environ, "PATH": tools + ":" + os.environ["PATH"]}
+    out = "job of slurm"
+    written = comparison.run(out, "--slurm", "--tasks", "5", "--sbatch=--time=1:00:00", "--set", "seed=1")
+    script = comparison.path(out, "compare.slurm")
+    assert "submit it with: sbatch" in written.stdout and f"{COUNT} cells in 5 tasks" in written.stdout, written.stdout
+    text = comparison.read(out, "compare.slurm").decode()
+    assert "#SBATCH --array=0-4\n" in text and "#SBATCH --time=1:00:00\n" in text and "exclusive" not in text, text
+    assert not comparison.finished(out) and not os.path.exists(os.path.join(tools, "sbatch.said"))
+    submitted = comparison.run(out, "--slurm", "--tasks", "5", "--submit", env=environment)
+    assert "Submitted batch job 7" in submitted.stdout, submitted.stdout
+    with open(os.path.join(tools, "sbatch.said"), encoding="utf-8") as file:
+        assert file.read() == script + "\n"
+    for task in range(5):
+        subprocess.run(["sh", script], env={**os.environ, "SLURM_ARRAY_TASK_ID": str(task)}, check=True, capture_output=True,
+                       cwd="/", timeout=SECONDS_MAX)
+    assert len(comparison.finished(out)) == COUNT
+    comparison.run(out, "--show")
+    assert comparison.read(out, "runs.csv") == comparison.read("calm", "runs.csv")
+    missing = comparison.run(out, "--slurm", "--submit", code=2, env={**os.environ, "PATH": "/nowhere"})
+    assert "cannot run sbatch" in missing.stderr, missing.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle", required=True)
+    heddle = parser.parse_args().heddle
+    with tempfile.TemporaryDirectory() as folder:
+        sub = lambda name: os.makedirs(os.path.join(folder, name)) or os.path.join(folder, name)
+        if "no (built with HEDDLE_SIM=OFF" in subprocess.run([heddle, "doctor"], capture_output=True, text=True).stdout:
+            native(heddle, sub("native"))
+            return 0
+        comparison = undisturbed(heddle, sub("cells"))
+        for seed in (1, 2):
+            killed(comparison, seed)
+        stopped(comparison)
+        shares(comparison)
+        slurm(comparison)
+        failures(heddle, sub("failures"))
+        crash(heddle, sub("crash"))
+        native(heddle, sub("native"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

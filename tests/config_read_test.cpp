@@ -1,0 +1,210 @@
+// What a configuration says is what an experiment becomes; the resolved configuration says the same again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "configs/experiment.hpp"
+
+namespace heddle::configs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Experiment read(const std::string& text, const std::vector<std::string>& sets = {}) {
+    std::vector<Override> overrides;
+    for (const std::string& set : sets) overrides.push_back(parse_override(set));
+    return read_experiment_text(text, "dir/a.yaml", overrides);
+}
+
+constexpr const char* full = R"(
+name: everything
+workload: {name: fib, n: 20, unit_cost: 0.03kf}
+platform:
+  nodes: 64
+  cores: 8
+  core_speed: 5Gf
+  memory_bandwidth: 20GBps
+  network: {topology: fat_tree, bandwidth: 10Gbps, latency: 2us, gap: 10ns, shape: [8, 8], cables: [1, 2],
+            small_message_bytes: 1KiB, cost_model: LV08}
+  overheads: {fork: 1ns, wake_up: 5us}
+schedule:
+  placement: block
+  stealing: {victim: lifeline, amount: half, back_off_min: 2us, back_off_max: 1ms, retries: 3}
+  deque_slots: 1024
+  stack: 1MiB
+  aggregate: 512
+backend: sim
+seed: 7
+repeat: 5
+compare:
+  platform.nodes: [1, 64]
+  schedule.stealing.victim: [none, random]
+  workload.n: [10, 20]
+)";
+
+TEST(Config, SaysWhatTheExperimentIs) {
+    const Experiment e = read(full);
+    EXPECT_EQ(e.name, "everything");
+    EXPECT_EQ(e.kind->name, "fib");
+    EXPECT_EQ(e.settings.integer("n"), 20);
+    EXPECT_EQ(e.settings.number("unit_cost"), 30);
+    EXPECT_EQ(e.platform.nodes, 64U);
+    EXPECT_EQ(e.platform.cores, 8U);
+    EXPECT_EQ(e.platform.core_speed, 5e9);
+    EXPECT_EQ(e.platform.memory_bandwidth, 20e9);
+    EXPECT_EQ(e.platform.network.topology, Network::Topology::fat_tree);
+    EXPECT_EQ(e.platform.network.bandwidth, 1.25e9);
+    EXPECT_EQ(e.platform.network.latency, std::chrono::microseconds(2));
+    EXPECT_EQ(e.platform.network.gap, std::chrono::nanoseconds(10));
+    EXPECT_THAT(e.platform.network.shape, ElementsAre(8, 8));
+    EXPECT_THAT(e.platform.network.cables, ElementsAre(1, 2));
+    EXPECT_EQ(e.platform.network.small_message_bytes, 1024U);
+    EXPECT_EQ(e.platform.network.cost_model, Network::CostModel::LV08);
+    EXPECT_EQ(e.platform.overheads.fork, std::chrono::nanoseconds(1));
+    EXPECT_EQ(e.platform.overheads.wake_up, std::chrono::microseconds(5));
+    EXPECT_EQ(e.platform.overheads.join, Overheads::defaults().join);
+    EXPECT_EQ(e.schedule.placement, "block");
+    EXPECT_EQ(e.schedule.stealing.victim, "lifeline");
+    EXPECT_EQ(e.schedule.stealing.amount, runtime::Stealing::Amount::half);
+    EXPECT_EQ(e.schedule.stealing.back_off_min, std::chrono::microseconds(2));
+    EXPECT_EQ(e.schedule.stealing.back_off_max, std::chrono::milliseconds(1));
+    EXPECT_EQ(e.schedule.stealing.retries, 3U);
+    EXPECT_EQ(e.schedule.deque_slots, 1024U);
+    EXPECT_EQ(e.schedule.stack_bytes, 1048576U);
+    EXPECT_EQ(e.schedule.aggregate_bytes, 512U);
+    EXPECT_EQ(e.schedule.seed, 7U);
+    EXPECT_EQ(e.backend, Backend::sim);
+    EXPECT_EQ(e.seed, 7U);
+    EXPECT_EQ(e.repeat, 5U);
+    ASSERT_EQ(e.compare.size(), 3U);
+    EXPECT_EQ(e.compare[1].key, "schedule.stealing.victim");
+    EXPECT_EQ(e.compare[1].values[1].text, "random");
+    EXPECT_TRUE(e.platform.stated_nodes && e.platform.stated_cores && e.platform.stated_core_speed);
+    EXPECT_EQ(e.platform.where.line, 5);
+    EXPECT_EQ(e.where("platform.nodes").line, 5);
+}
+
+TEST(Config, FillsUpWithDefaults) {
+    const Experiment e = read("workload: {name: fib}");
+    EXPECT_EQ(e.name, "a");
+    EXPECT_EQ(e.platform.nodes, 1U);
+    EXPECT_EQ(e.platform.cores, 0U);  // the machine's own
+    EXPECT_EQ(e.backend, Backend::native);
+    EXPECT_EQ(e.seed, 1U);
+    EXPECT_EQ(e.settings.integer("n"), 30);
+    EXPECT_FALSE(e.platform.stated_nodes);
+    EXPECT_EQ(read("workload: {name: fib}\nbackend: sim").platform.cores, 1U);
+}
+
+TEST(Config, KnowsShorthandsForNothing) {
+    const Experiment e =
+        read("workload: {name: fib}\nplatform: {overheads: none}\nschedule: {stealing: none}");
+    EXPECT_EQ(e.schedule.stealing.victim, "none");
+    EXPECT_EQ(e.platform.overheads.fork, Time::zero());
+    EXPECT_EQ(e.platform.overheads.message_send, Time::zero());
+    EXPECT_EQ(e.platform.overheads.wake_up, Time::zero());
+}
+
+TEST(Config, TakesValuesFromTheCommandLineInPlaceOfTheFiles) {
+    const Experiment e = read("workload: {name: fib, n: 20}\nschedule: {stealing: none}",
+                              {"platform.nodes=4", "workload.n=7", "schedule.stealing.victim=random",
+                               "platform.network.topology=torus", "platform.network.shape=[2, 2]",
+                               "compare.platform.nodes=[1, 2]", "platform.overheads=none", "backend=sim"});
+    EXPECT_EQ(e.platform.nodes, 4U);
+    EXPECT_EQ(e.settings.integer("n"), 7);
+    EXPECT_EQ(e.schedule.stealing.victim, "random");
+    EXPECT_THAT(e.platform.network.shape, ElementsAre(2, 2));
+    ASSERT_EQ(e.compare.size(), 1U);
+    EXPECT_EQ(e.compare[0].key, "platform.nodes");
+    EXPECT_EQ(e.platform.overheads.steal, Time::zero());
+    EXPECT_EQ(e.where("platform.nodes").file, "--set platform.nodes");
+    EXPECT_EQ(read("workload: {name: fib}", {"seed=3", "seed=4"}).seed, 4U);
+    EXPECT_EQ(read("workload: {name: fib}", {"schedule.stealing=none"}).schedule.stealing.victim, "none");
+}
+
+TEST(Config, AnchorsStandForWhatTheyName) {
+    const Experiment e = read("workload: {name: fib}\nplatform:\n  nodes: &count 3\n  cores: *count\n");
+    EXPECT_EQ(e.platform.cores, 3U);
+}
+
+TEST(Config, AFileIsRelativeToTheConfiguration) {
+    EXPECT_EQ(read("workload: {name: fib}\nplatform: {file: ../p/g.xml}").platform.file, "p/g.xml");
+    EXPECT_EQ(read("workload: {name: fib}", {"platform.file=here.xml"}).platform.file, "here.xml");
+}
+
+TEST(Config, TheResolvedConfigurationReadsBackAsTheSame) {
+    for (const std::string& text : {std::string(full), std::string("workload: {name: fib}"),
+                                    std::string("workload: {name: uts, tree: T3}\nbackend: sim"),
+                                    std::string("workload: {name: nqueens, n: 8}\nbackend: sim\nplatform: "
+                                                "{nodes: 5, file: x.xml}\nname: 'a: b'"),
+                                    std::string("workload: {name: fib}\nname: 'yes'"),
+                                    std::string("workload: {name: fib}\nname: '1e3'")}) {
+        const Experiment once = read(text);
+        const std::string yaml = resolved_yaml(once);
+        const Experiment twice = read_experiment_text(yaml, "b.yaml");
+        EXPECT_EQ(resolved_yaml(twice), yaml);
+        EXPECT_EQ(resolved_json(twice), resolved_json(once));
+        EXPECT_EQ(cell_name(twice), cell_name(once));
+    }
+}
+
+TEST(Config, TheResolvedConfigurationNamesEveryKey) {
+    const std::string yaml = resolved_yaml(read(full));
+    for (const std::string& key : known_keys(workloads::find("fib"))) {
+        const std::string name = key.substr(key.rfind('.') + 1);
+        if (key == "platform.file") continue;
+        EXPECT_THAT(yaml, HasSubstr(name + ": ")) << key;
+    }
+    EXPECT_THAT(yaml, HasSubstr("unit_cost: 30f\n"));
+    EXPECT_THAT(yaml, HasSubstr("platform.nodes: [1,64]\n"));
+    EXPECT_THAT(resolved_json(read("workload: {name: uts}")), Not(HasSubstr("probability")));
+    EXPECT_THAT(resolved_json(read("workload: {name: fib}")), Not(HasSubstr("network")));
+}
+
+TEST(Config, ACellIsNamedByWhatChangesItsRun) {
+    const std::string base = "workload: {name: fib}\nbackend: sim\n";
+    const std::string cell = cell_name(read(base));
+    EXPECT_EQ(cell.size(), 16U);
+    EXPECT_EQ(cell_name(read(base + "name: other\nrepeat: 9\ncompare: {seed: [1, 2]}")), cell);
+    EXPECT_EQ(
+        cell_name(read(
+            "backend: sim\nplatform: {nodes: 1, network: {latency: 1000ns}}\nworkload: {n: 30, name: fib}")),
+        cell);
+    EXPECT_NE(cell_name(read(base + "seed: 2")), cell);
+    EXPECT_NE(cell_name(read(base, {"workload.n=29"})), cell);
+    EXPECT_NE(cell_name(read(base, {"platform.network.latency=2us"})), cell);
+    EXPECT_EQ(cell_name(read(base).with_seed(2)), cell_name(read(base + "seed: 2")));
+}
+
+TEST(Config, APlatformIsReadFromAnExperimentOrAlone) {
+    const auto folder = std::filesystem::temp_directory_path() / "heddle_config_read_test";
+    std::filesystem::create_directories(folder);
+    const std::string alone = folder / "alone.yaml", within = folder / "within.yaml";
+    std::ofstream(alone) << "nodes: 4\nnetwork: {topology: torus}\n";
+    std::ofstream(within)
+        << "workload: {name: anything}\nplatform:\n  nodes: 4\n  network: {topology: torus}\n";
+    for (const std::string& path : {alone, within}) {
+        const Platform platform = read_platform(path, {parse_override("platform.cores=2")});
+        EXPECT_EQ(platform.nodes, 4U);
+        EXPECT_EQ(platform.cores, 2U);
+        EXPECT_EQ(platform.network.topology, Network::Topology::torus);
+    }
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Config, EveryShippedConfigurationIsRead) {
+    int found = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(HEDDLE_SOURCE_DIR "/configs")) {
+        if (entry.path().extension() != ".yaml") continue;
+        ++found;
+        EXPECT_NO_THROW(read_experiment(entry.path())) << entry.path();
+    }
+    EXPECT_GE(found, 4);
+}
+
+}  // namespace
+}  // namespace heddle::configs

@@ -1,0 +1,117 @@
+"""The JSON Schema for editors: the file is what `heddle schema` prints; every configuration that ships validates against
+it and is read; bad ones neither validate nor are read. So schema and reader agree.
+"""
+
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+    import yaml
+except ImportError:
+    print("python3-jsonschema or python3-yaml is missing: skipped")
+    sys.exit(77)
+
+GOOD = [
+    "workload: {name: fib}",
+    "workload: {name: fib, n: 3, unit_cost: 0}",
+    "workload: {name: uts, tree: T3, shift: 1e-3}",
+    "{workload: {name: fib}, schedule: {stealing: none}, platform: {overheads: none}}",
+    "{workload: {name: fib}, schedule: {stack: 65536, aggregate: 1KiB}}",
+    "{workload: {name: fib}, platform: {network: {bandwidth: 1.5GiBps, latency: 0, shape: [4, 4], topology: torus}}}",
+    "{workload: {name: fib}, compare: {platform.nodes: [1, 2]}}",
+    "{workload: {name: fib}, name: 5}",
+]
+BAD = [
+    "{}",
+    "{workload: fib}",
+    "{workload: {}}",
+    "{workload: {name: fibb}}",
+    "{workload: {name: fib, m: 1}}",
+    "{workload: {name: fib, n: many}}",
+    "{workload: {name: fib, n: -1}}",
+    "{workload: {name: fib, unit_cost: 20}}",
+    "{workload: {name: uts, tree: T9}}",
+    "{workload: {name: fib}, platfrom: {nodes: 1}}",
+    "{workload: {name: fib}, platform: {nodes: 0}}",
+    "{workload: {name: fib}, platform: {nodes: '4'}}",
+    "{workload: {name: fib}, platform: {nodes: [4]}}",
+    "{workload: {name: fib}, platform: {cores: 0}}",
+    "{workload: {name: fib}, platform: {network: {bandwidth: 100}}}",
+    "{workload: {name: fib}, platform: {network: {bandwidth: 100Gbp}}}",
+    "{workload: {name: fib}, platform: {network: {latency: -1us}}}",
+    "{workload: {name: fib}, platform: {network: {topology: ring}}}",
+    "{workload: {name: fib}, platform: {network: {shape: 4}}}",
+    "{workload: {name: fib}, platform: {overheads: {frok: 1ns}}}",
+    "{workload: {name: fib}, schedule: {stealing: {victim: randm}}}",
+    "{workload: {name: fib}, schedule: {stealing: random}}",
+    "{workload: {name: fib}, schedule: {placement: blok}}",
+    "{workload: {name: fib}, schedule: {stack: -1MiB}}",
+    "{workload: {name: fib}, backend: simulator}",
+    "{workload: {name: fib}, seed: 1.5}",
+    "{workload: {name: fib}, repeat: 0}",
+    "{workload: {name: fib}, compare: {seed: 1}}",
+    "{workload: {name: fib}, compare: {seed: []}}",
+]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle", required=True)
+    arguments = parser.parse_args()
+    failures = []
+
+    printed = subprocess.run([arguments.heddle, "schema"], capture_output=True, text=True, check=True).stdout
+    shipped = os.path.join(arguments.source, "configs", "heddle.schema.json")
+    with open(shipped, encoding="utf-8") as file:
+        if file.read() != printed:
+            failures.append("configs/heddle.schema.json is not up to date: heddle schema > configs/heddle.schema.json")
+    schema = json.loads(printed)
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+
+    configurations = sorted(glob.glob(os.path.join(arguments.source, "configs", "**", "*.yaml"), recursive=True))
+    assert len(configurations) >= 4, configurations
+    for path in configurations:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for error in validator.iter_errors(yaml.safe_load(text)):
+            failures.append(f"{path}: {error.message}")
+        modeline = f"# yaml-language-server: $schema={os.path.relpath(shipped, os.path.dirname(path))}"
+        if text.split("\n")[0] != modeline:
+            failures.append(f"{path}: its first line is not {modeline}")
+
+    def accepted_by_heddle(text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            result = subprocess.run([arguments.heddle, "run", path, "--resolve"], capture_output=True, text=True)
+            assert result.returncode in (0, 2), (text, result)
+            return result.returncode == 0
+
+    for text in GOOD:
+        for error in validator.iter_errors(yaml.safe_load(text)):
+            failures.append(f"good, but does not validate: {text}: {error.message}")
+        if not accepted_by_heddle(text):
+            failures.append(f"good, but heddle refuses it: {text}")
+    for text in BAD:
+        if validator.is_valid(yaml.safe_load(text)):
+            failures.append(f"bad, but validates: {text}")
+        if accepted_by_heddle(text):
+            failures.append(f"bad, but heddle takes it: {text}")
+
+    print("\n".join(failures))
+    print(f"{len(configurations)} configurations, {len(GOOD)} good and {len(BAD)} bad ones, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+// One contract for all worlds: what a test of runtime/backend.hpp is written in. A test gives a script for
+// the nodes; an arm runs it on one backend. To add a backend, add an arm to `arms()`.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/native/native_backend.hpp"
+#include "runtime/native/rendezvous.hpp"
+#ifdef HEDDLE_SIM
+#include "sim/sim_backend.hpp"
+#endif
+
+namespace heddle::conformance {
+
+using runtime::Backend;
+using runtime::Bytes;
+using runtime::Context;
+
+/// What the tests see of one node.
+struct Node {
+    NodeId id = 0;
+    std::vector<std::unique_ptr<Context>> contexts;  ///< the workers', then the receiver's
+
+    Context& worker(CoreId core) const { return *contexts[core]; }
+    Context& receiver() const { return *contexts.back(); }
+};
+
+/// What all nodes do. Called on many threads at once where the world has them.
+struct Script {
+    std::function<void(Node& node, Context& worker)> work = [](Node&, Context&) {};
+    std::function<void(Node& node, NodeId from, std::span<const std::byte> message)> deliver =
+        [](Node&, NodeId, auto) { ADD_FAILURE() << "a message that nobody sent"; };
+};
+
+class ScriptedNode final : public runtime::NodeProgram {
+public:
+    ScriptedNode(NodeId id, CoreId cores, const Script& script) : script_(script) {
+        node_.id = id;
+        for (CoreId core = 0; core <= cores; ++core) node_.contexts.push_back(std::make_unique<Context>());
+    }
+    Context& context(CoreId core) override { return *node_.contexts[core]; }
+    void work(CoreId core) override { script_.work(node_, node_.worker(core)); }
+    void deliver(NodeId from, std::span<const std::byte> message) override {
+        script_.deliver(node_, from, message);
+    }
+
+private:
+    const Script& script_;
+    Node node_;
+};
+
+/// One backend. `run` returns when all nodes have ended.
+struct Arm {
+    std::string name;
+    std::function<void(NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node)> run;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Arm& arm) {
+    return out << arm.name;
+}
+
+/// The real world in one process: a backend for each node, each on a thread, connected by TCP.
+inline void run_native(NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+    if (nodes == 1) return native::NativeBackend({.cores = cores}).run(make_node);
+    const native::Key key = native::make_key();
+    const native::Rendezvous rendezvous(nodes, key);
+    std::vector<std::thread> threads;
+    for (NodeId node = 0; node < nodes; ++node) {
+        threads.emplace_back([&, node] {
+            native::NativeOptions options{.cores = cores};
+            options.membership = native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
+            native::NativeBackend(options).run(make_node);
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+}
+
+inline Arm inprocess_arm(std::uint64_t seed, bool gate_open) {
+    return {"inprocess_" + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
+            [seed, gate_open](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                inprocess::Options options;
+                options.nodes = nodes;
+                options.cores = cores;
+                options.seed = seed;
+                options.gate_open = gate_open;
+                inprocess::InprocessBackend(options).run(make_node);
+            }};
+}
+
+#ifdef HEDDLE_SIM
+/// With the default overheads, or with an ideal scheduler on the same machine.
+inline Arm sim_arm(const std::string& name, bool overheads) {
+    return {name, [overheads](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                Platform platform;
+                platform.nodes = nodes;
+                platform.cores = cores;
+                if (!overheads) platform.overheads = {};
+                sim::SimBackend(platform).run(make_node);
+            }};
+}
+#endif
+
+inline std::vector<Arm> arms() {
+    std::vector<Arm> all{{"native", run_native}};
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        all.push_back(inprocess_arm(seed, false));
+        all.push_back(inprocess_arm(seed, true));
+    }
+#ifdef HEDDLE_SIM
+    all.push_back(sim_arm("sim", true));
+    all.push_back(sim_arm("sim_ideal", false));
+#endif
+    return all;
+}
+
+class Conformance : public testing::TestWithParam<Arm> {
+protected:
+    void run(NodeId nodes, CoreId cores, const Script& script) {
+        std::vector<std::unique_ptr<ScriptedNode>> programs;
+        for (NodeId node = 0; node < nodes; ++node)
+            programs.push_back(std::make_unique<ScriptedNode>(node, cores, script));
+        GetParam().run(nodes, cores, [&](NodeId node) -> runtime::NodeProgram& { return *programs[node]; });
+    }
+};
+
+/// Bytes that tell their seed and their place.
+inline Bytes pattern(std::size_t size, std::uint64_t seed) {
+    Random random(seed);
+    Bytes bytes(size);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() & 0xff);
+    return bytes;
+}
+
+template <class T>
+Bytes pack(const T& value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return {bytes.begin(), bytes.end()};
+}
+
+template <class T>
+T unpack(std::span<const std::byte> bytes) {
+    T value{};
+    EXPECT_EQ(bytes.size(), sizeof value);
+    if (bytes.size() == sizeof value)
+        std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(&value, 1)).begin());
+    return value;
+}
+
+}  // namespace heddle::conformance

@@ -1,0 +1,173 @@
+// The core, under fork/join programs in the in-process world: every policy, many interleavings, one answer.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "model/fork_join.hpp"
+#include "runtime/execution.hpp"
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/stealing/policy.hpp"
+
+namespace heddle {
+namespace {
+
+using model::Strand;
+
+struct TestFib {
+    static std::uint64_t run(Strand strand, std::uint32_t n) {
+        strand.work();
+        if (n < 2) return n;
+        strand.fork<TestFib>(n - 1);
+        const auto second = strand.call<TestFib>(n - 2);
+        return strand.join<TestFib>() + second;
+    }
+};
+
+/// Forks all children before it joins any: a wide, shallow deque, and arguments of several types.
+struct Wide {
+    static std::uint64_t run(Strand strand, std::uint32_t children, std::uint8_t depth, double weight) {
+        strand.work();
+        if (depth == 0) return static_cast<std::uint64_t>(weight);
+        for (std::uint32_t i = 0; i < children; ++i) {
+            strand.fork<Wide>(children, static_cast<std::uint8_t>(depth - 1), weight + i);
+        }
+        std::uint64_t sum = 0;
+        for (std::uint32_t i = 0; i < children; ++i) sum += strand.join<Wide>();
+        return sum;
+    }
+};
+
+class FunctionProgram final : public model::ForkJoinProgram {
+public:
+    explicit FunctionProgram(std::function<double(Strand)> function) : function_(std::move(function)) {}
+    runtime::Work unit() const override { return {1, 0}; }
+    void root(Strand strand) override { answer_ = {{"value", function_(strand)}}; }
+    runtime::Answer answer() const override { return answer_; }
+
+private:
+    std::function<double(Strand)> function_;
+    runtime::Answer answer_;
+};
+
+struct Shape {
+    NodeId nodes;
+    CoreId cores;
+};
+
+runtime::RunResult run(const inprocess::Options& options, const runtime::Schedule& schedule,
+                       const std::function<double(Strand)>& function) {
+    inprocess::InprocessBackend backend(options);
+    runtime::Execution execution(backend, schedule,
+                                 [&](NodeId) { return std::make_unique<FunctionProgram>(function); });
+    return execution.run();
+}
+
+double fib15(Strand strand) {
+    return static_cast<double>(strand.call<TestFib>(15U));
+}
+double wide(Strand strand) {
+    return static_cast<double>(strand.call<Wide>(5U, std::uint8_t{4}, 1.0));
+}
+
+class CoreUnderPolicy
+    : public testing::TestWithParam<std::tuple<std::string, bool, runtime::Stealing::Amount>> {};
+
+TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
+    const auto& [victim, gate_open, amount] = GetParam();
+    runtime::Schedule schedule;
+    schedule.stealing.victim = victim;
+    schedule.stealing.amount = amount;
+    schedule.stealing.retries = 2;
+    // Short against the length of the runs, so that thieves are everywhere.
+    schedule.stealing.back_off_min = std::chrono::nanoseconds(2);
+    schedule.stealing.back_off_max = std::chrono::nanoseconds(50);
+    std::uint64_t steals = 0;
+    for (const Shape shape : {Shape{1, 1}, Shape{1, 3}, Shape{2, 1}, Shape{3, 2}, Shape{7, 2}}) {
+        for (std::uint64_t seed = 0; seed < 24; ++seed) {
+            schedule.seed = seed;
+            const inprocess::Options options{shape.nodes, shape.cores, seed, gate_open};
+            // fib(15) makes 1,973 calls, of which 986 are forks (OEIS A001595); 5^4 leaves of Wide carry 1 +
+            // the digits of their path.
+            const auto fib = run(options, schedule, fib15);
+            ASSERT_EQ(fib.answer.at(0).value, 610);
+            ASSERT_EQ(fib.total.tasks, 987);
+            const auto tree = run(options, schedule, wide);
+            ASSERT_EQ(tree.answer.at(0).value, 625 * (1 + 4 * 2));
+            ASSERT_EQ(tree.total.tasks, 1 + 5 + 25 + 125 + 625);
+            steals += fib.total.steals_within_node + fib.total.steals_between_nodes;
+            std::uint64_t matrix = 0;
+            for (const auto& [pair, tasks] : fib.steals) {
+                ASSERT_NE(pair.first, pair.second);
+                matrix += tasks;
+            }
+            ASSERT_EQ(matrix, fib.total.steals_between_nodes);
+        }
+    }
+    if (victim == "none") {
+        EXPECT_EQ(steals, 0);
+    } else if (!gate_open) {
+        EXPECT_GT(steals, 1000);  // over 240 runs
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CoreUnderPolicy,
+    testing::Combine(testing::ValuesIn(runtime::victim_policies()), testing::Bool(),
+                     testing::Values(runtime::Stealing::Amount::one, runtime::Stealing::Amount::half)),
+    [](const auto& parameters) {
+        return std::get<0>(parameters.param) + (std::get<1>(parameters.param) ? "_open" : "_charged") +
+               (std::get<2>(parameters.param) == runtime::Stealing::Amount::one ? "_one" : "_half");
+    });
+
+TEST(Core, ReplaysASeedExactly) {
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "hierarchical";
+    const auto once = [&](std::uint64_t seed) {
+        const auto result = run({4, 2, seed}, schedule, fib15);
+        return std::tuple(result.makespan, result.total.steals_within_node, result.steals,
+                          result.total.messages);
+    };
+    EXPECT_EQ(once(5), once(5));
+    EXPECT_NE(once(5), once(6));
+}
+
+TEST(Core, FullDequeIsAnErrorThatNamesTheSetting) {
+    runtime::Schedule schedule;
+    schedule.deque_slots = 100;
+    try {
+        run({1, 1}, schedule,
+            [](Strand strand) { return static_cast<double>(strand.call<Wide>(200U, std::uint8_t{1}, 0.0)); });
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("schedule.deque_slots"), std::string::npos);
+    }
+}
+
+TEST(Core, UnknownPolicyNamesTheNearest) {
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "hirarchical";
+    try {
+        run({1, 1}, schedule, fib15);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("hierarchical"), std::string::npos);
+    }
+}
+
+struct LocalOnly {
+    static const char* run(Strand, const char* text) { return text; }
+};
+struct Travels {
+    static void run(Strand, std::uint32_t, double) {}
+};
+
+TEST(Core, ATaskWithAnAddressDoesNotTravel) {
+    EXPECT_FALSE(model::TaskFunction<LocalOnly>::type.travels());
+    EXPECT_TRUE(model::TaskFunction<Travels>::type.travels());
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,63 @@
+"""scripts/demo shows one row for each program in each world, and fails where a run fails, an answer is wrong, or the
+worlds disagree. A stand-in plays heddle here; demo_slow_test.py has the real one.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Answers as heddle does. Its behaviour comes from the environment, so that one script plays every part.
+STAND_IN = """#!/usr/bin/env python3
+import json, os, sys
+part, words = os.environ["PART"], sys.argv[1:]
+launched = words[:1] == ["launch"]
+if launched:
+    assert words[1:4] == ["-n", "2", "--"] and words[4] == sys.argv[0], words
+    words = words[5:]
+assert words[0] == "run" and "--json" in words, words
+program = os.path.basename(words[1])[:-5]
+assert os.path.exists(words[1]), words
+backend = words[words.index("--backend") + 1]
+special = program == "uts" and launched
+if part == "fails" and special:
+    sys.exit("node 1 was lost")
+if part == "speaks" and special:
+    print("hello")
+print(json.dumps({"backend": backend, "ok": not (part == "wrong" and special),
+                  "answer": {"value": 93 if part == "disagrees" and special else 92}, "makespan_seconds": 0.0123, "tasks": 123456,
+                  "steals": {"within_node": 7, "between_nodes": 0 if backend == "native" and not launched else 5}}))
+"""
+
+
+def main():
+    source = sys.argv[sys.argv.index("--source") + 1]
+    with tempfile.TemporaryDirectory() as scratch:
+        heddle = os.path.join(scratch, "heddle")
+        with open(heddle, "w", encoding="utf-8") as file:
+            file.write(STAND_IN)
+        os.chmod(heddle, 0o755)
+
+        def demo(part):
+            result = subprocess.run([os.path.join(source, "scripts", "demo"), heddle], env={**os.environ, "PART": part},
+                                    capture_output=True, text=True)
+            print(f"--- {part}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+            return result
+
+        good = demo("right")
+        assert good.returncode == 0
+        lines = good.stdout.split("\n")
+        rows = [line for line in lines if "  native, " in line or "  simulated, " in line]
+        assert len(rows) == 12 and all("value 92" in row and "12.3 ms" in row and "123,456" in row for row in rows), rows
+        assert [line.split()[0] for line in rows if not line.startswith(" ")] == ["fib", "nqueens", "uts"]
+        assert sum("simulated, 1000 x 4" in row for row in rows) == 3
+        assert demo("fails").returncode != 0 and "node 1 was lost" in demo("fails").stderr
+        assert demo("speaks").returncode != 0
+        assert demo("wrong").returncode != 0 and "wrong" in demo("wrong").stderr
+        assert demo("disagrees").returncode != 0 and "disagree" in demo("disagrees").stderr
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

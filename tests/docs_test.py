@@ -1,0 +1,145 @@
+"""What the documents say is true: every `$ heddle ...` line of a ```console block in README.md and docs/ is run from the
+project's root and its output compared; every verb, workload and execution model has its page; every link leads somewhere.
+
+In expected output `...` stands for anything: within a line for a part of it, alone on a line for any number of lines. A
+line `# exit N` after a command's output says that it fails with that exit code. Output is compared where some is shown.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PAGES = {"verb": "docs/verbs", "workload": "docs/workloads", "execution model": "docs/models"}
+SECONDS_MAX = 60
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def examples_in(text):
+    """(line number, command, expected output, exit code) for every command of the console blocks."""
+    number, inside, found = 0, False, []
+    for line in text.split("\n"):
+        number += 1
+        if line.startswith("```"):
+            inside = line.strip() == "```console"
+        elif inside and line.startswith("$ "):
+            found.append([number, line[2:], [], 0])
+        elif inside and re.fullmatch(r"# exit \d+", line):
+            found[-1][3] = int(line.split()[2])
+        elif inside and found:
+            # A command goes on in the next line after a backslash.
+            if found[-1][1].endswith("\\"):
+                found[-1][1] = found[-1][1][:-1] + line
+            else:
+                found[-1][2].append(line)
+    return found
+
+
+def agrees(expected, actual):
+    """True where the output is as shown."""
+    pattern = ""
+    for line in expected:
+        if line.strip() == "...":
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            pattern += r"[^\n]*?".join(re.escape(part.rstrip()) for part in line.rstrip().split("...")) + r"[ ]*\n"
+    return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in actual.rstrip("\n").split("\n"))) is not None
+
+
+def run_examples(page, root, environment):
+    """Runs a page's commands, with the project's root as working directory."""
+    for number, command, expected, exit_code in examples_in(read(os.path.join(root, page))):
+        if not command.startswith("heddle "):
+            continue
+        try:
+            result = subprocess.run(["sh", "-c", command], cwd=root, env=environment, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            yield f"{page}:{number}: {command}\n    took more than {SECONDS_MAX} s"
+            continue
+        if result.returncode != exit_code:
+            yield f"{page}:{number}: {command}\n    exit code {result.returncode}, not {exit_code}:\n{result.stdout}"
+        elif expected and not agrees(expected, result.stdout):
+            yield f"{page}:{number}: {command}\n    the page shows:\n" + "\n".join(expected) + f"\n    it says:\n{result.stdout}"
+
+
+def missing_pages(root, heddle, environment):
+    """A page for everything that a person can name, each with an example; and no page for what there is not."""
+    say = lambda *words: subprocess.run([heddle, *words], capture_output=True, text=True, check=True, env=environment).stdout
+    verbs = re.search(r"^(?:Subcommands|Verbs|Commands):\n((?:  .*\n?)+)", say("--help"), re.M | re.I)
+    names = {
+        "verb": set(re.findall(r"^  ([a-z]\w*)", verbs.group(1), re.M)) if verbs else set(),
+        "workload": {workload["name"] for workload in json.loads(say("list", "workloads", "--json"))},
+        "execution model": {model["name"] for model in json.loads(say("list", "models", "--json"))},
+    }
+    for kind, folder in PAGES.items():
+        pages = {name[:-3] for name in os.listdir(os.path.join(root, folder)) if name.endswith(".md")} if os.path.isdir(os.path.join(root, folder)) else set()
+        if not names[kind]:
+            yield f"{folder}: no {kind} found to look for: has the output of heddle changed?"
+        for name in sorted(names[kind] - pages):
+            yield f"{folder}/{name}.md is missing: the {kind} {name} has no page"
+        for name in sorted(pages - names[kind]):
+            yield f"{folder}/{name}.md is about a {kind} that does not exist"
+        for name in sorted(names[kind] & pages):
+            if not any(command.startswith("heddle ") for _, command, _, _ in examples_in(read(os.path.join(root, folder, name + ".md")))):
+                yield f"{folder}/{name}.md has no example that can be run (a ```console block with `$ heddle ...`)"
+
+
+def broken_links(page, root):
+    text = re.sub(r"```.*?```", lambda match: re.sub(r"[^\n]", "", match.group()), read(os.path.join(root, page)), flags=re.S)
+    for number, line in enumerate(text.split("\n"), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            path = target.split("#")[0]
+            if path and not re.match(r"[a-z]+:", path) and not os.path.exists(os.path.join(root, os.path.dirname(page), path)):
+                yield f"{page}:{number}: the link {target} leads nowhere"
+
+
+def prove_that_it_can_fail():
+    text = "```console\n$ heddle a \\\n  b\none\n...\ntwo ... four\n\n$ heddle c\n# exit 2\n```\n"
+    assert examples_in(text) == [[2, "heddle a   b", ["one", "...", "two ... four", ""], 0], [8, "heddle c", [], 2]], examples_in(text)
+    assert agrees(["one", "...", "two ... four"], "one\nx\ny\ntwo three four\n")
+    assert agrees(["one", "...", "two"], "one\ntwo\n")
+    assert not agrees(["one", "two"], "one\nx\ntwo\n")
+    assert not agrees(["one"], "one\ntwo\n")
+    assert not agrees(["one ... two"], "one\ntwo\n")
+    with tempfile.TemporaryDirectory() as root:
+        with open(os.path.join(root, "page.md"), "w", encoding="utf-8") as file:
+            file.write("[a](page.md) [b](gone.md)\n```console\n$ heddle x\nyes\n```\n")
+        with open(os.path.join(root, "heddle"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho no\n")
+        os.chmod(os.path.join(root, "heddle"), 0o755)
+        assert len(list(broken_links("page.md", root))) == 1
+        assert len(list(run_examples("page.md", root, {"PATH": root + ":" + os.environ["PATH"]}))) == 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle", required=True)
+    arguments = parser.parse_args()
+    prove_that_it_can_fail()
+    root = arguments.source
+    environment = {**os.environ, "PATH": os.path.dirname(arguments.heddle) + ":" + os.environ["PATH"]}
+    pages = ["README.md", "ARCHITECTURE.md"] + sorted(
+        os.path.relpath(os.path.join(folder, name), root)
+        for folder, _, names in os.walk(os.path.join(root, "docs")) for name in names if name.endswith(".md"))
+    failures, examples = list(missing_pages(root, arguments.heddle, environment)), 0
+    for page in pages:
+        failures += broken_links(page, root)
+        failures += run_examples(page, root, environment)
+        examples += len(examples_in(read(os.path.join(root, page))))
+    print("\n".join(failures))
+    print(f"{len(pages)} pages, {examples} examples, {len(failures)} failures")
+    return 1 if failures or not examples else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

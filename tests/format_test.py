@@ -1,0 +1,35 @@
+"""Every source file is as clang-format leaves it. Skipped where there is no clang-format."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle")
+    arguments = parser.parse_args()
+    if not shutil.which("clang-format"):
+        print("clang-format is not there")
+        return 77
+
+    # It notices a file that is not formatted.
+    style = f"--style=file:{os.path.join(arguments.source, '.clang-format')}"
+    bad = subprocess.run(["clang-format", style, "--dry-run", "--Werror"], input="int  i ;\n", capture_output=True, text=True)
+    if bad.returncode == 0:
+        print("clang-format finds nothing wrong with a file that is not formatted: is .clang-format read?")
+        return 1
+
+    sources = subprocess.run([os.path.join(arguments.source, "scripts", "sources")], capture_output=True, text=True, check=True).stdout.split()
+    check = subprocess.run(["clang-format", "--dry-run", "--Werror", *sources], cwd=arguments.source, capture_output=True, text=True)
+    print(check.stderr[:20000], end="")
+    print(f"{len(sources)} files" if check.returncode == 0 else "`make format` puts this right")
+    return 1 if check.returncode or not sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,311 @@
+// Generated graphs have the tasks, edges and critical paths of their formulas, and are the same for the same
+// seed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "graphs/generators/generator.hpp"
+
+namespace heddle::graphs {
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+std::string text(std::size_t number) {
+    return std::to_string(number);
+}
+
+std::map<std::string, std::size_t> tasks_by_kernel(const GraphFile& file) {
+    std::map<std::string, std::size_t> counts;
+    for (const std::uint16_t kernel : file.kernel_of) ++counts[file.kernels[kernel]];
+    return counts;
+}
+
+/// The most tasks on any path, as a list of equal tasks would be counted.
+double path_in_tasks(const GraphFile& file, double flops) {
+    return file.graph.critical_path().length / flops;
+}
+
+bool equal(const TaskGraph& a, const TaskGraph& b) {
+    if (a.tasks() != b.tasks() || a.edges() != b.edges()) return false;
+    for (TaskIndex task = 0; task < a.tasks(); ++task) {
+        if (a.flops(task) != b.flops(task) || a.successors(task).size() != b.successors(task).size())
+            return false;
+        for (std::size_t i = 0; i < a.successors(task).size(); ++i) {
+            if (a.successors(task)[i].task != b.successors(task)[i].task) return false;
+            if (a.successors(task)[i].bytes != b.successors(task)[i].bytes) return false;
+        }
+    }
+    return true;
+}
+
+TEST(Generators, CholeskyHasTheTasksEdgesAndPathOfItsFormulas) {
+    const double b3 = 10.0 * 10 * 10;
+    for (std::size_t n = 1; n <= 12; ++n) {
+        const GraphFile file = generate("cholesky", {{"tiles", text(n)}, {"tile_size", "10"}});
+        const std::size_t pairs = n * (n - 1) / 2, triples = n < 3 ? 0 : n * (n - 1) * (n - 2) / 6;
+        const auto counts = tasks_by_kernel(file);
+        EXPECT_EQ(counts.at("potrf"), n);
+        if (n > 1) {
+            EXPECT_EQ(counts.at("trsm"), pairs);
+        }
+        if (n > 1) {
+            EXPECT_EQ(counts.at("syrk"), pairs);
+        }
+        if (n > 2) {
+            EXPECT_EQ(counts.at("gemm"), triples);
+        }
+        EXPECT_EQ(file.graph.tasks(), n + 2 * pairs + triples);
+        EXPECT_EQ(file.graph.edges(), 3 * pairs + 3 * triples);
+        // The work of a dense factorization of 10n numbers a side is (10n)^3 / 3, and lower-order terms of
+        // whole tiles.
+        EXPECT_NEAR(file.graph.total_work(),
+                    b3 * (static_cast<double>(n) / 3 + 2.0 * static_cast<double>(pairs) +
+                          2.0 * static_cast<double>(triples)),
+                    1e-6);
+        EXPECT_NEAR(file.graph.total_work(), b3 * std::pow(static_cast<double>(n), 3) / 3, 1e-6 * b3);
+        // potrf, then n - 1 times trsm with a gemm between two of them, syrk, potrf.
+        const double path =
+            n == 1 ? 1.0 / 3 : 2.0 / 3 + static_cast<double>(n - 1) + 2.0 * static_cast<double>(n - 2) + 1;
+        EXPECT_NEAR(file.graph.critical_path().length, path * b3, 1e-6) << n;
+        EXPECT_EQ(file.data, n * n);
+    }
+}
+
+TEST(Generators, LuHasTheTasksEdgesAndPathOfItsFormulas) {
+    const double b3 = 10.0 * 10 * 10;
+    for (std::size_t n = 1; n <= 10; ++n) {
+        const GraphFile file = generate("lu", {{"tiles", text(n)}, {"tile_size", "10"}});
+        const std::size_t squares = (n - 1) * n * (2 * n - 1) / 6;
+        EXPECT_EQ(file.graph.tasks(), n + n * (n - 1) + squares);
+        EXPECT_EQ(file.graph.edges(), n * (n - 1) + 3 * squares);
+        EXPECT_NEAR(file.graph.total_work(), b3 * 2 * std::pow(static_cast<double>(n), 3) / 3, 1e-6 * b3);
+        // Each step: getrf, trsm, gemm; and the last getrf.
+        const double path = 2.0 / 3 * static_cast<double>(n) + 3.0 * static_cast<double>(n - 1);
+        EXPECT_NEAR(file.graph.critical_path().length, path * b3, 1e-6) << n;
+    }
+}
+
+TEST(Generators, FftHasTheTasksEdgesAndPathOfItsFormulas) {
+    for (std::size_t m = 0; m <= 8; ++m) {
+        const std::size_t points = std::size_t{1} << m;
+        const GraphFile file = generate("fft", {{"points", text(points)}, {"flops", "3f"}});
+        EXPECT_EQ(file.graph.tasks(), 2 * points - 1 + points * m);
+        EXPECT_EQ(file.graph.edges(), 2 * points - 2 + 2 * points * m);
+        EXPECT_EQ(path_in_tasks(file, 3), static_cast<double>(2 * m + 1));
+        // Every path is a critical path: all exits have every entry above them.
+        EXPECT_EQ(tasks_by_kernel(file).at("call"), 2 * points - 1);
+    }
+    EXPECT_THROW(generate("fft", {{"points", "12"}}), Error);
+}
+
+TEST(Generators, StencilsHaveTheTasksEdgesPathAndDataOfTheirFormulas) {
+    for (std::size_t w = 1; w <= 6; ++w) {
+        for (std::size_t steps = 1; steps <= 4; ++steps) {
+            const GraphFile line =
+                generate("stencil_1d", {{"width", text(w)}, {"steps", text(steps)}, {"flops", "2f"}});
+            EXPECT_EQ(line.graph.tasks(), w * steps);
+            EXPECT_EQ(line.graph.edges(), (steps - 1) * (3 * w - 2));
+            EXPECT_EQ(path_in_tasks(line, 2), static_cast<double>(steps));
+            for (std::size_t h = 1; h <= 4; ++h) {
+                const Values values{{"width", text(w)}, {"height", text(h)}, {"steps", text(steps)}};
+                const GraphFile mesh = generate("stencil_2d", values);
+                EXPECT_EQ(mesh.graph.tasks(), w * h * steps);
+                EXPECT_EQ(mesh.graph.edges(), (steps - 1) * (5 * w * h - 2 * w - 2 * h));
+                if (steps == 1) continue;
+                const DataGraph data = mesh.data_graph();
+                EXPECT_EQ(data.data(), w * h);
+                EXPECT_EQ(data.edges(), 2 * w * h - w - h);
+            }
+        }
+    }
+    EXPECT_EQ(generate("stencil_1d", {{"width", "5"}, {"steps", "3"}, {"periodic", "true"}}).graph.edges(),
+              2U * 15);
+    EXPECT_EQ(generate("stencil_2d", {{"width", "5"}, {"height", "4"}, {"steps", "2"}, {"periodic", "true"}})
+                  .graph.edges(),
+              5U * 20);
+}
+
+TEST(Generators, ForkJoinAndTreesHaveTheTasksEdgesAndPathsOfTheirFormulas) {
+    for (std::size_t width = 1; width <= 5; ++width) {
+        for (std::size_t stages = 1; stages <= 4; ++stages) {
+            const GraphFile file =
+                generate("fork_join", {{"width", text(width)}, {"stages", text(stages)}, {"flops", "1f"}});
+            EXPECT_EQ(file.graph.tasks(), stages * (width + 1) + 1);
+            EXPECT_EQ(file.graph.edges(), 2 * stages * width);
+            EXPECT_EQ(path_in_tasks(file, 1), static_cast<double>(2 * stages + 1));
+        }
+    }
+    for (std::size_t arity = 1; arity <= 4; ++arity) {
+        std::size_t tasks = 0, level = 1;
+        for (std::size_t depth = 0; depth <= 4; ++depth, level *= arity) {
+            tasks += level;
+            const Values values{{"depth", text(depth)}, {"arity", text(arity)}, {"flops", "1f"}};
+            const GraphFile in = generate("in_tree", values), out = generate("out_tree", values);
+            for (const GraphFile* file : {&in, &out}) {
+                EXPECT_EQ(file->graph.tasks(), tasks);
+                EXPECT_EQ(file->graph.edges(), tasks - 1);
+                EXPECT_EQ(path_in_tasks(*file, 1), static_cast<double>(depth + 1));
+            }
+            EXPECT_EQ(out.graph.predecessors(0).size(), 0U);
+            EXPECT_EQ(in.graph.successors(0).size(), 0U);
+            EXPECT_EQ(out.graph.successors(0).size(), depth == 0 ? 0 : arity);
+        }
+    }
+    EXPECT_THROW(generate("out_tree", {{"depth", "40"}}), Error);
+}
+
+/// Series and parallel reductions lead to a single edge exactly if the graph is series-parallel.
+bool is_series_parallel(const TaskGraph& graph) {
+    std::map<std::pair<TaskIndex, TaskIndex>, int> edges;
+    for (TaskIndex task = 0; task < graph.tasks(); ++task) {
+        for (const TaskGraph::Link& link : graph.successors(task))
+            edges[{task, link.task}] = 1;  // parallel reduction
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (TaskIndex task = 0; task < graph.tasks() && !changed; ++task) {
+            std::vector<std::pair<TaskIndex, TaskIndex>> in, out;
+            for (const auto& [edge, unused] : edges) {
+                if (edge.second == task) in.push_back(edge);
+                if (edge.first == task) out.push_back(edge);
+            }
+            if (in.size() != 1 || out.size() != 1) continue;
+            edges.erase(in[0]);
+            edges.erase(out[0]);
+            edges[{in[0].first, out[0].second}] = 1;
+            changed = true;
+        }
+    }
+    return edges.size() == 1;
+}
+
+TEST(Generators, SeriesParallelGraphsAreSeriesParallelWithOneEntryAndOneExit) {
+    for (std::size_t tasks = 2; tasks <= 60; ++tasks) {
+        const GraphFile file = generate("series_parallel", {{"tasks", text(tasks)}, {"seed", text(tasks)}});
+        ASSERT_EQ(file.graph.tasks(), tasks);
+        std::size_t entries = 0, exits = 0;
+        for (TaskIndex task = 0; task < file.graph.tasks(); ++task) {
+            entries += file.graph.predecessors(task).empty();
+            exits += file.graph.successors(task).empty();
+        }
+        EXPECT_EQ(entries, 1U);
+        EXPECT_EQ(exits, 1U);
+        EXPECT_TRUE(is_series_parallel(file.graph)) << tasks;
+    }
+    EXPECT_EQ(generate("series_parallel", {{"tasks", "1"}}).graph.tasks(), 1U);
+    // The test of the test: a task graph with the shape of the letter N is not series-parallel.
+    TaskGraphBuilder builder;
+    for (int i = 0; i < 6; ++i) builder.add_task(1);
+    for (const auto& [from, to] : std::vector<std::pair<TaskIndex, TaskIndex>>{
+             {0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 4}, {3, 5}, {4, 5}}) {
+        builder.add_edge(from, to, 1);
+    }
+    EXPECT_FALSE(is_series_parallel(builder.build()));
+}
+
+TEST(Generators, LayeredGraphsHaveTheirLayersAndDegrees) {
+    const GraphFile file = generate(
+        "layered", {{"tasks", "1000"}, {"width", "25"}, {"degree", "4"}, {"reach", "3"}, {"flops", "1f"}});
+    EXPECT_EQ(file.graph.tasks(), 1000U);
+    EXPECT_EQ(path_in_tasks(file, 1), 40);  // every layer has a task that waits for the one before
+    for (TaskIndex task = 0; task < 1000; ++task) {
+        const TaskIndex layer = task / 25;
+        EXPECT_EQ(file.graph.predecessors(task).size(), layer == 0 ? 0U : 4U);
+        for (const TaskGraph::Link& link : file.graph.predecessors(task)) {
+            EXPECT_LT(link.task / 25, layer);
+            EXPECT_GE(link.task / 25 + 3, layer);
+        }
+    }
+}
+
+TEST(Generators, TaskBenchPatternsHaveTheEdgesOfTheirFormulas) {
+    const std::size_t w = 16, steps = 9, rows = steps - 1;
+    const std::map<std::string, std::size_t> edges = {
+        {"trivial", 0},
+        {"no_communication", rows * w},
+        {"stencil", rows * (3 * w - 2)},
+        {"stencil_periodic", rows * 3 * w},
+        {"sweep", rows * (2 * w - 1)},
+        {"tree", rows * w},
+        {"nearest", rows * (5 * w - 6)},   // 2 and 1 missing at each end
+        {"spread", rows * 5 * w - 2 * w},  // in steps 4 and 7 one of the five is the column itself
+        {"random", rows * 5 * w},
+        {"all_to_all", rows * w * w},
+        // Distances 1, 2, 4, 8 twice over: 2 (w - d) edges besides w straight ones.
+        {"fft", rows * w + 2 * (2 * (15 + 14 + 12 + 8))},
+    };
+    for (const Setting& setting : generator_named("task_bench").settings()) {
+        if (setting.name == "pattern") {
+            ASSERT_EQ(setting.choices.size(), edges.size());
+        }
+    }
+    for (const auto& [pattern, expected] : edges) {
+        const GraphFile file = generate("task_bench", {{"pattern", pattern},
+                                                       {"width", text(w)},
+                                                       {"steps", text(steps)},
+                                                       {"radix", "5"},
+                                                       {"flops", "1f"}});
+        EXPECT_EQ(file.graph.tasks(), w * steps);
+        EXPECT_EQ(file.graph.edges(), expected) << pattern;
+        EXPECT_EQ(path_in_tasks(file, 1), pattern == "trivial" ? 1 : static_cast<double>(steps)) << pattern;
+        EXPECT_EQ(file.data, w);
+    }
+    // The tree: after four doublings from one column all 16 hang on the first task.
+    const GraphFile tree = generate("task_bench", {{"pattern", "tree"}, {"width", "16"}, {"steps", "5"}});
+    for (TaskIndex column = 0; column < 16; ++column) {
+        TaskIndex task = 64 + column;
+        while (!tree.graph.predecessors(task).empty()) task = tree.graph.predecessors(task)[0].task;
+        EXPECT_EQ(task, 0U);
+    }
+}
+
+TEST(Generators, SameSeedSameGraphOtherSeedOtherGraph) {
+    for (const Generator& generator : generators()) {
+        Settings settings(generator.settings());
+        const GraphFile once = generator.make(settings), again = generator.make(settings);
+        EXPECT_GT(once.graph.tasks(), 10U) << generator.name;
+        EXPECT_TRUE(equal(once.graph, again.graph)) << generator.name;
+        if (generator.name == "cholesky" || generator.name == "lu") continue;
+        settings.set("spread", "0.5");
+        const GraphFile uneven = generator.make(settings);
+        settings.set("seed", "2");
+        EXPECT_FALSE(equal(uneven.graph, generator.make(settings).graph)) << generator.name;
+    }
+    for (const char* name : {"layered", "series_parallel"}) {
+        EXPECT_FALSE(equal(generate(name, {{"seed", "1"}}).graph, generate(name, {{"seed", "2"}}).graph))
+            << name;
+    }
+}
+
+TEST(Generators, SpreadIsHowFarWeightsLieFromTheirMean) {
+    const GraphFile file =
+        generate("layered", {{"tasks", "5000"}, {"flops", "100f"}, {"bytes", "1000B"}, {"spread", "0.5"}});
+    double least = 1e9, most = 0, bytes = 0;
+    for (TaskIndex task = 0; task < 5000; ++task) {
+        least = std::min(least, file.graph.flops(task));
+        most = std::max(most, file.graph.flops(task));
+        for (const TaskGraph::Link& link : file.graph.successors(task)) bytes += link.bytes;
+    }
+    EXPECT_GE(least, 50);
+    EXPECT_LT(least, 51);
+    EXPECT_LE(most, 150);
+    EXPECT_GT(most, 149);
+    EXPECT_NEAR(file.graph.total_work() / 5000, 100, 2);
+    EXPECT_NEAR(bytes / static_cast<double>(file.graph.edges()), 1000, 20);
+    EXPECT_THROW(generate("layered", {{"spread", "1.5"}}), Error);
+}
+
+TEST(Generators, WhatMakesNoGraphIsRefused) {
+    EXPECT_THROW(generate("choleski"), Error);
+    EXPECT_THROW(generate("cholesky", {{"tiles", "0"}}), Error);
+    EXPECT_THROW(generate("cholesky", {{"tiles", "100000"}}), Error);
+    EXPECT_THROW(generate("stencil_2d", {{"width", "100000"}, {"height", "100000"}}), Error);
+    EXPECT_THROW(generate("layered", {{"tasks", "9000000000"}}), Error);
+    EXPECT_THROW(generate("task_bench", {{"pattern", "star"}}), Error);
+}
+
+}  // namespace
+}  // namespace heddle::graphs

@@ -1,0 +1,86 @@
+"""Losing a process: one of four is killed in the middle of a run. The others must stop within ten seconds, name the lost
+node, and the launcher must end with a non-zero exit code; no process and no result may be left behind.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SECONDS_MAX = 10
+
+
+def children(parent):
+    """Process ids below `parent`, with their environment."""
+    found = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+                above = int(file.read().rsplit(")", 1)[1].split()[1])
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                environment = dict(item.split(b"=", 1) for item in file.read().split(b"\0") if b"=" in item)
+        except (OSError, ValueError):
+            continue
+        if above == parent:
+            found[int(entry)] = environment
+    return found
+
+
+def wait_for(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    sys.exit(f"{what}: not within {seconds} s")
+
+
+def lose(heddle, victim, directory):
+    path = os.path.join(directory, "run.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"workload": {"name": "uts", "tree": "T1XL", "check": "none"}, "backend": "native",
+                   "platform": {"nodes": 4, "cores": 1}}, file)
+    results = os.path.join(directory, f"results{victim}")
+    run = subprocess.Popen([heddle, "launch", "-n", "4", "--", heddle, "run", path, "--out", results],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    processes = wait_for(lambda: (lambda all: all if len(all) == 4 else None)(
+        {int(environment[b"HEDDLE_RANK"]): pid for pid, environment in children(run.pid).items()
+         if b"HEDDLE_RANK" in environment}), 20, "four processes")
+    time.sleep(1)  # in the middle of the run, which would take minutes
+    if run.poll() is not None:
+        sys.exit(f"the run ended by itself: exit {run.returncode}\n{run.stderr.read()}")
+    os.kill(processes[victim], signal.SIGKILL)
+    start = time.monotonic()
+    try:
+        output, errors = run.communicate(timeout=SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        sys.exit(f"node {victim} killed: the others still run after {SECONDS_MAX} s")
+    seconds = time.monotonic() - start
+    if run.returncode == 0:
+        sys.exit(f"node {victim} killed: exit code 0")
+    if f"node {victim}" not in errors or "lost" not in errors:
+        sys.exit(f"node {victim} killed: nobody names it:\n{errors}")
+    left = [pid for pid in processes.values() if os.path.exists(f"/proc/{pid}")]
+    if left:
+        sys.exit(f"node {victim} killed: processes {left} are left")
+    files = [file for _, _, names in os.walk(results) for file in names]
+    if files:
+        sys.exit(f"node {victim} killed: results are left: {files}")
+    print(f"node {victim} killed: exit {run.returncode} after {seconds:.2f} s: {errors.strip().splitlines()[0]}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle", required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        for node in (0, 2):
+            lose(options.heddle, node, directory)

@@ -1,0 +1,8 @@
+"""The small members of the matrix programs x worlds x stealing policies (see matrix.py)."""
+
+import sys
+
+import matrix
+
+if __name__ == "__main__":
+    sys.exit(matrix.run_matrix(matrix.SMALL, matrix.worlds(), matrix.POLICIES, ("half",)))

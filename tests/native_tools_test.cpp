@@ -1,0 +1,153 @@
+// The small things of the native world: parking, the ticker, the clock, the machine, a dead host.
+#include <gmock/gmock.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "runtime/native/machine.hpp"
+#include "runtime/native/parker.hpp"
+#include "runtime/native/ticker.hpp"
+#include "runtime/native/wall_clock.hpp"
+#include "tests/conformance.hpp"
+#include "tests/native_testing.hpp"
+
+namespace heddle::native {
+
+using namespace std::chrono_literals;
+using conformance::Node;
+using conformance::Script;
+using conformance::ScriptedNode;
+using runtime::Context;
+using testing::HasSubstr;
+
+namespace {
+
+std::string run_alone(const NativeOptions& options, const Script& script) {
+    ScriptedNode node(0, options.cores, script);
+    return error_of(
+        [&] { NativeBackend(options).run([&](NodeId) -> runtime::NodeProgram& { return node; }); });
+}
+
+}  // namespace
+
+TEST(NativeParker, NoWakeUpIsLostWhetherTheOwnerSpinsOrSleeps) {
+    for (const std::chrono::nanoseconds spin : {0ns, 1000ns, 100000ns}) {
+        Parker here;
+        Parker there;
+        std::thread other([&] {
+            for (int i = 0; i < 5000; ++i) {
+                there.park(Deadline::max(), spin);
+                here.unpark();
+            }
+        });
+        for (int i = 0; i < 5000; ++i) {
+            there.unpark();
+            here.park(Deadline::max(), spin);
+        }
+        other.join();
+    }
+}
+
+TEST(NativeParker, WakesAtTheDeadlineAndNotBefore) {
+    Parker parker;
+    for (const std::chrono::nanoseconds spin : {0ns, 100000ns}) {
+        const Deadline deadline = Clock::now() + 2ms;
+        parker.park(deadline, spin);
+        EXPECT_GE(Clock::now(), deadline);
+    }
+}
+
+TEST(NativeTicker, TicksUntilDestroyed) {
+    std::atomic<int> ticks{0};
+    {
+        const Ticker ticker(1ms, 1ms, [&] { ++ticks; });
+        EXPECT_TRUE(eventually([&] { return ticks >= 3; }));
+    }
+    const int at_the_end = ticks;
+    std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(ticks, at_the_end);
+}
+
+TEST(NativeTicker, StopsWithoutWaitingForItsTime) {
+    const double before = wall_seconds();
+    {
+        const Ticker ticker(std::chrono::hours(1), std::chrono::hours(1), [] { FAIL() << "too early"; });
+    }
+    EXPECT_LT(wall_seconds() - before, 60);
+}
+
+TEST(NativeClock, GoesForward) {
+    const double before = wall_seconds();
+    std::this_thread::sleep_for(2ms);
+    EXPECT_GE(wall_seconds() - before, 0.002);
+}
+
+TEST(NativeMemory, ThePeakCountsWhatWasTouched) {
+    {
+        std::vector<char> block(128 << 20);
+        std::memset(block.data(), 1, block.size());
+        EXPECT_EQ(block[block.size() / 2], 1);
+    }
+    EXPECT_GE(peak_memory_bytes(), 128U << 20);  // given back, but it was held
+}
+
+TEST(NativeMachine, HasCoresAndAName) {
+    EXPECT_GE(machine_cores(), 1u);
+    EXPECT_LE(machine_cores(), std::thread::hardware_concurrency());
+    EXPECT_FALSE(host_name().empty());
+}
+
+TEST(NativeMachine, BindingConfinesTheThreadAndNoOther) {
+    std::thread([] {
+        ASSERT_TRUE(bind_to_core(0));
+        cpu_set_t mine;
+        ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+        EXPECT_EQ(CPU_COUNT(&mine), 1);
+        EXPECT_FALSE(bind_to_core(1'000'000));
+    }).join();
+    cpu_set_t here;
+    ASSERT_EQ(sched_getaffinity(0, sizeof here, &here), 0);
+    EXPECT_GE(CPU_COUNT(&here), static_cast<int>(machine_cores()));
+}
+
+TEST(NativeBackendOptions, ANodeWithoutWorkersIsAnError) {
+    EXPECT_THAT(error_of([] { NativeBackend({.cores = 0}); }), HasSubstr("at least one worker"));
+}
+
+TEST(NativeBackendOptions, StacksThatTheSystemRefusesAreAnError) {
+    Script script;
+    script.work = [](Node&, Context&) { ADD_FAILURE() << "worked"; };
+    EXPECT_THAT(run_alone({.cores = 2, .stack_bytes = 1ULL << 60}, script), HasSubstr("stacks of"));
+}
+
+TEST(NativeBackendOptions, StacksAreAsDeepAsAsked) {
+    int touched = 0;
+    Script script;
+    script.work = [&](Node&, Context&) {
+        volatile char deep[24 << 20];  // more than the usual 8 MiB
+        for (std::size_t i = 0; i < sizeof deep; i += 4096) deep[i] = 1;
+        touched = deep[4096 * 100];
+    };
+    EXPECT_EQ(run_alone({.cores = 1, .stack_bytes = 32U << 20}, script), "");
+    EXPECT_EQ(touched, 1);
+}
+
+TEST(NativeBackendOptions, TheErrorOfAnOnlyWorkerReachesTheCaller) {
+    Script script;
+    script.work = [](Node&, Context&) { throw Error("the bucket has a hole"); };
+    EXPECT_THAT(run_alone({.cores = 1}, script), HasSubstr("the bucket has a hole"));
+}
+
+TEST(NativeBackendOptions, MoreWorkersThanCoresShareThem) {
+    std::atomic<int> worked{0};
+    Script script;
+    script.work = [&](Node&, Context&) { ++worked; };
+    const CoreId many = machine_cores() + 5;
+    EXPECT_EQ(run_alone({.cores = many}, script), "");
+    EXPECT_EQ(worked, static_cast<int>(many));
+}
+
+}  // namespace heddle::native

@@ -1,0 +1,312 @@
+// Platforms are built as they are described: every topology, many node counts, platform files good and bad.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "sim/platform_summary.hpp"
+#include "sim/simgrid_process.hpp"
+#include "tests/sim_harness.hpp"
+
+namespace heddle::sim::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Topology = Network::Topology;
+
+constexpr Topology topologies[] = {Topology::star, Topology::fat_tree, Topology::torus, Topology::dragonfly};
+
+Platform with(Topology topology, NodeId nodes) {
+    Platform platform;
+    platform.nodes = nodes;
+    platform.network.topology = topology;
+    return platform;
+}
+
+/// A file in the tests' own place, which is gone at the end.
+class File {
+public:
+    explicit File(const std::string& text)
+        : path_(::testing::TempDir() + "platform_" + std::to_string(next_++) + ".xml") {
+        std::ofstream(path_) << text;
+    }
+    ~File() { std::remove(path_.c_str()); }
+    const std::string& path() const { return path_; }
+
+private:
+    static inline int next_ = 0;
+    std::string path_;
+};
+
+std::string xml(const std::string& inside) {
+    return "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+           "<platform version=\"4.1\">\n" +
+           inside + "\n</platform>\n";
+}
+
+Platform from_file(const std::string& path) {
+    Platform platform;
+    platform.file = path;
+    return platform;
+}
+
+Error error_of(const Platform& platform) {
+    try {
+        const SimBackend backend(platform);
+    } catch (const Error& error) {
+        return error;
+    }
+    return Error("no error");
+}
+
+TEST(SimPlatform, EveryTopologyIsBuiltForEveryNodeCount) {
+    for (const Topology topology : topologies) {
+        for (const NodeId nodes : {1U, 2U, 3U, 5U, 7U, 16U, 17U, 64U, 100U, 1000U, 1025U}) {
+            const Platform platform = with(topology, nodes);
+            const SimBackend backend(platform);
+            EXPECT_EQ(backend.topology().nodes, nodes);
+            EXPECT_EQ(backend.topology().group.size(), nodes);
+            const auto& shape = backend.platform().network.shape;
+            const std::uint64_t holds =
+                std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+            if (topology == Topology::star) {
+                EXPECT_TRUE(shape.empty());
+            } else {
+                EXPECT_GE(holds, nodes) << name(topology);
+                EXPECT_LE(static_cast<double>(holds), 1.15 * nodes + 2) << name(topology) << " " << nodes;
+                EXPECT_EQ(backend.notes().empty(), holds == nodes) << name(topology) << " " << nodes;
+            }
+        }
+    }
+}
+
+// Every node reaches every other: a message from each to each arrives.
+TEST(SimPlatform, EveryNodeReachesEveryOther) {
+    for (const Topology topology : topologies) {
+        for (const NodeId nodes : {2U, 5U, 16U, 30U}) {
+            Platform platform = with(topology, nodes);
+            std::vector<int> came(nodes);
+            run(
+                platform,
+                [&](Script&, Context& context) {
+                    for (NodeId to = 0; to < nodes; ++to) {
+                        if (to != context.id.node)
+                            send(context, to, (to + context.id.node) % 2 == 0 ? 8 : 8192);
+                    }
+                },
+                [&](Script&, Context& context, NodeId, auto) { ++came[context.id.node]; });
+            EXPECT_EQ(came, std::vector<int>(nodes, static_cast<int>(nodes) - 1)) << name(topology);
+        }
+    }
+}
+
+// The lookahead is the smallest latency between any two nodes, which all pairs confirm.
+TEST(SimPlatform, TheLookaheadIsTheSmallestLatency) {
+    for (const Topology topology : topologies) {
+        for (const NodeId nodes : {2U, 3U, 7U, 24U, 60U, 64U}) {
+            const PlatformSummary summary = describe(with(topology, nodes));
+            EXPECT_EQ(summary.pairs, nodes * (nodes - 1));
+            EXPECT_EQ(summary.lookahead, summary.latency_min) << name(topology) << " " << nodes;
+        }
+    }
+    EXPECT_EQ(describe(with(Topology::star, 1)).lookahead, Time::zero());
+}
+
+// By hand: a fat tree of 4 leaf switches with 4 nodes each has 2 links within a leaf, 4 between leaves; its
+// 16 cables to nodes and 4 x 4 cables upwards have two directions. In a 4 x 4 torus the farthest node is 2 +
+// 2 links away.
+TEST(SimPlatform, SummariesOfKnownShapes) {
+    Platform tree = with(Topology::fat_tree, 16);
+    tree.network.shape = {4, 4};
+    const PlatformSummary of_tree = describe(tree);
+    EXPECT_EQ(of_tree.links, 2 * (16 + 4 * 4));
+    EXPECT_EQ(of_tree.groups, 4U);
+    EXPECT_EQ(of_tree.latency_min, us(2));
+    EXPECT_EQ(of_tree.latency_max, us(4));
+    EXPECT_EQ(of_tree.hops_max, 4U);
+    EXPECT_EQ(of_tree.bandwidth_min, 12.5e9);
+
+    Platform torus = with(Topology::torus, 16);
+    torus.network.shape = {4, 4};
+    const PlatformSummary of_torus = describe(torus);
+    EXPECT_EQ(of_torus.links, 2 * 2 * 16U);
+    EXPECT_EQ(of_torus.groups, 4U);
+    EXPECT_EQ(of_torus.latency_min, us(1));
+    EXPECT_EQ(of_torus.hops_max, 4U);
+
+    Platform dragonfly = with(Topology::dragonfly, 16);
+    dragonfly.network.shape = {2, 2, 2, 2};
+    const PlatformSummary of_dragonfly = describe(dragonfly);
+    EXPECT_EQ(of_dragonfly.groups, 2U);
+    EXPECT_EQ(of_dragonfly.latency_min, us(2));
+
+    const PlatformSummary of_star = describe(with(Topology::star, 10));
+    EXPECT_EQ(of_star.links, 20U);
+    EXPECT_EQ(of_star.groups, 1U);
+    EXPECT_EQ(of_star.hops_max, 2U);
+    EXPECT_EQ(of_star.cost_model, "CM02");
+}
+
+// Full bisection: half of the nodes send to the other half, all at full bandwidth. With one cable a leaf of
+// four nodes shares that.
+TEST(SimPlatform, CablesDecideTheBisectionOfAFatTree) {
+    const auto time_with = [](std::vector<std::uint32_t> cables) {
+        Platform platform = ideal(8);
+        platform.network.topology = Topology::fat_tree;
+        platform.network.shape = {4, 2};
+        platform.network.cables = std::move(cables);
+        Time last{};
+        run(
+            platform,
+            [](Script&, Context& context) {
+                if (context.id.node < 4) send(context, context.id.node + 4, 1000000);
+            },
+            [&](Script&, Context& context, NodeId, auto) { last = std::max(last, now(context)); });
+        return to_seconds(last);
+    };
+    EXPECT_NEAR(time_with({}), 1e-3 + 4e-6, 1e-5);
+    EXPECT_NEAR(time_with({1, 1}), 4e-3 + 4e-6, 4e-5);
+}
+
+TEST(SimPlatform, WrongDescriptionsAreRefusedAtTheirPlace) {
+    const auto refused = [](auto change) {
+        Platform platform = with(Topology::fat_tree, 16);
+        platform.where = {"run.yaml", 7};
+        change(platform);
+        const Error error = error_of(platform);
+        EXPECT_EQ(error.where().file, "run.yaml") << error.what();
+        EXPECT_EQ(error.where().line, 7) << error.what();
+        return error.message();
+    };
+    EXPECT_THAT(refused([](Platform& p) { p.nodes = 0; }), HasSubstr("zero nodes"));
+    EXPECT_THAT(refused([](Platform& p) { p.stated_cores = true; }), HasSubstr("zero cores"));
+    EXPECT_THAT(refused([](Platform& p) { p.core_speed = 0; }), HasSubstr("core_speed"));
+    EXPECT_THAT(refused([](Platform& p) { p.memory_bandwidth = -1; }), HasSubstr("memory_bandwidth"));
+    EXPECT_THAT(refused([](Platform& p) { p.network.bandwidth = 0; }), HasSubstr("bandwidth"));
+    EXPECT_THAT(refused([](Platform& p) { p.network.shape = {3, 5}; }), HasSubstr("holds 15 nodes, not 16"));
+    EXPECT_THAT(refused([](Platform& p) { p.network.shape = {4, 0}; }), HasSubstr("zero"));
+    EXPECT_THAT(refused([](Platform& p) { p.network.cables = {1, 2, 3}; }), HasSubstr("cables"));
+    EXPECT_THAT(refused([](Platform& p) {
+                    p.network.topology = Topology::dragonfly;
+                    p.network.shape = {4, 2, 2, 2};
+                }),
+                HasSubstr("4 groups, but only 2 routers"));
+    EXPECT_THAT(refused([](Platform& p) {
+                    p.network.topology = Topology::star;
+                    p.network.shape = {16};
+                }),
+                HasSubstr("star"));
+}
+
+// --- platform files
+// -------------------------------------------------------------------------------------------
+
+constexpr const char* two_speeds =
+    "<zone id=\"world\" routing=\"Full\">\n"
+    "  <host id=\"zeta\" speed=\"1Gf\" core=\"2\"/>\n"
+    "  <host id=\"alpha\" speed=\"4Gf\" core=\"3\"/>\n"
+    "  <link id=\"wire\" bandwidth=\"1GBps\" latency=\"5us\"/>\n"
+    "  <route src=\"zeta\" dst=\"alpha\"><link_ctn id=\"wire\"/></route>\n"
+    "</zone>";
+
+TEST(SimPlatformFile, HostsAreNodesInTheOrderOfTheFile) {
+    const File file(xml(two_speeds));
+    Platform platform = from_file(file.path());
+    platform.overheads = {};
+    SimBackend backend(platform);
+    EXPECT_EQ(backend.topology().nodes, 2U);
+    EXPECT_EQ(backend.topology().cores, 2U);  // of the smaller host
+    EXPECT_THAT(backend.notes(), ElementsAre(HasSubstr("differ in their number of cores")));
+    std::vector<Time> ends(2);
+    Time arrival{};
+    run(
+        backend,
+        [&](Script&, Context& context) {
+            compute(context, {4e9, 0});
+            ends[context.id.node] = now(context);
+            if (context.id == WorkerId{1, 0}) send(context, 0, 1000);
+        },
+        [&](Script&, Context& context, NodeId, auto) { arrival = now(context); });
+    EXPECT_EQ(ends, (std::vector<Time>{us(4000000), us(1000000)}));  // flops / speed of each host
+    EXPECT_EQ(arrival, us(1000000) + us(1 + 5));
+}
+
+TEST(SimPlatformFile, WhatTheYamlStatesWinsOverTheFile) {
+    const File file(xml(two_speeds));
+    Platform platform = from_file(file.path());
+    platform.cores = 8;
+    platform.stated_cores = true;
+    platform.core_speed = 2e9;
+    platform.stated_core_speed = true;
+    platform.nodes = 1;
+    platform.stated_nodes = true;
+    SimBackend backend(platform);
+    EXPECT_EQ(backend.topology().nodes, 1U);
+    EXPECT_EQ(backend.topology().cores, 8U);
+    Time end{};
+    run(backend, [&](Script&, Context& context) {
+        compute(context, {2e9, 0});
+        end = now(context);
+    });
+    EXPECT_EQ(end, us(1000000));
+
+    platform.nodes = 3;
+    EXPECT_THAT(error_of(platform).what(),
+                HasSubstr("3 nodes are wanted, but the platform file has 2 hosts"));
+}
+
+TEST(SimPlatformFile, SettingsInTheFileAreNotUsedAndNoted) {
+    const std::string config =
+        "<config id=\"General\">\n  <!-- </config> -->\n  <prop id=\"network/model\" value=\"SMPI\"/>\n"
+        "  <prop id=\"network/no-such-thing\" value=\"1\"/>\n</config>\n";
+    const File plain(xml(two_speeds));
+    const File file(xml(config + two_speeds));
+    const PlatformSummary summary = describe(from_file(file.path()));
+    const PlatformSummary expected = describe(from_file(plain.path()));
+    EXPECT_EQ(summary.latency_mean, expected.latency_mean);
+    EXPECT_EQ(summary.bandwidth_min, expected.bandwidth_min);
+    EXPECT_THAT(summary.notes, ElementsAre(HasSubstr("network/model, network/no-such-thing")));
+    EXPECT_TRUE(expected.notes.empty());
+}
+
+TEST(SimPlatformFile, BadFilesAreRefusedWithFileAndLine) {
+    const auto refused = [](const std::string& text, int line) {
+        const File file(text);
+        const Error error = error_of(from_file(file.path()));
+        EXPECT_EQ(error.where().file, file.path()) << error.what();
+        EXPECT_EQ(error.where().line, line) << error.what();
+        EXPECT_FALSE(error.advice().empty());
+        return error.message();
+    };
+    EXPECT_THAT(refused("no XML at all", 1), HasSubstr("Invalid XML"));
+    EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n<hots id=\"a\" speed=\"1Gf\"/>\n</zone>"), 5),
+                HasSubstr("Invalid XML"));
+    EXPECT_THAT(refused(xml("<config>\n<prop id=\"a\" value=\"b\"/>\n</config>\n"
+                            "<zone id=\"w\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gfoo\"/>\n</zone>"),
+                        8),
+                HasSubstr("unknown unit"));
+    EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n</zone>"), 0), HasSubstr("without hosts"));
+    // SimGrid aborts its process over this one, and does not say where; ours goes on.
+    refused(xml("<zone id=\"w\" routing=\"Nowhere\">\n<host id=\"a\" speed=\"1Gf\"/></zone>"), 0);
+    EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n"
+                            "<host id=\"a\" speed=\"1Gf\" availability_file=\"x.trace\"/></zone>"),
+                        5),
+                HasSubstr("changes with time"));
+    EXPECT_THAT(refused(xml("<zone id=\"w\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gf\"/>\n"
+                            "<host id=\"b\" speed=\"1Gf\"/>\n</zone>"),
+                        0),
+                HasSubstr("no route from host a to host b"));
+
+    Platform missing = from_file("/no/such/platform.xml");
+    missing.where = {"run.yaml", 3};
+    const Error error = error_of(missing);
+    EXPECT_THAT(error.what(), HasSubstr("run.yaml:3"));
+    EXPECT_THAT(error.what(), HasSubstr("/no/such/platform.xml"));
+}
+
+}  // namespace
+}  // namespace heddle::sim::testing

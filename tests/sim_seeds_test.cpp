@@ -1,0 +1,94 @@
+// One seed, one run: simulations replay exactly, and different seeds explore different ones.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "runtime/execution.hpp"
+#include "runtime/stealing/policy.hpp"
+#include "sim/sim_backend.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle {
+namespace {
+
+runtime::RunResult simulate(const std::string& name, const std::map<std::string, std::string>& stated,
+                            NodeId nodes, CoreId cores, const std::string& victim, std::uint64_t seed) {
+    const auto& kind = workloads::find(name);
+    Settings settings(kind.settings);
+    for (const auto& [key, value] : stated) settings.set(key, value);
+    const auto workload = kind.make(settings);
+    workload->prepare({nodes, cores}, "none");
+    Platform platform;
+    platform.nodes = nodes;
+    platform.cores = cores;
+    sim::SimBackend backend(platform);
+    runtime::Schedule schedule;
+    schedule.seed = seed;
+    schedule.stealing.victim = victim;
+    runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
+    auto result = execution.run();
+    const auto verdict = workload->check(result.answer);
+    EXPECT_EQ(verdict.kind, workloads::Verdict::Kind::right) << verdict.reason << ", seed " << seed;
+    return result;
+}
+
+// Everything that a result file says of a run.
+auto all_of(const runtime::RunResult& result) {
+    std::vector<std::uint64_t> numbers = {static_cast<std::uint64_t>(result.makespan.count())};
+    for (const auto& node : result.nodes) {
+        for (const auto number : {node.tasks, node.steals_within_node, node.steals_between_nodes,
+                                  node.steal_attempts, node.messages, node.active_messages, node.bytes,
+                                  static_cast<std::uint64_t>(node.busy.count())}) {
+            numbers.push_back(number);
+        }
+    }
+    return std::pair(numbers, result.steals);
+}
+
+// 92 solutions: OEIS A000170.
+TEST(SimSeeds, HundredSeedsGiveOneAnswerAndManyMakespans) {
+    std::set<Time> makespans;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const auto result = simulate("nqueens", {{"n", "8"}}, 8, 4, "hierarchical", seed);
+        ASSERT_EQ(result.answer.at(0).value, 92) << "seed " << seed;
+        ASSERT_EQ(result.total.tasks, 2057) << "seed " << seed;
+        makespans.insert(result.makespan);
+    }
+    EXPECT_GE(makespans.size(), 90);
+}
+
+class SimSeeds : public testing::TestWithParam<std::string> {};
+
+TEST_P(SimSeeds, OneSeedReplaysExactly) {
+    const auto once = [&](std::uint64_t seed) {
+        return all_of(simulate("uts", {{"tree", "T1"}, {"depth", "6"}}, 16, 4, GetParam(), seed));
+    };
+    const auto first = once(7);
+    EXPECT_EQ(first, once(7));
+    if (GetParam() != "none") {
+        EXPECT_NE(first, once(8));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SimSeeds, testing::ValuesIn(runtime::victim_policies()),
+                         [](const auto& parameter) { return parameter.param; });
+
+TEST(SimSeeds, EveryTaskIsStolenByTheThiefThatTheMatrixNames) {
+    const auto result = simulate("nqueens", {{"n", "9"}}, 8, 2, "random", 3);
+    std::uint64_t sum = 0;
+    for (const auto& [pair, tasks] : result.steals) {
+        EXPECT_NE(pair.first, pair.second);
+        EXPECT_LT(pair.first, 8);
+        EXPECT_LT(pair.second, 8);
+        sum += tasks;
+    }
+    EXPECT_EQ(sum, result.total.steals_between_nodes);
+    EXPECT_GT(sum, 0);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,121 @@
+// fib: the n-th Fibonacci number by its recursion, a fork and a call each time. The least work a task can
+// have: it measures the scheduler. (EARTH paper, Figure 2; filaments paper; KAAPI paper, section 4.)
+#include <fmt/format.h>
+
+#include "model/fork_join.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using model::Strand;
+
+std::uint64_t fib_sequential(std::uint32_t n) {
+    return n < 2 ? n : fib_sequential(n - 1) + fib_sequential(n - 2);
+}
+
+/// How many calls the recursion makes, the first included.
+std::uint64_t calls(std::uint32_t n) {
+    std::uint64_t smaller = 1, larger = 1;
+    for (std::uint32_t i = 1; i < n; ++i) smaller = std::exchange(larger, larger + smaller + 1);
+    return larger;
+}
+
+struct Fib {
+    static constexpr auto name = "fib";
+    static std::uint64_t run(Strand strand, std::uint32_t n) {
+        strand.work();
+        if (n < 2) return n;
+        strand.fork<Fib>(n - 1);
+        const auto second = strand.call<Fib>(n - 2);
+        return strand.join<Fib>() + second;
+    }
+};
+
+/// The same, sequential from `cutoff` down.
+struct FibWithCutoff {
+    static constexpr auto name = "fib_with_cutoff";
+    static std::uint64_t run(Strand strand, std::uint32_t n, std::uint32_t cutoff) {
+        if (n < cutoff) {
+            strand.work(calls(n));
+            return fib_sequential(n);
+        }
+        strand.work();
+        if (n < 2) return n;
+        strand.fork<FibWithCutoff>(n - 1, cutoff);
+        const auto second = strand.call<FibWithCutoff>(n - 2, cutoff);
+        return strand.join<FibWithCutoff>() + second;
+    }
+};
+
+struct FibSettings {
+    std::uint32_t n;
+    std::uint32_t cutoff;
+    double unit_cost;
+};
+
+class FibProgram final : public model::ForkJoinProgram {
+public:
+    explicit FibProgram(const FibSettings& settings) : settings_(settings) {}
+
+    runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
+    void root(Strand strand) override {
+        const auto value = settings_.cutoff == 0 ? strand.call<Fib>(settings_.n)
+                                                 : strand.call<FibWithCutoff>(settings_.n, settings_.cutoff);
+        answer_ = {{"value", static_cast<double>(value)}};
+    }
+    runtime::Answer answer() const override { return answer_; }
+
+private:
+    FibSettings settings_;
+    runtime::Answer answer_;
+};
+
+class FibWorkload final : public Workload {
+public:
+    explicit FibWorkload(const Settings& settings)
+        : settings_{static_cast<std::uint32_t>(settings.integer("n")),
+                    static_cast<std::uint32_t>(settings.integer("cutoff")), settings.number("unit_cost")} {
+        if (settings_.n > 78) {
+            throw Error(fmt::format("fib({}) does not fit a result", settings_.n), "n is at most 78",
+                        settings.where("n"));
+        }
+    }
+
+    std::unique_ptr<runtime::Program> program(NodeId) const override {
+        return std::make_unique<FibProgram>(settings_);
+    }
+
+    Verdict check(const runtime::Answer& answer) const override {
+        std::uint64_t previous = 1, expected = 0;
+        for (std::uint32_t i = 0; i < settings_.n; ++i) expected += std::exchange(previous, expected);
+        return judge(answer, {{"value", static_cast<double>(expected)}}, "the sum from below");
+    }
+
+    std::vector<const runtime::TaskType*> tasks() const override {
+        return {&model::TaskFunction<Fib>::type, &model::TaskFunction<FibWithCutoff>::type};
+    }
+
+private:
+    FibSettings settings_;
+};
+
+const Registration registration{
+    {"fib",
+     "the n-th Fibonacci number by its recursion: nothing but forks and joins",
+     {{"n", SettingKind::integer, "30", "which Fibonacci number, 0 to 78", {}, 0},
+      {"cutoff", SettingKind::integer, "0", "sequential below this n; 0: never", {}, 0},
+      {"unit_cost",
+       SettingKind::flops,
+       "20f",
+       "cost of one call where work is charged (20 flop: 2 ns at 10 Gf/s)",
+       {},
+       0}},
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<FibWorkload>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads

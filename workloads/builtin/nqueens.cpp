@@ -1,0 +1,157 @@
+// nqueens: in how many ways n queens stand on an n x n board without attacking each other. All solutions, a
+// task for each placement of a queen ("unthrottled"; EARTH paper, section 5; KAAPI paper, section 4).
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+
+#include "model/fork_join.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using model::Strand;
+
+/// The rows above: columns taken, and diagonals as they reach the next row. Bit i is column i.
+struct Board {
+    std::uint32_t columns = 0;
+    std::uint32_t left = 0;
+    std::uint32_t right = 0;
+    std::uint16_t rows_left = 0;
+    std::uint16_t size = 0;
+
+    std::uint32_t free() const { return ~(columns | left | right) & ((1U << size) - 1); }
+
+    Board with(std::uint32_t queen) const {
+        return {columns | queen, (left | queen) << 1, (right | queen) >> 1,
+                static_cast<std::uint16_t>(rows_left - 1), size};
+    }
+};
+
+struct Found {
+    std::uint64_t solutions = 0;
+    std::uint64_t placements = 0;
+};
+
+Found search(const Board& board) {
+    if (board.rows_left == 0) return {1, 1};
+    Found found{0, 1};
+    for (std::uint32_t free = board.free(); free != 0; free &= free - 1) {
+        const Found below = search(board.with(free & (~free + 1)));
+        found.solutions += below.solutions;
+        found.placements += below.placements;
+    }
+    return found;
+}
+
+struct Queens {
+    static constexpr auto name = "nqueens";
+    static Found run(Strand strand, Board board, std::uint16_t cutoff) {
+        if (board.rows_left < cutoff) {
+            const Found found = search(board);
+            strand.work(found.placements);
+            return found;
+        }
+        strand.work();
+        if (board.rows_left == 0) return {1, 1};
+        const std::uint32_t free = board.free();
+        for (std::uint32_t queens = free; queens != 0; queens &= queens - 1) {
+            strand.fork<Queens>(board.with(queens & (~queens + 1)), cutoff);
+        }
+        Found found{0, 1};
+        for (int left = std::popcount(free); left != 0; --left) {
+            const Found below = strand.join<Queens>();
+            found.solutions += below.solutions;
+            found.placements += below.placements;
+        }
+        return found;
+    }
+};
+
+struct QueensSettings {
+    std::uint16_t n;
+    std::uint16_t cutoff;
+    double unit_cost;
+};
+
+class QueensProgram final : public model::ForkJoinProgram {
+public:
+    explicit QueensProgram(const QueensSettings& settings) : settings_(settings) {}
+
+    runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
+    void root(Strand strand) override {
+        const Board empty{0, 0, 0, settings_.n, settings_.n};
+        const Found found = strand.call<Queens>(empty, settings_.cutoff);
+        answer_ = {{"solutions", static_cast<double>(found.solutions)},
+                   {"placements", static_cast<double>(found.placements)}};
+    }
+    runtime::Answer answer() const override { return answer_; }
+
+private:
+    QueensSettings settings_;
+    runtime::Answer answer_;
+};
+
+/// OEIS A000170, n = 0 to 18.
+constexpr std::array<double, 19> known_solutions = {
+    1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
+    724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
+
+class QueensWorkload final : public Workload {
+public:
+    explicit QueensWorkload(const Settings& settings)
+        : settings_{static_cast<std::uint16_t>(settings.integer("n")),
+                    static_cast<std::uint16_t>(settings.integer("cutoff")), settings.number("unit_cost")} {
+        if (settings.integer("n") >= static_cast<std::int64_t>(known_solutions.size())) {
+            throw Error(fmt::format("{} queens take too long", settings.integer("n")), "n is at most 18",
+                        settings.where("n"));
+        }
+        if (settings.integer("cutoff") > settings.integer("n")) {
+            throw Error(fmt::format("cutoff {} is more than the {} rows of the board",
+                                    settings.integer("cutoff"), settings.integer("n")),
+                        "cutoff is a number of rows: below it the search is sequential",
+                        settings.where("cutoff"));
+        }
+    }
+
+    std::unique_ptr<runtime::Program> program(NodeId) const override {
+        return std::make_unique<QueensProgram>(settings_);
+    }
+
+    Verdict check(const runtime::Answer& answer) const override {
+        return judge(answer, {{"solutions", known_solutions[settings_.n]}}, "OEIS A000170");
+    }
+
+    std::vector<const runtime::TaskType*> tasks() const override {
+        return {&model::TaskFunction<Queens>::type};
+    }
+
+private:
+    QueensSettings settings_;
+};
+
+const Registration registration{
+    {"nqueens",
+     "all ways to place n queens on an n x n board, a task for each placement",
+     {{"n", SettingKind::integer, "10", "queens, and rows of the board, 0 to 18", {}, 0},
+      {"cutoff",
+       SettingKind::integer,
+       "0",
+       "sequential where fewer rows than this are left; 0: never",
+       {},
+       0},
+      {"unit_cost",
+       SettingKind::flops,
+       "60f",
+       "cost of one placement where work is charged (60 flop: 6 ns at 10 Gf/s)",
+       {},
+       0}},
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<QueensWorkload>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads

@@ -1,0 +1,235 @@
+// uts: the Unbalanced Tree Search benchmark. A task for each tree node; how many children it has is known
+// only when it runs, and no part of the tree says how large another is. Trees and counts are the benchmark's
+// own (see uts_tree.hpp).
+#include <fmt/format.h>
+
+#include "model/fork_join.hpp"
+#include "workloads/uts_tree.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using model::Strand;
+
+struct UtsSettings {
+    UtsTree tree;
+    std::int32_t cutoff = 0;
+    double unit_cost = 0;
+    std::string check;
+};
+
+UtsCount search(const UtsTree& tree, const UtsNode& node) {
+    const std::int32_t children = tree.children(node);
+    UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
+    for (std::int32_t i = 0; i < children; ++i) count += search(tree, UtsTree::child(node, i));
+    return count;
+}
+
+class UtsProgram;
+
+struct Uts {
+    static constexpr auto name = "uts";
+    static UtsCount run(Strand strand, UtsNode node);
+};
+
+class UtsProgram final : public model::ForkJoinProgram {
+public:
+    explicit UtsProgram(const UtsSettings& settings) : settings_(settings) {}
+
+    const UtsSettings& settings() const { return settings_; }
+    runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
+    void root(Strand strand) override {
+        const UtsCount count = strand.call<Uts>(settings_.tree.root());
+        answer_ = {{"nodes", static_cast<double>(count.nodes)},
+                   {"depth", static_cast<double>(count.depth)},
+                   {"leaves", static_cast<double>(count.leaves)}};
+    }
+    runtime::Answer answer() const override { return answer_; }
+
+private:
+    const UtsSettings& settings_;
+    runtime::Answer answer_;
+};
+
+UtsCount Uts::run(Strand strand, UtsNode node) {
+    const UtsSettings& settings = strand.program<UtsProgram>().settings();
+    if (settings.cutoff > 0 && node.depth >= settings.cutoff) {
+        const UtsCount count = search(settings.tree, node);
+        strand.work(count.nodes);
+        return count;
+    }
+    strand.work();
+    const std::int32_t children = settings.tree.children(node);
+    for (std::int32_t i = 0; i < children; ++i) strand.fork<Uts>(UtsTree::child(node, i));
+    UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
+    for (std::int32_t i = 0; i < children; ++i) count += strand.join<Uts>();
+    return count;
+}
+
+/// The benchmark's sample trees with their published counts; 0 where the source gives no number.
+struct Sample {
+    const char* name;
+    UtsTree tree;
+    UtsCount count;
+};
+
+constexpr auto binomial = UtsTree::Type::binomial;
+constexpr auto geometric = UtsTree::Type::geometric;
+constexpr auto hybrid = UtsTree::Type::hybrid;
+constexpr auto linear = UtsTree::Shape::linear;
+constexpr auto cyclic = UtsTree::Shape::cyclic;
+constexpr auto fixed = UtsTree::Shape::fixed;
+
+constexpr Sample samples[] = {
+    {"T1", {geometric, fixed, 4, 10, 19}, {4130071, 3305118, 10}},
+    {"T2", {geometric, cyclic, 6, 16, 502}, {4117769, 2342762, 81}},
+    {"T3", {binomial, linear, 2000, 6, 42, 0.124875, 8}, {4112897, 3599034, 1572}},
+    {"T4", {hybrid, linear, 6, 16, 1, 0.234375, 4}, {4132453, 3108986, 134}},
+    {"T5", {geometric, linear, 4, 20, 34}, {4147582, 2181318, 20}},
+    {"T1L", {geometric, fixed, 4, 13, 29}, {102181082, 81746377, 13}},
+    {"T3L", {binomial, linear, 2000, 6, 7, 0.200014, 5}, {111345631, 0, 0}},
+    {"T1XL", {geometric, fixed, 4, 15, 29}, {1635119272, 0, 0}},
+};
+
+/// T1 cut at other depths: nodes for d = 3 to 9, of the official program.
+constexpr double t1_at_depth[] = {254, 944, 3987, 16000, 63914, 257042, 1031269};
+
+/// Up to this many nodes an answer without a published count is checked by a sequential search.
+constexpr double recount_limit = 20e6;
+
+class UtsWorkload final : public Workload {
+public:
+    explicit UtsWorkload(const Settings& settings) {
+        const std::string name = settings.text("tree");
+        UtsTree& tree = settings_.tree;
+        tree = samples[0].tree;  // also where a custom tree begins
+        for (const Sample& sample : samples) {
+            if (name == sample.name) tree = sample.tree;
+        }
+        const auto take = [&](const char* key, auto& value) {
+            if (!settings.stated(key)) return;
+            value = static_cast<std::decay_t<decltype(value)>>(settings.number(key));
+        };
+        if (settings.stated("type")) tree.type = type_of(settings.text("type"));
+        if (settings.stated("shape")) tree.shape = shape_of(settings.text("shape"));
+        take("branching", tree.root_branching);
+        take("depth", tree.depth);
+        take("root_seed", tree.seed);
+        take("probability", tree.non_leaf_probability);
+        take("children", tree.non_leaf_children);
+        take("shift", tree.shift);
+        settings_.cutoff = static_cast<std::int32_t>(settings.integer("cutoff"));
+        settings_.unit_cost = settings.number("unit_cost");
+        settings_.check = settings.text("check");
+        // A binomial tree is finite, with probability one, only where a node expects fewer than one child.
+        if (tree.type != geometric && tree.non_leaf_probability * tree.non_leaf_children >= 1) {
+            throw Error(fmt::format("this tree does not end: {} children with probability {}",
+                                    tree.non_leaf_children, tree.non_leaf_probability),
+                        "children times probability must be below 1", settings.where("probability"));
+        }
+    }
+
+    std::unique_ptr<runtime::Program> program(NodeId) const override {
+        return std::make_unique<UtsProgram>(settings_);
+    }
+
+    Verdict check(const runtime::Answer& answer) const override {
+        if (settings_.check == "none") return {Verdict::Kind::unchecked, "check is none"};
+        if (settings_.check == "auto") {
+            if (const runtime::Answer known = published(); !known.empty()) {
+                return judge(answer, known, "counts of the official UTS program");
+            }
+            if (!answer.empty() && answer[0].value > recount_limit) {
+                return {Verdict::Kind::unchecked,
+                        "no published count; set workload.check: sequential to recount"};
+            }
+        }
+        const UtsCount count = search(settings_.tree, settings_.tree.root());
+        return judge(answer,
+                     {{"nodes", static_cast<double>(count.nodes)},
+                      {"depth", static_cast<double>(count.depth)},
+                      {"leaves", static_cast<double>(count.leaves)}},
+                     "a sequential search");
+    }
+
+    std::vector<const runtime::TaskType*> tasks() const override { return {&model::TaskFunction<Uts>::type}; }
+
+private:
+    static UtsTree::Type type_of(const std::string& text) {
+        return text == "binomial" ? binomial : text == "hybrid" ? hybrid : geometric;
+    }
+    static UtsTree::Shape shape_of(const std::string& text) {
+        if (text == "linear") return linear;
+        if (text == "exponential") return UtsTree::Shape::exponential;
+        return text == "cyclic" ? cyclic : fixed;
+    }
+
+    /// The published counts for this tree; empty where there are none.
+    runtime::Answer published() const {
+        const UtsTree& tree = settings_.tree;
+        const auto same = [&tree](const UtsTree& other, bool any_depth) {
+            return tree.type == other.type && tree.shape == other.shape &&
+                   tree.root_branching == other.root_branching && tree.seed == other.seed &&
+                   tree.non_leaf_probability == other.non_leaf_probability &&
+                   tree.non_leaf_children == other.non_leaf_children && tree.shift == other.shift &&
+                   (any_depth || tree.depth == other.depth);
+        };
+        for (const Sample& sample : samples) {
+            if (!same(sample.tree, false)) continue;
+            runtime::Answer known = {{"nodes", static_cast<double>(sample.count.nodes)}};
+            if (sample.count.leaves != 0) {
+                known.push_back({"depth", static_cast<double>(sample.count.depth)});
+                known.push_back({"leaves", static_cast<double>(sample.count.leaves)});
+            }
+            return known;
+        }
+        if (same(samples[0].tree, true) && tree.depth >= 3 && tree.depth <= 9) {
+            return {{"nodes", t1_at_depth[tree.depth - 3]}, {"depth", static_cast<double>(tree.depth)}};
+        }
+        return {};
+    }
+
+    UtsSettings settings_;
+};
+
+const Registration registration{
+    {"uts",
+     "Unbalanced Tree Search: counts the nodes of a tree that nobody can partition in advance",
+     {{"tree",
+       SettingKind::choice,
+       "T1",
+       "one of the benchmark's sample trees, or custom; settings stated below change it",
+       {"T1", "T2", "T3", "T4", "T5", "T1L", "T3L", "T1XL", "custom"}},
+      {"type", SettingKind::choice, "", "law of the number of children", {"geometric", "binomial", "hybrid"}},
+      {"shape",
+       SettingKind::choice,
+       "",
+       "geometric: how branching falls with depth",
+       {"linear", "exponential", "cyclic", "fixed"}},
+      {"branching", SettingKind::number, "", "expected children of the root (the benchmark's b)", {}, 1},
+      {"depth", SettingKind::integer, "", "depth at which a geometric tree ends (d)", {}, 1},
+      {"root_seed", SettingKind::integer, "", "seed of the root (r)", {}, 0},
+      {"probability", SettingKind::number, "", "binomial: that a node has children (q)", {}, 0},
+      {"children", SettingKind::integer, "", "binomial: how many it then has (m)", {}, 1},
+      {"shift", SettingKind::number, "", "hybrid: geometric above this share of the depth (f)", {}, 0},
+      {"cutoff", SettingKind::integer, "0", "sequential from this depth down; 0: never", {}, 0},
+      {"unit_cost",
+       SettingKind::flops,
+       "800f",
+       "cost of one tree node where work is charged (800 flop: 80 ns at 10 Gf/s)",
+       {},
+       0},
+      {"check",
+       SettingKind::choice,
+       "auto",
+       "what the answer is compared with: published counts or a sequential search",
+       {"auto", "sequential", "none"}}},
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<UtsWorkload>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads
