@@ -69,7 +69,8 @@ std::set<std::string> results_in(const std::string& directory) {
 void sweep(const fs::path& folder) {
     std::vector<fs::path> left;
     std::error_code problem;
-    for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
+    for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end;
+         entry.increment(problem)) {
         if (entry->path().extension() == ".tmp") left.push_back(entry->path());
     }
     for (const fs::path& path : left) fs::remove(path, problem);
@@ -116,7 +117,9 @@ void forget_cell(const std::string& directory, const std::string& cell) {
         fs::remove(fs::path(directory) / cell / name, ignored);
 }
 
-void sweep_cell(const std::string& directory, const std::string& cell) { sweep(fs::path(directory) / cell); }
+void sweep_cell(const std::string& directory, const std::string& cell) {
+    sweep(fs::path(directory) / cell);
+}
 
 void write_tables(const std::string& directory, const std::vector<std::string>& cells) {
     std::set<std::string> others = results_in(directory);
