@@ -24,6 +24,9 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
     options.stack_bytes = experiment.schedule.stack_bytes;
+    options.core_speed = experiment.platform.core_speed;
+    options.latency = 2 * experiment.platform.network.latency;  // to the switch, and from it
+    options.bandwidth = experiment.platform.network.bandwidth;
     options.membership = native::membership_from_environment();
     options.fingerprint = runtime::task_types_fingerprint();
     return std::make_unique<native::NativeBackend>(std::move(options));
