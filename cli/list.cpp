@@ -10,7 +10,7 @@
 #include "base/settings.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
-#include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
 
@@ -64,7 +64,7 @@ std::vector<Item> stealing_items() {
 
 std::vector<Item> partitioner_items() {
     std::vector<Item> items;
-    for (const auto& kind : partitioners::all()) items.push_back({kind.name, kind.help});
+    for (const auto& kind : partitioners::placements()) items.push_back({kind.name, kind.help});
     return items;
 }
 

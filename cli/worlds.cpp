@@ -93,6 +93,20 @@ std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experime
     return make_inprocess(experiment);
 }
 
+ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world) {
+    const runtime::Topology& topology = world.topology();
+    const Overheads& costs = experiment.platform.overheads;
+    const Time overhead = costs.message_enqueue + costs.message_send + costs.message_receive;
+    const bool charged = experiment.backend == configs::Backend::sim;
+    ClusterView cluster;
+    cluster.grid = {topology.nodes, topology.cores};
+    cluster.core_speed = topology.core_speed > 0 ? topology.core_speed : experiment.platform.core_speed;
+    cluster.message_seconds = to_seconds(topology.latency + (charged ? overhead : Time::zero()));
+    cluster.seconds_per_byte = topology.bandwidth > 0 ? 1 / topology.bandwidth : 0;
+    cluster.group = topology.group;
+    return cluster;
+}
+
 bool has_simulation() {
 #ifdef HEDDLE_SIM
     return true;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::configs {
@@ -224,7 +224,7 @@ void add_platform(std::vector<Field>& all) {
 void add_schedule(std::vector<Field>& all) {
     using Amount = runtime::Stealing::Amount;
     all.push_back(choice(
-        "schedule.placement", partitioners::names(), "where a task starts",
+        "schedule.placement", partitioners::placement_names(), "where a task starts",
         [](const Experiment& e) { return e.schedule.placement; },
         [](Experiment& e, const std::string& name, std::size_t) { e.schedule.placement = name; }));
     all.push_back(choice(

@@ -40,6 +40,7 @@ struct Topology {
     std::vector<std::uint32_t> group;
     Time latency{};
     double bandwidth = 0;
+    double core_speed = 0;  ///< flops per second of a core, on average over the nodes
 };
 
 /// One thread of control of a node: a worker, or the module that delivers messages (the receiver). The

@@ -148,6 +148,7 @@ NodeReport Node::report() const {
     NodeReport report;
     report.node = id_;
     report.answer = program_->answer();
+    report.evidence = program_->evidence();
     report.stolen_from = steals_.stolen_from();
     report.counters = receiver_outbox_->counters();
     for (const auto& worker : workers_) {

@@ -59,6 +59,9 @@ struct SimBackend::State {
         const RouteMeans means = mean_route(simgrid, topology.nodes);
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
+        double speeds = 0;
+        for (NodeId node = 0; node < platform.nodes; ++node) speeds += speed(node);
+        topology.core_speed = speeds / platform.nodes;
     }
 
     double speed(NodeId node) const {

@@ -108,6 +108,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.topology.group.resize(membership.nodes, 0);
     state.topology.latency = given.latency;
     state.topology.bandwidth = given.bandwidth;
+    state.topology.core_speed = given.core_speed;
     state.parkers = std::vector<Parker>(given.cores);
 
     // Everybody has a core of his own only if all workers of the run on this machine do.
