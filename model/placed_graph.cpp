@@ -28,7 +28,9 @@ struct Payload {
     Inputs* stolen = nullptr;
 };
 
-PlacedGraphProgram* program_of(Node& node) { return dynamic_cast<PlacedGraphProgram*>(&node.program()); }
+PlacedGraphProgram* program_of(Node& node) {
+    return dynamic_cast<PlacedGraphProgram*>(&node.program());
+}
 
 Payload read_payload(const std::byte* bytes) {
     Payload payload;
@@ -84,17 +86,14 @@ const runtime::Cargo cargo{pack, unpack};
 /// Only the task's number travels; `stolen` is made anew.
 const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(TaskIndex), 0, true, &cargo);
 
-const Handler datum_handler("placed_graph.datum", Handler::Kind::work,
-                            [](Node& node, NodeId from, auto message) {
-                                Reader reader(message);
-                                const auto delivery = reader.get<std::uint32_t>();
-                                PlacedGraphProgram* program = program_of(node);
-                                if (program && reader.ok() &&
-                                    program->receive(node, delivery, reader.get_rest()))
-                                    return;
-                                spdlog::error("node {}: data from node {} that nobody here waits for",
-                                              node.id(), from);
-                            });
+const Handler datum_handler(
+    "placed_graph.datum", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+        Reader reader(message);
+        const auto delivery = reader.get<std::uint32_t>();
+        PlacedGraphProgram* program = program_of(node);
+        if (program && reader.ok() && program->receive(node, delivery, reader.get_rest())) return;
+        spdlog::error("node {}: data from node {} that nobody here waits for", node.id(), from);
+    });
 
 }  // namespace
 
@@ -179,8 +178,8 @@ bool PlacedGraphProgram::receive(Node& node, std::uint32_t delivery, std::span<c
     return true;
 }
 
-// Invariant: what a signal announces was written before it, and the last signal, which makes the task ready, has
-// seen all others.
+// Invariant: what a signal announces was written before it, and the last signal, which makes the task ready,
+// has seen all others.
 void PlacedGraphProgram::arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum) {
     held_[delivery.local].datum = std::move(datum);
     for (const TaskIndex consumer : plan_.consumers(delivery)) signal(caller, consumer);

@@ -1,11 +1,11 @@
 // A task graph whose tasks were placed before the run, and how the nodes run it: each worker its own tasks in
-// the order of the schedule, each datum sent once to every node that needs it, while the senders and receivers
-// go on computing. What a task does is for a subclass of PlacedGraphProgram to say; who placed it, for
-// partitioners/.
+// the order of the schedule, each datum sent once to every node that needs it, while the senders and
+// receivers go on computing. What a task does is for a subclass of PlacedGraphProgram to say; who placed it,
+// for partitioners/.
 //
 // After Gautier, Besseron, Pigeon: "KAAPI: a thread scheduling runtime system for data flow computations on
-// cluster of multi-processors", section 3.5 (partitioned threads with send and receive tasks) and 3.3 (a stolen
-// task takes its data along, and its results go home).
+// cluster of multi-processors", section 3.5 (partitioned threads with send and receive tasks) and 3.3 (a
+// stolen task takes its data along, and its results go home).
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ class PlacedGraph {
 public:
     /// How a worker goes through its tasks.
     enum class Order : std::uint8_t {
-        strict,  ///< exactly in the order of the schedule: it waits for the next one, even if a later is ready
+        strict,  ///< exactly in the order of the schedule: it waits for the next one, even if a later is
+                 ///< ready
         ready,   ///< the first in the order of those that are ready
     };
 
@@ -92,8 +93,8 @@ public:
     /// Bytes of data that a run sends between nodes where nothing is stolen.
     std::uint64_t bytes_between_nodes() const;
 
-    /// What a message of data carries besides them: headers, and of declared data the few bytes that the tasks
-    /// really hand over.
+    /// What a message of data carries besides them: headers, and of declared data the few bytes that the
+    /// tasks really hand over.
     static constexpr std::uint64_t message_bytes_besides = 20;
 
 private:
@@ -136,8 +137,8 @@ public:
     const PlacedGraph& plan() const { return plan_; }
 
     // --- for the messages
-    /// A datum has come from another node, and the receiver of `node` has it. False where the message makes no
-    /// sense.
+    /// A datum has come from another node, and the receiver of `node` has it. False where the message makes
+    /// no sense.
     bool receive(runtime::Node& node, std::uint32_t delivery, std::span<const std::byte> datum);
     /// What the task needs, taken out of the node's store.
     Inputs take_inputs(TaskIndex task);

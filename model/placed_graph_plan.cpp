@@ -95,10 +95,10 @@ void PlacedGraph::find_deliveries() {
             const auto bytes = static_cast<std::uint64_t>(std::llround(link.bytes));
             const auto first = deliveries_.begin() + deliveries_begin_[link.task];
             const auto last = deliveries_.begin() + deliveries_begin_[link.task + 1];
-            const auto found = std::lower_bound(
-                first, last, std::pair(node, bytes), [](const Delivery& delivery, const auto& wanted) {
-                    return std::pair(delivery.node, delivery.bytes) < wanted;
-                });
+            const auto found = std::lower_bound(first, last, std::pair(node, bytes),
+                                                [](const Delivery& delivery, const auto& wanted) {
+                                                    return std::pair(delivery.node, delivery.bytes) < wanted;
+                                                });
             HEDDLE_ASSERT(found != last && found->node == node && found->bytes == bytes);
             inputs_[place++] = static_cast<std::uint32_t>(found - deliveries_.begin());
         }

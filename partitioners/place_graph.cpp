@@ -22,16 +22,15 @@ bool is_among(const Kinds& kinds, const std::string& name) {
 }
 
 schedulers::Machine machine_of(const GraphToPlace& what, const ClusterView& cluster) {
-    schedulers::Machine machine =
-        schedulers::Machine::nodes(cluster.grid, cluster.core_speed, {},
-                                   {cluster.message_seconds, cluster.seconds_per_byte});
+    schedulers::Machine machine = schedulers::Machine::nodes(
+        cluster.grid, cluster.core_speed, {}, {cluster.message_seconds, cluster.seconds_per_byte});
     if (what.costs.empty()) return machine;
     const std::size_t workers = cluster.grid.workers();
     machine.times.reserve(what.costs.size() * workers);
     for (const std::vector<double>& row : what.costs) {
         if (row.size() != workers) {
-            throw Error(fmt::format("the graph's costs are for {} processors, and the cluster has {}", row.size(),
-                                    workers),
+            throw Error(fmt::format("the graph's costs are for {} processors, and the cluster has {}",
+                                    row.size(), workers),
                         fmt::format("choose platform.nodes and platform.cores so that there are {} workers",
                                     row.size()));
         }
@@ -49,7 +48,8 @@ std::vector<TaskIndex> in_order_of(const schedulers::Problem& problem, const sch
     std::sort(sequence.begin(), sequence.end(), [&](TaskIndex a, TaskIndex b) {
         const schedulers::Slot& left = schedule.slot(a);
         const schedulers::Slot& right = schedule.slot(b);
-        return std::tuple(left.start, left.finish, place[a]) < std::tuple(right.start, right.finish, place[b]);
+        return std::tuple(left.start, left.finish, place[a]) <
+               std::tuple(right.start, right.finish, place[b]);
     });
     return sequence;
 }
@@ -105,7 +105,8 @@ PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const
                 std::max(bound, schedule.proved_bound())};
     }
     Placement placement = place_only(name, what, cluster, seed);
-    std::vector<TaskIndex> sequence = schedulers::ready_by_priority(problem, schedulers::bottom_levels(problem));
+    std::vector<TaskIndex> sequence =
+        schedulers::ready_by_priority(problem, schedulers::bottom_levels(problem));
     std::vector<schedulers::ProcessorIndex> processors;
     processors.reserve(problem.tasks());
     for (TaskIndex task = 0; task < problem.tasks(); ++task) {

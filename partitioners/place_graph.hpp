@@ -39,8 +39,8 @@ struct PlacedTasks {
 };
 
 /// Places a graph. Schedulers give their own order; under any other name a worker prefers the task with the
-/// longest way to the end of the graph (its b-level). The same arguments give the same result. Throws Error for
-/// an unknown name (with the nearest known one) and for costs that do not fit the cluster.
+/// longest way to the end of the graph (its b-level). The same arguments give the same result. Throws Error
+/// for an unknown name (with the nearest known one) and for costs that do not fit the cluster.
 PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const ClusterView& cluster,
                         std::uint64_t seed);
 

@@ -120,7 +120,8 @@ Row row_of(const Json& result) {
         const Json& value = result.at(name);
         row.emplace_back(name, value.is_null() ? "" : as_text(value));
     };
-    for (const char* name : {"makespan_seconds", "promised_seconds", "lower_bound_seconds", "tasks"}) add(name);
+    for (const char* name : {"makespan_seconds", "promised_seconds", "lower_bound_seconds", "tasks"})
+        add(name);
     row.emplace_back("steals_within_node", as_text(steals.at("within_node")));
     row.emplace_back("steals_between_nodes", as_text(steals.at("between_nodes")));
     row.emplace_back("steal_attempts", as_text(steals.at("attempts")));

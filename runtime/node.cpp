@@ -129,7 +129,11 @@ bool Node::passive() const {
 void Node::end_activity(Worker& worker) {
     worker.outbox().flush();
     if (active_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
-    if (termination_.look(worker.outbox())) stop(worker, worker.outbox());
+    look_for_end(worker.outbox());
+}
+
+void Node::look_for_end(Outbox& outbox) {
+    if (termination_.look(outbox)) stop(outbox.context(), outbox);
 }
 
 void Node::stop(Context& caller, Outbox& outbox) {

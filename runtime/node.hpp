@@ -52,8 +52,8 @@ public:
     /// Tasks in the ranked queues of all workers; never less than there are.
     std::atomic<std::uint32_t>& ranked_waiting() { return ranked_waiting_; }
 
-    /// Gives a worker of this node a task of the schedule that is ready, and wakes whoever may run it. `caller`
-    /// and its outbox: a worker of this node, or the receiver.
+    /// Gives a worker of this node a task of the schedule that is ready, and wakes whoever may run it.
+    /// `caller` and its outbox: a worker of this node, or the receiver.
     void put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task);
 
     StealService& steals() { return steals_; }
@@ -75,6 +75,10 @@ public:
         active_.fetch_add(1, std::memory_order_seq_cst);
     }
     void end_activity(Worker& worker);
+
+    /// To be called, by whoever owns the outbox, when this node may have become passive: looks whether the
+    /// run is over.
+    void look_for_end(Outbox& outbox);
 
     // --- the end
     bool stopping() const { return stopping_.load(std::memory_order_seq_cst); }

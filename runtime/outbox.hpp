@@ -71,6 +71,7 @@ public:
     /// Sends what has gathered.
     void flush();
 
+    Context& context() const { return context_; }
     const Counters& counters() const { return counters_; }
 
 private:

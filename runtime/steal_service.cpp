@@ -13,8 +13,8 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr CoreId nobody = ~CoreId{0};       ///< tokens that answer no request: a lifeline's
-constexpr std::uint32_t most_at_once = 64;  ///< tasks in one message
+constexpr CoreId nobody = ~CoreId{0};                ///< tokens that answer no request: a lifeline's
+constexpr std::uint32_t most_at_once = 64;           ///< tasks in one message
 constexpr std::size_t message_bytes_max = 1U << 20;  ///< beyond which no task more joins a message
 
 struct TokenHeader {
@@ -126,7 +126,9 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         outbox.post(thief, tokens_handler, message.bytes(), Outbox::Urgency::now, {}, padding);
         outbox.count_data(data_bytes + padding);
     }
-    node_.ranked_waiting().fetch_sub(ranked, std::memory_order_seq_cst);
+    // The last task that waited may have left with no worker having been active.
+    if (ranked != 0 && node_.ranked_waiting().fetch_sub(ranked, std::memory_order_seq_cst) == ranked)
+        node_.look_for_end(outbox);
     return count;
 }
 

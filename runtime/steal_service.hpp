@@ -33,8 +33,8 @@ public:
     /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
     void send_result(Worker& worker, const Token& token);
 
-    /// Called by whoever has made tasks that may leave: gives some to nodes that wait at the end of a lifeline,
-    /// as far as they go.
+    /// Called by whoever has made tasks that may leave: gives some to nodes that wait at the end of a
+    /// lifeline, as far as they go.
     void serve_lifelines(Outbox& outbox);
     bool lifelines_waiting() const { return waiting_.load(std::memory_order_relaxed) != 0; }
 

@@ -88,8 +88,7 @@ void Network::send(Time departure, Message& message) {
     card_free = start + gap_;
     // Unique, and the same whatever the other nodes do.
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
-    const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to,
-                         message.size()};
+    const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to, message.size()};
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
     earliest_ends_.emplace(flow.start + transfer - transfer / 1000000 - Time(1), id);

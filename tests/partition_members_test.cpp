@@ -129,8 +129,7 @@ TEST(Partition, GraphsBeyondTheLibrarysIndicesAreRefused) {
             throw;
         },
         Error);
-    EXPECT_THROW(make_graph_partitioner("metis")->partition(mesh(2, 2, one, one), {65536, 65536}),
-                 Error);
+    EXPECT_THROW(make_graph_partitioner("metis")->partition(mesh(2, 2, one, one), {65536, 65536}), Error);
 }
 
 TEST(Partition, TheSeedIsWhatChangesTheResult) {
@@ -210,8 +209,7 @@ TEST(Partition, LibrariesNameTheirVersion) {
                 testing::MatchesRegex("METIS 5\\.[0-9]+\\.[0-9]+"));
     EXPECT_THAT(make_graph_partitioner("scotch")->library(),
                 testing::MatchesRegex("Scotch 7\\.[0-9]+\\.[0-9]+"));
-    EXPECT_EQ(make_graph_partitioner("two_level")->library(),
-              make_graph_partitioner("metis")->library());
+    EXPECT_EQ(make_graph_partitioner("two_level")->library(), make_graph_partitioner("metis")->library());
     EXPECT_EQ(make_graph_partitioner("block")->library(), "");
     EXPECT_THROW(make_graph_partitioner("metis"), Error);
 }

@@ -41,8 +41,8 @@ public:
     virtual ~Workload() = default;
 
     /// The cluster that the run is on, and how tasks are placed there and stolen. Called once, before any
-    /// program is made; on every process, with the same result. Workloads that place nothing ignore it. Throws
-    /// Error.
+    /// program is made; on every process, with the same result. Workloads that place nothing ignore it.
+    /// Throws Error.
     virtual void prepare(const ClusterView& /*cluster*/, const runtime::Schedule& /*schedule*/) {}
 
     /// What the placement promises. Called after `prepare`.

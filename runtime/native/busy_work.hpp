@@ -6,8 +6,8 @@
 namespace heddle::native {
 
 /// Keeps the caller's core busy for as long as `duration` of undisturbed computing: a fixed number of steps,
-/// so that a core which is taken away meanwhile makes it last longer, as it would real work. The first call in
-/// a process measures how long a step takes, for some milliseconds.
+/// so that a core which is taken away meanwhile makes it last longer, as it would real work. The first call
+/// in a process measures how long a step takes, for some milliseconds.
 void keep_busy(Time duration);
 
 }  // namespace heddle::native

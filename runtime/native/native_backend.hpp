@@ -21,7 +21,7 @@ struct NativeOptions {
     std::uint64_t stack_bytes = 64ULL << 20;    ///< stack of one worker; touched only as it is used
     std::optional<Membership> membership = {};  ///< none: a run of one node
     std::uint64_t fingerprint = 0;  ///< of the binary; nodes with different ones refuse each other
-    bool bind = true;  ///< bind workers to cores, where all workers on this machine fit its cores
+    bool bind = true;          ///< bind workers to cores, where all workers on this machine fit its cores
     double core_speed = 10e9;  ///< flops per second: how long work lasts that is only declared
     std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
     Time latency{};                         ///< Topology::latency

@@ -109,14 +109,14 @@ public:
             throw error.at(settings.where("graph"));
         }
         const std::string kernels = settings.text("kernel_costs");
-        if (!kernels.empty()) table_ = graphs::read_kernel_costs(beside(kernels, settings.where("kernel_costs")));
+        if (!kernels.empty())
+            table_ = graphs::read_kernel_costs(beside(kernels, settings.where("kernel_costs")));
     }
 
     void prepare(const ClusterView& stated, const runtime::Schedule& schedule) override {
         ClusterView cluster = stated;
         cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
-        if (table_)
-            file_ = with_kernel_costs(std::move(file_), *table_, cluster.core_speed, Random(seed_));
+        if (table_) file_ = with_kernel_costs(std::move(file_), *table_, cluster.core_speed, Random(seed_));
         const partitioners::GraphToPlace what{&file_.graph, file_.writes, file_.data, file_.costs};
         partitioners::PlacedTasks placed =
             partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
@@ -140,7 +140,8 @@ public:
         double checksum = 0;
         for (const TaskIndex task : graph.topological_order()) {
             std::uint64_t value = mixed(task + 1);
-            for (const TaskGraph::Link& link : graph.predecessors(task)) value = mixed(value + values[link.task]);
+            for (const TaskGraph::Link& link : graph.predecessors(task))
+                value = mixed(value + values[link.task]);
             values[task] = value;
             checksum += counted(value);
         }
@@ -171,7 +172,8 @@ const Registration registration{
       {"format", SettingKind::choice, "auto", "of the file", format_names()},
       {"time_unit", SettingKind::flops, "1Gf", "work of one unit of time in the file", {}, 0},
       {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0},
-      {"kernel_costs", SettingKind::text, "", "a table of kernel, mean, deviation: costs for the graph's tasks"},
+      {"kernel_costs", SettingKind::text, "",
+       "a table of kernel, mean, deviation: costs for the graph's tasks"},
       {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<DagWorkload>(settings);
