@@ -64,6 +64,19 @@ Placement place_only(const std::string& name, const GraphToPlace& what, const Cl
     return place_by_data(*kind.make(settings), *what.graph, what.writes, what.data, cluster.grid);
 }
 
+/// With the makespan if each task runs as early as its worker's order and its data allow.
+PlacedTasks promised(const schedulers::Problem& problem, Placement placement, std::vector<TaskIndex> sequence,
+                     double bound) {
+    std::vector<schedulers::ProcessorIndex> processors;
+    processors.reserve(problem.tasks());
+    for (TaskIndex task = 0; task < problem.tasks(); ++task) {
+        const WorkerId worker = placement.of(task);
+        processors.push_back(worker.node * placement.grid().cores + worker.core);
+    }
+    const double makespan = schedulers::run_in_sequence(problem, processors, sequence).makespan();
+    return {std::move(placement), std::move(sequence), makespan, bound};
+}
+
 std::vector<NamedPlacement> collect() {
     std::vector<NamedPlacement> found;
     const auto add = [&found](const auto& kinds) {
@@ -101,20 +114,11 @@ PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const
     const bool schedules = is_among(schedulers::all(), name) && !is_among(graph_partitioners(), name);
     if (schedules) {
         const schedulers::Schedule schedule = schedulers::make(name)->schedule(problem, {seed, {}});
-        return {schedule.placement(cluster.grid), in_order_of(problem, schedule), schedule.makespan(),
-                std::max(bound, schedule.proved_bound())};
+        return promised(problem, schedule.placement(cluster.grid), in_order_of(problem, schedule),
+                        std::max(bound, schedule.proved_bound()));
     }
-    Placement placement = place_only(name, what, cluster, seed);
-    std::vector<TaskIndex> sequence =
-        schedulers::ready_by_priority(problem, schedulers::bottom_levels(problem));
-    std::vector<schedulers::ProcessorIndex> processors;
-    processors.reserve(problem.tasks());
-    for (TaskIndex task = 0; task < problem.tasks(); ++task) {
-        const WorkerId worker = placement.of(task);
-        processors.push_back(worker.node * cluster.grid.cores + worker.core);
-    }
-    const double makespan = schedulers::run_in_sequence(problem, processors, sequence).makespan();
-    return {std::move(placement), std::move(sequence), makespan, bound};
+    return promised(problem, place_only(name, what, cluster, seed),
+                    schedulers::ready_by_priority(problem, schedulers::bottom_levels(problem)), bound);
 }
 
 }  // namespace heddle::partitioners
