@@ -78,8 +78,9 @@ std::vector<Item> platform_items() {
 }
 
 std::vector<Item> model_items() {
-    return {{"fork_join", "tasks that fork tasks and join them, call by call"},
-            {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
+    return {
+        {"fork_join", "tasks that fork tasks and join them, call by call"},
+        {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
 }
 
 struct Topic {
