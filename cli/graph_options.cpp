@@ -5,7 +5,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <charconv>
 
 #include "base/units.hpp"
 
@@ -57,18 +56,6 @@ std::vector<std::string> names_in(const std::string& option, const std::string& 
             names.back() += c;
     }
     return names;
-}
-
-std::uint32_t whole_number(const std::string& option, const std::string& text, std::uint32_t least,
-                           std::uint32_t most) {
-    std::uint32_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || value < least || value > most) {
-        throw Error(fmt::format("expected a whole number from {} to {}, found `{}`", least, most, text), {},
-                    {option, 0});
-    }
-    return value;
 }
 
 }  // namespace heddle::cli

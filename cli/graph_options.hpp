@@ -2,7 +2,9 @@
 // numbers, with errors that name the option. Reads no graph: that is graphs/graph_source.hpp.
 #pragma once
 
-#include <cstdint>
+#include <fmt/format.h>
+
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,17 @@ std::vector<std::string> names_in(const std::string& option, const std::string& 
                                   const std::vector<std::string>& known);
 
 /// Throws Error for anything but a whole number from `least` to `most`.
-std::uint32_t whole_number(const std::string& option, const std::string& text, std::uint32_t least,
-                           std::uint32_t most);
+template <class Whole>
+Whole whole_number(const std::string& option, const std::string& text, Whole least, Whole most) {
+    Whole value = 0;
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || value < least || value > most) {
+        throw Error(fmt::format("expected a whole number from {} to {}, found `{}`", least, most, text), {},
+                    {option, 0});
+    }
+    return value;
+}
 
 /// What `parse` makes of an option's text; its Error names the option.
 template <class Parse>

@@ -65,9 +65,12 @@ void count_processors(const MachineOptions& options, const graphs::GraphFile& gr
     machine.processors = 0;  // nobody said
     if (nodes) {
         const ProcessorIndex each =
-            options.cores.empty() ? 1 : whole_number("--cores", options.cores, 1, processors_max);
+            options.cores.empty() ? 1
+                                  : whole_number<std::uint32_t>("--cores", options.cores, 1, processors_max);
         const ProcessorIndex count =
-            options.nodes.empty() ? 1 : whole_number("--nodes", options.nodes, 1, processors_max / each);
+            options.nodes.empty()
+                ? 1
+                : whole_number<std::uint32_t>("--nodes", options.nodes, 1, processors_max / each);
         machine.processors = count * each;
         machine.processors_per_node = each;
     }
@@ -77,7 +80,8 @@ void count_processors(const MachineOptions& options, const graphs::GraphFile& gr
             throw Error("nodes have a number of processors",
                         "state --nodes and --cores, or --procs unbounded");
         const ProcessorIndex stated =
-            bounded ? whole_number("--procs", options.processors, 1, processors_max) : schedulers::unbounded;
+            bounded ? whole_number<std::uint32_t>("--procs", options.processors, 1, processors_max)
+                    : schedulers::unbounded;
         if (nodes && stated != machine.processors) {
             throw Error(fmt::format("{} nodes of {} cores are not {} processors",
                                     machine.processors / machine.processors_per_node,
@@ -88,7 +92,7 @@ void count_processors(const MachineOptions& options, const graphs::GraphFile& gr
     }
     if (machine.processors == 0) {
         if (costs == 0) {
-            throw Error("on how many processors?",
+            throw Error("the number of processors is missing",
                         "state --procs P, --procs unbounded, or --nodes N --cores C");
         }
         machine.processors = costs;

@@ -43,7 +43,7 @@ struct Options {
 struct Judged {
     std::string partitioner;
     std::string library;  ///< and its version; empty: our own
-    Json settings = Json::object();
+    Json settings;
     Parts parts;
     double seconds = 0;  ///< taken to make it, of real time
     double cut = 0;
@@ -63,12 +63,13 @@ std::optional<WorkerGrid> grid_of(const Options& options) {
     const bool nodes = !options.nodes.empty() || !options.cores.empty();
     WorkerGrid grid;
     if (nodes) {
-        if (!options.cores.empty()) grid.cores = whole_number("--cores", options.cores, 1, parts_max);
+        if (!options.cores.empty())
+            grid.cores = whole_number<std::uint32_t>("--cores", options.cores, 1, parts_max);
         if (!options.nodes.empty())
-            grid.nodes = whole_number("--nodes", options.nodes, 1, parts_max / grid.cores);
+            grid.nodes = whole_number<std::uint32_t>("--nodes", options.nodes, 1, parts_max / grid.cores);
     }
     if (options.parts.empty()) return nodes ? std::optional(grid) : std::nullopt;
-    const std::uint32_t parts = whole_number("--parts", options.parts, 1, parts_max);
+    const std::uint32_t parts = whole_number<std::uint32_t>("--parts", options.parts, 1, parts_max);
     if (!nodes) return WorkerGrid{parts, 1};
     if (grid.workers() != parts) {
         throw Error(fmt::format("{} nodes of {} cores are not {} parts", grid.nodes, grid.cores, parts),
@@ -93,8 +94,8 @@ double imbalance_for(const GraphPartitionerKind& kind, double wanted, const Work
 /// What every partitioner is asked that can be: the options that are settings of most.
 Settings common_settings(const Options& options) {
     Settings common(
-        {{"imbalance", SettingKind::number, "0", "how much more than the mean a part may have", {}, 0},
-         {"seed", SettingKind::integer, "1", "of the random choices", {}, 0}});
+        {{"imbalance", SettingKind::number, "", "how much more than the mean a part may have", {}, 0},
+         {"seed", SettingKind::integer, "", "of the random choices", {}, 0}});
     if (!options.imbalance.empty()) common.set("imbalance", options.imbalance, {"--imbalance", 0});
     if (!options.seed.empty()) common.set("seed", options.seed, {"--seed", 0});
     return common;
@@ -134,7 +135,7 @@ Judged make_partition(const DataGraph& graph, const WorkerGrid& grid, const std:
     const GraphPartitionerKind& kind = partitioners::graph_partitioner_named(name);
     const Settings settings = settings_for(kind, options, grid);
     const auto partitioner = kind.make(settings);
-    Judged made{name, partitioner->library(), {}, {}};
+    Judged made{name, partitioner->library(), Json::object(), {}};
     for (const Setting& one : settings.declared()) made.settings[one.name] = settings.text(one.name);
     const double began = native::wall_seconds();
     made.parts = partitioner->partition(graph, grid);
@@ -144,7 +145,7 @@ Judged make_partition(const DataGraph& graph, const WorkerGrid& grid, const std:
 
 Judged check_file(const DataGraph& graph, std::optional<WorkerGrid>& grid, const std::string& path) {
     const std::size_t parts = grid ? grid->workers() : parts_max;
-    Judged read{"from file", {}, {}, read_parts(path, graph.data(), parts)};
+    Judged read{"from file", {}, Json::object(), read_parts(path, graph.data(), parts)};
     if (!grid) {  // as many as the file has
         const auto highest = std::max_element(read.parts.begin(), read.parts.end());
         grid = WorkerGrid{highest == read.parts.end() ? 1 : *highest + 1, 1};
@@ -199,7 +200,8 @@ int partition(const Options& options) {
     const std::vector<std::string> names =
         make ? names_in("--partitioner", options.partitioners, known_names()) : std::vector<std::string>{};
     std::optional<WorkerGrid> grid = grid_of(options);
-    if (make && !grid) throw Error("into how many parts?", "state --parts K, or --nodes N --cores C");
+    if (make && !grid)
+        throw Error("the number of parts is missing", "state --parts K, or --nodes N --cores C");
     for (const std::string& name : names)  // mistakes before any work
         settings_for(partitioners::graph_partitioner_named(name), options, *grid);
     if (!options.out.empty() && names.size() > 1)

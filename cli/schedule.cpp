@@ -5,10 +5,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <cmath>
 #include <iostream>
+#include <optional>
 #include <utility>
 
+#include "base/settings.hpp"
 #include "cli/gantt.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/machine_options.hpp"
@@ -28,24 +29,38 @@ namespace {
 struct Options {
     GraphOptions graph;
     MachineOptions machine;
-    std::string schedulers;
-    std::uint64_t seed = 1;
-    double budget = 0;  ///< seconds; 0: none
+    std::string schedulers, seed, budget;
     std::string out, read;
     bool gantt = false;
     bool json = false;
 };
 
-JudgedSchedule make_schedule(const ScheduleTask& task, const std::string& name, const Options& options,
+/// How a schedule is made.
+struct Effort {
+    std::uint64_t seed = 1;
+    std::optional<double> budget;  ///< seconds
+};
+
+Effort effort_of(const Options& options) {
+    Effort effort;
+    if (!options.seed.empty()) effort.seed = whole_number<std::uint64_t>("--seed", options.seed, 0, ~0ULL);
+    if (options.budget.empty()) return effort;
+    Settings checked({{"budget", SettingKind::number, "", "seconds", {}, 0}});
+    checked.set("budget", options.budget, {"--budget", 0});
+    effort.budget = checked.number("budget");
+    return effort;
+}
+
+JudgedSchedule make_schedule(const ScheduleTask& task, const std::string& name, const Effort& effort,
                              double lower_bound) {
     const auto scheduler = schedulers::make(name);
-    schedulers::Options how{options.seed, {}};
+    schedulers::Options how{effort.seed, {}};
     const double began = native::wall_seconds();
-    if (options.budget > 0)
-        how.out_of_time = [end = began + options.budget] { return native::wall_seconds() >= end; };
+    if (effort.budget)
+        how.out_of_time = [end = began + *effort.budget] { return native::wall_seconds() >= end; };
     schedulers::Schedule schedule = scheduler->schedule(task.problem, how);
     const double seconds = native::wall_seconds() - began;
-    return judge(task, name, options.seed, std::move(schedule), seconds, lower_bound);
+    return judge(task, name, effort.seed, std::move(schedule), seconds, lower_bound);
 }
 
 JudgedSchedule check_file(const ScheduleTask& task, ScheduleFile file, const Options& options,
@@ -56,13 +71,6 @@ JudgedSchedule check_file(const ScheduleTask& task, ScheduleFile file, const Opt
     } catch (const Error& error) {  // a processor that the machine lacks
         throw error.at({options.read, file.line});
     }
-}
-
-void check(const Options& options, std::size_t schedulers) {
-    if (!(options.budget >= 0 && std::isfinite(options.budget)))
-        throw Error(fmt::format("--budget is {}", options.budget), "seconds, a number above 0");
-    if (!options.out.empty() && schedulers > 1)
-        throw Error("a file holds one schedule", "name one scheduler, or leave out --out");
 }
 
 std::string text_of(const ScheduleTask& task, const std::vector<JudgedSchedule>& made, bool with_gantt) {
@@ -91,7 +99,9 @@ int schedule(const Options& options) {
     const std::vector<std::string> names =
         make ? names_in("--scheduler", options.schedulers, schedulers::names()) : std::vector<std::string>{};
     for (const std::string& name : names) schedulers::make(name);  // unknown names before any work
-    check(options, names.size());
+    const Effort effort = effort_of(options);
+    if (!options.out.empty() && names.size() > 1)
+        throw Error("a file holds one schedule", "name one scheduler, or leave out --out");
 
     const graphs::GraphFile graph = graphs::load_graph(options.graph.source, read_options(options.graph));
     ScheduleFile file;
@@ -105,7 +115,7 @@ int schedule(const Options& options) {
     const double lower_bound = schedulers::lower_bounds(problem).best();
     std::vector<JudgedSchedule> made;
     if (!make) made.push_back(check_file(task, std::move(file), options, lower_bound));
-    for (const std::string& name : names) made.push_back(make_schedule(task, name, options, lower_bound));
+    for (const std::string& name : names) made.push_back(make_schedule(task, name, effort, lower_bound));
     // What one has proved holds for all.
     double proved = lower_bound;
     for (const JudgedSchedule& judged : made) proved = std::max(proved, judged.lower_bound);

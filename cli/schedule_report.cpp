@@ -39,18 +39,13 @@ double ratio(const JudgedSchedule& judged) {
 }
 
 Json measures(const ScheduleTask& task, const JudgedSchedule& judged) {
-    const double makespan = judged.schedule.makespan();
-    if (!std::isfinite(makespan)) {
-        throw Error("the makespan is beyond the range of numbers",
-                    "the graph's weights are too large for this machine", {task.source, 0});
-    }
     const TaskGraph& graph = task.graph.graph;
     Json object = {{"scheduler", judged.scheduler},
                    {"graph", task.source},
                    {"tasks", graph.tasks()},
                    {"edges", graph.edges()},
                    {"processors", machine_json(task.machine)["processors"]},
-                   {"makespan", makespan},
+                   {"makespan", judged.schedule.makespan()},
                    {"lower_bound", judged.lower_bound},
                    {"ratio", ratio(judged) < 0 ? Json() : Json(ratio(judged))},
                    {"feasible", judged.feasible()},
@@ -92,6 +87,10 @@ bool JudgedSchedule::proved_optimal() const {
 
 JudgedSchedule judge(const ScheduleTask& task, std::string scheduler, std::uint64_t seed,
                      schedulers::Schedule schedule, double seconds, double lower_bound) {
+    if (!std::isfinite(schedule.makespan())) {
+        throw Error("the makespan is beyond the range of numbers",
+                    "the graph's weights are too large for this machine", {task.source, 0});
+    }
     const double bound = std::max(lower_bound, schedule.proved_bound());
     std::vector<std::string> violations = schedulers::verify(task.problem, schedule);
     return {std::move(scheduler), seed, std::move(schedule), seconds, bound, std::move(violations)};

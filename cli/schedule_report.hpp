@@ -34,15 +34,15 @@ struct JudgedSchedule {
     bool proved_optimal() const;
 };
 
-/// Measures and checks. `lower_bound`: of the problem; a better one that the scheduler proved counts instead.
+/// Checks. `lower_bound`: of the problem; a better one that the scheduler proved counts instead. Throws Error
+/// for a makespan beyond the range of numbers.
 JudgedSchedule judge(const ScheduleTask& task, std::string scheduler, std::uint64_t seed,
                      schedulers::Schedule schedule, double seconds, double lower_bound);
 
 /// One row for each schedule.
 std::string schedule_table(const ScheduleTask& task, const std::vector<JudgedSchedule>& schedules);
 
-/// One object, a line for each task; what `--json` prints and `--out` writes. Throws Error for a makespan
-/// beyond the range of numbers.
+/// One object, a line for each task; what `--json` prints and `--out` writes.
 std::string schedule_json(const ScheduleTask& task, const JudgedSchedule& judged);
 
 /// An object with `schedules`, a list of such objects.
