@@ -187,6 +187,15 @@ TEST_F(ScheduleVerb, WhatIsWrittenReadsBackWithTheSameNumbers) {
         << "a temporary file is left";
 }
 
+TEST_F(ScheduleVerb, NamesThatJsonCannotHoldAreWrittenAndReadBack) {
+    const std::string dot =
+        file("odd.dot", "digraph { \"\xff \" [Weight=1]; b [Weight=2]; \"\xff \" -> b [Weight=3]; }");
+    const std::string out = folder / "out.json";
+    ASSERT_EQ(heddle({"schedule", dot, "--scheduler", "heft", "--procs", "2", "--out", out}).code, 0);
+    EXPECT_EQ(json::parse(read(out))["placement"][0]["name"], "\uFFFD ");
+    EXPECT_EQ(heddle({"schedule", dot, "--read", out}).code, 0);
+}
+
 TEST_F(ScheduleVerb, AReadScheduleIsCheckedOnTheStatedMachine) {
     const std::string out = folder / "out.json";
     ASSERT_EQ(heddle({"schedule", graph(), "--scheduler", "portfolio", "--procs", "2", "--out", out}).code,
