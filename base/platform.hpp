@@ -48,6 +48,10 @@ struct Network {
     /// bisection.
     std::vector<std::uint32_t> cables;
 
+    /// False: every message has the network to itself, as task schedulers assume. No link is shared, no card
+    /// busy.
+    bool contention = true;
+
     /// Messages below this size take the analytic path: no sharing of bandwidth with other nodes' messages.
     std::uint64_t small_message_bytes = 4096;
 

@@ -10,7 +10,7 @@
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
-#include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
@@ -37,7 +37,7 @@ int examine(bool json) {
                                                {"simgrid", built.simgrid},
                                                {"workloads", workloads},
                                                {"stealing", runtime::victim_policies()},
-                                               {"partitioners", partitioners::names()},
+                                               {"partitioners", partitioners::placement_names()},
                                                {"host", native::host_name()},
                                                {"cores", cores}};
         std::cout << object.dump(2) << "\n";
@@ -51,7 +51,7 @@ int examine(bool json) {
                           {"simulation", simulation},
                           {"workloads", listed(workloads)},
                           {"stealing", listed(runtime::victim_policies())},
-                          {"partitioners", listed(partitioners::names())},
+                          {"partitioners", listed(partitioners::placement_names())},
                           {"host", native::host_name()},
                           {"cores", fmt::format("{} for native workers", cores)}},
                          2);

@@ -12,7 +12,7 @@
 #include "cli/verbs.hpp"
 #include "graphs/generators/generator.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
-#include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "partitioners/schedulers/scheduler.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
@@ -67,7 +67,7 @@ std::vector<Item> stealing_items() {
 
 std::vector<Item> partitioner_items() {
     std::vector<Item> items;
-    for (const auto& kind : partitioners::all()) items.push_back({kind.name, kind.help});
+    for (const auto& kind : partitioners::placements()) items.push_back({kind.name, kind.help});
     return items;
 }
 
@@ -101,7 +101,9 @@ std::vector<Item> platform_items() {
 }
 
 std::vector<Item> model_items() {
-    return {{"fork_join", "tasks that fork tasks and join them, call by call"}};
+    return {
+        {"fork_join", "tasks that fork tasks and join them, call by call"},
+        {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
 }
 
 struct Topic {

@@ -41,9 +41,11 @@ struct Options {
 std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when) {
     const auto workload = experiment.make_workload();
     auto world = make_world(experiment);
-    workload->prepare({world->topology().nodes, world->topology().cores}, experiment.schedule.placement);
-    Record record{experiment, world->topology(), {}, {}, versions(), {}};
+    const double placing = native::wall_seconds();
+    workload->prepare(cluster_view(experiment, *world), experiment.schedule);
     const double began = native::wall_seconds();
+    Record record{experiment, world->topology(), workload->forecast(), {}, {}, versions(), {}};
+    record.timing.placement_seconds = began - placing;
     {
         runtime::Execution execution(*world, experiment.schedule,
                                      [&workload](NodeId node) { return workload->program(node); });
@@ -54,7 +56,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     record.timing.wall_seconds = native::wall_seconds() - began;
     world.reset();  // a helper process of the world's is counted once it has ended
     if (!record.result.complete) return std::nullopt;
-    record.verdict = workload->check(record.result.answer);
+    record.verdict = workload->check(record.result);
     record.timing.peak_memory_bytes = native::peak_memory_bytes() + native::peak_memory_of_helpers_bytes();
     record.timing.host = native::host_name();
     return record;

@@ -24,6 +24,9 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
     options.stack_bytes = experiment.schedule.stack_bytes;
+    options.core_speed = experiment.platform.core_speed;
+    options.latency = 2 * experiment.platform.network.latency;  // to the switch, and from it
+    options.bandwidth = experiment.platform.network.bandwidth;
     options.membership = native::membership_from_environment();
     options.fingerprint = runtime::task_types_fingerprint();
     return std::make_unique<native::NativeBackend>(std::move(options));
@@ -88,6 +91,20 @@ std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experime
             break;
     }
     return make_inprocess(experiment);
+}
+
+ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world) {
+    const runtime::Topology& topology = world.topology();
+    const Overheads& costs = experiment.platform.overheads;
+    const Time overhead = costs.message_enqueue + costs.message_send + costs.message_receive;
+    const bool charged = experiment.backend == configs::Backend::sim;
+    ClusterView cluster;
+    cluster.grid = {topology.nodes, topology.cores};
+    cluster.core_speed = topology.core_speed > 0 ? topology.core_speed : experiment.platform.core_speed;
+    cluster.message_seconds = to_seconds(topology.latency + (charged ? overhead : Time::zero()));
+    cluster.seconds_per_byte = topology.bandwidth > 0 ? 1 / topology.bandwidth : 0;
+    cluster.group = topology.group;
+    return cluster;
 }
 
 bool has_simulation() {

@@ -30,6 +30,9 @@ void settle(configs::Experiment& experiment, const Part& part);
 /// The world of a settled experiment, for one run. Throws Error.
 std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment);
 
+/// The world as placement sees it. A message also costs what the platform charges for one.
+ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world);
+
 /// Whether simulation was built in.
 bool has_simulation();
 

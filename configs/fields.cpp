@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::configs {
@@ -193,6 +193,13 @@ void add_platform(std::vector<Field>& all) {
     all.push_back(integers(
         "platform.network.cables", "fat_tree: parallel cables to each parent, a level each",
         [](auto& e) -> auto& { return e.platform.network.cables; }));
+    all.push_back(choice(
+        "platform.network.contention", {"full", "none"},
+        "none: every message has the network to itself, as task schedulers assume",
+        [](const Experiment& e) { return e.platform.network.contention ? "full" : "none"; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.platform.network.contention = index == 0;
+        }));
     all.push_back(quantity(
         "platform.network.small_message_bytes", Kind::bytes, parse_bytes, print_bytes, 0, 1e15,
         "messages below this size do not share bandwidth with other nodes' messages",
@@ -217,7 +224,7 @@ void add_platform(std::vector<Field>& all) {
 void add_schedule(std::vector<Field>& all) {
     using Amount = runtime::Stealing::Amount;
     all.push_back(choice(
-        "schedule.placement", partitioners::names(), "where a task starts",
+        "schedule.placement", partitioners::placement_names(), "where a task starts",
         [](const Experiment& e) { return e.schedule.placement; },
         [](Experiment& e, const std::string& name, std::size_t) { e.schedule.placement = name; }));
     all.push_back(choice(

@@ -50,6 +50,10 @@ bool applies(const std::string& key, const Experiment& experiment) {
     if (!key.starts_with("platform.")) return true;
     const bool count = key == "platform.nodes" || key == "platform.cores";
     if (count && experiment.platform.cores == 0 && key == "platform.cores") return false;
+    // What declared work lasts, and what schedulers are told of messages.
+    const bool told = key == "platform.core_speed" || key == "platform.network.latency" ||
+                      key == "platform.network.bandwidth";
+    if (experiment.backend == Backend::native && told) return true;
     if (experiment.backend != Backend::sim) return count;
     if (experiment.platform.file.empty()) return key != "platform.file";
     if (key == "platform.core_speed" || count || key.starts_with("platform.network.")) {

@@ -33,7 +33,8 @@ Json json_of(const fs::path& path) {
 /// A bound that the result states, for those who know one; otherwise: the work that was done, divided among
 /// all workers. Nothing where the world did not count it.
 std::optional<double> lower_bound(const Json& result) {
-    if (result.contains("lower_bound_seconds")) return result.at("lower_bound_seconds").get<double>();
+    const auto stated = result.find("lower_bound_seconds");
+    if (stated != result.end() && stated->is_number()) return result.at("lower_bound_seconds").get<double>();
     const double busy = result.at("busy_seconds").get<double>();
     const double workers = result.at("nodes").get<double>() * result.at("cores").get<double>();
     if (busy <= 0 || workers <= 0) return std::nullopt;

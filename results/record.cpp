@@ -52,6 +52,11 @@ Json steals_of(const Record& record) {
             {"matrix", std::move(matrix)}};
 }
 
+/// A number that is not known is null.
+Json known(const std::optional<double>& value) {
+    return value ? number(*value) : Json(nullptr);
+}
+
 /// `with_timing`: wall time and memory too, in their place among the other fields.
 Json fields_of(const Record& record, bool with_timing) {
     const runtime::Counters& total = record.result.total;
@@ -61,16 +66,21 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"answer", answer_of(record)},
                  {"check", {{"verdict", check_name(record.verdict.kind)}, {"reason", record.verdict.reason}}},
                  {"makespan_seconds", seconds(record.result.makespan)},
+                 {"promised_seconds", known(record.forecast.makespan_seconds)},
+                 {"lower_bound_seconds", known(record.forecast.lower_bound_seconds)},
                  {"tasks", total.tasks},
                  {"steals", steals_of(record)},
                  {"messages", total.messages},
                  {"active_messages", total.active_messages},
                  {"bytes", total.bytes},
+                 {"data_bytes", total.data_bytes},
+                 {"promised_data_bytes", known(record.forecast.data_bytes)},
                  {"busy_seconds", seconds(total.busy)},
                  {"nodes", record.topology.nodes},
                  {"cores", record.topology.cores}};
     if (with_timing) {
         json["wall_seconds"] = record.timing.wall_seconds;
+        json["placement_seconds"] = record.timing.placement_seconds;
         json["peak_memory_bytes"] = record.timing.peak_memory_bytes;
         json["host"] = record.timing.host;
     }
@@ -106,12 +116,16 @@ void flatten(const Json& json, const std::string& prefix, Row& row) {
 Row row_of(const Json& result) {
     Row row = {{"cell", as_text(result.at("cell"))}, {"ok", as_text(result.at("ok"))}};
     const Json& steals = result.at("steals");
-    for (const char* name : {"makespan_seconds", "tasks"}) row.emplace_back(name, as_text(result.at(name)));
+    const auto add = [&](const char* name) {
+        const Json& value = result.at(name);
+        row.emplace_back(name, value.is_null() ? "" : as_text(value));
+    };
+    for (const char* name : {"makespan_seconds", "promised_seconds", "lower_bound_seconds", "tasks"})
+        add(name);
     row.emplace_back("steals_within_node", as_text(steals.at("within_node")));
     row.emplace_back("steals_between_nodes", as_text(steals.at("between_nodes")));
     row.emplace_back("steal_attempts", as_text(steals.at("attempts")));
-    for (const char* name : {"messages", "bytes", "busy_seconds"})
-        row.emplace_back(name, as_text(result.at(name)));
+    for (const char* name : {"messages", "bytes", "data_bytes", "busy_seconds"}) add(name);
     Json configuration = result.at("configuration");
     configuration.erase("repeat");
     flatten(configuration, "", row);
@@ -137,6 +151,7 @@ std::string result_json(const Record& record) {
 std::string timing_json(const Record& record) {
     const Timing& timing = record.timing;
     return dumped({{"wall_seconds", timing.wall_seconds},
+                   {"placement_seconds", timing.placement_seconds},
                    {"peak_memory_bytes", timing.peak_memory_bytes},
                    {"host", timing.host}},
                   2);
@@ -194,6 +209,7 @@ Row timing_row(const std::string& cell, const std::string& timing_json_text) {
     return read_json(timing_json_text, [&cell](const Json& timing) {
         return Row{{"cell", cell},
                    {"wall_seconds", as_text(timing.at("wall_seconds"))},
+                   {"placement_seconds", as_text(timing.at("placement_seconds"))},
                    {"peak_memory_bytes", as_text(timing.at("peak_memory_bytes"))},
                    {"host", as_text(timing.at("host"))}};
     });

@@ -24,6 +24,7 @@ struct Versions {
 /// simulations of one configuration.
 struct Timing {
     double wall_seconds = 0;
+    double placement_seconds = 0;  ///< before the run, on this process
     std::uint64_t peak_memory_bytes = 0;
     std::string host;
 };
@@ -31,6 +32,7 @@ struct Timing {
 struct Record {
     configs::Experiment experiment;  ///< of this run: its seed is the run's
     runtime::Topology topology;      ///< as it was built
+    workloads::Forecast forecast;
     runtime::RunResult result;
     workloads::Verdict verdict;
     Versions versions;

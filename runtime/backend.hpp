@@ -32,11 +32,15 @@ struct Work {
 };
 
 /// The nodes as the scheduler sees them. `group[n]`: the switch, group or row of node n; nodes of one group
-/// are near.
+/// are near. `latency` and `bandwidth` (bytes per second) are those of a message between two nodes that has
+/// the network to itself, on average over the pairs; zero where nobody knows them.
 struct Topology {
     NodeId nodes = 1;
     CoreId cores = 1;
     std::vector<std::uint32_t> group;
+    Time latency{};
+    double bandwidth = 0;
+    double core_speed = 0;  ///< flops per second of a core, on average over the nodes
 };
 
 /// One thread of control of a node: a worker, or the module that delivers messages (the receiver). The
@@ -104,12 +108,16 @@ public:
     virtual void unpark(Context& caller, CoreId core) = 0;
 
     /// User work of a declared cost: runs `code` once on the caller. In simulation the caller's clock then
-    /// advances by the time that a core needs for `work`, sharing its node's memory bandwidth.
+    /// advances by the time that a core needs for `work`, sharing its node's memory bandwidth. Without `code`
+    /// the work is only declared: a real core is then kept busy for as long as a core of the platform would
+    /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
     /// Sends a message to another node (never to the caller's own). Does not block. Messages from one context
     /// to one node arrive in order where they take the same path; between contexts there is no order.
-    virtual void send(Context& context, NodeId to, Bytes message) = 0;
+    /// `padding`: bytes that travel with the message and that nobody looks at, for user data that a program
+    /// only declares. They take their time on the network; the message is delivered without them.
+    virtual void send(Context& context, NodeId to, Bytes message, std::uint64_t padding = 0) = 0;
 
     /// Lets the backend deliver what has arrived, where it has no receiver of its own. True where something
     /// was delivered.

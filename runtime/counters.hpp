@@ -17,6 +17,7 @@ struct Counters {
     std::uint64_t messages = 0;              ///< sent to other nodes, after aggregation
     std::uint64_t active_messages = 0;       ///< before aggregation
     std::uint64_t bytes = 0;                 ///< sent to other nodes
+    std::uint64_t data_bytes = 0;            ///< of those: data that tasks hand to each other
     Time busy{};  ///< time that workers spent on tasks, summed over the node's workers
 
     Counters& operator+=(const Counters& other) {
@@ -27,6 +28,7 @@ struct Counters {
         messages += other.messages;
         active_messages += other.active_messages;
         bytes += other.bytes;
+        data_bytes += other.data_bytes;
         busy += other.busy;
         return *this;
     }

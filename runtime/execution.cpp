@@ -70,7 +70,8 @@ RunResult Execution::run() {
     std::sort(reports.begin(), reports.end(),
               [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
     result.complete = true;
-    for (const NodeReport& report : reports) {
+    for (NodeReport& report : reports) {
+        result.evidence.push_back(std::move(report.evidence));
         combine(result.answer, report.answer);
         result.makespan = std::max(result.makespan, report.last_task_end);
         result.total += report.counters;

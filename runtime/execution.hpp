@@ -23,6 +23,7 @@ struct RunResult {
     Counters total;
     std::vector<Counters> nodes;
     std::map<std::pair<NodeId, NodeId>, std::uint64_t> steals;  ///< (thief, victim) -> tasks, victim != thief
+    std::vector<Bytes> evidence;                                ///< of each node: Program::evidence
 };
 
 /// Progress of a run, readable from any thread while it is on.

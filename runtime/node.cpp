@@ -96,7 +96,22 @@ void Node::wake_all(Context& caller) {
 
 void Node::published(Worker& worker) {
     wake_one(worker);
-    if (steals_.lifelines_waiting()) steals_.serve_lifelines(worker);
+    if (!steals_.lifelines_waiting()) return;
+    steals_.serve_lifelines(worker.outbox());
+    if (steals_.lifelines_waiting()) worker.deque().ask();
+}
+
+// Counted before it is in the queue, and until after it is taken: see `passive`.
+void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
+    ranked_waiting_.fetch_add(1, std::memory_order_seq_cst);
+    Worker& owner = worker(core);
+    owner.ranked().put(task);
+    if (owner.claim_sleeper()) {
+        backend_.unpark(caller, core);
+    } else if (owner.steals_within_node()) {
+        wake_one(caller);
+    }
+    if (steals_.lifelines_waiting()) steals_.serve_lifelines(outbox);
 }
 
 // Invariant: a worker counts itself active before it takes a task or token, and a task that a worker makes is
@@ -104,14 +119,21 @@ void Node::published(Worker& worker) {
 // second, with nobody active and no activation in between, is nowhere on this node.
 bool Node::passive() const {
     const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
-    return !anything_waits() && active_.load(std::memory_order_seq_cst) == 0 && !anything_waits() &&
+    const auto nothing_waits = [this] {
+        return !anything_waits() && ranked_waiting_.load(std::memory_order_seq_cst) == 0;
+    };
+    return nothing_waits() && active_.load(std::memory_order_seq_cst) == 0 && nothing_waits() &&
            activations_.load(std::memory_order_seq_cst) == before;
 }
 
 void Node::end_activity(Worker& worker) {
     worker.outbox().flush();
     if (active_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
-    if (termination_.look(worker.outbox())) stop(worker, worker.outbox());
+    look_for_end(worker.outbox());
+}
+
+void Node::look_for_end(Outbox& outbox) {
+    if (termination_.look(outbox)) stop(outbox.context(), outbox);
 }
 
 void Node::stop(Context& caller, Outbox& outbox) {
@@ -130,6 +152,7 @@ NodeReport Node::report() const {
     NodeReport report;
     report.node = id_;
     report.answer = program_->answer();
+    report.evidence = program_->evidence();
     report.stolen_from = steals_.stolen_from();
     report.counters = receiver_outbox_->counters();
     for (const auto& worker : workers_) {

@@ -13,6 +13,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/program.hpp"
+#include "runtime/ranked_queue.hpp"
 #include "runtime/report.hpp"
 #include "runtime/schedule.hpp"
 #include "runtime/steal_service.hpp"
@@ -47,6 +48,14 @@ public:
     TokenQueue& tokens() { return tokens_; }
     ReadyQueue& ready() { return ready_; }
     bool anything_waits() const { return tokens_.size() != 0 || ready_.size() != 0; }
+
+    /// Tasks in the ranked queues of all workers; never less than there are.
+    std::atomic<std::uint32_t>& ranked_waiting() { return ranked_waiting_; }
+
+    /// Gives a worker of this node a task of the schedule that is ready, and wakes whoever may run it.
+    /// `caller` and its outbox: a worker of this node, or the receiver.
+    void put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task);
+
     StealService& steals() { return steals_; }
     Termination& termination() { return termination_; }
     Reports& reports() { return reports_; }
@@ -66,6 +75,10 @@ public:
         active_.fetch_add(1, std::memory_order_seq_cst);
     }
     void end_activity(Worker& worker);
+
+    /// To be called, by whoever owns the outbox, when this node may have become passive: looks whether the
+    /// run is over.
+    void look_for_end(Outbox& outbox);
 
     // --- the end
     bool stopping() const { return stopping_.load(std::memory_order_seq_cst); }
@@ -93,6 +106,7 @@ private:
     Reports reports_;
     std::vector<std::unique_ptr<Worker>> workers_;
 
+    std::atomic<std::uint32_t> ranked_waiting_{0};
     std::atomic<std::uint32_t> sleepers_{0};
     std::atomic<std::uint32_t> active_;
     std::atomic<std::uint64_t> activations_{0};

@@ -27,11 +27,11 @@ Outbox::Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uin
     : context_(context), work_sent_(work_sent), aggregate_bytes_(aggregate_bytes) {}
 
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message, Urgency urgency,
-                  std::span<const std::byte> more) {
+                  std::span<const std::byte> more, std::uint64_t padding) {
     HEDDLE_ASSERT(to != context_.id.node);
     std::size_t found = 0;
     while (found != open_.size() && open_[found].to != to) ++found;
-    if (found == open_.size()) open_.push_back({to, {}});
+    if (found == open_.size()) open_.push_back({to, {}, 0});
     Bytes& bytes = open_[found].bytes;
 
     const RecordHeader header{handler.id(), 0, static_cast<std::uint32_t>(message.size() + more.size())};
@@ -46,6 +46,7 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
     // Counted before it can arrive, so that the end of the run is never seen too early.
     if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
     ++counters_.active_messages;
+    open_[found].padding += padding;
     if (urgency == Urgency::now || bytes.size() >= aggregate_bytes_) {
         Gathering full = std::move(open_[found]);
         open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(found));
@@ -64,8 +65,8 @@ void Outbox::flush() {
 
 void Outbox::send(Gathering& gathering) {
     ++counters_.messages;
-    counters_.bytes += gathering.bytes.size();
-    context_.backend->send(context_, gathering.to, std::move(gathering.bytes));
+    counters_.bytes += gathering.bytes.size() + gathering.padding;
+    context_.backend->send(context_, gathering.to, std::move(gathering.bytes), gathering.padding);
 }
 
 bool well_formed(std::span<const std::byte> message) {

@@ -59,19 +59,26 @@ public:
     /// When a message leaves: `now`, or when enough have gathered or the context runs out of work.
     enum class Urgency : std::uint8_t { now, gathered };
 
-    /// Sends `message` to another node. The pieces are copied one after the other.
+    /// Sends `message` to another node. The pieces are copied one after the other. `padding`: see
+    /// Backend::send.
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message,
-              Urgency urgency = Urgency::now, std::span<const std::byte> more = {});
+              Urgency urgency = Urgency::now, std::span<const std::byte> more = {},
+              std::uint64_t padding = 0);
+
+    /// Counts bytes of the last message as data of the program's tasks.
+    void count_data(std::uint64_t bytes) { counters_.data_bytes += bytes; }
 
     /// Sends what has gathered.
     void flush();
 
+    Context& context() const { return context_; }
     const Counters& counters() const { return counters_; }
 
 private:
     struct Gathering {
         NodeId to;
         Bytes bytes;
+        std::uint64_t padding = 0;
     };
     void send(Gathering& gathering);
 

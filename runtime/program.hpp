@@ -39,6 +39,10 @@ public:
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.
     virtual Answer answer() const = 0;
+
+    /// What this node shows besides, for the workload's check: too much, or of another kind, than values that
+    /// can be combined. Asked for when the run is over; sent to node 0 in one message.
+    virtual Bytes evidence() const { return {}; }
 };
 
 using ProgramFactory = std::function<std::unique_ptr<Program>(NodeId)>;

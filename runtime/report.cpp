@@ -10,6 +10,7 @@ void NodeReport::write(Writer& writer) const {
     for (const AnswerValue& value : answer) writer.put_text(value.name).put(value.value).put(value.combine);
     writer.put(static_cast<std::uint32_t>(stolen_from.size()));
     for (const auto& [victim, tasks] : stolen_from) writer.put(victim).put(tasks);
+    writer.put_bytes(evidence);
 }
 
 bool NodeReport::read(Reader& reader) {
@@ -27,6 +28,8 @@ bool NodeReport::read(Reader& reader) {
         const auto victim = reader.get<NodeId>();
         stolen_from[victim] = reader.get<std::uint64_t>();
     }
+    const auto shown = reader.get_rest();
+    evidence.assign(shown.begin(), shown.end());
     return reader.done();
 }
 

@@ -19,6 +19,7 @@ struct NodeReport {
     Time last_task_end{};
     Answer answer;
     std::map<NodeId, std::uint64_t> stolen_from;  ///< tasks by victim node
+    Bytes evidence;                               ///< Program::evidence
 
     void write(Writer& writer) const;
     /// False where the message is malformed.

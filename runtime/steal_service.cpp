@@ -13,8 +13,9 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr CoreId nobody = ~CoreId{0};       ///< tokens that answer no request: a lifeline's
-constexpr std::uint32_t most_at_once = 64;  ///< tasks in one message
+constexpr CoreId nobody = ~CoreId{0};                ///< tokens that answer no request: a lifeline's
+constexpr std::uint32_t most_at_once = 64;           ///< tasks in one message
+constexpr std::size_t message_bytes_max = 1U << 20;  ///< beyond which no task more joins a message
 
 struct TokenHeader {
     TaskTypeId type;
@@ -55,6 +56,7 @@ void StealService::tie_lifeline(Worker& thief, NodeId victim) {
 }
 
 void StealService::send_result(Worker& worker, const Token& token) {
+    if (token.home.core == nobody) return;
     if (token.home.node == node_.id()) {
         Worker& owner = node_.worker(token.home.core);
         Slot& slot = *owner.deque().slot(token.home.index);
@@ -73,15 +75,24 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     if (node_.schedule().stealing.amount == Stealing::Amount::half) {
         std::uint32_t shared = 0;
         for (CoreId c = 0; c < cores; ++c) shared += node_.worker(c).deque().shared();
+        shared += node_.ranked_waiting().load(std::memory_order_relaxed);
         wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
     }
     Writer message;
     message.put(core);
     std::uint32_t count = 0;
+    std::uint32_t ranked = 0;
+    std::uint64_t data_bytes = 0;
+    std::uint64_t padding = 0;
     const auto add = [&](const TaskType& type, Home home, const std::byte* payload) {
         message.put(TokenHeader{type.id(), home}).put_bytes({payload, type.arguments_bytes()});
         ++count;
+        if (!type.cargo()) return;
+        const std::size_t before = message.bytes().size();
+        padding += type.cargo()->pack(node_, payload, message);
+        data_bytes += message.bytes().size() - before;
     };
+    const auto wants_more = [&] { return count < wanted && message.bytes().size() < message_bytes_max; };
     // Tokens that came from elsewhere go on only where more wait than the workers here can begin: a task that
     // is handed on before anybody runs it could travel for ever.
     while (count < wanted && node_.tokens().size() > cores) {
@@ -92,14 +103,32 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % cores;
     for (CoreId c = 0; c < cores && count < wanted; ++c) {
         Worker& victim = node_.worker((first + c) % cores);
-        while (count < wanted) {
+        while (wants_more()) {
             Slot* slot = victim.deque().take();
             if (!slot) break;
             add(*slot->type, {node_.id(), victim.id.core, victim.deque().index(slot)}, slot->payload);
         }
         if (victim.deque().shared() == 0) victim.deque().ask();
     }
-    if (count != 0) outbox.post(thief, tokens_handler, message.bytes());
+    for (CoreId c = 0; c < cores && wants_more(); ++c) {
+        RankedQueue& queue = node_.worker((first + c) % cores).ranked();
+        while (wants_more()) {
+            const auto task = queue.take_last();
+            if (!task) break;
+            std::byte payload[payload_bytes] = {};
+            std::memcpy(payload, &task->argument, sizeof task->argument);
+            add(*task->type, {node_.id(), nobody, 0}, payload);
+            // In the message, and not yet counted as sent: until then it is still here.
+            ++ranked;
+        }
+    }
+    if (count != 0) {
+        outbox.post(thief, tokens_handler, message.bytes(), Outbox::Urgency::now, {}, padding);
+        outbox.count_data(data_bytes + padding);
+    }
+    // The last task that waited may have left with no worker having been active.
+    if (ranked != 0 && node_.ranked_waiting().fetch_sub(ranked, std::memory_order_seq_cst) == ranked)
+        node_.look_for_end(outbox);
     return count;
 }
 
@@ -130,7 +159,7 @@ void StealService::on_request(NodeId thief, Request request) {
     for (CoreId c = 0; c < node_.cores(); ++c) node_.worker(c).deque().ask();
 }
 
-void StealService::serve_lifelines(Worker& worker) {
+void StealService::serve_lifelines(Outbox& outbox) {
     while (lifelines_waiting()) {
         NodeId thief = 0;
         {
@@ -140,13 +169,12 @@ void StealService::serve_lifelines(Worker& worker) {
             lifelines_.erase(lifelines_.begin());
             waiting_.fetch_sub(1, std::memory_order_seq_cst);
         }
-        if (give(worker.outbox(), thief, nobody) != 0) continue;
+        if (give(outbox, thief, nobody) != 0) continue;
         {
             const SpinLock::Guard guard(lock_);
             lifelines_.insert(lifelines_.begin(), thief);
             waiting_.fetch_add(1, std::memory_order_seq_cst);
         }
-        worker.deque().ask();
         return;
     }
 }
@@ -165,6 +193,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         const auto arguments = reader.get_bytes(type->arguments_bytes());
         if (!reader.ok()) break;
         std::memcpy(token->payload, arguments.data(), arguments.size());
+        if (type->cargo() && !type->cargo()->unpack(node_, token->payload, reader)) break;
         node_.tokens().put(std::move(token));
         ++count;
     }

@@ -30,11 +30,12 @@ public:
     /// Asks `victim` to remember this node until it has something to give.
     void tie_lifeline(Worker& thief, NodeId victim);
 
-    /// Sends a token's result, in its payload, to where it is awaited.
+    /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
     void send_result(Worker& worker, const Token& token);
 
-    /// Called by a worker that has shared tasks: gives some to nodes that wait at the end of a lifeline.
-    void serve_lifelines(Worker& worker);
+    /// Called by whoever has made tasks that may leave: gives some to nodes that wait at the end of a
+    /// lifeline, as far as they go.
+    void serve_lifelines(Outbox& outbox);
     bool lifelines_waiting() const { return waiting_.load(std::memory_order_relaxed) != 0; }
 
     /// Tasks that came to this node, by victim. Written by the receiver.

@@ -9,13 +9,26 @@
 
 namespace heddle::runtime {
 
+class Node;
+class Reader;
 class Worker;
+class Writer;
 struct Slot;
 
 using TaskTypeId = std::uint32_t;
 
 /// The most bytes of arguments, and of a result, that a task carries. More belongs into the node's Program.
 inline constexpr std::size_t payload_bytes = 48;
+
+/// What a task takes along, besides its arguments, when it leaves its node: the data that it works on.
+struct Cargo {
+    /// Takes the data out of the node and appends them. Returns how many bytes of them are only declared
+    /// (Backend::send: padding).
+    std::uint64_t (*pack)(Node& node, const std::byte* payload, Writer& writer);
+
+    /// Reads them and leaves in `payload` what the task needs to find them. False where they are malformed.
+    bool (*unpack)(Node& node, std::byte* payload, Reader& reader);
+};
 
 /// One kind of task. Objects are static and register themselves before `main` (see model/fork_join.hpp).
 class TaskType {
@@ -24,7 +37,7 @@ public:
     using Run = void (*)(Worker& worker, Slot* head, std::byte* payload);
 
     TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
-             bool may_travel);
+             bool may_travel, const Cargo* its_cargo = nullptr);
     TaskType(const TaskType&) = delete;
     TaskType& operator=(const TaskType&) = delete;
 
@@ -37,6 +50,9 @@ public:
     /// node.
     bool travels() const { return travels_; }
 
+    /// Null where the arguments are all that it needs.
+    const Cargo* cargo() const { return cargo_; }
+
     /// The number under which it travels: the same in every process of one binary.
     TaskTypeId id() const { return id_; }
 
@@ -46,6 +62,7 @@ private:
     std::size_t arguments_bytes_;
     std::size_t result_bytes_;
     bool travels_;
+    const Cargo* cargo_;
     mutable TaskTypeId id_ = 0;
 
     friend void number_task_types();

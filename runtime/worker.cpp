@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.hpp"
 #include "runtime/node.hpp"
@@ -111,6 +112,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
         return false;
     }
+    if (run_ranked(head)) return true;
     if (awaiting_answer_) {
         rest(never, awaited);
         if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
@@ -174,6 +176,41 @@ bool Worker::run_token(Slot* head) {
     return token != nullptr;
 }
 
+bool Worker::run_ranked(Slot* head) {
+    if (ranked_.size() == 0) return false;
+    if (idle()) node_.begin_activity();
+    const auto task = ranked_.take_first();
+    if (task) {
+        charge(costs.token);
+        run_taken(*task, head);
+    }
+    if (idle()) node_.end_activity(*this);
+    return task.has_value();
+}
+
+bool Worker::steal_ranked(Worker& victim, Slot* head) {
+    if (victim.ranked().size() == 0) return false;
+    if (idle()) node_.begin_activity();
+    const auto task = victim.ranked().take_last();
+    if (task) {
+        charge(costs.steal);
+        ++counters_.steals_within_node;
+        run_taken(*task, head);
+    }
+    if (idle()) node_.end_activity(*this);
+    return task.has_value();
+}
+
+void Worker::run_taken(const RankedTask& task, Slot* head) {
+    node_.ranked_waiting().fetch_sub(1, std::memory_order_seq_cst);
+    count_task();
+    begin_task();
+    alignas(16) std::byte payload[payload_bytes] = {};
+    std::memcpy(payload, &task.argument, sizeof task.argument);
+    task.type->run()(*this, head, payload);
+    end_task();
+}
+
 bool Worker::scan_node(Slot* head) {
     const CoreId cores = node_.cores();
     for (CoreId i = 1; i < cores; ++i) {
@@ -187,6 +224,7 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
     charge(costs.steal_attempt);
     ++counters_.steal_attempts;
     if (deque.shared() == 0) {
+        if (steal_ranked(node_.worker(victim), head)) return true;
         deque.ask();
         return false;
     }
@@ -240,14 +278,14 @@ void Worker::rest(Time deadline, const Slot* awaited) {
 }
 
 bool Worker::something_to_do(const Slot* awaited) const {
-    if (node_.stopping() || node_.anything_waits()) return true;
+    if (node_.stopping() || node_.anything_waits() || ranked_.size() != 0) return true;
     if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
     if (awaited && awaited->state.load(std::memory_order_seq_cst) == Slot::done) return true;
     if (!policy_->steals_within_node()) return false;
     for (CoreId core = 0; core < node_.cores(); ++core) {
         if (core == id.core) continue;
         Deque& deque = node_.worker(core).deque();
-        if (deque.shared() != 0) return true;
+        if (deque.shared() != 0 || node_.worker(core).ranked().size() != 0) return true;
         deque.ask();  // and if it has private tasks, it will publish some and wake us
     }
     return false;

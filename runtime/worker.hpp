@@ -12,6 +12,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/deque.hpp"
 #include "runtime/outbox.hpp"
+#include "runtime/ranked_queue.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::runtime {
@@ -72,6 +73,10 @@ public:
     Deque& deque() { return deque_; }
     const Deque& deque() const { return deque_; }
 
+    /// What a schedule has placed on this worker, and is ready.
+    RankedQueue& ranked() { return ranked_; }
+    bool steals_within_node() const { return policy_->steals_within_node(); }
+
     /// True once for each sleep: the caller must then unpark this worker.
     bool claim_sleeper() { return sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false); }
 
@@ -95,6 +100,9 @@ private:
     bool run_something(Slot* head, const Slot* awaited);
     bool run_ready(Slot* head);
     bool run_token(Slot* head);
+    bool run_ranked(Slot* head);
+    bool steal_ranked(Worker& victim, Slot* head);
+    void run_taken(const RankedTask& task, Slot* head);
     bool steal_from(CoreId victim, Slot* head);
     bool scan_node(Slot* head);
     void begin_task();
@@ -112,6 +120,7 @@ private:
     Work unit_;
     Random random_;
     std::unique_ptr<VictimPolicy> policy_;
+    RankedQueue ranked_;
     Outbox outbox_;
     Counters counters_;
     Time last_task_end_{};

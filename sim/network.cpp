@@ -13,6 +13,7 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings)
     : simgrid_(simgrid),
       nodes_(static_cast<NodeId>(simgrid.facts().hosts.size())),
       lookahead_(simgrid.facts().lookahead),
+      contention_(settings.contention),
       gap_(settings.gap),
       small_bytes_(settings.small_message_bytes),
       blocks_(nodes_),
@@ -61,11 +62,15 @@ Path& Network::path(NodeId from, NodeId to) {
 
 void Network::send(Time departure, Message& message) {
     const Route& way = route(message.from, message.to);
-    const auto bytes = static_cast<double>(message.bytes.size());
+    const auto bytes = static_cast<double>(message.size());
     const Time transfer = from_seconds(bytes / way.bandwidth);
+    if (!contention_) {
+        known_.push_back({departure + transfer + way.latency, &message});
+        return;
+    }
     Time& card_free = card_free_[message.from];
     const Time start = std::max(departure, card_free);
-    if (message.bytes.size() < small_bytes_) {
+    if (message.size() < small_bytes_) {
         card_free = start + std::max(gap_, transfer);
         Time arrival = start + transfer + way.latency;
         Time& late_until = late_until_[message.from];
@@ -83,8 +88,7 @@ void Network::send(Time departure, Message& message) {
     card_free = start + gap_;
     // Unique, and the same whatever the other nodes do.
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
-    const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to,
-                         message.bytes.size()};
+    const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to, message.size()};
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
     earliest_ends_.emplace(flow.start + transfer - transfer / 1000000 - Time(1), id);

@@ -69,6 +69,7 @@ private:
     SimgridProcess& simgrid_;
     NodeId nodes_;
     Time lookahead_;
+    bool contention_;
     Time gap_;
     std::uint64_t small_bytes_;
 

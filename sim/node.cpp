@@ -205,12 +205,13 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     leave(worker);
 }
 
-void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes) {
+void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, std::uint64_t padding) {
     caller.charge(settings_.costs.message_enqueue);
     sender_free_ = std::max(sender_free_, caller.clock) + settings_.costs.message_send;
     take_from_core(settings_.costs.message_send);
     Message& message = world_.mailroom.take();
     message.bytes = std::move(bytes);
+    message.padding = padding;
     message.from = settings_.id;
     message.to = to;
     message.sequence = messages_sent_++;

@@ -84,7 +84,7 @@ public:
     void park(SimWorker& worker, Time deadline);
     void unpark(runtime::Context& caller, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
-    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes);
+    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, std::uint64_t padding);
 
 private:
     Event event(Time time, EventKind kind, void* subject) {

@@ -54,6 +54,24 @@ void add_routes(PlatformSummary& summary, SimgridProcess& simgrid) {
 
 }  // namespace
 
+RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes) {
+    constexpr NodeId sources = 4;
+    std::int64_t latency_sum = 0;
+    double byte_times = 0;
+    std::int64_t count = 0;
+    for (NodeId i = 0; i < std::min(sources, nodes); ++i) {
+        const auto from = static_cast<NodeId>(std::uint64_t{i} * nodes / sources);
+        for (const RouteFacts& route : simgrid.routes(from, 0, nodes)) {
+            if (!route.exists()) continue;  // to itself
+            latency_sum += route.latency.count();
+            byte_times += 1 / route.bandwidth;
+            ++count;
+        }
+    }
+    if (count == 0) return {};
+    return {Time(latency_sum / count), static_cast<double>(count) / byte_times};
+}
+
 PlatformSummary describe(const Platform& stated) {
     Platform platform = stated;
     complete(platform);

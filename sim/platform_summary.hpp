@@ -38,6 +38,17 @@ struct PlatformSummary {
     std::vector<std::string> notes;  ///< see SimBackend::notes
 };
 
+class SimgridProcess;
+
+/// What a message meets on its way that has the network to itself, on average over pairs of nodes.
+struct RouteMeans {
+    Time latency{};
+    double bandwidth = 0;  ///< bytes per second: the inverse of the mean time of a byte
+};
+
+/// Looks at the routes of a few nodes, always the same. Zeros for a single node.
+RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes);
+
 /// Builds the platform as a simulation would and describes it. Throws Error where it cannot be built.
 PlatformSummary describe(const Platform& platform);
 

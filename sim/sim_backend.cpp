@@ -10,6 +10,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "sim/node.hpp"
+#include "sim/platform_summary.hpp"
 #include "sim/simgrid_process.hpp"
 #include "sim/simulation.hpp"
 #include "sim/stacks.hpp"
@@ -55,6 +56,12 @@ struct SimBackend::State {
         topology.nodes = platform.nodes;
         topology.cores = platform.cores;
         for (const HostFacts& host : simgrid.facts().hosts) topology.group.push_back(host.group);
+        const RouteMeans means = mean_route(simgrid, topology.nodes);
+        topology.latency = means.latency;
+        topology.bandwidth = means.bandwidth;
+        double speeds = 0;
+        for (NodeId node = 0; node < platform.nodes; ++node) speeds += speed(node);
+        topology.core_speed = speeds / platform.nodes;
     }
 
     double speed(NodeId node) const {
@@ -141,9 +148,9 @@ void SimBackend::compute(Context& context, runtime::Work work, const std::functi
     worker.node->compute(worker, work, code);
 }
 
-void SimBackend::send(Context& context, NodeId to, runtime::Bytes message) {
+void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, std::uint64_t padding) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
-    worker_of(context).node->send(context, to, std::move(message));
+    worker_of(context).node->send(context, to, std::move(message), padding);
 }
 
 bool SimBackend::poll(Context& /*context*/) {

@@ -19,7 +19,7 @@ public:
 class SleeperWorkload final : public workloads::Workload {
 public:
     std::unique_ptr<runtime::Program> program(NodeId) const override { return std::make_unique<Sleeper>(); }
-    workloads::Verdict check(const runtime::Answer&) const override { return {}; }
+    workloads::Verdict check(const runtime::RunResult&) const override { return {}; }
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
 };
 const workloads::Registration registration{

@@ -35,7 +35,8 @@ public:
         ++programs_made;
         return std::make_unique<OddProgram>(node == 0 ? (wrong_ ? 41 : 42) : 0);
     }
-    workloads::Verdict check(const runtime::Answer& answer) const override {
+    workloads::Verdict check(const runtime::RunResult& result) const override {
+        const runtime::Answer& answer = result.answer;
         return workloads::judge(answer, {{"value", 42}}, "the test");
     }
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }

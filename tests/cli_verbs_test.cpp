@@ -24,7 +24,7 @@ struct Pinned {
 class PinnedWorkload final : public workloads::Workload {
 public:
     std::unique_ptr<runtime::Program> program(NodeId) const override { return nullptr; }
-    workloads::Verdict check(const runtime::Answer&) const override { return {}; }
+    workloads::Verdict check(const runtime::RunResult&) const override { return {}; }
     std::vector<const runtime::TaskType*> tasks() const override {
         return {&model::TaskFunction<Pinned>::type};
     }

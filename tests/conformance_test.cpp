@@ -1,6 +1,7 @@
 // The contract of runtime/backend.hpp, held against every backend.
 #include "tests/conformance.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -66,6 +67,24 @@ TEST_P(Conformance, ComputeRunsItsCodeOnce) {
 
 // --- time
 // ------------------------------------------------------------------------------------------------------------
+
+/// How long, only the worlds themselves know; but a million flops take no less than a thousand.
+TEST_P(Conformance, DeclaredWorkWithoutCodeTakesItsTime) {
+    Time short_time{}, long_time{};
+    Script script;
+    script.work = [&](Node&, Context& worker) {
+        const runtime::Backend& world = *worker.backend;
+        worker.backend->compute(worker, {.flops = 1e3}, {});
+        const Time start = world.now(worker);
+        worker.backend->compute(worker, {.flops = 1e3}, {});
+        const Time middle = world.now(worker);
+        worker.backend->compute(worker, {.flops = 1e8}, {});
+        short_time = middle - start;
+        long_time = world.now(worker) - middle;
+    };
+    run(1, 1, script);
+    EXPECT_GE(long_time, short_time);
+}
 
 TEST_P(Conformance, TimeNeverGoesBack) {
     Script script;
@@ -218,6 +237,24 @@ TEST_P(Conformance, MessagesOfAllSizesArriveOnceAndIntact) {
     run(2, 1, script);
     EXPECT_EQ(arrived.size(), sizes.size());
     for (const auto& [size, times] : arrived) EXPECT_EQ(times, 3) << size << " bytes";
+}
+
+TEST_P(Conformance, PaddingTravelsAndIsNotDelivered) {
+    // More than fits a frame of the native world's, several times over.
+    const std::vector<std::uint64_t> paddings{0, 1, 4096, 1U << 20, 5'000'001};
+    std::vector<std::uint64_t> seen;
+    Script script;
+    script.work = [&](Node& node, Context& worker) {
+        if (node.id != 0) return;
+        for (const std::uint64_t padding : paddings) worker.backend->send(worker, 1, pack(padding), padding);
+    };
+    script.deliver = [&](Node&, NodeId, std::span<const std::byte> message) {
+        ASSERT_EQ(message.size(), sizeof(std::uint64_t));
+        seen.push_back(unpack<std::uint64_t>(message));
+    };
+    run(2, 1, script);
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(seen, paddings);
 }
 
 TEST_P(Conformance, MessagesFromOneContextArriveInOrder) {

@@ -61,7 +61,7 @@ TEST(Partition, EveryMemberGivesEveryDatumAPartOfTheGridAndTheSameOneAgain) {
 
 TEST(Partition, LibrariesHalveAMeshAtItsShortSide) {
     const DataGraph graph = mesh(20, 8, one, one);
-    for (const char* name : {"metis_kway", "metis_recursive", "scotch", "scotch_map", "two_level", "block"}) {
+    for (const char* name : {"metis", "metis_recursive", "scotch", "scotch_map", "two_level", "block"}) {
         const Parts part = make_graph_partitioner(name)->partition(graph, {2, 1});
         EXPECT_LE(imbalance(graph, part, 2), 1.03) << name;
         // The best cut is the short side; block cuts across the long one.
@@ -78,7 +78,7 @@ TEST(Partition, WeightsOfDataAndEdgesAreHonoured) {
         return a % width + b % width == 9 + 10 ? 1.0 : 100.0;
     };
     const DataGraph weak = mesh(width, height, one, light);
-    for (const char* name : {"metis_kway", "metis_recursive", "scotch", "scotch_map", "two_level"}) {
+    for (const char* name : {"metis", "metis_recursive", "scotch", "scotch_map", "two_level"}) {
         const auto partitioner = make_graph_partitioner(name);
         EXPECT_LE(imbalance(uneven, partitioner->partition(uneven, {2, 1}), 2), 1.03) << name;
         EXPECT_EQ(cut(weak, partitioner->partition(weak, {2, 1})), 8) << name;
@@ -115,7 +115,7 @@ TEST(Partition, SeveralWeightsOfADatumAreAllBalancedOrRefused) {
         work.push_back(datum % 16 < 8 ? 3 : 1);
     }
     const DataGraph graph(plain.rows_begin(), plain.all_neighbours(), {}, work, 2);
-    const Parts part = make_graph_partitioner("metis_kway")->partition(graph, {4, 1});
+    const Parts part = make_graph_partitioner("metis")->partition(graph, {4, 1});
     EXPECT_LE(imbalance(graph, part, 4), 1.1);
     EXPECT_THROW(make_graph_partitioner("scotch")->partition(graph, {4, 1}), Error);
 }
@@ -129,13 +129,12 @@ TEST(Partition, GraphsBeyondTheLibrarysIndicesAreRefused) {
             throw;
         },
         Error);
-    EXPECT_THROW(make_graph_partitioner("metis_kway")->partition(mesh(2, 2, one, one), {65536, 65536}),
-                 Error);
+    EXPECT_THROW(make_graph_partitioner("metis")->partition(mesh(2, 2, one, one), {65536, 65536}), Error);
 }
 
 TEST(Partition, TheSeedIsWhatChangesTheResult) {
     const DataGraph graph = mesh(40, 40, one, one);
-    for (const char* name : {"metis_kway", "metis_recursive", "scotch", "random", "two_level"}) {
+    for (const char* name : {"metis", "metis_recursive", "scotch", "random", "two_level"}) {
         std::set<Parts> seen;
         for (int seed = 1; seed <= 5; ++seed) {
             Settings settings(graph_partitioner_named(name).settings());
@@ -160,7 +159,7 @@ TEST(Partition, TwoLevelAndMappingSendLessBetweenNodesThanAFlatCut) {
         RecordProperty(name, std::to_string(bytes));
         return bytes;
     };
-    const double flat = between("metis_kway");
+    const double flat = between("metis");
     EXPECT_LT(between("two_level"), flat);
     EXPECT_LT(between("scotch_map"), between("scotch"));
 }
@@ -206,12 +205,11 @@ TEST(Partition, OwnerComputesPutsATaskWhereItsDatumLives) {
 }
 
 TEST(Partition, LibrariesNameTheirVersion) {
-    EXPECT_THAT(make_graph_partitioner("metis_kway")->library(),
+    EXPECT_THAT(make_graph_partitioner("metis")->library(),
                 testing::MatchesRegex("METIS 5\\.[0-9]+\\.[0-9]+"));
     EXPECT_THAT(make_graph_partitioner("scotch")->library(),
                 testing::MatchesRegex("Scotch 7\\.[0-9]+\\.[0-9]+"));
-    EXPECT_EQ(make_graph_partitioner("two_level")->library(),
-              make_graph_partitioner("metis_kway")->library());
+    EXPECT_EQ(make_graph_partitioner("two_level")->library(), make_graph_partitioner("metis")->library());
     EXPECT_EQ(make_graph_partitioner("block")->library(), "");
     EXPECT_THROW(make_graph_partitioner("metis"), Error);
 }

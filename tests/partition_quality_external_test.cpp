@@ -66,9 +66,9 @@ TEST_F(RealPartitions, MetisGivesThePartsOfItsOwnTool) {
         for (const char* type : {"kway", "rb"}) {
             for (const int parts : {2, 4, 8, 16, 32, 64}) {
                 for (const int seed : {1, 7}) {
-                    const std::string member = std::string(type) == "kway" ? "metis_kway" : "metis_recursive";
+                    const std::string member = std::string(type) == "kway" ? "metis" : "metis_recursive";
                     const std::string ufactor =
-                        member == "metis_kway" ? "30" : "1";  // our defaults, in thousandths
+                        member == "metis" ? "30" : "1";  // our defaults, in thousandths
                     const std::string words =
                         output_of("gpmetis -ptype=" + std::string(type) + " -ufactor=" + ufactor + " -seed=" +
                                   std::to_string(seed) + " " + copy.string() + " " + std::to_string(parts));
@@ -147,7 +147,7 @@ TEST_F(RealPartitions, CutsAreNearTheBestKnown) {
                                                               {"metis/4elt.graph", 64, 2797}}) {
         const DataGraph data = graph(name);
         const WorkerGrid grid{static_cast<NodeId>(parts), 1};
-        for (const char* member : {"metis_kway", "metis_recursive", "scotch"}) {
+        for (const char* member : {"metis", "metis_recursive", "scotch"}) {
             const Parts part = make_graph_partitioner(member)->partition(data, grid);
             const double found = cut(data, part);
             RecordProperty(name.substr(name.find('/') + 1) + "_" + std::to_string(parts) + "_" + member,

@@ -89,6 +89,45 @@ TEST(SimPhysics, EightSendersIntoOneLinkTakeEightTimesAsLong) {
 }
 
 // Overheads: arrival = enqueue + send + latency + size / bandwidth + receive.
+// Without contention each of eight takes latency + size / bandwidth, as if it were alone.
+TEST(SimPhysics, WithoutContentionEveryMessageHasTheNetworkToItself) {
+    constexpr NodeId senders = 8;
+    for (const std::uint64_t bytes : {1000UL, 1000000UL}) {
+        Platform platform = ideal(senders + 1);
+        platform.network.contention = false;
+        std::vector<Time> arrivals;
+        run(
+            platform,
+            [&](Script&, Context& context) {
+                if (context.id.node > 0) send(context, 0, bytes);
+            },
+            [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); });
+        EXPECT_EQ(arrivals, std::vector<Time>(senders, us(2) + ns(static_cast<std::int64_t>(bytes))));
+    }
+}
+
+// Padding counts as bytes: on both paths, and where messages share nothing.
+TEST(SimPhysics, PaddingTakesTheTimeOfItsBytes) {
+    for (const bool contention : {true, false}) {
+        for (const std::uint64_t padding : {1000UL, 1000000UL}) {
+            Platform platform = ideal(2);
+            platform.network.contention = contention;
+            Time arrival = never;
+            run(
+                platform,
+                [&](Script&, Context& context) {
+                    if (context.id.node == 0) context.backend->send(context, 1, runtime::Bytes(24), padding);
+                },
+                [&](Script&, Context& context, NodeId, auto message) {
+                    arrival = now(context);
+                    EXPECT_EQ(message.size(), 24U);
+                });
+            const double expected = 2e-6 + static_cast<double>(padding + 24) * 1e-9;
+            EXPECT_NEAR(to_seconds(arrival) / expected, 1, 1e-6) << padding;
+        }
+    }
+}
+
 TEST(SimPhysics, EveryOverheadOfAMessageIsPaidOnce) {
     for (const std::uint64_t bytes : {100UL, 100000UL}) {
         Platform platform = ideal(2);

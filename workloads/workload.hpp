@@ -3,12 +3,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/placement.hpp"
+#include "base/cluster_view.hpp"
 #include "base/settings.hpp"
+#include "runtime/execution.hpp"
 #include "runtime/program.hpp"
+#include "runtime/schedule.hpp"
 #include "runtime/task_type.hpp"
 
 namespace heddle::workloads {
@@ -25,20 +28,32 @@ struct Verdict {
 /// from.
 Verdict judge(const runtime::Answer& answer, const runtime::Answer& expected, const std::string& source);
 
+/// What is known of a run before it begins; nothing where nobody knows.
+struct Forecast {
+    std::optional<double> makespan_seconds;     ///< if every message had the network to itself
+    std::optional<double> lower_bound_seconds;  ///< no schedule of the same work on this cluster is shorter
+    std::optional<double> data_bytes;           ///< sent between nodes, where nothing is stolen
+};
+
 /// One workload with its settings read. Immutable while it runs; the nodes' programs may refer to it.
 class Workload {
 public:
     virtual ~Workload() = default;
 
-    /// The run's workers, and how tasks are placed on them (a name of partitioners::names()). Called once,
-    /// before any program is made. Workloads that place nothing ignore it. Throws Error.
-    virtual void prepare(const WorkerGrid& /*grid*/, const std::string& /*placement*/) {}
+    /// The cluster that the run is on, and how tasks are placed there and stolen. Called once, before any
+    /// program is made; on every process, with the same result. Workloads that place nothing ignore it.
+    /// Throws Error.
+    virtual void prepare(const ClusterView& /*cluster*/, const runtime::Schedule& /*schedule*/) {}
+
+    /// What the placement promises. Called after `prepare`.
+    virtual Forecast forecast() const { return {}; }
 
     /// The program of one node. Called once for each node of this process.
     virtual std::unique_ptr<runtime::Program> program(NodeId node) const = 0;
 
-    /// Judges the combined answer of all nodes. Called once, on node 0.
-    virtual Verdict check(const runtime::Answer& answer) const = 0;
+    /// Judges a complete run by its combined answer, or by what its nodes show (Program::evidence). Called
+    /// once, on node 0.
+    virtual Verdict check(const runtime::RunResult& result) const = 0;
 
     /// The tasks that may be stolen. One whose arguments cannot travel confines the run to one node.
     virtual std::vector<const runtime::TaskType*> tasks() const = 0;

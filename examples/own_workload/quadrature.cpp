@@ -64,7 +64,8 @@ public:
         return std::make_unique<Quadrature>(upper_, tolerance_);
     }
 
-    heddle::workloads::Verdict check(const heddle::runtime::Answer& answer) const override {
+    heddle::workloads::Verdict check(const heddle::runtime::RunResult& result) const override {
+        const heddle::runtime::Answer& answer = result.answer;
         using Kind = heddle::workloads::Verdict::Kind;
         const double exact = area_exact(upper_);
         const bool right = answer.size() == 1 && std::abs(answer[0].value - exact) < 1e-6 * exact;

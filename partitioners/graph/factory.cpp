@@ -13,7 +13,7 @@ Setting seed_setting() {
 
 const std::vector<GraphPartitionerKind>& graph_partitioners() {
     static const std::vector<GraphPartitionerKind> kinds = {
-        {"metis_kway", "METIS, all parts at once: the usual choice", metis_kway_settings, make_metis_kway},
+        {"metis", "METIS, all parts at once: the usual choice", metis_kway_settings, make_metis_kway},
         {"metis_recursive", "METIS, halves of halves: better for few parts", metis_recursive_settings,
          make_metis_recursive},
         {"scotch", "Scotch, all parts equally far from each other", scotch_settings, make_scotch},

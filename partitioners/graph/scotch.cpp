@@ -68,7 +68,7 @@ public:
         if (grid.workers() == 1 || graph.data() == 0) return Parts(graph.data(), 0);
         if (graph.constraints() > 1) {
             throw Error("Scotch balances one weight of each datum, and these have several",
-                        "use metis_kway or metis_recursive");
+                        "use metis or metis_recursive");
         }
         const LibraryGraph rows(graph, grid, version(), 4 * static_cast<double>(distance_));
         Graph plain(&SCOTCH_graphInit);

@@ -52,9 +52,9 @@ private:
 std::vector<Setting> two_level_settings() {
     return {{"member",
              SettingKind::choice,
-             "metis_kway",
+             "metis",
              "who makes both cuts",
-             {"metis_kway", "metis_recursive", "scotch", "block", "cyclic", "random"}},
+             {"metis", "metis_recursive", "scotch", "block", "cyclic", "random"}},
             imbalance_setting(),
             seed_setting()};
 }

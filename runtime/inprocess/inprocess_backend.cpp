@@ -241,7 +241,7 @@ void InprocessBackend::compute(Context& context, runtime::Work, const std::funct
     if (!state_->options.gate_open) pause(context);
 }
 
-void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message) {
+void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message, std::uint64_t /*padding*/) {
     HEDDLE_ASSERT(to < state_->options.nodes && to != context.id.node);
     state_->under_way[{context.id.node, to}].push_back(std::move(message));
 }

@@ -16,6 +16,7 @@ namespace heddle::native {
 enum class FrameKind : std::uint32_t {
     batch,    ///< several messages, each after its length (32 bits)
     message,  ///< one message
+    padding,  ///< bytes that nobody looks at, ahead of the message that they belong to
     ready,    ///< start: this node's receiver is at work
     ping,     ///< start: what does your clock say?
     pong,

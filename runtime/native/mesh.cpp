@@ -231,6 +231,8 @@ void Mesh::State::take(Link& link, FrameKind kind, std::span<const std::byte> pa
         case FrameKind::message:
             events.deliver(link.peer(), payload);
             break;
+        case FrameKind::padding:
+            break;
         case FrameKind::goodbye: {
             const std::lock_guard lock(mutex);
             ++parted;

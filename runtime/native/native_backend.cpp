@@ -17,6 +17,7 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "runtime/native/busy_work.hpp"
 #include "runtime/native/coordination.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/mesh.hpp"
@@ -31,6 +32,8 @@ namespace {
 
 /// How long a worker that parks spins at first, where it has a core to itself.
 constexpr std::chrono::microseconds spin_time{5};
+
+constexpr std::uint64_t padding_frame_bytes = 1U << 20;
 
 [[noreturn]] void end_process(int code, const std::string& text) {
     const std::string line = "heddle: " + text + "\n";
@@ -103,6 +106,9 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.topology.cores = given.cores;
     state.topology.group = given.group;
     state.topology.group.resize(membership.nodes, 0);
+    state.topology.latency = given.latency;
+    state.topology.bandwidth = given.bandwidth;
+    state.topology.core_speed = given.core_speed;
     state.parkers = std::vector<Parker>(given.cores);
 
     // Everybody has a core of his own only if all workers of the run on this machine do.
@@ -279,16 +285,20 @@ void NativeBackend::unpark(Context&, CoreId core) {
     state_->parkers[core].unpark();
 }
 
-void NativeBackend::compute(Context&, runtime::Work, const std::function<void()>& code) {
-    if (code) code();
+void NativeBackend::compute(Context&, runtime::Work work, const std::function<void()>& code) {
+    if (code) return code();
+    keep_busy(from_seconds(work.flops / state_->options.core_speed));
 }
 
-void NativeBackend::send(Context&, NodeId to, Bytes message) {
+void NativeBackend::send(Context&, NodeId to, Bytes message, std::uint64_t padding) {
     State& state = *state_;
     if (message.size() > state.options.frame_bytes_max)
         throw Error(fmt::format("a message of {} bytes is larger than the {} that may travel at once",
                                 message.size(), state.options.frame_bytes_max),
                     "send it in parts, or raise the largest frame");
+    for (; padding > 0; padding -= std::min(padding, padding_frame_bytes)) {
+        state.mesh->post(to, FrameKind::padding, Bytes(std::min(padding, padding_frame_bytes)));
+    }
     state.sent.fetch_add(1, std::memory_order_seq_cst);
     state.mesh->post(to, FrameKind::message, std::move(message));
 }

@@ -21,8 +21,11 @@ struct NativeOptions {
     std::uint64_t stack_bytes = 64ULL << 20;    ///< stack of one worker; touched only as it is used
     std::optional<Membership> membership = {};  ///< none: a run of one node
     std::uint64_t fingerprint = 0;  ///< of the binary; nodes with different ones refuse each other
-    bool bind = true;  ///< bind workers to cores, where all workers on this machine fit its cores
+    bool bind = true;          ///< bind workers to cores, where all workers on this machine fit its cores
+    double core_speed = 10e9;  ///< flops per second: how long work lasts that is only declared
     std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
+    Time latency{};                         ///< Topology::latency
+    double bandwidth = 0;                   ///< Topology::bandwidth
 
     std::string address = "127.0.0.1";             ///< the address to listen on for other nodes
     std::uint32_t frame_bytes_max = 64U << 20;     ///< largest message between nodes
@@ -59,8 +62,10 @@ public:
     void unpark(runtime::Context& caller, CoreId core) override;
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
 
-    /// Throws Error for a message of more than `frame_bytes_max`.
-    void send(runtime::Context& context, NodeId to, runtime::Bytes message) override;
+    /// Throws Error for a message of more than `frame_bytes_max`. Padding goes ahead of it, in frames of its
+    /// own.
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message,
+              std::uint64_t padding = 0) override;
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 

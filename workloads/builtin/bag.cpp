@@ -7,7 +7,7 @@
 #include "base/random.hpp"
 #include "base/task_graph.hpp"
 #include "model/fork_join.hpp"
-#include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -102,7 +102,8 @@ public:
         }
     }
 
-    void prepare(const WorkerGrid& grid, const std::string& placement) override {
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
+        const WorkerGrid& grid = cluster.grid;
         bag_.grid = grid;
         bag_.of_worker.assign(grid.workers(), {});
         TaskGraphBuilder builder;
@@ -110,7 +111,8 @@ public:
             builder.add_task(static_cast<double>(bag_.flops(task)));
         }
         const TaskGraph graph = builder.build();
-        const Placement placed = partitioners::make(placement)->place(graph, grid);
+        const Placement placed =
+            partitioners::place_graph(schedule.placement, {&graph}, cluster, schedule.seed).placement;
         for (TaskIndex task = 0; task < bag_.tasks; ++task) {
             const WorkerId worker = placed.of(task);
             bag_.of_worker[std::size_t{worker.node} * grid.cores + worker.core].push_back(task);
@@ -121,7 +123,8 @@ public:
         return std::make_unique<BagProgram>(bag_);
     }
 
-    Verdict check(const runtime::Answer& answer) const override {
+    Verdict check(const runtime::RunResult& result) const override {
+        const runtime::Answer& answer = result.answer;
         const double n = bag_.tasks;
         return judge(answer, {{"tasks", n}, {"index_sum", n * (n - 1) / 2}}, "every task ran once");
     }

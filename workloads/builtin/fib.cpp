@@ -87,7 +87,8 @@ public:
         return std::make_unique<FibProgram>(settings_);
     }
 
-    Verdict check(const runtime::Answer& answer) const override {
+    Verdict check(const runtime::RunResult& result) const override {
+        const runtime::Answer& answer = result.answer;
         std::uint64_t previous = 1, expected = 0;
         for (std::uint32_t i = 0; i < settings_.n; ++i) expected += std::exchange(previous, expected);
         return judge(answer, {{"value", static_cast<double>(expected)}}, "the sum from below");

@@ -120,7 +120,8 @@ public:
         return std::make_unique<QueensProgram>(settings_);
     }
 
-    Verdict check(const runtime::Answer& answer) const override {
+    Verdict check(const runtime::RunResult& result) const override {
+        const runtime::Answer& answer = result.answer;
         return judge(answer, {{"solutions", known_solutions[settings_.n]}}, "OEIS A000170");
     }
 

@@ -135,7 +135,8 @@ public:
         return std::make_unique<UtsProgram>(settings_);
     }
 
-    Verdict check(const runtime::Answer& answer) const override {
+    Verdict check(const runtime::RunResult& result) const override {
+        const runtime::Answer& answer = result.answer;
         if (settings_.check == "none") return {Verdict::Kind::unchecked, "check is none"};
         if (settings_.check == "auto") {
             if (const runtime::Answer known = published(); !known.empty()) {

@@ -1,0 +1,195 @@
+#include "model/placed_graph.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "runtime/node.hpp"
+#include "runtime/wire.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::model {
+
+namespace {
+
+using runtime::Handler;
+using runtime::Node;
+using runtime::Outbox;
+using runtime::Reader;
+using runtime::Worker;
+using runtime::Writer;
+
+/// What a task of a placed graph carries: its number, and where it was stolen, the data that came with it.
+struct Payload {
+    TaskIndex task = 0;
+    std::uint32_t reserved = 0;
+    Inputs* stolen = nullptr;
+};
+
+PlacedGraphProgram* program_of(Node& node) {
+    return dynamic_cast<PlacedGraphProgram*>(&node.program());
+}
+
+Payload read_payload(const std::byte* bytes) {
+    Payload payload;
+    std::memcpy(&payload, bytes, sizeof payload);
+    return payload;
+}
+
+/// The data of a task that came with it, or else those that wait for it on this node.
+Inputs inputs_of(PlacedGraphProgram& program, const Payload& payload) {
+    if (!payload.stolen) return program.take_inputs(payload.task);
+    const std::unique_ptr<Inputs> stolen(payload.stolen);
+    return std::move(*stolen);
+}
+
+void run_task(Worker& worker, runtime::Slot* head, std::byte* bytes) {
+    auto& program = static_cast<PlacedGraphProgram&>(worker.program());
+    const Payload payload = read_payload(bytes);
+    program.execute(worker, head, payload.task, inputs_of(program, payload));
+}
+
+std::uint64_t pack(Node& node, const std::byte* bytes, Writer& writer) {
+    PlacedGraphProgram& program = *program_of(node);
+    const Payload payload = read_payload(bytes);
+    const PlacedGraph& plan = program.plan();
+    for (const Input& input : inputs_of(program, payload)) {
+        const std::size_t size = input.datum ? input.datum->size() : 0;
+        writer.put(static_cast<std::uint32_t>(size));
+        if (size != 0) writer.put_bytes(*input.datum);
+    }
+    if (plan.data() == PlacedGraph::Data::carried) return 0;
+    std::uint64_t padding = 0;
+    for (const std::uint32_t delivery : plan.inputs(payload.task)) padding += plan.delivery(delivery).bytes;
+    return padding;
+}
+
+bool unpack(Node& node, std::byte* bytes, Reader& reader) {
+    const PlacedGraphProgram* program = program_of(node);
+    Payload payload = read_payload(bytes);
+    if (!program || payload.task >= program->plan().graph().tasks()) return false;
+    auto inputs = std::make_unique<Inputs>();
+    for (std::size_t left = program->plan().inputs(payload.task).size(); left > 0; --left) {
+        const auto datum = reader.get_bytes(reader.get<std::uint32_t>());
+        if (!reader.ok()) return false;
+        inputs->push_back({std::make_shared<runtime::Bytes>(datum.begin(), datum.end()), true});
+    }
+    payload.stolen = inputs.release();
+    std::memcpy(bytes, &payload, sizeof payload);
+    return true;
+}
+
+const runtime::Cargo cargo{pack, unpack};
+
+/// Only the task's number travels; `stolen` is made anew.
+const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(TaskIndex), 0, true, &cargo);
+
+const Handler datum_handler(
+    "placed_graph.datum", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+        Reader reader(message);
+        const auto delivery = reader.get<std::uint32_t>();
+        PlacedGraphProgram* program = program_of(node);
+        if (program && reader.ok() && program->receive(node, delivery, reader.get_rest())) return;
+        spdlog::error("node {}: data from node {} that nobody here waits for", node.id(), from);
+    });
+
+}  // namespace
+
+PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
+    : plan_(plan), node_(node), held_(plan.incoming(node).size()), missing_(plan.tasks_on(node)) {
+    for (CoreId core = 0; core < plan.placement().grid().cores; ++core) {
+        const auto tasks = plan.tasks_of({node, core});
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            const auto inputs = static_cast<std::uint32_t>(plan.inputs(tasks[i]).size());
+            const bool waits_its_turn = plan.order() == PlacedGraph::Order::strict && i > 0;
+            missing_[plan.local(tasks[i])].store(inputs + (waits_its_turn ? 1 : 0));
+        }
+    }
+    for (const std::uint32_t number : plan.incoming(node)) {
+        const PlacedGraph::Delivery& delivery = plan.delivery(number);
+        held_[delivery.local].readers.store(delivery.consumers);
+    }
+}
+
+PlacedGraphProgram::~PlacedGraphProgram() = default;
+
+void PlacedGraphProgram::begin(Worker& worker) {
+    const bool strict = plan_.order() == PlacedGraph::Order::strict;
+    for (const TaskIndex task : plan_.tasks_of(worker.id)) {
+        // Not `missing_`: a message may have made it zero, and then the task is in the queue already.
+        if (plan_.inputs(task).empty())
+            worker.node().put_ranked(worker, worker.outbox(), worker.id.core,
+                                     {plan_.rank(task), &task_type, task});
+        if (strict) break;
+    }
+}
+
+Inputs PlacedGraphProgram::take_inputs(TaskIndex task) {
+    Inputs inputs;
+    inputs.reserve(plan_.inputs(task).size());
+    for (const std::uint32_t delivery : plan_.inputs(task)) {
+        Held& held = held_[plan_.delivery(delivery).local];
+        Datum datum = held.datum;
+        // Invariant: every reader has its copy before it counts itself off, so the last one may let go.
+        const bool last = held.readers.fetch_sub(1, std::memory_order_acq_rel) == 1;
+        if (last) held.datum.reset();
+        inputs.push_back({std::move(datum), last});
+    }
+    return inputs;
+}
+
+void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs inputs) {
+    const Datum datum = run(Strand(worker, head), task, inputs);
+    inputs.clear();
+    hand_over({worker.node(), worker, worker.outbox()}, task, datum);
+}
+
+void PlacedGraphProgram::hand_over(const Caller& caller, TaskIndex task, const Datum& datum) {
+    const std::uint32_t begin = plan_.deliveries_begin(task);
+    const std::uint32_t end = plan_.deliveries_begin(task + 1);
+    // Messages first: their way is the longer one.
+    for (std::uint32_t i = begin; i < end; ++i) {
+        if (plan_.delivery(i).node != node_) send(caller, i, datum);
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+        if (plan_.delivery(i).node == node_) arrive(caller, plan_.delivery(i), datum);
+    }
+    if (plan_.order() == PlacedGraph::Order::strict && plan_.next(task) != PlacedGraph::none)
+        signal(caller, plan_.next(task));
+}
+
+void PlacedGraphProgram::send(const Caller& caller, std::uint32_t delivery, const Datum& datum) {
+    const PlacedGraph::Delivery& way = plan_.delivery(delivery);
+    const bool declared = plan_.data() == PlacedGraph::Data::declared;
+    HEDDLE_ASSERT(declared || (datum && datum->size() == way.bytes));
+    std::span<const std::byte> bytes;
+    if (datum) bytes = *datum;
+    caller.outbox.post(way.node, datum_handler, std::as_bytes(std::span(&delivery, 1)), Outbox::Urgency::now,
+                       bytes, declared ? way.bytes : 0);
+    caller.outbox.count_data(way.bytes);
+}
+
+bool PlacedGraphProgram::receive(Node& node, std::uint32_t delivery, std::span<const std::byte> datum) {
+    if (delivery >= plan_.deliveries() || plan_.delivery(delivery).node != node_) return false;
+    arrive({node, node.receiver(), node.receiver_outbox()}, plan_.delivery(delivery),
+           std::make_shared<runtime::Bytes>(datum.begin(), datum.end()));
+    return true;
+}
+
+// Invariant: what a signal announces was written before it, and the last signal, which makes the task ready,
+// has seen all others.
+void PlacedGraphProgram::arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum) {
+    held_[delivery.local].datum = std::move(datum);
+    for (const TaskIndex consumer : plan_.consumers(delivery)) signal(caller, consumer);
+}
+
+void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
+    caller.context.charge(caller.context.costs.sync);
+    if (missing_[plan_.local(task)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    caller.node.put_ranked(caller.context, caller.outbox, plan_.placement().of(task).core,
+                           {plan_.rank(task), &task_type, task});
+}
+
+}  // namespace heddle::model

@@ -1,0 +1,176 @@
+// A task graph whose tasks were placed before the run, and how the nodes run it: each worker its own tasks in
+// the order of the schedule, each datum sent once to every node that needs it, while the senders and
+// receivers go on computing. What a task does is for a subclass of PlacedGraphProgram to say; who placed it,
+// for partitioners/.
+//
+// After Gautier, Besseron, Pigeon: "KAAPI: a thread scheduling runtime system for data flow computations on
+// cluster of multi-processors", section 3.5 (partitioned threads with send and receive tasks) and 3.3 (a
+// stolen task takes its data along, and its results go home).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/placement.hpp"
+#include "base/task_graph.hpp"
+#include "model/fork_join.hpp"
+#include "runtime/program.hpp"
+#include "runtime/ranked_queue.hpp"
+
+namespace heddle::model {
+
+/// A graph with its placement, and who sends what to whom. Immutable; all nodes of a process share it.
+class PlacedGraph {
+public:
+    /// How a worker goes through its tasks.
+    enum class Order : std::uint8_t {
+        strict,  ///< exactly in the order of the schedule: it waits for the next one, even if a later is
+                 ///< ready
+        ready,   ///< the first in the order of those that are ready
+    };
+
+    /// What an edge's bytes are.
+    enum class Data : std::uint8_t {
+        declared,  ///< as many bytes travel, beside what the tasks really hand over
+        carried,   ///< what the tasks hand over, exactly
+    };
+
+    /// A datum on its way from a task to all its successors on one node. Edges of one task to one node that
+    /// carry equally many bytes stand for one datum.
+    struct Delivery {
+        NodeId node = 0;
+        std::uint32_t local = 0;  ///< its number among the deliveries to that node
+        std::uint64_t bytes = 0;
+        std::size_t consumers_begin = 0;
+        std::uint32_t consumers = 0;
+    };
+
+    /// `sequence`: all tasks, each after its predecessors; workers run theirs in this order. `graph` must
+    /// outlive the object. Asserts that the sequence is one.
+    PlacedGraph(const TaskGraph& graph, Placement placement, std::span<const TaskIndex> sequence, Order order,
+                Data data);
+
+    const TaskGraph& graph() const { return *graph_; }
+    const Placement& placement() const { return placement_; }
+    Order order() const { return order_; }
+    Data data() const { return data_; }
+
+    /// The deliveries of a task's datum have the numbers from `deliveries_begin(task)` to before
+    /// `deliveries_begin(task + 1)`.
+    std::uint32_t deliveries_begin(TaskIndex task) const { return deliveries_begin_[task]; }
+    std::uint32_t deliveries() const { return static_cast<std::uint32_t>(deliveries_.size()); }
+    const Delivery& delivery(std::uint32_t number) const { return deliveries_[number]; }
+    std::span<const TaskIndex> consumers(const Delivery& delivery) const {
+        return {consumers_.data() + delivery.consumers_begin, delivery.consumers};
+    }
+    /// The delivery that brings each predecessor's datum to the task's node, in the order of the graph's
+    /// predecessors.
+    std::span<const std::uint32_t> inputs(TaskIndex task) const {
+        return {inputs_.data() + inputs_begin_[task], inputs_.data() + inputs_begin_[task + 1]};
+    }
+
+    std::uint32_t rank(TaskIndex task) const { return rank_[task]; }
+    std::span<const TaskIndex> tasks_of(WorkerId worker) const {
+        const std::size_t index = std::size_t{worker.node} * placement_.grid().cores + worker.core;
+        return {of_worker_.data() + of_worker_begin_[index], of_worker_.data() + of_worker_begin_[index + 1]};
+    }
+    /// The task's number among those of its node, and how many a node has.
+    std::uint32_t local(TaskIndex task) const { return local_[task]; }
+    std::uint32_t tasks_on(NodeId node) const { return tasks_on_[node]; }
+
+    /// The deliveries to a node, in the order of Delivery::local.
+    std::span<const std::uint32_t> incoming(NodeId node) const {
+        return {incoming_.data() + incoming_begin_[node], incoming_.data() + incoming_begin_[node + 1]};
+    }
+
+    /// Where order is strict: the task that its worker runs after this one; `none` for the last.
+    static constexpr TaskIndex none = ~TaskIndex{0};
+    TaskIndex next(TaskIndex task) const { return next_[task]; }
+
+    /// Bytes of data that a run sends between nodes where nothing is stolen.
+    std::uint64_t bytes_between_nodes() const;
+
+    /// What a message of data carries besides them: headers, and of declared data the few bytes that the
+    /// tasks really hand over.
+    static constexpr std::uint64_t message_bytes_besides = 20;
+
+private:
+    void place_tasks(std::span<const TaskIndex> sequence);
+    void find_deliveries();
+
+    const TaskGraph* graph_;
+    Placement placement_;
+    Order order_;
+    Data data_;
+    std::vector<std::uint32_t> rank_, local_, tasks_on_;
+    std::vector<TaskIndex> of_worker_, next_;
+    std::vector<std::size_t> of_worker_begin_;
+    std::vector<std::uint32_t> deliveries_begin_;
+    std::vector<Delivery> deliveries_;
+    std::vector<TaskIndex> consumers_;
+    std::vector<std::size_t> inputs_begin_, incoming_begin_;
+    std::vector<std::uint32_t> inputs_, incoming_;
+};
+
+/// What a task hands to its successors. Shared by those of a node, so nobody changes it but its last reader.
+using Datum = std::shared_ptr<runtime::Bytes>;
+
+/// A predecessor's datum, as a task gets it.
+struct Input {
+    Datum datum;
+    bool last = false;  ///< no other task of this node will read it: it may be changed in place
+};
+using Inputs = std::vector<Input>;
+
+/// One node's part of a placed graph.
+class PlacedGraphProgram : public runtime::Program {
+public:
+    /// `plan` must outlive the program.
+    PlacedGraphProgram(const PlacedGraph& plan, NodeId node);
+    ~PlacedGraphProgram() override;
+
+    void begin(runtime::Worker& worker) override;
+
+    const PlacedGraph& plan() const { return plan_; }
+
+    // --- for the messages
+    /// A datum has come from another node, and the receiver of `node` has it. False where the message makes
+    /// no sense.
+    bool receive(runtime::Node& node, std::uint32_t delivery, std::span<const std::byte> datum);
+    /// What the task needs, taken out of the node's store.
+    Inputs take_inputs(TaskIndex task);
+    /// Runs a task on a worker, whether it belongs to this node or was stolen.
+    void execute(runtime::Worker& worker, runtime::Slot* head, TaskIndex task, Inputs inputs);
+
+protected:
+    /// Does the work of a task. Returns what its successors get, which may be null where nobody looks at it.
+    virtual Datum run(Strand strand, TaskIndex task, const Inputs& inputs) = 0;
+
+private:
+    struct Held {
+        Datum datum;
+        std::atomic<std::uint32_t> readers{0};  ///< tasks of this node that have not taken it yet
+    };
+
+    /// Who does something: a worker, or the receiver.
+    struct Caller {
+        runtime::Node& node;
+        runtime::Context& context;
+        runtime::Outbox& outbox;
+    };
+
+    void hand_over(const Caller& caller, TaskIndex task, const Datum& datum);
+    void send(const Caller& caller, std::uint32_t delivery, const Datum& datum);
+    void arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum);
+    void signal(const Caller& caller, TaskIndex task);
+
+    const PlacedGraph& plan_;
+    NodeId node_;
+    std::vector<Held> held_;                           ///< by Delivery::local
+    std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
+};
+
+}  // namespace heddle::model

@@ -1,0 +1,184 @@
+// dag: a task graph, from a file or generated, placed before the run and stolen, or not, during it. Its tasks
+// last as long as the graph says and hand on numbers that depend on all that came before, so that the answer
+// shows whether every task ran once, after its predecessors, with their data.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "graphs/graph_source.hpp"
+#include "graphs/kernel_costs.hpp"
+#include "model/placed_graph.hpp"
+#include "partitioners/place_graph.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using model::PlacedGraph;
+using model::Strand;
+
+/// A task's number made of its predecessors'. Mixes well and costs little (the finalizer of splitmix64).
+std::uint64_t mixed(std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+    return value ^ (value >> 31);
+}
+
+/// What of a number goes into the sum: sums of eight million stay exact in a double.
+double counted(std::uint64_t value) {
+    return static_cast<double>(value >> 34);
+}
+
+class DagProgram final : public model::PlacedGraphProgram {
+public:
+    DagProgram(const PlacedGraph& plan, const graphs::GraphFile& file, NodeId node)
+        : PlacedGraphProgram(plan, node), file_(file), of_core_(plan.placement().grid().cores) {}
+
+    runtime::Answer answer() const override {
+        Sums all;
+        for (const Sums& sums : of_core_) {
+            all.tasks += sums.tasks;
+            all.checksum += sums.checksum;
+        }
+        return {{"tasks", static_cast<double>(all.tasks)}, {"checksum", all.checksum}};
+    }
+
+protected:
+    model::Datum run(Strand strand, TaskIndex task, const model::Inputs& inputs) override {
+        std::uint64_t value = mixed(task + 1);
+        for (const model::Input& input : inputs) {
+            std::uint64_t before = 0;
+            std::memcpy(&before, input.datum->data(), std::min(sizeof before, input.datum->size()));
+            value = mixed(value + before);
+        }
+        runtime::Worker& worker = strand.worker();
+        worker.compute({flops(task, worker.id), 0}, {});
+        Sums& sums = of_core_[worker.id.core];
+        ++sums.tasks;
+        sums.checksum += counted(value);
+        auto datum = std::make_shared<runtime::Bytes>(sizeof value);
+        std::memcpy(datum->data(), &value, sizeof value);
+        return datum;
+    }
+
+private:
+    /// Of one worker, which alone writes it.
+    struct alignas(64) Sums {
+        std::uint64_t tasks = 0;
+        double checksum = 0;
+    };
+
+    double flops(TaskIndex task, WorkerId worker) const {
+        if (file_.costs.empty()) return file_.graph.flops(task);
+        return file_.costs[task][std::size_t{worker.node} * plan().placement().grid().cores + worker.core];
+    }
+
+    const graphs::GraphFile& file_;
+    std::vector<Sums> of_core_;
+};
+
+/// A path that the YAML file states is meant from its folder.
+std::string beside(const std::string& path, const Location& where) {
+    namespace fs = std::filesystem;
+    const fs::path candidate = fs::path(where.file).parent_path() / path;
+    std::error_code ignored;
+    return !where.file.empty() && fs::exists(candidate, ignored) ? candidate.string() : path;
+}
+
+class DagWorkload final : public Workload {
+public:
+    explicit DagWorkload(const Settings& settings) : seed_(settings.integer("cost_seed")) {
+        const std::string source = settings.text("graph");
+        if (source.empty()) {
+            throw Error("no graph is stated",
+                        "set workload.graph to a file, or to a generator such as cholesky:tiles=10",
+                        settings.where("graph"));
+        }
+        graphs::ReadOptions options;
+        if (settings.stated("time_unit")) options.flops_per_time_unit = settings.number("time_unit");
+        if (settings.stated("bytes_unit")) options.bytes_per_weight_unit = settings.number("bytes_unit");
+        if (settings.text("format") != "auto") options.format = graphs::format_named(settings.text("format"));
+        const bool generated = graphs::names_generator(source);
+        if (!generated && !settings.stated("time_unit")) options.flops_per_time_unit = 1e9;
+        try {
+            file_ = graphs::load_graph(generated ? source : beside(source, settings.where("graph")), options);
+        } catch (const Error& error) {
+            throw error.at(settings.where("graph"));
+        }
+        const std::string kernels = settings.text("kernel_costs");
+        if (!kernels.empty())
+            table_ = graphs::read_kernel_costs(beside(kernels, settings.where("kernel_costs")));
+    }
+
+    void prepare(const ClusterView& stated, const runtime::Schedule& schedule) override {
+        ClusterView cluster = stated;
+        cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
+        if (table_) file_ = with_kernel_costs(std::move(file_), *table_, cluster.core_speed, Random(seed_));
+        const partitioners::GraphToPlace what{&file_.graph, file_.writes, file_.data, file_.costs};
+        partitioners::PlacedTasks placed =
+            partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
+        const bool strict = schedule.stealing.victim == "none";
+        plan_.emplace(file_.graph, std::move(placed.placement), placed.sequence,
+                      strict ? PlacedGraph::Order::strict : PlacedGraph::Order::ready,
+                      PlacedGraph::Data::declared);
+        forecast_ = {placed.makespan_seconds, placed.lower_bound_seconds,
+                     static_cast<double>(plan_->bytes_between_nodes())};
+    }
+
+    Forecast forecast() const override { return forecast_; }
+
+    std::unique_ptr<runtime::Program> program(NodeId node) const override {
+        return std::make_unique<DagProgram>(*plan_, file_, node);
+    }
+
+    Verdict check(const runtime::RunResult& result) const override {
+        const TaskGraph& graph = file_.graph;
+        std::vector<std::uint64_t> values(graph.tasks());
+        double checksum = 0;
+        for (const TaskIndex task : graph.topological_order()) {
+            std::uint64_t value = mixed(task + 1);
+            for (const TaskGraph::Link& link : graph.predecessors(task))
+                value = mixed(value + values[link.task]);
+            values[task] = value;
+            checksum += counted(value);
+        }
+        return judge(result.answer, {{"tasks", static_cast<double>(graph.tasks())}, {"checksum", checksum}},
+                     "the graph in topological order");
+    }
+
+    std::vector<const runtime::TaskType*> tasks() const override { return {}; }
+
+private:
+    std::uint64_t seed_;
+    graphs::GraphFile file_;
+    std::optional<graphs::KernelTable> table_;
+    std::optional<PlacedGraph> plan_;
+    Forecast forecast_;
+};
+
+std::vector<std::string> format_names() {
+    std::vector<std::string> names = {"auto"};
+    for (const graphs::NamedFormat& format : graphs::formats()) names.push_back(format.name);
+    return names;
+}
+
+const Registration registration{
+    {"dag",
+     "a task graph, from a file or generated, placed on the workers and run",
+     {{"graph", SettingKind::text, "", "a file, or a generator with its settings: cholesky:tiles=10"},
+      {"format", SettingKind::choice, "auto", "of the file", format_names()},
+      {"time_unit", SettingKind::flops, "1Gf", "work of one unit of time in the file", {}, 0},
+      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0},
+      {"kernel_costs", SettingKind::text, "",
+       "a table of kernel, mean, deviation: costs for the graph's tasks"},
+      {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0}},
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<DagWorkload>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads
