@@ -10,6 +10,9 @@
 
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
+#include "cli/platform_source.hpp"
+#include "cli/worlds.hpp"
+#include "model/placed_graph.hpp"
 
 namespace heddle::cli {
 
@@ -21,6 +24,21 @@ using schedulers::MessageCost;
 using schedulers::ProcessorIndex;
 
 constexpr ProcessorIndex processors_max = 1'000'000;
+
+[[noreturn]] void refuse_work_in_seconds(const char* option) {
+    throw Error("the work of this graph is given in seconds",
+                fmt::format("say with --time-unit how many flops a second stands for, such as 10Gf, or "
+                            "leave out {}",
+                            option),
+                {option, 0});
+}
+
+void refuse_other_costs(const graphs::GraphFile& graph, ProcessorIndex processors, const char* advice) {
+    if (graph.costs.empty() || graph.costs.front().size() == processors) return;
+    throw Error(fmt::format("the graph gives the cost of each task on each of {} processors",
+                            graph.costs.front().size()),
+                advice);
+}
 
 double seconds_in(std::string_view text) {
     return to_seconds(parse_time(text));
@@ -49,12 +67,7 @@ double speed_in(const MachineOptions& options, const graphs::GraphFile& graph, b
     }
     const double speed = quantity("--core-speed", options.core_speed, parse_flops);
     if (!(speed > 0)) throw Error("a processor without speed", "such as 10Gf", {"--core-speed", 0});
-    if (graph.in_seconds && !work_unit_stated) {
-        throw Error("the work of this graph is given in seconds",
-                    "say with --time-unit how many flops a second stands for, such as 10Gf, or leave out "
-                    "--core-speed",
-                    {"--core-speed", 0});
-    }
+    if (graph.in_seconds && !work_unit_stated) refuse_work_in_seconds("--core-speed");
     return speed;
 }
 
@@ -97,10 +110,7 @@ void count_processors(const MachineOptions& options, const graphs::GraphFile& gr
         }
         machine.processors = costs;
     }
-    if (costs != 0 && machine.processors != costs) {
-        throw Error(fmt::format("the graph gives the cost of each task on each of {} processors", costs),
-                    fmt::format("use --procs {}, or leave it out", costs));
-    }
+    refuse_other_costs(graph, machine.processors, "use as many, or leave out --procs, --nodes and --cores");
 }
 
 void set_times(const graphs::GraphFile& graph, Machine& machine) {
@@ -114,8 +124,11 @@ std::string in_words(const MessageCost& cost, bool in_seconds) {
     if (cost.latency == 0 && cost.time_per_byte == 0) return "nothing";
     if (!in_seconds) return "its bytes as time";
     if (cost.time_per_byte == 0) return show_seconds(cost.latency);
-    // Rounded, because the bandwidth that was stated is not kept.
-    const std::string bandwidth = print_bandwidth(std::stod(fmt::format("{:.6g}", 1 / cost.time_per_byte)));
+    // Rounded, because the bandwidth that was stated is not kept. A file may hold what no network has.
+    const double rate = 1 / cost.time_per_byte;
+    const std::string bandwidth = rate > 1e-6 && rate < 1e24
+                                      ? print_bandwidth(std::stod(fmt::format("{:.6g}", rate)))
+                                      : fmt::format("{:.3g} Bps", rate);
     return cost.latency == 0 ? fmt::format("its bytes at {}", bandwidth)
                              : fmt::format("{} and its bytes at {}", show_seconds(cost.latency), bandwidth);
 }
@@ -130,6 +143,21 @@ MessageCost cost_in(const graphs::JsonValue& machine, const char* name) {
             cost.at("time_per_byte", name).weight("the time of a byte")};
 }
 
+/// The platform as placed task graphs see it when they run on it.
+MachineChoice machine_of_platform(const MachineOptions& options, const graphs::GraphFile& graph,
+                                  bool work_unit_stated) {
+    if (graph.in_seconds && !work_unit_stated) refuse_work_in_seconds("--platform");
+    const ClusterView cluster = cluster_view(platform_named(options.platform, options.sets));
+    const MessageCost between = {
+        cluster.message_seconds + model::PlacedGraph::message_bytes_besides * cluster.seconds_per_byte,
+        cluster.seconds_per_byte};
+    MachineChoice choice{Machine::nodes(cluster.grid, cluster.core_speed, {}, between), true};
+    refuse_other_costs(graph, choice.machine.processors,
+                       "set platform.nodes and platform.cores so that there are as many cores");
+    set_times(graph, choice.machine);
+    return choice;
+}
+
 }  // namespace
 
 void add_machine_options(CLI::App& verb, MachineOptions& options) {
@@ -142,12 +170,25 @@ void add_machine_options(CLI::App& verb, MachineOptions& options) {
     verb.add_option("--latency-within-node", options.latency_within_node,
                     "of a message between the processors of a node (0s)");
     verb.add_option("--bandwidth-within-node", options.bandwidth_within_node, "the same (messages are free)");
+    CLI::Option* platform = verb.add_option(
+        "--platform", options.platform,
+        "in place of all of these: an experiment or platform in YAML, a SimGrid platform file "
+        "(.xml), or YAML written out");
+    for (const char* other : {"--procs", "--nodes", "--cores", "--core-speed", "--latency", "--bandwidth",
+                              "--latency-within-node", "--bandwidth-within-node"}) {
+        platform->excludes(verb.get_option(other));
+    }
+    verb.add_option("--set", options.sets, "KEY=VALUE in place of the platform's, such as platform.nodes=4")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->needs(platform);
 }
 
 bool states_machine(const MachineOptions& options) {
-    for (const std::string* text :
-         {&options.processors, &options.nodes, &options.cores, &options.core_speed, &options.latency,
-          &options.bandwidth, &options.latency_within_node, &options.bandwidth_within_node}) {
+    for (const std::string* text : {&options.processors, &options.nodes, &options.cores, &options.core_speed,
+                                    &options.latency, &options.bandwidth, &options.latency_within_node,
+                                    &options.bandwidth_within_node, &options.platform}) {
         if (!text->empty()) return true;
     }
     return false;
@@ -155,6 +196,7 @@ bool states_machine(const MachineOptions& options) {
 
 MachineChoice machine_of(const MachineOptions& options, const graphs::GraphFile& graph,
                          bool work_unit_stated) {
+    if (!options.platform.empty()) return machine_of_platform(options, graph, work_unit_stated);
     MachineChoice choice;
     Machine& machine = choice.machine;
     count_processors(options, graph, machine);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "graphs/graph_file.hpp"
 #include "graphs/json_document.hpp"
@@ -18,14 +19,17 @@ namespace heddle::cli {
 struct MachineOptions {
     std::string processors, nodes, cores;
     std::string core_speed, latency, bandwidth, latency_within_node, bandwidth_within_node;
+    std::string platform;           ///< in place of all of the above
+    std::vector<std::string> sets;  ///< KEY=VALUE in place of the platform's
 };
 
-/// Adds --procs, --nodes, --cores, --core-speed, --latency, --bandwidth and the two of messages within a node
-/// to a verb. `options` must outlive it.
+/// Adds --procs, --nodes, --cores, --core-speed, --latency, --bandwidth and the two of messages within a
+/// node, --platform and --set to a verb. `options` must outlive it.
 void add_machine_options(CLI::App& verb, MachineOptions& options);
 
-/// Processors, and whether their times are seconds. If not, a unit of work is a unit of time, and a message
-/// between nodes takes its bytes as time: the convention of the literature on task scheduling.
+/// Processors, where they come from, and whether their times are seconds. If not, a unit of work is a unit of
+/// time, and a message between nodes takes its bytes as time: the convention of the literature on task
+/// scheduling.
 struct MachineChoice {
     schedulers::Machine machine;
     bool in_seconds = false;

@@ -26,10 +26,17 @@ std::string quoted(const std::string& text) {
 
 /// In whole numbers where it is one.
 std::string show_time(double time, bool in_seconds) {
-    if (in_seconds) return show_seconds(time);
+    constexpr double seconds_max = 1e9;
+    if (in_seconds) return time < seconds_max ? show_seconds(time) : fmt::format("{:.3g} s", time);
     constexpr double whole_max = 1e15;
     return time == std::floor(time) && time < whole_max ? fmt::format("{:.0f}", time)
                                                         : fmt::format("{:.6g}", time);
+}
+
+/// A pure number. Only a file that was made up has one that does not fit a column.
+std::string show_number(double number, int digits) {
+    constexpr double fits_max = 1e7;
+    return number < fits_max ? fmt::format("{:.{}f}", number, digits) : fmt::format("{:.3g}", number);
 }
 
 /// Of the makespan to the bound; less than 0 where there is none.
@@ -104,10 +111,10 @@ std::string schedule_table(const ScheduleTask& task, const std::vector<JudgedSch
         const schedulers::Schedule& schedule = judged.schedule;
         rows.push_back({judged.scheduler, show_time(schedule.makespan(), in_seconds),
                         show_time(judged.lower_bound, in_seconds),
-                        ratio(judged) < 0 ? "-" : fmt::format("{:.3f}", ratio(judged)),
-                        fmt::format("{:.3f}", schedulers::schedule_length_ratio(task.problem, schedule)),
-                        fmt::format("{:.2f}", schedulers::speedup(task.problem, schedule)),
-                        fmt::format("{:.3f}", schedulers::efficiency(task.problem, schedule)),
+                        ratio(judged) < 0 ? "-" : show_number(ratio(judged), 3),
+                        show_number(schedulers::schedule_length_ratio(task.problem, schedule), 3),
+                        show_number(schedulers::speedup(task.problem, schedule), 2),
+                        show_number(schedulers::efficiency(task.problem, schedule), 3),
                         std::to_string(schedule.processors_used()), judged.feasible() ? "yes" : "NO",
                         show_seconds(judged.seconds)});
     }

@@ -33,7 +33,7 @@ protected:
 };
 
 TEST_F(PartitionVerb, OnePartitionerPrintsOneObjectWithItsMeasures) {
-    for (const char* name : {"metis_kway", "metis_recursive", "scotch", "block"}) {
+    for (const char* name : {"metis", "metis_recursive", "scotch", "block"}) {
         const json object = parsed({"partition", graph(), "--partitioner", name, "--parts", "2", "--json"});
         EXPECT_EQ(object["partitioner"], name);
         EXPECT_EQ(object["graph"], graph());
@@ -103,9 +103,8 @@ TEST_F(PartitionVerb, TheOptionsReachThePartitioner) {
         EXPECT_GT(object["cut"], 0) << name;
         return object["settings"];
     };
-    EXPECT_EQ(settings("metis_kway", {})["imbalance"], "0.03");
-    const json kway =
-        settings("metis_kway", {"--imbalance", "0.1", "--seed", "5", "--set", "objective=volume"});
+    EXPECT_EQ(settings("metis", {})["imbalance"], "0.03");
+    const json kway = settings("metis", {"--imbalance", "0.1", "--seed", "5", "--set", "objective=volume"});
     EXPECT_EQ(kway["imbalance"], "0.1");
     EXPECT_EQ(kway["seed"], "5");
     EXPECT_EQ(kway["objective"], "volume");
@@ -123,7 +122,7 @@ TEST_F(PartitionVerb, TheOptionsReachThePartitioner) {
 
 TEST_F(PartitionVerb, WhatIsWrittenReadsBackWithTheSameNumbers) {
     const std::string out = folder / "parts.txt";
-    json made = parsed({"partition", "stencil_2d:width=10,height=10,steps=3", "--partitioner", "metis_kway",
+    json made = parsed({"partition", "stencil_2d:width=10,height=10,steps=3", "--partitioner", "metis",
                         "--parts", "4", "--out", out, "--json"});
     const std::string text = read(out);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), made["vertices"].get<int>());
@@ -153,7 +152,7 @@ TEST_F(PartitionVerb, APartitionerThatCannotIsLeftOutOfAllAndAnErrorAlone) {
     EXPECT_THAT(json::parse(all.out)["partitions"], SizeIs(partitioners::graph_partitioners().size() - 2));
     const Said alone = heddle({"partition", weights, "--partitioner", "scotch", "--parts", "2"});
     EXPECT_EQ(alone.code, 2);
-    EXPECT_THAT(alone.err, HasSubstr("use metis_kway"));
+    EXPECT_THAT(alone.err, HasSubstr("use metis"));
 }
 
 TEST_F(PartitionVerb, DamagedPartFilesAreRefusedWithFileAndLine) {
@@ -198,10 +197,10 @@ TEST_F(PartitionVerb, MistakesOnTheCommandLineAreNamed) {
         {{good, "--partitioner", "block", "--parts", "2", "--imbalance", "-0.1"}, "-0.1 is below 0"},
         {{good, "--partitioner", "block", "--parts", "2", "--seed", "x"},
          "--seed: seed: expected a whole number"},
-        {{good, "--partitioner", "metis_kway", "--parts", "2", "--set", "objective"}, "expected KEY=VALUE"},
-        {{good, "--partitioner", "metis_kway", "--parts", "2", "--set", "objectiv=cut"},
+        {{good, "--partitioner", "metis", "--parts", "2", "--set", "objective"}, "expected KEY=VALUE"},
+        {{good, "--partitioner", "metis", "--parts", "2", "--set", "objectiv=cut"},
          "unknown key \"objectiv\"; did you mean \"objective\"?"},
-        {{good, "--partitioner", "block,metis_kway", "--parts", "2", "--set", "objective=cut"},
+        {{good, "--partitioner", "block,metis", "--parts", "2", "--set", "objective=cut"},
          "--set objective (block): unknown key"},
         {{good, "--partitioner", "all", "--parts", "2", "--out", folder / "x"}, "a file holds one partition"},
         {{good, "--partitioner", "block", "--parts", "2", "--out", folder / "no" / "x"}, "cannot be written"},
