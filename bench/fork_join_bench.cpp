@@ -29,7 +29,7 @@ void run(benchmark::State& state, const std::string& name, const std::string& si
         native::NativeBackend backend(options);
         runtime::Execution execution(backend, {}, [&](NodeId id) { return workload->program(id); });
         const auto result = execution.run();
-        if (workload->check(result.answer).kind != workloads::Verdict::Kind::right)
+        if (workload->check(result).kind != workloads::Verdict::Kind::right)
             state.SkipWithError("wrong answer");
         state.SetIterationTime(to_seconds(result.makespan));
         tasks = static_cast<double>(result.total.tasks);

@@ -53,7 +53,7 @@ bool applies(const std::string& key, const Experiment& experiment) {
     // What declared work lasts, and what schedulers are told of messages.
     const bool told = key == "platform.core_speed" || key == "platform.network.latency" ||
                       key == "platform.network.bandwidth";
-    if (experiment.backend == Backend::native && told) return true;
+    if (experiment.backend == Backend::native && told) return experiment.is_stated(key);
     if (experiment.backend != Backend::sim) return count;
     if (experiment.platform.file.empty()) return key != "platform.file";
     if (key == "platform.core_speed" || count || key.starts_with("platform.network.")) {

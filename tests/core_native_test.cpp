@@ -23,16 +23,16 @@ runtime::RunResult run(const std::string& name, const Stated& stated, CoreId cor
     Settings settings(kind.settings);
     for (const auto& [key, value] : stated) settings.set(key, value);
     const auto workload = kind.make(settings);
-    workload->prepare({1, cores}, "none");
     native::NativeOptions options;
     options.cores = cores;
     native::NativeBackend backend(options);
     runtime::Schedule schedule;
     schedule.seed = seed;
     schedule.stealing.victim = victim;
+    workload->prepare({{1, cores}}, schedule);
     runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
     auto result = execution.run();
-    const auto verdict = workload->check(result.answer);
+    const auto verdict = workload->check(result);
     EXPECT_EQ(verdict.kind, workloads::Verdict::Kind::right) << verdict.reason;
     return result;
 }

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "partitioners/place_graph.hpp"
-#include "placed_graph_testing.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/stealing/policy.hpp"
-#include "scheduler_testing.hpp"
+#include "tests/placed_graph_testing.hpp"
+#include "tests/scheduler_testing.hpp"
 
 namespace heddle::testing_placed {
 namespace {

@@ -211,7 +211,7 @@ TEST(Partition, LibrariesNameTheirVersion) {
                 testing::MatchesRegex("Scotch 7\\.[0-9]+\\.[0-9]+"));
     EXPECT_EQ(make_graph_partitioner("two_level")->library(), make_graph_partitioner("metis")->library());
     EXPECT_EQ(make_graph_partitioner("block")->library(), "");
-    EXPECT_THROW(make_graph_partitioner("metis"), Error);
+    EXPECT_THROW(make_graph_partitioner("metiss"), Error);
 }
 
 }  // namespace

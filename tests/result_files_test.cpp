@@ -40,7 +40,7 @@ Record example(std::uint64_t seed = 1, double wall = 0.25) {
     record.result.steals = {{{1, 0}, 4}, {{2, 1}, 5}};
     record.verdict = {workloads::Verdict::Kind::right, "by hand"};
     record.versions = {"0.1.0", "3.32", "gcc 12"};
-    record.timing = {wall, 1 << 20, "here"};
+    record.timing = {wall, 0.5, 1 << 20, "here"};
     return record;
 }
 

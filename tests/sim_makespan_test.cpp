@@ -38,14 +38,14 @@ Time bag_makespan(Shape shape, std::uint32_t tasks_per_core, const char* placeme
     settings.set("tasks", std::to_string(shape.nodes * shape.cores * tasks_per_core));
     settings.set("task_cost", "1234567f");
     const auto workload = kind.make(settings);
-    workload->prepare({shape.nodes, shape.cores}, placement);
     runtime::Schedule schedule;
     schedule.placement = placement;
     schedule.stealing.victim = "none";
+    workload->prepare({{shape.nodes, shape.cores}}, schedule);
     sim::SimBackend backend(ideal(shape.nodes, shape.cores));
     runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
     const auto result = execution.run();
-    EXPECT_EQ(workload->check(result.answer).kind, workloads::Verdict::Kind::right);
+    EXPECT_EQ(workload->check(result).kind, workloads::Verdict::Kind::right);
     return result.makespan;
 }
 

@@ -1,5 +1,5 @@
 // As sim_placed_graph_test, on 200 graphs.
-#include "sim_placed_graphs.hpp"
+#include "tests/sim_placed_graphs.hpp"
 
 namespace heddle::testing_placed {
 namespace {

@@ -1,6 +1,6 @@
 // A placed graph that is simulated without overheads, stealing or contention takes exactly as long as its
 // schedule promises. The promise is the schedulers' arithmetic, which knows nothing of the simulator.
-#include "sim_placed_graphs.hpp"
+#include "tests/sim_placed_graphs.hpp"
 
 namespace heddle::testing_placed {
 namespace {

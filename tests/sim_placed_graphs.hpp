@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "partitioners/place_graph.hpp"
-#include "placed_graph_testing.hpp"
 #include "runtime/execution.hpp"
-#include "scheduler_testing.hpp"
-#include "sim_harness.hpp"
+#include "tests/placed_graph_testing.hpp"
+#include "tests/scheduler_testing.hpp"
+#include "tests/sim_harness.hpp"
 
 namespace heddle::testing_placed {
 

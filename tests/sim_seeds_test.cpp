@@ -21,7 +21,6 @@ runtime::RunResult simulate(const std::string& name, const std::map<std::string,
     Settings settings(kind.settings);
     for (const auto& [key, value] : stated) settings.set(key, value);
     const auto workload = kind.make(settings);
-    workload->prepare({nodes, cores}, "none");
     Platform platform;
     platform.nodes = nodes;
     platform.cores = cores;
@@ -29,9 +28,10 @@ runtime::RunResult simulate(const std::string& name, const std::map<std::string,
     runtime::Schedule schedule;
     schedule.seed = seed;
     schedule.stealing.victim = victim;
+    workload->prepare({{nodes, cores}}, schedule);
     runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
     auto result = execution.run();
-    const auto verdict = workload->check(result.answer);
+    const auto verdict = workload->check(result);
     EXPECT_EQ(verdict.kind, workloads::Verdict::Kind::right) << verdict.reason << ", seed " << seed;
     return result;
 }

@@ -88,6 +88,41 @@ std::string beside(const std::string& path, const Location& where) {
     return !where.file.empty() && fs::exists(candidate, ignored) ? candidate.string() : path;
 }
 
+/// Errors in what a person wrote in the YAML file belong to the place where it stands there.
+[[noreturn]] void rethrow_at(const Error& error, const Location& where) {
+    throw Error(fmt::format("workload.graph: {}", error.message()), error.advice(), where);
+}
+
+constexpr double time_unit = 1e9;  ///< flops
+
+graphs::GraphFile generated(const std::string& source, const Settings& settings) {
+    const bool units = settings.number("time_unit") != time_unit || settings.number("bytes_unit") != 1;
+    if (units || settings.text("format") != "auto") {
+        throw Error("a generated graph has a format and units of its own",
+                    "leave out format, time_unit and bytes_unit", settings.where("graph"));
+    }
+    try {
+        return graphs::load_graph(source);
+    } catch (const Error& error) {
+        rethrow_at(error, settings.where("graph"));
+    }
+}
+
+graphs::GraphFile read(const std::string& source, const Settings& settings) {
+    graphs::ReadOptions options;
+    options.flops_per_time_unit = settings.number("time_unit");
+    options.bytes_per_weight_unit = settings.number("bytes_unit");
+    if (settings.text("format") != "auto") options.format = graphs::format_named(settings.text("format"));
+    const std::string path = beside(source, settings.where("graph"));
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return graphs::load_graph(path, options);
+    try {
+        return graphs::load_graph(source, options);  // which is neither a file nor a generator, and says so
+    } catch (const Error& error) {
+        rethrow_at(error, settings.where("graph"));
+    }
+}
+
 class DagWorkload final : public Workload {
 public:
     explicit DagWorkload(const Settings& settings) : seed_(settings.integer("cost_seed")) {
@@ -97,17 +132,7 @@ public:
                         "set workload.graph to a file, or to a generator such as cholesky:tiles=10",
                         settings.where("graph"));
         }
-        graphs::ReadOptions options;
-        if (settings.stated("time_unit")) options.flops_per_time_unit = settings.number("time_unit");
-        if (settings.stated("bytes_unit")) options.bytes_per_weight_unit = settings.number("bytes_unit");
-        if (settings.text("format") != "auto") options.format = graphs::format_named(settings.text("format"));
-        const bool generated = graphs::names_generator(source);
-        if (!generated && !settings.stated("time_unit")) options.flops_per_time_unit = 1e9;
-        try {
-            file_ = graphs::load_graph(generated ? source : beside(source, settings.where("graph")), options);
-        } catch (const Error& error) {
-            throw error.at(settings.where("graph"));
-        }
+        file_ = graphs::names_generator(source) ? generated(source, settings) : read(source, settings);
         const std::string kernels = settings.text("kernel_costs");
         if (!kernels.empty())
             table_ = graphs::read_kernel_costs(beside(kernels, settings.where("kernel_costs")));
