@@ -1,4 +1,4 @@
-// heddle list: what can be named in a configuration.
+// heddle list: what can be named in a configuration or on a command line.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -10,7 +10,10 @@
 #include "base/settings.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
+#include "graphs/generators/generator.hpp"
+#include "partitioners/graph/graph_partitioner.hpp"
 #include "partitioners/place_graph.hpp"
+#include "partitioners/schedulers/scheduler.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
 
@@ -68,6 +71,26 @@ std::vector<Item> partitioner_items() {
     return items;
 }
 
+std::vector<Item> graph_partitioner_items() {
+    std::vector<Item> items;
+    for (const auto& kind : partitioners::graph_partitioners())
+        items.push_back({kind.name, kind.help, kind.settings()});
+    return items;
+}
+
+std::vector<Item> scheduler_items() {
+    std::vector<Item> items;
+    for (const auto& kind : schedulers::all()) items.push_back({kind.name, kind.help});
+    return items;
+}
+
+std::vector<Item> graph_items() {
+    std::vector<Item> items;
+    for (const auto& generator : graphs::generators())
+        items.push_back({generator.name, generator.help, generator.settings()});
+    return items;
+}
+
 std::vector<Item> platform_items() {
     return {
         {"star", "every node at one switch, a link each"},
@@ -87,11 +110,11 @@ struct Topic {
     const char* name;
     std::vector<Item> (*items)();
 };
-constexpr Topic topics[] = {{"workloads", workload_items},
-                            {"stealing", stealing_items},
-                            {"partitioners", partitioner_items},
-                            {"platforms", platform_items},
-                            {"models", model_items}};
+constexpr Topic topics[] = {
+    {"workloads", workload_items},       {"stealing", stealing_items},
+    {"partitioners", partitioner_items}, {"graph_partitioners", graph_partitioner_items},
+    {"schedulers", scheduler_items},     {"graphs", graph_items},
+    {"platforms", platform_items},       {"models", model_items}};
 
 Json json_of(const std::vector<Item>& items) {
     Json list = Json::array();
@@ -147,10 +170,12 @@ void add_list(CLI::App& app, Action& action) {
         bool json = false;
     };
     const auto options = std::make_shared<Options>();
-    CLI::App* verb =
-        app.add_subcommand("list", "list workloads, stealing, partitioners, platforms or models");
-    verb->add_option("TOPIC", options->topic, "workloads, stealing, partitioners, platforms or models")
-        ->required();
+    std::string topics_in_words;
+    for (const Topic& topic : topics) {
+        topics_in_words += fmt::format("{}{}", topics_in_words.empty() ? "" : ", ", topic.name);
+    }
+    CLI::App* verb = app.add_subcommand("list", "list what can be named: workloads, schedulers, graphs, ...");
+    verb->add_option("TOPIC", options->topic, topics_in_words)->required();
     verb->add_flag("--json", options->json, "print a JSON array");
     verb->callback(
         [options, &action] { action = [options] { return list(options->topic, options->json); }; });

@@ -89,6 +89,8 @@ int run_words(std::vector<std::string> words, bool& understood) {
     Action action;
     add_run(app, action);
     add_compare(app, action);
+    add_schedule(app, action);
+    add_partition(app, action);
     add_list(app, action);
     add_platform(app, action);
     add_launch(app, action, command);

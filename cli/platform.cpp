@@ -2,12 +2,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <filesystem>
 #include <iostream>
 
+#include "cli/platform_source.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
-#include "configs/experiment.hpp"
 
 namespace heddle::cli {
 
@@ -18,20 +17,6 @@ struct Options {
     std::vector<std::string> sets;
     bool json = false;
 };
-
-Platform read(const Options& options) {
-    std::vector<configs::Override> overrides;
-    for (const std::string& set : options.sets) overrides.push_back(configs::parse_override(set));
-    const std::filesystem::path path = options.platform;
-    if (path.extension() == ".xml") {
-        overrides.insert(overrides.begin(), {"platform.file", options.platform, "the command line"});
-        return configs::read_platform_text("{}", options.platform, overrides);
-    }
-    const bool written_out =
-        options.platform.find(':') != std::string::npos && !std::filesystem::exists(path);
-    return written_out ? configs::read_platform_text(options.platform, "the command line", overrides)
-                       : configs::read_platform(options.platform, overrides);
-}
 
 }  // namespace
 
@@ -52,7 +37,7 @@ void add_platform(CLI::App& app, Action& action) {
     show->add_flag("--json", options->json, "print one JSON object");
     show->callback([options, &action] {
         action = [options] {
-            std::cout << describe_platform(read(*options), options->json);
+            std::cout << describe_platform(platform_named(options->platform, options->sets), options->json);
             return success;
         };
     });

@@ -20,6 +20,8 @@ using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_schedule(CLI::App& app, Action& action);
+void add_partition(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_platform(CLI::App& app, Action& action);
 void add_schema(CLI::App& app, Action& action);

@@ -107,6 +107,13 @@ ClusterView cluster_view(const configs::Experiment& experiment, const runtime::B
     return cluster;
 }
 
+ClusterView cluster_view(const Platform& platform) {
+    configs::Experiment experiment;
+    experiment.platform = platform;
+    experiment.backend = configs::Backend::sim;
+    return cluster_view(experiment, *make_world(experiment));
+}
+
 bool has_simulation() {
 #ifdef HEDDLE_SIM
     return true;

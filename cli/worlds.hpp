@@ -33,6 +33,10 @@ std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experime
 /// The world as placement sees it. A message also costs what the platform charges for one.
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world);
 
+/// The same of a platform as it would be simulated, without a run. Throws Error where simulation is not built
+/// in or cannot build it.
+ClusterView cluster_view(const Platform& platform);
+
 /// Whether simulation was built in.
 bool has_simulation();
 

@@ -54,7 +54,7 @@ TEST_F(Verbs, AloneHeddleExplainsItselfWithExamples) {
 TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
     const std::string good = file("a.yaml", "workload: {name: fib, n: 5}");
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-        {{"runn"}, "heddle: unknown verb \"runn\"; did you mean \"run\"? known: run, compare, list,"},
+        {{"runn"}, "heddle: unknown verb \"runn\"; did you mean \"run\"? known: run, compare, schedule,"},
         {{"platform", "sho"}, "heddle: unknown verb \"sho\"; did you mean \"show\"?"},
         {{"run", good, "--bakcend", "sim"}, "heddle: unknown option --bakcend; did you mean \"--backend\"?"},
         {{"--jsno"}, "heddle: unknown option --jsno"},
@@ -113,7 +113,8 @@ TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {
 }
 
 TEST_F(Verbs, ListNamesEverythingWithHelpAndSettings) {
-    for (const char* topic : {"workloads", "stealing", "partitioners", "platforms", "models"}) {
+    for (const char* topic : {"workloads", "stealing", "partitioners", "graph_partitioners", "schedulers",
+                              "graphs", "platforms", "models"}) {
         const Said text = heddle({"list", topic});
         EXPECT_EQ(text.code, 0);
         const json array = json::parse(heddle({"list", topic, "--json"}).out);

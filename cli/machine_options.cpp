@@ -1,0 +1,274 @@
+#include "cli/machine_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/units.hpp"
+#include "cli/graph_options.hpp"
+#include "cli/platform_source.hpp"
+#include "cli/worlds.hpp"
+#include "model/placed_graph.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using schedulers::Machine;
+using schedulers::MessageCost;
+using schedulers::ProcessorIndex;
+
+constexpr ProcessorIndex processors_max = 1'000'000;
+
+[[noreturn]] void refuse_work_in_seconds(const char* option) {
+    throw Error("the work of this graph is given in seconds",
+                fmt::format("say with --time-unit how many flops a second stands for, such as 10Gf, or "
+                            "leave out {}",
+                            option),
+                {option, 0});
+}
+
+void refuse_other_costs(const graphs::GraphFile& graph, ProcessorIndex processors, const char* advice) {
+    if (graph.costs.empty() || graph.costs.front().size() == processors) return;
+    throw Error(fmt::format("the graph gives the cost of each task on each of {} processors",
+                            graph.costs.front().size()),
+                advice);
+}
+
+double seconds_in(std::string_view text) {
+    return to_seconds(parse_time(text));
+}
+
+/// Free where nothing is stated.
+MessageCost message_cost(const std::string& suffix, const std::string& latency,
+                         const std::string& bandwidth) {
+    MessageCost cost;
+    if (!latency.empty()) cost.latency = quantity("--latency" + suffix, latency, seconds_in);
+    if (bandwidth.empty()) return cost;
+    const double bytes_per_second = quantity("--bandwidth" + suffix, bandwidth, parse_bandwidth);
+    if (!(bytes_per_second > 0))
+        throw Error("nothing passes at a bandwidth of 0", {}, {"--bandwidth" + suffix, 0});
+    cost.time_per_byte = 1 / bytes_per_second;
+    return cost;
+}
+
+/// The speed of a processor in flops a second; 1 where the graph counts work in seconds and nobody says what
+/// a second is worth.
+double speed_in(const MachineOptions& options, const graphs::GraphFile& graph, bool work_unit_stated) {
+    if (options.core_speed.empty()) {
+        if (graph.in_seconds && !work_unit_stated) return 1;
+        throw Error("the times of messages are given, but not the speed of a processor",
+                    "state --core-speed too, such as 10Gf");
+    }
+    const double speed = quantity("--core-speed", options.core_speed, parse_flops);
+    if (!(speed > 0)) throw Error("a processor without speed", "such as 10Gf", {"--core-speed", 0});
+    if (graph.in_seconds && !work_unit_stated) refuse_work_in_seconds("--core-speed");
+    return speed;
+}
+
+/// Sets the number of processors and of those of a node.
+void count_processors(const MachineOptions& options, const graphs::GraphFile& graph, Machine& machine) {
+    const bool nodes = !options.nodes.empty() || !options.cores.empty();
+    const auto costs = graph.costs.empty() ? 0 : static_cast<ProcessorIndex>(graph.costs.front().size());
+    machine.processors = 0;  // nobody said
+    if (nodes) {
+        const ProcessorIndex each =
+            options.cores.empty() ? 1
+                                  : whole_number<std::uint32_t>("--cores", options.cores, 1, processors_max);
+        const ProcessorIndex count =
+            options.nodes.empty()
+                ? 1
+                : whole_number<std::uint32_t>("--nodes", options.nodes, 1, processors_max / each);
+        machine.processors = count * each;
+        machine.processors_per_node = each;
+    }
+    if (!options.processors.empty()) {
+        const bool bounded = options.processors != "unbounded";
+        if (!bounded && nodes)
+            throw Error("nodes have a number of processors",
+                        "state --nodes and --cores, or --procs unbounded");
+        const ProcessorIndex stated =
+            bounded ? whole_number<std::uint32_t>("--procs", options.processors, 1, processors_max)
+                    : schedulers::unbounded;
+        if (nodes && stated != machine.processors) {
+            throw Error(fmt::format("{} nodes of {} cores are not {} processors",
+                                    machine.processors / machine.processors_per_node,
+                                    machine.processors_per_node, stated),
+                        "leave out --procs");
+        }
+        machine.processors = stated;
+    }
+    if (machine.processors == 0) {
+        if (costs == 0) {
+            throw Error("the number of processors is missing",
+                        "state --procs P, --procs unbounded, or --nodes N --cores C");
+        }
+        machine.processors = costs;
+    }
+    refuse_other_costs(graph, machine.processors, "use as many, or leave out --procs, --nodes and --cores");
+}
+
+void set_times(const graphs::GraphFile& graph, Machine& machine) {
+    machine.times.clear();
+    for (const std::vector<double>& row : graph.costs) {
+        for (const double cost : row) machine.times.push_back(cost / machine.speed);
+    }
+}
+
+std::string in_words(const MessageCost& cost, bool in_seconds) {
+    if (cost.latency == 0 && cost.time_per_byte == 0) return "nothing";
+    if (!in_seconds) return "its bytes as time";
+    if (cost.time_per_byte == 0) return show_seconds(cost.latency);
+    // Rounded, because the bandwidth that was stated is not kept. A file may hold what no network has.
+    const double rate = 1 / cost.time_per_byte;
+    const std::string bandwidth = rate > 1e-6 && rate < 1e24
+                                      ? print_bandwidth(std::stod(fmt::format("{:.6g}", rate)))
+                                      : fmt::format("{:.3g} Bps", rate);
+    return cost.latency == 0 ? fmt::format("its bytes at {}", bandwidth)
+                             : fmt::format("{} and its bytes at {}", show_seconds(cost.latency), bandwidth);
+}
+
+Json json_of(const MessageCost& cost) {
+    return {{"latency", cost.latency}, {"time_per_byte", cost.time_per_byte}};
+}
+
+MessageCost cost_in(const graphs::JsonValue& machine, const char* name) {
+    const graphs::JsonValue cost = machine.at(name, "the machine");
+    return {cost.at("latency", name).weight("the latency"),
+            cost.at("time_per_byte", name).weight("the time of a byte")};
+}
+
+/// The platform as placed task graphs see it when they run on it.
+MachineChoice machine_of_platform(const MachineOptions& options, const graphs::GraphFile& graph,
+                                  bool work_unit_stated) {
+    if (graph.in_seconds && !work_unit_stated) refuse_work_in_seconds("--platform");
+    const ClusterView cluster = cluster_view(platform_named(options.platform, options.sets));
+    const MessageCost between = {
+        cluster.message_seconds + model::PlacedGraph::message_bytes_besides * cluster.seconds_per_byte,
+        cluster.seconds_per_byte};
+    MachineChoice choice{Machine::nodes(cluster.grid, cluster.core_speed, {}, between), true};
+    refuse_other_costs(graph, choice.machine.processors,
+                       "set platform.nodes and platform.cores so that there are as many cores");
+    set_times(graph, choice.machine);
+    return choice;
+}
+
+}  // namespace
+
+void add_machine_options(CLI::App& verb, MachineOptions& options) {
+    verb.add_option("--procs", options.processors, "processors, or unbounded")->type_name("P");
+    verb.add_option("--nodes", options.nodes, "nodes, in place of --procs")->type_name("N");
+    verb.add_option("--cores", options.cores, "processors of each node")->type_name("C");
+    verb.add_option("--core-speed", options.core_speed, "of a processor, such as 10Gf; times are in seconds");
+    verb.add_option("--latency", options.latency, "of a message between nodes, such as 1us");
+    verb.add_option("--bandwidth", options.bandwidth, "of a message between nodes, such as 10Gbps");
+    verb.add_option("--latency-within-node", options.latency_within_node,
+                    "of a message between the processors of a node (0s)");
+    verb.add_option("--bandwidth-within-node", options.bandwidth_within_node, "the same (messages are free)");
+    CLI::Option* platform = verb.add_option(
+        "--platform", options.platform,
+        "in place of all of these: an experiment or platform in YAML, a SimGrid platform file "
+        "(.xml), or YAML written out");
+    for (const char* other : {"--procs", "--nodes", "--cores", "--core-speed", "--latency", "--bandwidth",
+                              "--latency-within-node", "--bandwidth-within-node"}) {
+        platform->excludes(verb.get_option(other));
+    }
+    verb.add_option("--set", options.sets, "KEY=VALUE in place of the platform's, such as platform.nodes=4")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->needs(platform);
+}
+
+bool states_machine(const MachineOptions& options) {
+    for (const std::string* text : {&options.processors, &options.nodes, &options.cores, &options.core_speed,
+                                    &options.latency, &options.bandwidth, &options.latency_within_node,
+                                    &options.bandwidth_within_node, &options.platform}) {
+        if (!text->empty()) return true;
+    }
+    return false;
+}
+
+MachineChoice machine_of(const MachineOptions& options, const graphs::GraphFile& graph,
+                         bool work_unit_stated) {
+    if (!options.platform.empty()) return machine_of_platform(options, graph, work_unit_stated);
+    MachineChoice choice;
+    Machine& machine = choice.machine;
+    count_processors(options, graph, machine);
+    const bool within = !options.latency_within_node.empty() || !options.bandwidth_within_node.empty();
+    choice.in_seconds =
+        within || !options.core_speed.empty() || !options.latency.empty() || !options.bandwidth.empty();
+    if (choice.in_seconds) {
+        machine.speed = speed_in(options, graph, work_unit_stated);
+        machine.between_nodes = message_cost("", options.latency, options.bandwidth);
+    } else {
+        machine.between_nodes = {0, 1};
+    }
+    if (within && options.cores.empty())
+        throw Error("what a message within a node costs is given, but no nodes", "state --nodes and --cores");
+    machine.within_node =
+        message_cost("-within-node", options.latency_within_node, options.bandwidth_within_node);
+    set_times(graph, machine);
+    return choice;
+}
+
+std::string in_words(const MachineChoice& choice) {
+    const Machine& machine = choice.machine;
+    const std::string count =
+        machine.processors == schedulers::unbounded
+            ? "any number of processors"
+            : fmt::format("{} processor{}", machine.processors, machine.processors == 1 ? "" : "s");
+    const bool nodes = machine.processors_per_node > 1;
+    std::string words = count;
+    if (choice.in_seconds && machine.speed != 1) words += " of " + print_flops(machine.speed);
+    if (nodes) words += fmt::format(" in nodes of {}", machine.processors_per_node);
+    if (!machine.times.empty()) words += ", each with its own costs";
+    words += fmt::format("; a message takes {}", in_words(machine.between_nodes, choice.in_seconds));
+    if (nodes) words += fmt::format(", within a node {}", in_words(machine.within_node, choice.in_seconds));
+    return words;
+}
+
+Json machine_json(const MachineChoice& choice) {
+    const Machine& machine = choice.machine;
+    const bool bounded = machine.processors != schedulers::unbounded;
+    return {{"processors", bounded ? Json(machine.processors) : Json("unbounded")},
+            {"processors_per_node", machine.processors_per_node},
+            {"speed", machine.speed},
+            {"in_seconds", choice.in_seconds},
+            {"within_node", json_of(machine.within_node)},
+            {"between_nodes", json_of(machine.between_nodes)}};
+}
+
+MachineChoice machine_in(const graphs::JsonValue& value, const graphs::GraphFile& graph) {
+    using Kind = graphs::JsonValue::Kind;
+    value.expect(Kind::object, "\"machine\"");
+    const auto count = [&value](const char* name) {
+        const graphs::JsonValue field = value.at(name, "the machine");
+        const double number = field.number(fmt::format("\"{}\"", name));
+        if (!(number >= 1 && number <= processors_max && number == std::floor(number)))
+            throw Error(fmt::format("\"{}\" is {}", name, number),
+                        fmt::format("expected a whole number from 1 to {}", processors_max), field.where());
+        return static_cast<ProcessorIndex>(number);
+    };
+    MachineChoice choice;
+    Machine& machine = choice.machine;
+    const graphs::JsonValue processors = value.at("processors", "the machine");
+    const bool bounded = processors.kind() != Kind::text || processors.text("\"processors\"") != "unbounded";
+    machine.processors = bounded ? count("processors") : schedulers::unbounded;
+    machine.processors_per_node = count("processors_per_node");
+    machine.speed = value.at("speed", "the machine").weight("\"speed\"");
+    machine.within_node = cost_in(value, "within_node");
+    machine.between_nodes = cost_in(value, "between_nodes");
+    const graphs::JsonValue in_seconds = value.at("in_seconds", "the machine");
+    in_seconds.expect(Kind::boolean, "\"in_seconds\"");
+    choice.in_seconds = in_seconds.boolean();
+    set_times(graph, machine);
+    return choice;
+}
+
+}  // namespace heddle::cli

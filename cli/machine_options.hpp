@@ -1,0 +1,55 @@
+// The processors that a schedule is made for: from the options of `heddle schedule`, in words, and as JSON.
+// Builds no platform and simulates nothing.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "graphs/graph_file.hpp"
+#include "graphs/json_document.hpp"
+#include "partitioners/schedulers/problem.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::cli {
+
+struct MachineOptions {
+    std::string processors, nodes, cores;
+    std::string core_speed, latency, bandwidth, latency_within_node, bandwidth_within_node;
+    std::string platform;           ///< in place of all of the above
+    std::vector<std::string> sets;  ///< KEY=VALUE in place of the platform's
+};
+
+/// Adds --procs, --nodes, --cores, --core-speed, --latency, --bandwidth and the two of messages within a
+/// node, --platform and --set to a verb. `options` must outlive it.
+void add_machine_options(CLI::App& verb, MachineOptions& options);
+
+/// Processors, where they come from, and whether their times are seconds. If not, a unit of work is a unit of
+/// time, and a message between nodes takes its bytes as time: the convention of the literature on task
+/// scheduling.
+struct MachineChoice {
+    schedulers::Machine machine;
+    bool in_seconds = false;
+};
+
+/// True where one of the options is stated.
+bool states_machine(const MachineOptions& options);
+
+/// Where the graph has costs on each processor, the machine has these processors. `work_unit_stated`: whether
+/// it was said how many flops the file's unit of time stands for. Throws Error.
+MachineChoice machine_of(const MachineOptions& options, const graphs::GraphFile& graph,
+                         bool work_unit_stated);
+
+/// `4 processors; a message takes its bytes as time`.
+std::string in_words(const MachineChoice& choice);
+
+/// Without the table of costs, which belongs to the graph.
+nlohmann::ordered_json machine_json(const MachineChoice& choice);
+
+/// What machine_json wrote, with the costs of the graph. Throws Error with its line.
+MachineChoice machine_in(const graphs::JsonValue& value, const graphs::GraphFile& graph);
+
+}  // namespace heddle::cli

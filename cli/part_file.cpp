@@ -1,0 +1,40 @@
+#include "cli/part_file.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "graphs/source_text.hpp"
+#include "results/store.hpp"
+
+namespace heddle::cli {
+
+partitioners::Parts read_parts(const std::string& path, std::size_t vertices, std::size_t count) {
+    const graphs::SourceText source = graphs::SourceText::read(path);
+    graphs::Lines lines(source);
+    partitioners::Parts parts;
+    while (lines.next_filled('%')) {
+        if (parts.size() == vertices) {
+            throw Error(fmt::format("a part for vertex {}, but the graph has {}", vertices + 1, vertices),
+                        "is this file for another graph?", {path, lines.line()});
+        }
+        graphs::Words words = lines.words();
+        const std::uint64_t part =
+            words.count(fmt::format("the part of vertex {}", parts.size() + 1), count - 1);
+        parts.push_back(static_cast<std::uint32_t>(part));
+        words.expect_end("the part");
+    }
+    if (parts.size() < vertices) {
+        throw Error(fmt::format("parts for {} vertices, but the graph has {}", parts.size(), vertices),
+                    "the file may be cut short, or for another graph", {path, lines.line()});
+    }
+    return parts;
+}
+
+void write_parts(const std::string& path, const partitioners::Parts& parts) {
+    std::string text;
+    for (const std::uint32_t part : parts) fmt::format_to(std::back_inserter(text), "{}\n", part);
+    results::write_atomically(path, text);
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,17 @@
+// METIS's part files: a part number a line, from 0, in the order of the graph's data. Judges no partition.
+#pragma once
+
+#include <string>
+
+#include "partitioners/graph/graph_partitioner.hpp"
+
+namespace heddle::cli {
+
+/// The part of each of `vertices` vertices. Throws Error, with file and line, for a line that is not a whole
+/// number from 0 to `parts` - 1, and for more or fewer lines.
+partitioners::Parts read_parts(const std::string& path, std::size_t vertices, std::size_t parts);
+
+/// In one step. Throws Error where the file cannot be written.
+void write_parts(const std::string& path, const partitioners::Parts& parts);
+
+}  // namespace heddle::cli

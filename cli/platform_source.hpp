@@ -1,0 +1,15 @@
+// A platform as a person names it on a command line. Builds none: that is a world's work (worlds.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/platform.hpp"
+
+namespace heddle::cli {
+
+/// An experiment or platform in YAML, a SimGrid platform file (.xml), or YAML written out: `{nodes: 16}`.
+/// `sets`: KEY=VALUE in place of the file's. Throws Error.
+Platform platform_named(const std::string& platform, const std::vector<std::string>& sets = {});
+
+}  // namespace heddle::cli

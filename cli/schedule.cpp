@@ -1,0 +1,160 @@
+// heddle schedule: where and when every task of a graph runs, as one scheduler or several of them decide.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "cli/gantt.hpp"
+#include "cli/graph_options.hpp"
+#include "cli/machine_options.hpp"
+#include "cli/schedule_file.hpp"
+#include "cli/schedule_report.hpp"
+#include "cli/verbs.hpp"
+#include "graphs/graph_source.hpp"
+#include "partitioners/schedulers/scheduler.hpp"
+#include "partitioners/schedulers/verify.hpp"
+#include "results/store.hpp"
+#include "runtime/native/wall_clock.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct Options {
+    GraphOptions graph;
+    MachineOptions machine;
+    std::string schedulers, seed, budget;
+    std::string out, read;
+    bool gantt = false;
+    bool json = false;
+};
+
+/// How a schedule is made.
+struct Effort {
+    std::uint64_t seed = 1;
+    std::optional<double> budget;  ///< seconds
+};
+
+Effort effort_of(const Options& options) {
+    Effort effort;
+    if (!options.seed.empty()) effort.seed = whole_number<std::uint64_t>("--seed", options.seed, 0, ~0ULL);
+    if (options.budget.empty()) return effort;
+    Settings checked({{"budget", SettingKind::number, "", "seconds", {}, 0}});
+    checked.set("budget", options.budget, {"--budget", 0});
+    effort.budget = checked.number("budget");
+    return effort;
+}
+
+JudgedSchedule make_schedule(const ScheduleTask& task, const std::string& name, const Effort& effort,
+                             double lower_bound) {
+    const auto scheduler = schedulers::make(name);
+    schedulers::Options how{effort.seed, {}};
+    const double began = native::wall_seconds();
+    if (effort.budget)
+        how.out_of_time = [end = began + *effort.budget] { return native::wall_seconds() >= end; };
+    schedulers::Schedule schedule = scheduler->schedule(task.problem, how);
+    const double seconds = native::wall_seconds() - began;
+    return judge(task, name, effort.seed, std::move(schedule), seconds, lower_bound);
+}
+
+JudgedSchedule check_file(const ScheduleTask& task, ScheduleFile file, const Options& options,
+                          double lower_bound) {
+    try {
+        return judge(task, std::move(file.scheduler), file.seed,
+                     schedulers::Schedule(task.problem, std::move(file.slots)), file.seconds, lower_bound);
+    } catch (const Error& error) {  // a processor that the machine lacks
+        throw error.at({options.read, file.line});
+    }
+}
+
+std::string text_of(const ScheduleTask& task, const std::vector<JudgedSchedule>& made, bool with_gantt) {
+    std::string text = schedule_table(task, made);
+    if (!with_gantt) return text;
+    for (const JudgedSchedule& judged : made)
+        text += fmt::format("\n{}\n{}", judged.scheduler, gantt(judged.schedule));
+    return text;
+}
+
+/// Says what is wrong with each infeasible schedule. True where there is none.
+bool all_feasible(const std::vector<JudgedSchedule>& made, const std::string& file) {
+    bool all = true;
+    for (const JudgedSchedule& judged : made) {
+        if (judged.feasible()) continue;
+        all = false;
+        std::cerr << fmt::format("heddle: {}: the schedule is not feasible:\n",
+                                 file.empty() ? judged.scheduler : file);
+        for (const std::string& violation : judged.violations) std::cerr << "  " << violation << '\n';
+    }
+    return all;
+}
+
+int schedule(const Options& options) {
+    const bool make = options.read.empty();
+    const std::vector<std::string> names =
+        make ? names_in("--scheduler", options.schedulers, schedulers::names()) : std::vector<std::string>{};
+    for (const std::string& name : names) schedulers::make(name);  // unknown names before any work
+    const Effort effort = effort_of(options);
+    if (!options.out.empty() && names.size() > 1)
+        throw Error("a file holds one schedule", "name one scheduler, or leave out --out");
+
+    const graphs::GraphFile graph = graphs::load_graph(options.graph.source, read_options(options.graph));
+    ScheduleFile file;
+    if (!make) file = read_schedule(options.read, graph);
+    const bool own_machine = !file.machine || states_machine(options.machine);
+    const MachineChoice machine =
+        own_machine ? machine_of(options.machine, graph, !options.graph.time_unit.empty()) : *file.machine;
+    const schedulers::Problem problem(graph.graph, machine.machine);
+    const ScheduleTask task{options.graph.source, graph, machine, problem};
+
+    const double lower_bound = schedulers::lower_bounds(problem).best();
+    std::vector<JudgedSchedule> made;
+    if (!make) made.push_back(check_file(task, std::move(file), options, lower_bound));
+    for (const std::string& name : names) made.push_back(make_schedule(task, name, effort, lower_bound));
+    // What one has proved holds for all.
+    double proved = lower_bound;
+    for (const JudgedSchedule& judged : made) proved = std::max(proved, judged.lower_bound);
+    for (JudgedSchedule& judged : made) judged.lower_bound = proved;
+
+    if (!options.out.empty()) results::write_atomically(options.out, schedule_json(task, made.front()));
+    std::cout << (!options.json      ? text_of(task, made, options.gantt)
+                  : made.size() == 1 ? schedule_json(task, made.front())
+                                     : schedules_json(task, made));
+    std::cout.flush();
+    return all_feasible(made, options.read) ? success : wrong_answer;
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& app, Action& action) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* verb = app.add_subcommand("schedule", "decide where and when every task of a graph runs");
+    add_graph_options(*verb, options->graph);
+    CLI::Option* scheduler =
+        verb->add_option("--scheduler", options->schedulers,
+                         "one or several, separated by commas, or all (heddle list schedulers)");
+    scheduler->type_name("NAME,...");
+    add_machine_options(*verb, options->machine);
+    CLI::Option* seed = verb->add_option("--seed", options->seed, "of schedulers that draw numbers (1)");
+    CLI::Option* budget =
+        verb->add_option("--budget", options->budget, "how long the portfolio may improve a schedule")
+            ->type_name("SECONDS");
+    CLI::Option* out =
+        verb->add_option("--out", options->out, "write the schedule, as JSON")->type_name("FILE");
+    verb->add_option("--read", options->read, "check a schedule that was written, and make none")
+        ->type_name("FILE")
+        ->excludes(scheduler)
+        ->excludes(seed)
+        ->excludes(budget)
+        ->excludes(out);
+    CLI::Option* drawn = verb->add_flag("--gantt", options->gantt, "draw the schedule");
+    verb->add_flag("--json", options->json, "print one JSON object and nothing else")->excludes(drawn);
+    verb->callback([options, &action] { action = [options] { return schedule(*options); }; });
+}
+
+}  // namespace heddle::cli
