@@ -83,6 +83,7 @@ CASES = [
     ("thread_local", runtime_with("thread_local int current;")),
     ("thread_local", sim_with("static __thread int current;")),
     ("one file", runtime_with("#include <metis.h>")),
+    ("one file", runtime_with("#include <cblas.h>")),
     ("one file", with_files({"partitioners/a.cpp": "// A.\n#include <scotch.h>\n",
                              "partitioners/b.cpp": "// B.\n#include <ptscotch.h>\n"})),
     # Words.

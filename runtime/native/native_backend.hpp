@@ -28,7 +28,7 @@ struct NativeOptions {
     double bandwidth = 0;                   ///< Topology::bandwidth
 
     std::string address = "127.0.0.1";             ///< the address to listen on for other nodes
-    std::uint32_t frame_bytes_max = 64U << 20;     ///< largest message between nodes
+    std::uint32_t frame_bytes_max = 1U << 30;      ///< largest message between nodes
     std::chrono::milliseconds meeting_max{10000};  ///< how long to wait for the other nodes at the start
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well

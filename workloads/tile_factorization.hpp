@@ -1,0 +1,69 @@
+// A workload that factorizes a dense matrix in tiles, as a placed graph: each task changes one tile, and each
+// edge carries one. Which kernels, and what they leave, is for builtin/cholesky.cpp and builtin/lu.cpp to
+// say.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graphs/graph_file.hpp"
+#include "model/placed_graph.hpp"
+#include "workloads/tile_matrix.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+/// What differs between the factorizations. Static.
+struct TileAlgorithm {
+    std::string graph;  ///< the generator that makes its tasks
+    bool symmetric = false;
+    std::string residual_name;
+
+    /// Runs a kernel, an index into GraphFile::kernels, on a tile. `reads`: the other tiles that the task
+    /// reads; if there are two, first that of the changed tile's row.
+    void (*run)(std::uint16_t kernel, std::size_t size, const std::vector<tiles::ConstTile>& reads,
+                tiles::Tile tile) = nullptr;
+
+    double (*residual)(const tiles::Matrix& matrix, const tiles::Factor& factor) = nullptr;
+};
+
+/// The settings that all factorizations have.
+std::vector<Setting> tile_settings();
+
+class TileFactorization final : public Workload {
+public:
+    /// `algorithm` must outlive the workload. Throws Error for a matrix that is too large.
+    TileFactorization(const TileAlgorithm& algorithm, const Settings& settings);
+
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override;
+    Forecast forecast() const override { return forecast_; }
+    std::unique_ptr<runtime::Program> program(NodeId node) const override;
+    Verdict check(const runtime::RunResult& result) const override;
+    std::vector<const runtime::TaskType*> tasks() const override { return {}; }
+
+    // --- for its programs
+    const TileAlgorithm& algorithm() const { return algorithm_; }
+    const tiles::Matrix& matrix() const { return matrix_; }
+    const graphs::GraphFile& file() const { return file_; }
+    bool computes() const { return computes_; }          ///< false: the kernels' cost is only declared
+    bool shows_factor() const { return shows_factor_; }  ///< for the check
+    /// True where no task changes the tile afterwards.
+    bool is_final(TaskIndex task) const { return final_[task]; }
+
+private:
+    void find_final_tasks();
+    bool read_factor(const runtime::RunResult& result, std::vector<std::vector<double>>& tiles) const;
+
+    const TileAlgorithm& algorithm_;
+    tiles::Matrix matrix_;
+    bool computes_;
+    bool shows_factor_;
+    graphs::GraphFile file_;
+    std::vector<bool> final_;
+    std::optional<model::PlacedGraph> plan_;
+    Forecast forecast_;
+};
+
+}  // namespace heddle::workloads
