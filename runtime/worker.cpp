@@ -278,9 +278,13 @@ void Worker::rest(Time deadline, const Slot* awaited) {
 }
 
 bool Worker::something_to_do(const Slot* awaited) const {
-    if (node_.stopping() || node_.anything_waits() || ranked_.size() != 0) return true;
-    if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
+    if (node_.stopping() || node_.anything_waits()) return true;
     if (awaited && awaited->state.load(std::memory_order_seq_cst) == Slot::done) return true;
+    // What it would not begin must not keep it awake: it would look again and again, and time would stand
+    // still.
+    if (awaited && depth_ >= deep) return false;
+    if (ranked_.size() != 0) return true;
+    if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
     if (!policy_->steals_within_node()) return false;
     for (CoreId core = 0; core < node_.cores(); ++core) {
         if (core == id.core) continue;

@@ -2,6 +2,7 @@
 
 #include <nettle/sha1.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -53,28 +54,29 @@ std::int32_t UtsTree::binomial_children(double uniform) const {
     return uniform < non_leaf_probability ? non_leaf_children : 0;
 }
 
-std::int32_t UtsTree::geometric_children(const UtsNode& node, double uniform) const {
-    double branching = root_branching;
-    if (node.depth > 0) {
-        const double at = node.depth;
-        switch (shape) {
-            case Shape::linear:
-                branching = root_branching * (1.0 - at / depth);
-                break;
-            case Shape::exponential:
-                branching = root_branching * std::pow(at, -std::log(root_branching) / std::log(depth));
-                break;
-            case Shape::cyclic:
-                branching = node.depth > 5 * depth
-                                ? 0.0
-                                : std::pow(root_branching, std::sin(2.0 * std::numbers::pi * at / depth));
-                break;
-            case Shape::fixed:
-                branching = node.depth < depth ? root_branching : 0.0;
-                break;
-        }
+bool UtsTree::geometric_at(std::int32_t at_depth) const {
+    return type == Type::geometric || (type == Type::hybrid && at_depth < shift * static_cast<double>(depth));
+}
+
+double UtsTree::branching_at(std::int32_t at_depth) const {
+    if (at_depth == 0) return root_branching;
+    const double at = at_depth;
+    switch (shape) {
+        case Shape::linear:
+            return root_branching * std::max(0.0, 1.0 - at / depth);
+        case Shape::exponential:
+            return root_branching * std::pow(at, -std::log(root_branching) / std::log(depth));
+        case Shape::cyclic:
+            if (at_depth > 5 * depth) return 0;
+            return std::pow(root_branching, std::sin(2.0 * std::numbers::pi * at / depth));
+        case Shape::fixed:
+            break;
     }
-    const double stop = 1.0 / (1.0 + branching);
+    return at_depth < depth ? root_branching : 0.0;
+}
+
+std::int32_t UtsTree::geometric_children(const UtsNode& node, double uniform) const {
+    const double stop = 1.0 / (1.0 + branching_at(node.depth));
     return static_cast<std::int32_t>(std::floor(std::log(1.0 - uniform) / std::log(1.0 - stop)));
 }
 
@@ -82,10 +84,25 @@ std::int32_t UtsTree::children(const UtsNode& node) const {
     if (type == Type::binomial && node.depth == 0)
         return static_cast<std::int32_t>(std::floor(root_branching));
     const double uniform = uniform_of(node);
-    const bool geometric =
-        type == Type::geometric || (type == Type::hybrid && node.depth < shift * static_cast<double>(depth));
-    const std::int32_t count = geometric ? geometric_children(node, uniform) : binomial_children(uniform);
+    const std::int32_t count =
+        geometric_at(node.depth) ? geometric_children(node, uniform) : binomial_children(uniform);
     return count > most_children ? most_children : count;
+}
+
+std::vector<double> UtsTree::expected_nodes() const {
+    // Cyclic trees, the deepest, end at five times `depth`. No tree that anybody searches has more nodes than
+    // `most`.
+    constexpr double most = 1e15;
+    const auto end = static_cast<std::size_t>(std::min<std::int64_t>(std::int64_t{5} * depth + 1, 100'000));
+    const double below_binomial = 1 / (1 - non_leaf_probability * non_leaf_children);
+    std::vector<double> expected(end + 1, 1);
+    for (std::size_t k = expected.size(); k-- > 0;) {
+        const auto at_depth = static_cast<std::int32_t>(k);
+        const double below = k < end ? expected[k + 1] : 1;
+        expected[k] =
+            geometric_at(at_depth) ? std::min(most, 1 + branching_at(at_depth) * below) : below_binomial;
+    }
+    return expected;
 }
 
 }  // namespace heddle::workloads

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace heddle::workloads {
 
@@ -35,6 +36,11 @@ struct UtsTree {
     UtsNode root() const;
     std::int32_t children(const UtsNode& node) const;
 
+    /// How many nodes the parameters let expect from one node down, itself included, by the node's depth;
+    /// deeper than the last entry as there. E(k) = 1 + b(k) E(k + 1) where the tree is geometric, with b(k)
+    /// the expected children at depth k; 1 / (1 - m q) where it is binomial.
+    std::vector<double> expected_nodes() const;
+
     /// Child number `index` of a node: SHA-1 of the parent's state and the number, as the benchmark's
     /// generator splits.
     static UtsNode child(const UtsNode& node, std::int32_t index);
@@ -42,6 +48,8 @@ struct UtsTree {
 private:
     std::int32_t binomial_children(double uniform) const;
     std::int32_t geometric_children(const UtsNode& node, double uniform) const;
+    bool geometric_at(std::int32_t at_depth) const;
+    double branching_at(std::int32_t at_depth) const;
 };
 
 /// What a search of a (sub)tree counts.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/fork_join.hpp"
+#include "workloads/unrolled.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -55,15 +56,43 @@ struct FibSettings {
     double unit_cost;
 };
 
+std::uint64_t fib_from(Strand strand, std::uint32_t n, const FibSettings& settings) {
+    return settings.cutoff == 0 ? strand.call<Fib>(n) : strand.call<FibWithCutoff>(n, settings.cutoff);
+}
+
+/// The calls as a tree: its weights are known exactly.
+struct FibTree {
+    struct Arguments {
+        std::uint32_t n;
+    };
+    using Count = std::uint64_t;
+
+    FibSettings settings;
+
+    Arguments root() const { return {settings.n}; }
+    void children(const Arguments& call, std::vector<Arguments>& into) const {
+        if (call.n < 2 || call.n < settings.cutoff) return;
+        into.push_back({call.n - 1});
+        into.push_back({call.n - 2});
+    }
+    double weight(const Arguments& call) const { return static_cast<double>(calls(call.n)); }
+    Count visit(const Arguments&) const { return 0; }
+    Count run(Strand strand, const Arguments& call) const { return fib_from(strand, call.n, settings); }
+    runtime::Answer answer(Count value) const { return {{"value", static_cast<double>(value)}}; }
+    std::size_t argument_bytes() const {
+        return settings.cutoff == 0 ? model::TaskFunction<Fib>::type.arguments_bytes()
+                                    : model::TaskFunction<FibWithCutoff>::type.arguments_bytes();
+    }
+    double unit_flops() const { return settings.unit_cost; }
+};
+
 class FibProgram final : public model::ForkJoinProgram {
 public:
     explicit FibProgram(const FibSettings& settings) : settings_(settings) {}
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
     void root(Strand strand) override {
-        const auto value = settings_.cutoff == 0 ? strand.call<Fib>(settings_.n)
-                                                 : strand.call<FibWithCutoff>(settings_.n, settings_.cutoff);
-        answer_ = {{"value", static_cast<double>(value)}};
+        answer_ = {{"value", static_cast<double>(fib_from(strand, settings_.n, settings_))}};
     }
     runtime::Answer answer() const override { return answer_; }
 
@@ -75,7 +104,8 @@ private:
 class FibWorkload final : public Workload {
 public:
     explicit FibWorkload(const Settings& settings)
-        : settings_{static_cast<std::uint32_t>(settings.integer("n")),
+        : stated_(settings),
+          settings_{static_cast<std::uint32_t>(settings.integer("n")),
                     static_cast<std::uint32_t>(settings.integer("cutoff")), settings.number("unit_cost")} {
         if (settings_.n > 78) {
             throw Error(fmt::format("fib({}) does not fit a result", settings_.n), "n is at most 78",
@@ -83,7 +113,14 @@ public:
         }
     }
 
-    std::unique_ptr<runtime::Program> program(NodeId) const override {
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
+        unrolled_ = unroll(FibTree{settings_}, stated_, cluster, schedule);
+    }
+
+    Forecast forecast() const override { return unrolled_ ? unrolled_->forecast() : Forecast{}; }
+
+    std::unique_ptr<runtime::Program> program(NodeId node) const override {
+        if (unrolled_) return std::make_unique<UnrolledProgram<FibTree>>(*unrolled_, node);
         return std::make_unique<FibProgram>(settings_);
     }
 
@@ -99,7 +136,9 @@ public:
     }
 
 private:
+    Settings stated_;
     FibSettings settings_;
+    std::unique_ptr<const Unrolled<FibTree>> unrolled_;
 };
 
 const Registration registration{
@@ -112,7 +151,8 @@ const Registration registration{
        "20f",
        "cost of one call where work is charged (20 flop: 2 ns at 10 Gf/s)",
        {},
-       0}},
+       0},
+      UnrollLimits::setting()},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<FibWorkload>(settings);
      }}};

@@ -3,7 +3,10 @@
 // own (see uts_tree.hpp).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/fork_join.hpp"
+#include "workloads/unrolled.hpp"
 #include "workloads/uts_tree.hpp"
 #include "workloads/workload.hpp"
 
@@ -27,12 +30,67 @@ UtsCount search(const UtsTree& tree, const UtsNode& node) {
     return count;
 }
 
-class UtsProgram;
+/// The search below a node, which forks tasks of `Task`.
+template <class Task>
+UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& node) {
+    if (settings.cutoff > 0 && node.depth >= settings.cutoff) {
+        const UtsCount count = search(settings.tree, node);
+        strand.work(count.nodes);
+        return count;
+    }
+    strand.work();
+    const std::int32_t children = settings.tree.children(node);
+    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>(UtsTree::child(node, i));
+    UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
+    for (std::int32_t i = 0; i < children; ++i) count += strand.join<Task>();
+    return count;
+}
 
 struct Uts {
     static constexpr auto name = "uts";
     static UtsCount run(Strand strand, UtsNode node);
 };
+
+/// The same task below a placed one: another program holds the settings.
+struct PlacedUts {
+    static constexpr auto name = "placed_uts";
+    static UtsCount run(Strand strand, UtsNode node);
+};
+
+runtime::Answer answer_of(const UtsCount& count) {
+    return {{"nodes", static_cast<double>(count.nodes)},
+            {"depth", static_cast<double>(count.depth), runtime::AnswerValue::Combine::max},
+            {"leaves", static_cast<double>(count.leaves)}};
+}
+
+struct UtsSpawns {
+    using Arguments = UtsNode;
+    using Count = UtsCount;
+
+    UtsSettings settings;
+    std::vector<double> expected_nodes = settings.tree.expected_nodes();
+
+    UtsNode root() const { return settings.tree.root(); }
+    void children(const UtsNode& node, std::vector<UtsNode>& into) const {
+        if (settings.cutoff > 0 && node.depth >= settings.cutoff) return;
+        const std::int32_t children = settings.tree.children(node);
+        for (std::int32_t i = 0; i < children; ++i) into.push_back(UtsTree::child(node, i));
+    }
+    /// Nobody can know it. A node shows how many children it has; of what is below these only the expectation
+    /// is known.
+    double weight(const UtsNode& node) const {
+        const std::size_t below =
+            std::min(static_cast<std::size_t>(node.depth) + 1, expected_nodes.size() - 1);
+        return 1 + settings.tree.children(node) * expected_nodes[below];
+    }
+    UtsCount visit(const UtsNode& node) const { return {1, 0, node.depth}; }
+    UtsCount run(Strand strand, const UtsNode& node) const { return strand.call<PlacedUts>(node); }
+    runtime::Answer answer(const UtsCount& count) const { return answer_of(count); }
+    std::size_t argument_bytes() const { return model::TaskFunction<PlacedUts>::type.arguments_bytes(); }
+    double unit_flops() const { return settings.unit_cost; }
+};
+
+using PlacedUtsProgram = UnrolledProgram<UtsSpawns>;
 
 class UtsProgram final : public model::ForkJoinProgram {
 public:
@@ -40,12 +98,7 @@ public:
 
     const UtsSettings& settings() const { return settings_; }
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
-    void root(Strand strand) override {
-        const UtsCount count = strand.call<Uts>(settings_.tree.root());
-        answer_ = {{"nodes", static_cast<double>(count.nodes)},
-                   {"depth", static_cast<double>(count.depth)},
-                   {"leaves", static_cast<double>(count.leaves)}};
-    }
+    void root(Strand strand) override { answer_ = answer_of(strand.call<Uts>(settings_.tree.root())); }
     runtime::Answer answer() const override { return answer_; }
 
 private:
@@ -54,18 +107,11 @@ private:
 };
 
 UtsCount Uts::run(Strand strand, UtsNode node) {
-    const UtsSettings& settings = strand.program<UtsProgram>().settings();
-    if (settings.cutoff > 0 && node.depth >= settings.cutoff) {
-        const UtsCount count = search(settings.tree, node);
-        strand.work(count.nodes);
-        return count;
-    }
-    strand.work();
-    const std::int32_t children = settings.tree.children(node);
-    for (std::int32_t i = 0; i < children; ++i) strand.fork<Uts>(UtsTree::child(node, i));
-    UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
-    for (std::int32_t i = 0; i < children; ++i) count += strand.join<Uts>();
-    return count;
+    return search_with<Uts>(strand, strand.program<UtsProgram>().settings(), node);
+}
+
+UtsCount PlacedUts::run(Strand strand, UtsNode node) {
+    return search_with<PlacedUts>(strand, strand.program<PlacedUtsProgram>().tree().settings, node);
 }
 
 /// The benchmark's sample trees with their published counts; 0 where the source gives no number.
@@ -101,7 +147,7 @@ constexpr double recount_limit = 20e6;
 
 class UtsWorkload final : public Workload {
 public:
-    explicit UtsWorkload(const Settings& settings) {
+    explicit UtsWorkload(const Settings& settings) : stated_(settings) {
         const std::string name = settings.text("tree");
         UtsTree& tree = settings_.tree;
         tree = samples[0].tree;  // also where a custom tree begins
@@ -131,7 +177,14 @@ public:
         }
     }
 
-    std::unique_ptr<runtime::Program> program(NodeId) const override {
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
+        unrolled_ = unroll(UtsSpawns{.settings = settings_}, stated_, cluster, schedule);
+    }
+
+    Forecast forecast() const override { return unrolled_ ? unrolled_->forecast() : Forecast{}; }
+
+    std::unique_ptr<runtime::Program> program(NodeId node) const override {
+        if (unrolled_) return std::make_unique<PlacedUtsProgram>(*unrolled_, node);
         return std::make_unique<UtsProgram>(settings_);
     }
 
@@ -155,7 +208,9 @@ public:
                      "a sequential search");
     }
 
-    std::vector<const runtime::TaskType*> tasks() const override { return {&model::TaskFunction<Uts>::type}; }
+    std::vector<const runtime::TaskType*> tasks() const override {
+        return {&model::TaskFunction<Uts>::type, &model::TaskFunction<PlacedUts>::type};
+    }
 
 private:
     static UtsTree::Type type_of(const std::string& text) {
@@ -192,7 +247,9 @@ private:
         return {};
     }
 
+    Settings stated_;
     UtsSettings settings_;
+    std::unique_ptr<const Unrolled<UtsSpawns>> unrolled_;
 };
 
 const Registration registration{
@@ -226,7 +283,8 @@ const Registration registration{
        SettingKind::choice,
        "auto",
        "what the answer is compared with: published counts or a sequential search",
-       {"auto", "sequential", "none"}}},
+       {"auto", "sequential", "none"}},
+      UnrollLimits::setting()},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<UtsWorkload>(settings);
      }}};
