@@ -6,13 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli_testing.hpp"
 #include "graphs/graph_source.hpp"
 #include "partitioners/place_graph.hpp"
-#include "placement_testing.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/stealing/policy.hpp"
+#include "tests/cli_testing.hpp"
+#include "tests/placement_testing.hpp"
 #include "workloads/uts_tree.hpp"
 
 namespace heddle {
