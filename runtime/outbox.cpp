@@ -35,13 +35,10 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
     Bytes& bytes = open_[found].bytes;
 
     const RecordHeader header{handler.id(), 0, static_cast<std::uint32_t>(message.size() + more.size())};
-    const std::size_t old_size = bytes.size();
-    bytes.resize(old_size + sizeof header + message.size() + more.size());
-    std::byte* end = bytes.data() + old_size;
-    std::memcpy(end, &header, sizeof header);
-    end += sizeof header;
-    if (!message.empty()) std::memcpy(end, message.data(), message.size());
-    if (!more.empty()) std::memcpy(end + message.size(), more.data(), more.size());
+    // Appended, not resized and overwritten: of large data that would be written twice.
+    const auto header_bytes = std::as_bytes(std::span(&header, 1));
+    if (bytes.empty()) bytes.reserve(header_bytes.size() + message.size() + more.size());
+    for (const auto part : {header_bytes, message, more}) bytes.insert(bytes.end(), part.begin(), part.end());
 
     // Counted before it can arrive, so that the end of the run is never seen too early.
     if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
