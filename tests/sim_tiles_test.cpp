@@ -5,7 +5,7 @@
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "sim/sim_backend.hpp"
-#include "tile_testing.hpp"
+#include "tests/tile_testing.hpp"
 
 namespace heddle {
 namespace {

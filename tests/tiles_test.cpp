@@ -1,6 +1,6 @@
 // The tile factorizations: their numbers against LAPACK on the whole matrix, under every placement and many
 // interleavings of stealing; what they move against what was promised; and that a wrong factor is noticed.
-#include "tile_testing.hpp"
+#include "tests/tile_testing.hpp"
 
 #include <cblas.h>
 #include <f77blas.h>
@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "cli_testing.hpp"
 #include "partitioners/place_graph.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/stealing/policy.hpp"
+#include "tests/cli_testing.hpp"
 
 namespace heddle {
 namespace {
