@@ -208,10 +208,10 @@ bool TileFactorization::read_factor(const runtime::RunResult& result,
 }
 
 Verdict TileFactorization::check(const runtime::RunResult& result) const {
-    const Verdict counted = judge(result.answer,
-                                  {{"tasks", static_cast<double>(file_.graph.tasks())},
-                                   {"tiles", static_cast<double>(matrix_.stored_tiles())}},
-                                  "the graph");
+    Verdict counted = judge(result.answer,
+                            {{"tasks", static_cast<double>(file_.graph.tasks())},
+                             {"tiles", static_cast<double>(matrix_.stored_tiles())}},
+                            "the graph");
     if (counted.kind == Verdict::Kind::wrong) return counted;
     if (!computes_)
         return {Verdict::Kind::unchecked, "kernels are declared: every task ran, none computed anything"};
