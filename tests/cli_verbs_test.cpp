@@ -197,7 +197,7 @@ TEST_F(Verbs, AMistakeUnderLaunchIsSaidOnce) {
     const Said said = binary("launch -n 3 -- heddle run " + path);
     EXPECT_EQ(said.code, 2);
     EXPECT_EQ(said.err,
-              "heddle: " + path + ":1: unknown key \"m\" in workload; known: n, cutoff, unit_cost\n");
+              "heddle: " + path + ":1: unknown key \"m\" in workload; known: n, cutoff, unit_cost, unroll\n");
     const Said other = binary("launch -n 2 -- heddle run " + path + " --set workload.m=1 --backend sim");
     EXPECT_EQ(other.code, 2);
 }
