@@ -184,7 +184,7 @@ std::string table_of(const Options& options, const DataGraph& graph, const Worke
     for (const Judged& judged : made) {
         rows.push_back({judged.partitioner, show_weight(judged.cut), show_weight(judged.cut_between_nodes),
                         show_weight(judged.communication_volume), fmt::format("{:.4f}", judged.imbalance),
-                        show_seconds(judged.seconds), judged.library});
+                        judged.seconds > 0 ? show_seconds(judged.seconds) : "-", judged.library});
     }
     if (!nodes) {
         for (auto& row : rows) row.erase(row.begin() + 2);

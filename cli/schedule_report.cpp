@@ -116,7 +116,7 @@ std::string schedule_table(const ScheduleTask& task, const std::vector<JudgedSch
                         show_number(schedulers::speedup(task.problem, schedule), 2),
                         show_number(schedulers::efficiency(task.problem, schedule), 3),
                         std::to_string(schedule.processors_used()), judged.feasible() ? "yes" : "NO",
-                        show_seconds(judged.seconds)});
+                        judged.seconds > 0 ? show_seconds(judged.seconds) : "-"});
     }
     return fmt::format("{}: {} tasks, {} edges; {}\n", task.source, grouped(task.graph.graph.tasks()),
                        grouped(task.graph.graph.edges()), in_words(task.machine)) +

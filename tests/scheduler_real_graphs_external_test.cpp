@@ -27,7 +27,7 @@ Options asked_at_most(int calls) {
 
 constexpr int portfolio_questions = 2000;
 
-class RealGraphs : public ::testing::Test {
+class ScheduledRealGraphs : public ::testing::Test {
 protected:
     void SetUp() override {
         if (data().empty()) GTEST_SKIP() << "no published graphs beside the project";
@@ -84,7 +84,7 @@ private:
     std::size_t schedules_ = 0;
 };
 
-TEST_F(RealGraphs, StandardTaskGraphsOnTwoToSixteenProcessors) {
+TEST_F(ScheduledRealGraphs, StandardTaskGraphsOnTwoToSixteenProcessors) {
     const auto known = table(data() / "stg" / "stg_bounds_shared.csv", 6, 7);
     std::size_t compared = 0;
     for (const fs::path& path : testing::files_in(data() / "stg", ".stg")) {
@@ -102,7 +102,7 @@ TEST_F(RealGraphs, StandardTaskGraphsOnTwoToSixteenProcessors) {
     EXPECT_GE(compared, 900U);
 }
 
-TEST_F(RealGraphs, SinnensGraphsNeverBelowTheProvedOptimum) {
+TEST_F(ScheduledRealGraphs, SinnensGraphsNeverBelowTheProvedOptimum) {
     std::size_t compared = 0;
     for (const auto& [name, rows] : table(data() / "sinnen" / "optimal_shared.csv", 4, 4)) {
         const GraphFile file =
@@ -122,11 +122,11 @@ TEST_F(RealGraphs, SinnensGraphsNeverBelowTheProvedOptimum) {
     EXPECT_EQ(compared, 276U + 10U);
 }
 
-TEST_F(RealGraphs, SinnensGraphsOnTheUsualMachines) {
+TEST_F(ScheduledRealGraphs, SinnensGraphsOnTheUsualMachines) {
     for (const fs::path& path : testing::files_in(data() / "sinnen", ".dot")) hold_on_usual_machines(path);
 }
 
-TEST_F(RealGraphs, HeterogeneousGraphsNeverBelowTheProvedOptimum) {
+TEST_F(ScheduledRealGraphs, HeterogeneousGraphsNeverBelowTheProvedOptimum) {
     // Optima by exhaustive search, as the collection of the graphs gives them.
     const std::map<std::string, double> optima = {
         {"Ilavarasan-3-10", 73}, {"Ahmad-3-9", 27},  {"Daoud-2-11", 56}, {"Eswari-2-11", 56},
@@ -150,14 +150,14 @@ TEST_F(RealGraphs, HeterogeneousGraphsNeverBelowTheProvedOptimum) {
     EXPECT_EQ(compared, optima.size());
 }
 
-TEST_F(RealGraphs, WorkflowsOnTheUsualMachines) {
+TEST_F(ScheduledRealGraphs, WorkflowsOnTheUsualMachines) {
     std::vector<fs::path> paths = testing::files_in(data() / "dax", ".xml");
     for (const fs::path& path : testing::files_in(data() / "wfcommons", ".json")) paths.push_back(path);
     ASSERT_EQ(paths.size(), 22U);
     for (const fs::path& path : paths) hold_on_usual_machines(path);
 }
 
-TEST_F(RealGraphs, TheCheckerAcceptsPublishedOptimalSchedulesAndNoneThatEndsEarlier) {
+TEST_F(ScheduledRealGraphs, TheCheckerAcceptsPublishedOptimalSchedulesAndNoneThatEndsEarlier) {
     static const std::regex node(R"((\w+)\s*\[Weight=\d+,\s*Start=(\d+),\s*Processor=(\d+)\])");
     for (const std::string name : {"Nodes_8_Random", "Nodes_11_OutTree"}) {
         const fs::path path = data() / "sinnen" / "basic" / (name + "-output.dot");
