@@ -84,7 +84,7 @@ std::string heading(const Comparison& comparison, const Group& group) {
 std::string legend(const Comparison& comparison) {
     std::string text = fmt::format(
         "* the least median of its group; {:.0f}% bootstrap intervals. worse: by Mann and Whitney's test,\n"
-        "  Holm's correction over the group, p below {}. bound: the work divided among all workers.\n",
+        "  Holm's correction over the group, p below {}. bound: no run can be shorter.\n",
         100 * results::confidence, results::level);
     std::size_t most = 0;
     bool untested = false;

@@ -42,7 +42,7 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
 
     // Counted before it can arrive, so that the end of the run is never seen too early.
     if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
-    ++counters_.active_messages;
+    add(active_messages_, 1);
     open_[found].padding += padding;
     if (urgency == Urgency::now || bytes.size() >= aggregate_bytes_) {
         Gathering full = std::move(open_[found]);
@@ -61,9 +61,18 @@ void Outbox::flush() {
 }
 
 void Outbox::send(Gathering& gathering) {
-    ++counters_.messages;
-    counters_.bytes += gathering.bytes.size() + gathering.padding;
+    add(messages_, 1);
+    add(bytes_, gathering.bytes.size() + gathering.padding);
     context_.backend->send(context_, gathering.to, std::move(gathering.bytes), gathering.padding);
+}
+
+Counters Outbox::counters() const {
+    Counters counters;
+    counters.messages = messages_.load(std::memory_order_relaxed);
+    counters.active_messages = active_messages_.load(std::memory_order_relaxed);
+    counters.bytes = bytes_.load(std::memory_order_relaxed);
+    counters.data_bytes = data_bytes_.load(std::memory_order_relaxed);
+    return counters;
 }
 
 bool well_formed(std::span<const std::byte> message) {

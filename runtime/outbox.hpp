@@ -66,13 +66,16 @@ public:
               std::uint64_t padding = 0);
 
     /// Counts bytes of the last message as data of the program's tasks.
-    void count_data(std::uint64_t bytes) { counters_.data_bytes += bytes; }
+    void count_data(std::uint64_t bytes) { add(data_bytes_, bytes); }
 
     /// Sends what has gathered.
     void flush();
 
     Context& context() const { return context_; }
-    const Counters& counters() const { return counters_; }
+
+    /// What was sent so far. May be asked by others: the receiver still answers requests when the run is
+    /// over.
+    Counters counters() const;
 
 private:
     struct Gathering {
@@ -86,7 +89,13 @@ private:
     std::atomic<std::uint64_t>& work_sent_;
     std::uint32_t aggregate_bytes_;
     std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's
-    Counters counters_;
+
+    /// Only the owner writes.
+    using Count = std::atomic<std::uint64_t>;
+    static void add(Count& count, std::uint64_t more) {
+        count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+    Count messages_{0}, active_messages_{0}, bytes_{0}, data_bytes_{0};
 };
 
 /// True where the message is whole records for known handlers, and nothing else.

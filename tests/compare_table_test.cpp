@@ -113,7 +113,7 @@ platform.nodes 16
    lifeline       -                                 no result; 5 failed
 
 * the least median of its group; 95% bootstrap intervals. worse: by Mann and Whitney's test,
-  Holm's correction over the group, p below 0.05. bound: the work divided among all workers.
+  Holm's correction over the group, p below 0.05. bound: no run can be shorter.
   More runs are needed before a difference can be more than chance: --repeat 5
 )");
 }
