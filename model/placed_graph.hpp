@@ -115,13 +115,15 @@ private:
     std::vector<std::uint32_t> inputs_, incoming_;
 };
 
-/// What a task hands to its successors. Shared by those of a node, so nobody changes it but its last reader.
+/// What a task hands to its successors. Shared by those of a node.
 using Datum = std::shared_ptr<runtime::Bytes>;
 
 /// A predecessor's datum, as a task gets it.
 struct Input {
     Datum datum;
-    bool last = false;  ///< no other task of this node will read it: it may be changed in place
+    /// No other task of this node is still to take it. One that took it before may still be at work on it:
+    /// change it in place only where the graph gives it a single reader.
+    bool last = false;
 };
 using Inputs = std::vector<Input>;
 
