@@ -1,6 +1,7 @@
 // Every file of the real inputs loads with the counts that others found, or is refused where it must be.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -188,7 +189,8 @@ TEST_F(RealGraphs, StarpusMeasuredKernelCostsAreReadByArchitectureAndSize) {
 }
 
 TEST_F(RealGraphs, OurOwnFormatKeepsAllThatARealFileSays) {
-    const std::string path = testing::TempDir() + "graph_files_external.json";
+    const std::string path =
+        testing::TempDir() + "graph_files_external_" + std::to_string(::getpid()) + ".json";
     for (const char* name :
          {"wfcommons/montage-chameleon-2mass-01d-001.json", "hetero/Robot/robot-8-88-0.5-1.dag"}) {
         const GraphFile read = read_task_graph((data_ / name).string());

@@ -1,6 +1,7 @@
 // Platforms are built as they are described: every topology, many node counts, platform files good and bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -31,7 +32,8 @@ Platform with(Topology topology, NodeId nodes) {
 class File {
 public:
     explicit File(const std::string& text)
-        : path_(::testing::TempDir() + "platform_" + std::to_string(next_++) + ".xml") {
+        : path_(::testing::TempDir() + "platform_" + std::to_string(::getpid()) + "_" +
+                std::to_string(next_++) + ".xml") {
         std::ofstream(path_) << text;
     }
     ~File() { std::remove(path_.c_str()); }

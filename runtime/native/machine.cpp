@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,6 +28,8 @@ struct Machine {
     std::vector<unsigned> processors;  ///< one hardware thread of each usable core; empty: unknown
 
     Machine() {
+        // What hwloc cannot find out (no /sys in a container) is no concern of whoever started this run.
+        ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
         hwloc_topology_t raw = nullptr;
         if (hwloc_topology_init(&raw)) return;
         topology.reset(raw);
