@@ -10,31 +10,16 @@
 
 #include "runtime/execution.hpp"
 #include "runtime/wire.hpp"
+#include "tests/placement_testing.hpp"
 #include "workloads/tile_factorization.hpp"
 
 namespace heddle::testing_tiles {
 
+using testing_placement::schedule;
 using Stated = std::vector<std::pair<std::string, std::string>>;
 
 inline std::unique_ptr<workloads::Workload> make(const std::string& name, const Stated& stated) {
-    const auto& kind = workloads::find(name);
-    Settings settings(kind.settings);
-    for (const auto& [key, value] : stated) settings.set(key, value);
-    return kind.make(settings);
-}
-
-/// A placement, and who is stolen from.
-inline runtime::Schedule schedule(const std::string& placement, const std::string& victim,
-                                  std::uint64_t seed = 1) {
-    runtime::Schedule schedule;
-    schedule.placement = placement;
-    schedule.seed = seed;
-    schedule.stealing.victim = victim;
-    // Short against the length of the runs, so that thieves are everywhere.
-    schedule.stealing.retries = 2;
-    schedule.stealing.back_off_min = std::chrono::nanoseconds(2);
-    schedule.stealing.back_off_max = std::chrono::nanoseconds(50);
-    return schedule;
+    return testing_placement::Stated{name, stated}.make();
 }
 
 struct Done {

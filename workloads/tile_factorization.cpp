@@ -7,7 +7,6 @@
 
 #include "base/assert.hpp"
 #include "graphs/generators/generator.hpp"
-#include "partitioners/place_graph.hpp"
 #include "runtime/wire.hpp"
 
 namespace heddle::workloads {
@@ -167,22 +166,14 @@ void TileFactorization::find_final_tasks() {
     }
 }
 
-void TileFactorization::prepare(const ClusterView& stated, const runtime::Schedule& schedule) {
-    ClusterView cluster = stated;
-    cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
+void TileFactorization::prepare(const ClusterView& cluster, const runtime::Schedule& schedule) {
     if (computes_) tiles::use_callers_thread_only();
-    const partitioners::GraphToPlace what{&file_.graph, file_.writes, file_.data, file_.costs};
-    partitioners::PlacedTasks placed =
-        partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
-    plan_.emplace(file_.graph, std::move(placed.placement), placed.sequence,
-                  schedule.stealing.victim == "none" ? PlacedGraph::Order::strict : PlacedGraph::Order::ready,
-                  computes_ ? PlacedGraph::Data::carried : PlacedGraph::Data::declared);
-    forecast_ = {placed.makespan_seconds, placed.lower_bound_seconds,
-                 static_cast<double>(plan_->bytes_between_nodes())};
+    placed_ = place_for_run({&file_.graph, file_.writes, file_.data, file_.costs}, cluster, schedule,
+                            computes_ ? PlacedGraph::Data::carried : PlacedGraph::Data::declared);
 }
 
 std::unique_ptr<runtime::Program> TileFactorization::program(NodeId node) const {
-    return std::make_unique<TileProgram>(*plan_, *this, node);
+    return std::make_unique<TileProgram>(placed_->plan, *this, node);
 }
 
 /// False where the nodes do not show each tile of the factor once.

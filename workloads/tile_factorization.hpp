@@ -10,6 +10,7 @@
 
 #include "graphs/graph_file.hpp"
 #include "model/placed_graph.hpp"
+#include "workloads/placed_run.hpp"
 #include "workloads/tile_matrix.hpp"
 #include "workloads/workload.hpp"
 
@@ -38,7 +39,7 @@ public:
     TileFactorization(const TileAlgorithm& algorithm, const Settings& settings);
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override;
-    Forecast forecast() const override { return forecast_; }
+    Forecast forecast() const override { return placed_->forecast; }
     std::unique_ptr<runtime::Program> program(NodeId node) const override;
     Verdict check(const runtime::RunResult& result) const override;
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
@@ -62,8 +63,7 @@ private:
     bool shows_factor_;
     graphs::GraphFile file_;
     std::vector<bool> final_;
-    std::optional<model::PlacedGraph> plan_;
-    Forecast forecast_;
+    std::optional<PlacedRun> placed_;
 };
 
 }  // namespace heddle::workloads

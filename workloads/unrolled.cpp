@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "partitioners/place_graph.hpp"
-
 namespace heddle::workloads {
-
-using model::PlacedGraph;
 
 Setting UnrollLimits::setting() {
     return {"unroll",
@@ -40,7 +36,7 @@ void UnrollLimits::check(std::size_t tasks) const {
 }
 
 UnrolledGraph::UnrolledGraph(std::span<const TaskIndex> parents, std::span<const double> flops,
-                             std::size_t argument_bytes, ClusterView cluster,
+                             std::size_t argument_bytes, const ClusterView& cluster,
                              const runtime::Schedule& schedule) {
     TaskGraphBuilder builder;
     for (const double work : flops) builder.add_task(work);
@@ -48,16 +44,9 @@ UnrolledGraph::UnrolledGraph(std::span<const TaskIndex> parents, std::span<const
         builder.add_edge(parents[task], task, static_cast<double>(argument_bytes));
     graph_ = builder.build();
 
-    cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
-    partitioners::PlacedTasks placed =
-        partitioners::place_graph(schedule.placement, {&graph_}, cluster, schedule.seed);
-    const bool strict = schedule.stealing.victim == "none";
-    plan_.emplace(graph_, std::move(placed.placement), placed.sequence,
-                  strict ? PlacedGraph::Order::strict : PlacedGraph::Order::ready,
-                  PlacedGraph::Data::declared);
-    // No lower bound: a task below may be shared among workers, and its weight may be a guess.
-    forecast_.makespan_seconds = placed.makespan_seconds;
-    forecast_.data_bytes = static_cast<double>(plan_->bytes_between_nodes());
+    placed_ = place_for_run({&graph_}, cluster, schedule, model::PlacedGraph::Data::declared);
+    // A task below may be shared among workers, and its weight may be a guess.
+    placed_->forecast.lower_bound_seconds.reset();
 }
 
 }  // namespace heddle::workloads

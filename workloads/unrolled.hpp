@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/placed_graph.hpp"
+#include "workloads/placed_run.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -71,16 +72,15 @@ private:
 class UnrolledGraph {
 public:
     UnrolledGraph(std::span<const TaskIndex> parents, std::span<const double> flops,
-                  std::size_t argument_bytes, ClusterView cluster, const runtime::Schedule& schedule);
+                  std::size_t argument_bytes, const ClusterView& cluster, const runtime::Schedule& schedule);
 
     const TaskGraph& graph() const { return graph_; }
-    const model::PlacedGraph& plan() const { return *plan_; }
-    const Forecast& forecast() const { return forecast_; }
+    const model::PlacedGraph& plan() const { return placed_->plan; }
+    const Forecast& forecast() const { return placed_->forecast; }
 
 private:
     TaskGraph graph_;
-    std::optional<model::PlacedGraph> plan_;
-    Forecast forecast_;
+    std::optional<PlacedRun> placed_;
 };
 
 /// A tree, opened and placed. Immutable; all nodes of a process share it.

@@ -10,7 +10,7 @@
 #include "graphs/graph_source.hpp"
 #include "graphs/kernel_costs.hpp"
 #include "model/placed_graph.hpp"
-#include "partitioners/place_graph.hpp"
+#include "workloads/placed_run.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -138,25 +138,16 @@ public:
             table_ = graphs::read_kernel_costs(beside(kernels, settings.where("kernel_costs")));
     }
 
-    void prepare(const ClusterView& stated, const runtime::Schedule& schedule) override {
-        ClusterView cluster = stated;
-        cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
         if (table_) file_ = with_kernel_costs(std::move(file_), *table_, cluster.core_speed, Random(seed_));
-        const partitioners::GraphToPlace what{&file_.graph, file_.writes, file_.data, file_.costs};
-        partitioners::PlacedTasks placed =
-            partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
-        const bool strict = schedule.stealing.victim == "none";
-        plan_.emplace(file_.graph, std::move(placed.placement), placed.sequence,
-                      strict ? PlacedGraph::Order::strict : PlacedGraph::Order::ready,
-                      PlacedGraph::Data::declared);
-        forecast_ = {placed.makespan_seconds, placed.lower_bound_seconds,
-                     static_cast<double>(plan_->bytes_between_nodes())};
+        placed_ = place_for_run({&file_.graph, file_.writes, file_.data, file_.costs}, cluster, schedule,
+                                PlacedGraph::Data::declared);
     }
 
-    Forecast forecast() const override { return forecast_; }
+    Forecast forecast() const override { return placed_->forecast; }
 
     std::unique_ptr<runtime::Program> program(NodeId node) const override {
-        return std::make_unique<DagProgram>(*plan_, file_, node);
+        return std::make_unique<DagProgram>(placed_->plan, file_, node);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
@@ -180,8 +171,7 @@ private:
     std::uint64_t seed_;
     graphs::GraphFile file_;
     std::optional<graphs::KernelTable> table_;
-    std::optional<PlacedGraph> plan_;
-    Forecast forecast_;
+    std::optional<PlacedRun> placed_;
 };
 
 std::vector<std::string> format_names() {
