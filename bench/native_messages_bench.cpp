@@ -66,7 +66,7 @@ struct PingPong final : BenchNode {
         wait_for(over);
         seconds = native::wall_seconds() - start;
     }
-    void deliver(NodeId from, std::span<const std::byte> message) override {
+    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body) override {
         if (receiver().id.node == 0 && --left == 0) return raise(over);
         receiver().backend->send(receiver(), from, Bytes(message.begin(), message.end()));
     }
@@ -85,7 +85,7 @@ struct Stream final : BenchNode {
         wait_for(over);
         seconds = native::wall_seconds() - start;
     }
-    void deliver(NodeId, std::span<const std::byte>) override {
+    void deliver(NodeId, std::span<const std::byte>, runtime::Body) override {
         if (receiver().id.node == 0) return raise(over);
         if (--left == 0) receiver().backend->send(receiver(), 0, {});
     }

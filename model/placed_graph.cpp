@@ -91,7 +91,12 @@ const Handler datum_handler(
         Reader reader(message);
         const auto delivery = reader.get<std::uint32_t>();
         PlacedGraphProgram* program = program_of(node);
-        if (program && reader.ok() && program->receive(node, delivery, reader.get_rest())) return;
+        Datum datum = node.take_body();
+        if (!datum) {
+            const auto small = reader.get_rest();
+            datum = std::make_shared<runtime::Bytes>(small.begin(), small.end());
+        }
+        if (program && reader.ok() && program->receive(node, delivery, std::move(datum))) return;
         spdlog::error("node {}: data from node {} that nobody here waits for", node.id(), from);
     });
 
@@ -164,17 +169,14 @@ void PlacedGraphProgram::send(const Caller& caller, std::uint32_t delivery, cons
     const PlacedGraph::Delivery& way = plan_.delivery(delivery);
     const bool declared = plan_.data() == PlacedGraph::Data::declared;
     HEDDLE_ASSERT(declared || (datum && datum->size() == way.bytes));
-    std::span<const std::byte> bytes;
-    if (datum) bytes = *datum;
-    caller.outbox.post(way.node, datum_handler, std::as_bytes(std::span(&delivery, 1)), Outbox::Urgency::now,
-                       bytes, declared ? way.bytes : 0);
+    caller.outbox.post(way.node, datum_handler, std::as_bytes(std::span(&delivery, 1)),
+                       runtime::Enclosure{datum, declared ? way.bytes : 0});
     caller.outbox.count_data(way.bytes);
 }
 
-bool PlacedGraphProgram::receive(Node& node, std::uint32_t delivery, std::span<const std::byte> datum) {
+bool PlacedGraphProgram::receive(Node& node, std::uint32_t delivery, Datum datum) {
     if (delivery >= plan_.deliveries() || plan_.delivery(delivery).node != node_) return false;
-    arrive({node, node.receiver(), node.receiver_outbox()}, plan_.delivery(delivery),
-           std::make_shared<runtime::Bytes>(datum.begin(), datum.end()));
+    arrive({node, node.receiver(), node.receiver_outbox()}, plan_.delivery(delivery), std::move(datum));
     return true;
 }
 

@@ -116,13 +116,14 @@ private:
 };
 
 /// What a task hands to its successors. Shared by those of a node.
-using Datum = std::shared_ptr<runtime::Bytes>;
+using Datum = runtime::Body;
 
 /// A predecessor's datum, as a task gets it.
 struct Input {
     Datum datum;
-    /// No other task of this node is still to take it. One that took it before may still be at work on it:
-    /// change it in place only where the graph gives it a single reader.
+    /// No other task of this node is still to take it. One that took it before may still be at work on it, or
+    /// it may be on its way to another node: change it in place only where the graph gives it a single
+    /// reader.
     bool last = false;
 };
 using Inputs = std::vector<Input>;
@@ -141,7 +142,7 @@ public:
     // --- for the messages
     /// A datum has come from another node, and the receiver of `node` has it. False where the message makes
     /// no sense.
-    bool receive(runtime::Node& node, std::uint32_t delivery, std::span<const std::byte> datum);
+    bool receive(runtime::Node& node, std::uint32_t delivery, Datum datum);
     /// What the task needs, taken out of the node's store.
     Inputs take_inputs(TaskIndex task);
     /// Runs a task on a worker, whether it belongs to this node or was stolen.

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,7 +24,40 @@ namespace heddle::runtime {
 
 class Backend;
 
-using Bytes = std::vector<std::byte>;
+/// New elements are left as they are until somebody writes them: of large data, filling twice is dear.
+template <class T>
+struct Unfilled : std::allocator<T> {
+    template <class U>
+    struct rebind {
+        using other = Unfilled<U>;
+    };
+    Unfilled() = default;
+    template <class U>
+    Unfilled(const Unfilled<U>&) noexcept {}
+    template <class U>
+    void construct(U* at) noexcept {
+        ::new (static_cast<void*>(at)) U;
+    }
+    template <class U, class... Arguments>
+    void construct(U* at, Arguments&&... arguments) {
+        ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
+    }
+};
+
+using Bytes = std::vector<std::byte, Unfilled<std::byte>>;
+
+/// Large data that a message takes along. Shared, so that it travels without being copied: once it is sent
+/// nobody changes it.
+using Body = std::shared_ptr<Bytes>;
+
+/// What travels with a message. `padding`: bytes that nobody looks at, for user data that a program only
+/// declares; they take their time on the network, and are not delivered.
+struct Enclosure {
+    Body body{};
+    std::uint64_t padding = 0;
+
+    std::uint64_t size() const { return (body ? body->size() : 0) + padding; }
+};
 
 /// What a piece of user work costs: floating-point operations, and bytes to and from the node's memory.
 struct Work {
@@ -72,7 +106,8 @@ public:
 
     /// One message has arrived. Called for one message at a time on a node, but at the same time as its
     /// workers run. Never blocks: of the seam's operations it may use now, charge, unpark and send only.
-    virtual void deliver(NodeId from, std::span<const std::byte> message) = 0;
+    /// `body` is what was enclosed: the node's own from now on, nobody else holds it.
+    virtual void deliver(NodeId from, std::span<const std::byte> message, Body body) = 0;
 };
 
 /// Makes the program of one node. The backend sets backend, id and costs of its contexts before anything
@@ -115,9 +150,7 @@ public:
 
     /// Sends a message to another node (never to the caller's own). Does not block. Messages from one context
     /// to one node arrive in order where they take the same path; between contexts there is no order.
-    /// `padding`: bytes that travel with the message and that nobody looks at, for user data that a program
-    /// only declares. They take their time on the network; the message is delivered without them.
-    virtual void send(Context& context, NodeId to, Bytes message, std::uint64_t padding = 0) = 0;
+    virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 
     /// Lets the backend deliver what has arrived, where it has no receiver of its own. True where something
     /// was delivered.

@@ -59,12 +59,13 @@ void Node::work(CoreId core) {
     leave(*workers_[core]);
 }
 
-void Node::deliver(NodeId from, std::span<const std::byte> message) {
+void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     if (!well_formed(message)) {
         spdlog::error("node {}: dropped a malformed message of {} bytes from node {}", id_, message.size(),
                       from);
         return;
     }
+    body_ = std::move(body);
     while (!message.empty()) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
@@ -74,6 +75,7 @@ void Node::deliver(NodeId from, std::span<const std::byte> message) {
         if (handler.makes_work()) termination_.received();
         message = message.subspan(sizeof header + header.bytes);
     }
+    body_.reset();
     receiver_outbox_->flush();
 }
 

@@ -32,7 +32,7 @@ public:
     // --- what the backend calls
     Context& context(CoreId core) override;
     void work(CoreId core) override;
-    void deliver(NodeId from, std::span<const std::byte> message) override;
+    void deliver(NodeId from, std::span<const std::byte> message, Body body) override;
 
     NodeId id() const { return id_; }
     CoreId cores() const { return static_cast<CoreId>(workers_.size()); }
@@ -44,6 +44,8 @@ public:
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
     Outbox& receiver_outbox() { return *receiver_outbox_; }
+    /// What was enclosed in the message that is being handled, or nothing.
+    Body take_body() { return std::move(body_); }
 
     TokenQueue& tokens() { return tokens_; }
     ReadyQueue& ready() { return ready_; }
@@ -100,6 +102,7 @@ private:
     Termination termination_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;
+    Body body_;
     TokenQueue tokens_;
     ReadyQueue ready_;
     StealService steals_;

@@ -59,11 +59,13 @@ public:
     /// When a message leaves: `now`, or when enough have gathered or the context runs out of work.
     enum class Urgency : std::uint8_t { now, gathered };
 
-    /// Sends `message` to another node. The pieces are copied one after the other. `padding`: see
-    /// Backend::send.
+    /// Sends `message` to another node. The pieces are copied one after the other.
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message,
-              Urgency urgency = Urgency::now, std::span<const std::byte> more = {},
-              std::uint64_t padding = 0);
+              Urgency urgency = Urgency::now, std::span<const std::byte> more = {});
+
+    /// Sends `message` and what it encloses, now. The handler gets the body as the rest of its message where
+    /// it is small, and else from Node::take_body.
+    void post(NodeId to, const Handler& handler, std::span<const std::byte> message, Enclosure enclosure);
 
     /// Counts bytes of the last message as data of the program's tasks.
     void count_data(std::uint64_t bytes) { add(data_bytes_, bytes); }
@@ -81,9 +83,11 @@ private:
     struct Gathering {
         NodeId to;
         Bytes bytes;
-        std::uint64_t padding = 0;
     };
-    void send(Gathering& gathering);
+    Gathering take_gathering(NodeId to);
+    void append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+                std::span<const std::byte> more);
+    void send(Gathering gathering, Enclosure enclosure = {});
 
     Context& context_;
     std::atomic<std::uint64_t>& work_sent_;

@@ -123,7 +123,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         }
     }
     if (count != 0) {
-        outbox.post(thief, tokens_handler, message.bytes(), Outbox::Urgency::now, {}, padding);
+        outbox.post(thief, tokens_handler, message.bytes(), runtime::Enclosure{.padding = padding});
         outbox.count_data(data_bytes + padding);
     }
     // The last task that waited may have left with no worker having been active.

@@ -205,13 +205,13 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     leave(worker);
 }
 
-void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, std::uint64_t padding) {
+void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
     caller.charge(settings_.costs.message_enqueue);
     sender_free_ = std::max(sender_free_, caller.clock) + settings_.costs.message_send;
     take_from_core(settings_.costs.message_send);
     Message& message = world_.mailroom.take();
     message.bytes = std::move(bytes);
-    message.padding = padding;
+    message.enclosure = std::move(enclosure);
     message.from = settings_.id;
     message.to = to;
     message.sequence = messages_sent_++;
@@ -261,7 +261,10 @@ void SimNode::deliver(Time now) {
     receiver.clock = now;
     receiver.horizon = never;          // a handler runs in one go
     const bool all_busy = idle_ == 0;  // before the handler wakes somebody
-    program_->deliver(message.from, message.bytes);
+    runtime::Body body = std::move(message.enclosure.body);
+    // The sender may keep its own.
+    if (body && body.use_count() > 1) body = std::make_shared<runtime::Bytes>(*body);
+    program_->deliver(message.from, message.bytes, std::move(body));
     if (all_busy) take_from_core(receiver.clock - now);
     world_.mailroom.give_back(message);
     received_.pop_front();

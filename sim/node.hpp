@@ -30,6 +30,7 @@ public:
     void give_back(Message& message) {
         --on_way_;
         message.bytes = {};
+        message.enclosure = {};
         spare_.push_back(&message);
     }
     /// Messages that were sent and have not been delivered.
@@ -84,7 +85,7 @@ public:
     void park(SimWorker& worker, Time deadline);
     void unpark(runtime::Context& caller, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
-    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, std::uint64_t padding);
+    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
 
 private:
     Event event(Time time, EventKind kind, void* subject) {

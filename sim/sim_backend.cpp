@@ -148,9 +148,9 @@ void SimBackend::compute(Context& context, runtime::Work work, const std::functi
     worker.node->compute(worker, work, code);
 }
 
-void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, std::uint64_t padding) {
+void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
-    worker_of(context).node->send(context, to, std::move(message), padding);
+    worker_of(context).node->send(context, to, std::move(message), std::move(enclosure));
 }
 
 bool SimBackend::poll(Context& /*context*/) {

@@ -34,12 +34,12 @@ struct SimWorker {
 /// A message from the moment it is sent until it is delivered.
 struct Message {
     runtime::Bytes bytes;
-    std::uint64_t padding = 0;  ///< bytes more that travel, and that nobody looks at
+    runtime::Enclosure enclosure;
     NodeId from = 0;
     NodeId to = 0;
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
 
-    std::uint64_t size() const { return bytes.size() + padding; }
+    std::uint64_t size() const { return bytes.size() + enclosure.size(); }
 };
 
 /// Switches between the workers of all nodes and the main thread of control, which advances the simulation.

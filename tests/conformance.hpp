@@ -41,6 +41,10 @@ struct Script {
     std::function<void(Node& node, Context& worker)> work = [](Node&, Context&) {};
     std::function<void(Node& node, NodeId from, std::span<const std::byte> message)> deliver =
         [](Node&, NodeId, auto) { ADD_FAILURE() << "a message that nobody sent"; };
+    /// Is given bodies that messages enclose, before `deliver`.
+    std::function<void(Node& node, runtime::Body body)> receive_body = [](Node&, auto) {
+        ADD_FAILURE() << "a body that nobody sent";
+    };
 };
 
 class ScriptedNode final : public runtime::NodeProgram {
@@ -51,7 +55,8 @@ public:
     }
     Context& context(CoreId core) override { return *node_.contexts[core]; }
     void work(CoreId core) override { script_.work(node_, node_.worker(core)); }
-    void deliver(NodeId from, std::span<const std::byte> message) override {
+    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body) override {
+        if (body) script_.receive_body(node_, std::move(body));
         script_.deliver(node_, from, message);
     }
 

@@ -246,7 +246,8 @@ TEST_P(Conformance, PaddingTravelsAndIsNotDelivered) {
     Script script;
     script.work = [&](Node& node, Context& worker) {
         if (node.id != 0) return;
-        for (const std::uint64_t padding : paddings) worker.backend->send(worker, 1, pack(padding), padding);
+        for (const std::uint64_t padding : paddings)
+            worker.backend->send(worker, 1, pack(padding), {.padding = padding});
     };
     script.deliver = [&](Node&, NodeId, std::span<const std::byte> message) {
         ASSERT_EQ(message.size(), sizeof(std::uint64_t));
@@ -255,6 +256,42 @@ TEST_P(Conformance, PaddingTravelsAndIsNotDelivered) {
     run(2, 1, script);
     std::sort(seen.begin(), seen.end());
     EXPECT_EQ(seen, paddings);
+}
+
+// Bodies smaller and larger than any buffer of the native world's, among other messages; each is the
+// receiver's alone, whatever the sender goes on doing with its own.
+TEST_P(Conformance, BodiesTravelWithTheirMessages) {
+    const std::vector<std::size_t> sizes{0, 1, 4096, 100'000, 262'144, 3'000'001};
+    std::vector<std::size_t> seen;
+    runtime::Body last;
+    std::vector<runtime::Body> sent;
+    Script script;
+    script.work = [&](Node& node, Context& worker) {
+        if (node.id != 0) return;
+        for (const std::size_t size : sizes) {
+            const Bytes bytes = pattern(size, size);
+            sent.push_back(std::make_shared<Bytes>(bytes));
+            worker.backend->send(worker, 1, pack(size), {.body = sent.back()});
+            worker.backend->send(worker, 1, pack(~std::size_t{0}));
+        }
+    };
+    script.receive_body = [&](Node&, runtime::Body body) { last = std::move(body); };
+    script.deliver = [&](Node&, NodeId, std::span<const std::byte> message) {
+        const auto size = unpack<std::size_t>(message);
+        const runtime::Body body = std::exchange(last, nullptr);
+        if (size == ~std::size_t{0}) {
+            EXPECT_EQ(body, nullptr) << "the body of another message";
+            return;
+        }
+        ASSERT_NE(body, nullptr);
+        EXPECT_EQ(body.use_count(), 1);
+        EXPECT_EQ(*body, Bytes(pattern(size, size)));
+        seen.push_back(size);
+    };
+    run(2, 1, script);
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(seen, sizes);
+    for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(*sent[i], Bytes(pattern(sizes[i], sizes[i])));
 }
 
 TEST_P(Conformance, MessagesFromOneContextArriveInOrder) {

@@ -181,8 +181,12 @@ protected:
     }
 
     std::string receive() {
-        return link_->receive([this](FrameKind, std::span<const std::byte> message) {
-            received_.emplace_back(reinterpret_cast<const char*>(message.data()), message.size());
+        const auto text = [](std::span<const std::byte> bytes) {
+            return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        };
+        return link_->receive([&](FrameKind, std::span<const std::byte> message, const runtime::Body& body) {
+            received_.push_back(text(message));
+            if (body) received_.push_back("with " + text(*body));
         });
     }
 
@@ -259,6 +263,31 @@ TEST_F(NativeFrames, AMalformedBatchIsRefused) {
         7);
     write(sealer_.seal(FrameKind::batch, bytes_of(batch)), batch);
     EXPECT_EQ(receive(), "it sent a malformed batch");
+}
+
+TEST_F(NativeFrames, ABodyComesWithItsMessageInWhateverPieces) {
+    const std::string large(100'000, 'b');
+    for (const std::string& body : {std::string("body"), std::string(), large}) {
+        write(sealer_.seal(FrameKind::body, bytes_of(body)), body);
+        EXPECT_EQ(receive(), "");
+        EXPECT_TRUE(received_.empty());
+        write(sealer_.seal(FrameKind::message, bytes_of("hello")), "hello");
+        write(sealer_.seal(FrameKind::message, bytes_of("alone")), "alone");
+        EXPECT_EQ(receive(), "");
+        EXPECT_THAT(std::exchange(received_, {}), testing::ElementsAre("hello", "with " + body, "alone"));
+    }
+}
+
+TEST_F(NativeFrames, ABodyWithoutItsMessageIsRefused) {
+    write(sealer_.seal(FrameKind::body, bytes_of("body")), "body");
+    write(sealer_.seal(FrameKind::body, bytes_of("body")), "body");
+    EXPECT_EQ(receive(), "it sent a body without its message");
+}
+
+TEST_F(NativeFrames, ABodyBeforeABatchIsRefused) {
+    write(sealer_.seal(FrameKind::body, bytes_of("body")), "body");
+    write(sealer_.seal(FrameKind::batch, bytes_of("")), "");
+    EXPECT_EQ(receive(), "it sent a body without its message");
 }
 
 TEST_F(NativeFrames, AnEndWithoutGoodbyeIsALoss) {

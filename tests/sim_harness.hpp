@@ -50,7 +50,7 @@ public:
 
     Context& context(CoreId core) override { return contexts_[core]; }
     void work(CoreId core) override { body_(*this, contexts_[core]); }
-    void deliver(NodeId from, std::span<const std::byte> message) override {
+    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body) override {
         if (handler_) handler_(*this, contexts_.back(), from, message);
     }
 

@@ -116,7 +116,8 @@ TEST(SimPhysics, PaddingTakesTheTimeOfItsBytes) {
             run(
                 platform,
                 [&](Script&, Context& context) {
-                    if (context.id.node == 0) context.backend->send(context, 1, runtime::Bytes(24), padding);
+                    if (context.id.node == 0)
+                        context.backend->send(context, 1, runtime::Bytes(24), {.padding = padding});
                 },
                 [&](Script&, Context& context, NodeId, auto message) {
                     arrival = now(context);

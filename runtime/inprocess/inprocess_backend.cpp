@@ -41,6 +41,12 @@ struct Node {
 
 }  // namespace
 
+/// A message under way.
+struct Sent {
+    runtime::Bytes message;
+    runtime::Body body;
+};
+
 struct InprocessBackend::State {
     Options options;
     runtime::Topology topology;
@@ -50,7 +56,7 @@ struct InprocessBackend::State {
     context::fiber scheduler;
     std::exception_ptr failure;
     /// Messages under way, in order, for each pair (from, to).
-    std::map<std::pair<NodeId, NodeId>, std::deque<runtime::Bytes>> under_way;
+    std::map<std::pair<NodeId, NodeId>, std::deque<Sent>> under_way;
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -140,10 +146,12 @@ struct InprocessBackend::State {
             const auto pair =
                 std::next(under_way.begin(), static_cast<std::ptrdiff_t>(choice - ready.size()));
             const auto [from, to] = pair->first;
-            const runtime::Bytes message = std::move(pair->second.front());
+            Sent sent = std::move(pair->second.front());
             pair->second.pop_front();
             if (pair->second.empty()) under_way.erase(pair);
-            nodes[to].program->deliver(from, message);
+            // The sender may keep its own.
+            if (sent.body) sent.body = std::make_shared<runtime::Bytes>(*sent.body);
+            nodes[to].program->deliver(from, sent.message, std::move(sent.body));
         }
         return true;
     }
@@ -241,9 +249,10 @@ void InprocessBackend::compute(Context& context, runtime::Work, const std::funct
     if (!state_->options.gate_open) pause(context);
 }
 
-void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message, std::uint64_t /*padding*/) {
+void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
+                            runtime::Enclosure enclosure) {
     HEDDLE_ASSERT(to < state_->options.nodes && to != context.id.node);
-    state_->under_way[{context.id.node, to}].push_back(std::move(message));
+    state_->under_way[{context.id.node, to}].push_back({std::move(message), std::move(enclosure.body)});
 }
 
 bool InprocessBackend::poll(Context&) {

@@ -33,7 +33,7 @@ public:
     void unpark(runtime::Context& caller, CoreId core) override;
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
-              std::uint64_t padding = 0) override;
+              runtime::Enclosure enclosure = {}) override;
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 

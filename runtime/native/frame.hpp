@@ -1,6 +1,7 @@
 // Frames: what travels on an authenticated connection. Every frame is numbered and hashed with its
 // direction's key (SipHash), header and payload apart: so no length is believed, and no memory taken, before
-// the header has proved itself. Bytes only: what they mean is for others to know.
+// the header has proved itself. Of bodies only the header is hashed: they are data, and hashing them would
+// take longer than sending them does. Bytes only: what they mean is for others to know.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@ namespace heddle::native {
 enum class FrameKind : std::uint32_t {
     batch,    ///< several messages, each after its length (32 bits)
     message,  ///< one message
+    body,     ///< what the message that follows encloses
     padding,  ///< bytes that nobody looks at, ahead of the message that they belong to
     ready,    ///< start: this node's receiver is at work
     ping,     ///< start: what does your clock say?

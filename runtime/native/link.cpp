@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace heddle::native {
 
@@ -41,11 +42,15 @@ Link::Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_
 
 // --- sending
 
-bool Link::post(FrameKind kind, runtime::Bytes payload) {
-    const bool lone = payload.size() < small_bytes;
+bool Link::Outgoing::small() const {
+    return kind == FrameKind::message && payload.size() < small_bytes && !body;
+}
+
+bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+    const bool lone = payload.size() < small_bytes && !body;
     {
         const std::lock_guard lock(mutex_);
-        queue_.push_back({kind, std::move(payload)});
+        queue_.push_back({kind, std::move(payload), std::move(body)});
         if (queue_.size() > 1) return false;  // whoever came first has told the sender, or is writing
     }
     return !(lone && write_at_once());
@@ -82,23 +87,27 @@ Link::Flushed Link::write_waiting(int rounds_max) {
     return Flushed::all;
 }
 
-/// Makes the next frame of what was taken: as many small messages as fit, or one large one.
+/// Makes the next frames of what was taken: as many small messages as fit, or one large one.
 void Link::next_frame() {
     head_.clear();
-    body_.clear();
+    tail_.clear();
+    middle_ = {};
     written_ = 0;
-    const auto small = [](const Outgoing& item) {
-        return item.kind == FrameKind::message && item.payload.size() < small_bytes;
-    };
-    if (Outgoing& item = taken_[taken_next_]; !small(item)) {
-        ++taken_next_;
-        body_ = std::move(item.payload);
-        const FrameHeader header = sealer_.seal(item.kind, body_);
-        append(head_, &header, sizeof header);
+    if (!taken_[taken_next_].small()) {
+        writing_now_ = std::move(taken_[taken_next_++]);
+        const auto& [kind, payload, body] = writing_now_;
+        middle_ = body ? std::span<const std::byte>(*body) : payload;
+        const FrameHeader first = sealer_.seal(body ? FrameKind::body : kind, middle_);
+        append(head_, &first, sizeof first);
+        if (!body) return;
+        const FrameHeader second = sealer_.seal(kind, payload);
+        append(tail_, &second, sizeof second);
+        append(tail_, payload.data(), payload.size());
         return;
     }
+    writing_now_ = {};
     head_.resize(sizeof(FrameHeader));
-    for (; taken_next_ < taken_.size() && small(taken_[taken_next_]); ++taken_next_) {
+    for (; taken_next_ < taken_.size() && taken_[taken_next_].small(); ++taken_next_) {
         runtime::Bytes message = std::move(taken_[taken_next_].payload);
         const auto length = static_cast<Length>(message.size());
         append(head_, &length, sizeof length);
@@ -118,14 +127,20 @@ Link::Flushed Link::write_out() {
         queue_.clear();
         return Flushed::broken;
     }
-    while (written_ < head_.size() + body_.size()) {
-        const std::size_t of_head = std::min(written_, head_.size());
-        const std::size_t of_body = written_ - of_head;
-        iovec parts[2] = {{head_.data() + of_head, head_.size() - of_head},
-                          {body_.data() + of_body, body_.size() - of_body}};
+    const std::span<const std::byte> all[] = {head_, middle_, tail_};
+    while (written_ < head_.size() + middle_.size() + tail_.size()) {
+        iovec parts[std::size(all)];
         msghdr message{};
         message.msg_iov = parts;
-        message.msg_iovlen = body_.empty() ? 1 : 2;
+        std::size_t done = written_;
+        for (std::span<const std::byte> part : all) {
+            const std::size_t of_part = std::min(done, part.size());
+            done -= of_part;
+            part = part.subspan(of_part);
+            // The system's interface does not say so, but it only reads.
+            if (!part.empty())
+                parts[message.msg_iovlen++] = {const_cast<std::byte*>(part.data()), part.size()};
+        }
         const auto count = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count >= 0) {
             written_ += static_cast<std::size_t>(count);
@@ -136,6 +151,11 @@ Link::Flushed Link::write_out() {
             return Flushed::broken;
         }
     }
+    writing_now_ = {};
+    middle_ = {};
+    head_.clear();
+    tail_.clear();
+    written_ = 0;
     return Flushed::all;
 }
 
@@ -155,9 +175,8 @@ std::string Link::reason_of(const std::string& symptom) {
 std::string Link::receive(const Handler& handle) {
     // A bounded number of rounds, so that one busy node does not keep the others waiting.
     for (int round = 0; round < 16 && !ended_; ++round) {
-        const std::span<std::byte> room =
-            in_large_ ? std::span(large_.get() + large_filled_, header_.length - large_filled_)
-                      : std::span(buffer_.get() + end_, buffer_bytes - end_);
+        const std::span<std::byte> room = in_large_ ? large_room_.subspan(large_filled_)
+                                                    : std::span(buffer_.get() + end_, buffer_bytes - end_);
         const auto count = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {};
@@ -175,7 +194,7 @@ std::string Link::parse(const Handler& handle) {
     if (in_large_) {
         if (large_filled_ < header_.length) return {};
         in_large_ = have_header_ = false;
-        return take(header_, std::span(large_.get(), header_.length), handle);
+        return take(header_, large_room_, handle);
     }
     for (;;) {
         const std::size_t available = end_ - begin_;
@@ -185,22 +204,18 @@ std::string Link::parse(const Handler& handle) {
             if (std::string failure = opener_.open(header_); !failure.empty()) return failure;
             have_header_ = true;
             begin_ += sizeof header_;
+            if (header_.kind != FrameKind::body) continue;
+            if (body_) return "it sent a body without its message";
+            body_ = std::make_shared<runtime::Bytes>();
+            collect(*body_);
+            if (in_large_) return {};
         } else if (header_.length <= available) {
             const std::span payload(buffer_.get() + begin_, header_.length);
             begin_ += header_.length;
             have_header_ = false;
             if (std::string failure = take(header_, payload, handle); !failure.empty()) return failure;
         } else if (header_.length > buffer_bytes) {
-            // Safe to allocate: the header has proved that the peer itself named this length, below the
-            // largest.
-            if (large_size_ < header_.length) {
-                large_ = std::make_unique_for_overwrite<std::byte[]>(header_.length);
-                large_size_ = header_.length;
-            }
-            in_large_ = true;
-            std::memcpy(large_.get(), buffer_.get() + begin_, available);
-            large_filled_ = available;
-            begin_ = end_ = 0;
+            collect(large_);
             return {};
         } else {
             break;
@@ -212,12 +227,32 @@ std::string Link::parse(const Handler& handle) {
     return {};
 }
 
+/// Moves what has come of the present frame into `room`, and reads the rest to there. Safe to allocate: the
+/// header has proved that the peer itself named this length, below the largest.
+void Link::collect(runtime::Bytes& room) {
+    const std::size_t length = header_.length;
+    const std::size_t available = std::min(length, end_ - begin_);
+    if (room.size() < length) room.resize(length);
+    large_room_ = std::span(room).first(length);
+    if (available > 0) std::memcpy(room.data(), buffer_.get() + begin_, available);
+    begin_ += available;
+    large_filled_ = available;
+    in_large_ = available < length;
+    if (!in_large_) {
+        have_header_ = false;
+    } else {
+        begin_ = end_ = 0;
+    }
+}
+
 std::string Link::take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle) {
     if (ended_) return "it sent a frame after its goodbye";
     if (!opener_.matches(header, payload)) return "it sent a corrupt frame";
     if (header.kind == FrameKind::goodbye) ended_ = true;
+    if (header.kind == FrameKind::body) return {};
+    if (body_ && header.kind != FrameKind::message) return "it sent a body without its message";
     if (header.kind != FrameKind::batch) {
-        handle(header.kind, payload);
+        handle(header.kind, payload, std::exchange(body_, nullptr));
         return {};
     }
     while (!payload.empty()) {
@@ -226,7 +261,7 @@ std::string Link::take(const FrameHeader& header, std::span<const std::byte> pay
         std::memcpy(&length, payload.data(), sizeof length);
         payload = payload.subspan(sizeof length);
         if (payload.size() < length) return "it sent a malformed batch";
-        handle(FrameKind::message, payload.first(length));
+        handle(FrameKind::message, payload.first(length), {});
         payload = payload.subspan(length);
     }
     return {};

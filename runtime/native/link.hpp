@@ -25,7 +25,8 @@ public:
     /// Queues a frame (a message: the payload of one). Where nothing was written for a while and nobody
     /// writes, it is written at once, which saves a lone message the way through the sender; in a stream of
     /// messages waiting is better, for they then travel together. True where the sender has to be told.
-    bool post(FrameKind kind, runtime::Bytes payload);
+    /// `body`: what a message encloses; it is not copied.
+    bool post(FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
 
     // --- the sender
     enum class Flushed : std::uint8_t {
@@ -39,7 +40,8 @@ public:
     void give_up(const std::string& reason);
 
     // --- the receiver
-    using Handler = std::function<void(FrameKind kind, std::span<const std::byte> payload)>;
+    using Handler =
+        std::function<void(FrameKind kind, std::span<const std::byte> payload, runtime::Body body)>;
 
     /// Reads what has come, and hands over each message and each other frame. Returns an empty string, or why
     /// the node is lost.
@@ -52,6 +54,9 @@ private:
     struct Outgoing {
         FrameKind kind;
         runtime::Bytes payload;
+        runtime::Body body;
+
+        bool small() const;
     };
 
     bool write_at_once();
@@ -59,6 +64,7 @@ private:
     void next_frame();
     Flushed write_out();
     std::string parse(const Handler& handle);
+    void collect(runtime::Bytes& room);
     std::string take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle);
     std::string reason_of(const std::string& symptom);
 
@@ -70,20 +76,22 @@ private:
     std::vector<Outgoing> queue_;
     std::string given_up_;
 
-    // The writer's own: who holds this mutex. Of the frame being written: `head_` is its header or, for a
-    // batch, all of it; `body_` the rest, `written_` what the socket has taken of both.
+    // The writer's own: who holds this mutex. What is being written: `head_`, a header or a whole batch; then
+    // the payload or the body of `writing_now_`, not copied; then `tail_`, the message of a body. `written_`:
+    // what the socket has taken of all.
     std::mutex writing_;
     Deadline last_write_;
     Sealer sealer_;
     std::vector<Outgoing> taken_;
     std::size_t taken_next_ = 0;
-    std::vector<std::byte> head_;
-    runtime::Bytes body_;
+    Outgoing writing_now_{};
+    std::vector<std::byte> head_, tail_;
+    std::span<const std::byte> middle_;
     std::size_t written_ = 0;
     bool broken_ = false;
 
     // The receiver's own. Bytes [begin_, end_) of `buffer_` are not handled yet; a frame that does not fit
-    // there is collected in `large_`.
+    // there is collected in `large_`, a body in memory of its own, which goes with the next message.
     Opener opener_;
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t begin_ = 0;
@@ -91,8 +99,9 @@ private:
     bool have_header_ = false;
     FrameHeader header_{};
     bool in_large_ = false;
-    std::unique_ptr<std::byte[]> large_;
-    std::size_t large_size_ = 0;
+    runtime::Bytes large_;
+    runtime::Body body_;
+    std::span<std::byte> large_room_;  ///< of the one that is being collected
     std::size_t large_filled_ = 0;
     bool ended_ = false;
 };

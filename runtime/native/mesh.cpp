@@ -70,13 +70,13 @@ struct Mesh::State {
     void welcome(Descriptor socket, const Session& session);
     std::string other_program(NodeId node, std::uint64_t fingerprint) const;
 
-    void post(Link& link, FrameKind kind, runtime::Bytes payload);
+    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
     void send_all();
     void sleep_until_work(const std::vector<Link*>& blocked);
     void look_for_dead_hosts();
 
     void receive_all();
-    void take(Link& link, FrameKind kind, std::span<const std::byte> payload);
+    void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
 
     bool is_lost() {
@@ -143,8 +143,8 @@ void Mesh::State::connect_all() {
 
 // --- the sender module
 
-void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload) {
-    if (!link.post(kind, std::move(payload))) return;
+void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+    if (!link.post(kind, std::move(payload), std::move(body))) return;
     bool wake = false;
     {
         const std::lock_guard lock(sender_mutex);
@@ -217,8 +217,10 @@ void Mesh::State::receive_all() {
         for (int i = 0; i < count; ++i) {
             Link* link = static_cast<Link*>(events_seen[static_cast<std::size_t>(i)].data.ptr);
             if (!link) continue;
-            const std::string failure = link->receive(
-                [&](FrameKind kind, std::span<const std::byte> payload) { take(*link, kind, payload); });
+            const std::string failure =
+                link->receive([&](FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
+                    take(*link, kind, payload, std::move(body));
+                });
             if (!failure.empty() || link->ended())
                 epoll_ctl(set.get(), EPOLL_CTL_DEL, link->socket(), nullptr);
             if (!failure.empty()) lose(link->peer(), failure);
@@ -226,10 +228,10 @@ void Mesh::State::receive_all() {
     }
 }
 
-void Mesh::State::take(Link& link, FrameKind kind, std::span<const std::byte> payload) {
+void Mesh::State::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
     switch (kind) {
         case FrameKind::message:
-            events.deliver(link.peer(), payload);
+            events.deliver(link.peer(), payload, std::move(body));
             break;
         case FrameKind::padding:
             break;
@@ -295,9 +297,9 @@ void Mesh::start(Events events) {
     state_->receiver = std::thread([state = state_.get()] { state->receive_all(); });
 }
 
-void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload) {
+void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(*state_->links[to], kind, std::move(payload));
+    state_->post(*state_->links[to], kind, std::move(payload), std::move(body));
 }
 
 void Mesh::post_to_all(FrameKind kind) {

@@ -26,7 +26,7 @@ class Mesh {
 public:
     /// All called on the receiver's thread, one at a time.
     struct Events {
-        std::function<void(NodeId from, std::span<const std::byte> message)> deliver;
+        std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)> deliver;
         std::function<void(NodeId from, FrameKind kind, std::span<const std::byte> payload)> control;
         std::function<void(NodeId node, const std::string& reason)> lost;  ///< once
     };
@@ -42,7 +42,7 @@ public:
     void start(Events events);
 
     /// Queues a frame for another node. Any thread.
-    void post(NodeId to, FrameKind kind, runtime::Bytes payload = {});
+    void post(NodeId to, FrameKind kind, runtime::Bytes payload = {}, runtime::Body body = {});
     void post_to_all(FrameKind kind);
 
     /// Says goodbye to all others and waits for theirs. False where a node was lost.

@@ -88,7 +88,7 @@ struct NativeBackend::State {
     void release(bool cancel);
     void join();
     void work(CoreId core);
-    void deliver(NodeId from, std::span<const std::byte> message);
+    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
     [[noreturn]] void throw_lost();
 };
@@ -138,7 +138,9 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     state.start_threads();
     auto zero = std::optional(Clock::now());
     if (state.mesh) {
-        state.mesh->start({[&state](NodeId from, auto message) { state.deliver(from, message); },
+        state.mesh->start({[&state](NodeId from, auto message, runtime::Body body) {
+                               state.deliver(from, message, std::move(body));
+                           },
                            [&state](NodeId from, FrameKind kind, auto payload) {
                                state.coordination->handle(from, kind, payload);
                            },
@@ -230,9 +232,9 @@ void NativeBackend::State::work(CoreId core) {
     }
 }
 
-void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message) {
+void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message, runtime::Body body) {
     try {
-        program->deliver(from, message);
+        program->deliver(from, message, std::move(body));
     } catch (const std::exception& error) {
         end_process(1, fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
     }
@@ -290,17 +292,18 @@ void NativeBackend::compute(Context&, runtime::Work work, const std::function<vo
     keep_busy(from_seconds(work.flops / state_->options.core_speed));
 }
 
-void NativeBackend::send(Context&, NodeId to, Bytes message, std::uint64_t padding) {
+void NativeBackend::send(Context&, NodeId to, Bytes message, runtime::Enclosure enclosure) {
     State& state = *state_;
-    if (message.size() > state.options.frame_bytes_max)
+    const std::size_t largest = std::max(message.size(), enclosure.body ? enclosure.body->size() : 0);
+    if (largest > state.options.frame_bytes_max)
         throw Error(fmt::format("a message of {} bytes is larger than the {} that may travel at once",
-                                message.size(), state.options.frame_bytes_max),
+                                largest, state.options.frame_bytes_max),
                     "send it in parts, or raise the largest frame");
-    for (; padding > 0; padding -= std::min(padding, padding_frame_bytes)) {
-        state.mesh->post(to, FrameKind::padding, Bytes(std::min(padding, padding_frame_bytes)));
+    for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes)) {
+        state.mesh->post(to, FrameKind::padding, Bytes(std::min(left, padding_frame_bytes), std::byte{0}));
     }
     state.sent.fetch_add(1, std::memory_order_seq_cst);
-    state.mesh->post(to, FrameKind::message, std::move(message));
+    state.mesh->post(to, FrameKind::message, std::move(message), std::move(enclosure.body));
 }
 
 bool NativeBackend::poll(Context&) {

@@ -65,7 +65,7 @@ public:
     /// Throws Error for a message of more than `frame_bytes_max`. Padding goes ahead of it, in frames of its
     /// own.
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
-              std::uint64_t padding = 0) override;
+              runtime::Enclosure enclosure = {}) override;
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 
