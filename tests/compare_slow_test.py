@@ -1,0 +1,31 @@
+"""The shipped experiments on placed graphs, each killed three times at random moments and resumed: the same tables as of
+one that nobody disturbed.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+from comparisons import Comparison, killed
+
+EXPERIMENTS = ("workflow", "cholesky", "uts", "stencil")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle", required=True)
+    arguments = parser.parse_args()
+    for number, name in enumerate(EXPERIMENTS):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(arguments.source, "configs", "experiments", name + ".yaml"), encoding="utf-8") as file:
+                comparison = Comparison(arguments.heddle, folder, file.read())
+            comparison.run("calm")
+            killed(comparison, number, len(comparison.finished("calm")))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
