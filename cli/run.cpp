@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -35,12 +36,14 @@ struct Options {
     bool json = false;
     bool resolve = false;
     bool progress = false;
+    unsigned sim_threads = 1;
 };
 
 /// One run, from its world's beginning to its judged answer. Nothing where another process has the answer.
-std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when) {
+std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when,
+                               unsigned sim_threads) {
     const auto workload = experiment.make_workload();
-    auto world = make_world(experiment);
+    auto world = make_world(experiment, sim_threads);
     const double placing = native::wall_seconds();
     workload->prepare(cluster_view(experiment, *world), experiment.schedule);
     const double began = native::wall_seconds();
@@ -166,7 +169,7 @@ int run(const Options& options) {
                                          : ProgressLine::When::on_terminal;
     std::vector<Record> records;
     for (std::uint32_t i = 0; i < experiment.repeat; ++i) {
-        auto record = run_once(experiment.with_seed(experiment.seed + i), when);
+        auto record = run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads);
         if (!record) continue;
         if (store) store->write(*record);
         records.push_back(std::move(*record));
@@ -201,6 +204,9 @@ void add_run(CLI::App& app, Action& action) {
                    "print the configuration with every default, and run nothing");
     verb->add_flag("--progress", options->progress,
                    "show progress even where standard error is not a terminal");
+    verb->add_option("--sim-threads", options->sim_threads,
+                     "threads that a simulation may use; what it finds is the same with any number")
+        ->check(CLI::Range(1, 256));
     verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

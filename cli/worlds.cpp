@@ -6,6 +6,7 @@
 #include "runtime/native/machine.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/native/thread_crew.hpp"
 #include "runtime/task_type.hpp"
 #ifdef HEDDLE_SIM
 #include "sim/sim_backend.hpp"
@@ -41,10 +42,12 @@ std::unique_ptr<runtime::Backend> make_inprocess(const configs::Experiment& expe
     return std::make_unique<inprocess::InprocessBackend>(options);
 }
 
-std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Experiment& experiment) {
+std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Experiment& experiment,
+                                           [[maybe_unused]] unsigned threads) {
 #ifdef HEDDLE_SIM
     sim::SimOptions options;
     options.stack_bytes = experiment.schedule.stack_bytes;
+    if (threads > 1) options.crew = std::make_shared<native::ThreadCrew>(threads);
     return std::make_unique<sim::SimBackend>(experiment.platform, options);
 #else
     no_simulation(experiment.where("backend"));
@@ -81,12 +84,12 @@ void settle(configs::Experiment& experiment, const Part& part) {
     if (platform.cores == 0) platform.cores = native::machine_cores();
 }
 
-std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment) {
+std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment, unsigned sim_threads) {
     switch (experiment.backend) {
         case configs::Backend::native:
             return make_native(experiment);
         case configs::Backend::sim:
-            return make_sim(experiment);
+            return make_sim(experiment, sim_threads);
         case configs::Backend::inprocess:
             break;
     }

@@ -27,8 +27,9 @@ Part part_of_this_process();
 /// the world cannot be had: no simulation built in, several nodes that nobody launched.
 void settle(configs::Experiment& experiment, const Part& part);
 
-/// The world of a settled experiment, for one run. Throws Error.
-std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment);
+/// The world of a settled experiment, for one run. `sim_threads`: how many threads a simulation may use,
+/// which changes nothing of what it finds. Throws Error.
+std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment, unsigned sim_threads = 1);
 
 /// The world as placement sees it. A message also costs what the platform charges for one.
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world);

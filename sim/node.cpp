@@ -12,7 +12,10 @@ using runtime::Context;
 namespace context = boost::context;
 
 SimNode::SimNode(World& world, const NodeSettings& settings)
-    : world_(world), settings_(settings), memory_(settings.memory_bandwidth) {}
+    : world_(world),
+      lane_(world.lane_of(settings.id)),
+      settings_(settings),
+      memory_(settings.memory_bandwidth) {}
 
 void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
     program_ = &program;
@@ -26,7 +29,7 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
         worker.context->costs = settings_.costs;
         worker.context->backend_data = &worker;
     }
-    Switchboard& switchboard = world_.switchboard;
+    Switchboard& switchboard = lane_.switchboard;
     for (CoreId core = 0; core < settings_.cores; ++core) {
         SimWorker& worker = workers_[core];
         worker.fiber =
@@ -43,17 +46,17 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
                                    switchboard.failure = std::current_exception();
                                }
                                ++idle_;
-                               --world_.workers_left;
+                               --lane_.workers_left;
                                return switchboard.leave(worker);
                            });
         switchboard.jump(switchboard.main(), worker);
         push(Time::zero(), EventKind::resume, &worker);
     }
-    world_.workers_left += settings_.cores;
+    lane_.workers_left += settings_.cores;
 }
 
 void SimNode::abandon() {
-    for (SimWorker& worker : workers_) world_.switchboard.abandon(worker);
+    for (SimWorker& worker : workers_) lane_.switchboard.abandon(worker);
 }
 
 std::uint32_t SimNode::parked_for_ever() const {
@@ -66,7 +69,7 @@ std::uint32_t SimNode::parked_for_ever() const {
 
 void SimNode::run_until(Time end) {
     window_end_ = end;
-    while (events_.next_time() < end && !world_.switchboard.failure) handle(events_.pop());
+    while (events_.next_time() < end && !lane_.switchboard.failure) handle(events_.pop());
 }
 
 void SimNode::handle(const Event& event) {
@@ -103,10 +106,11 @@ void SimNode::resume(SimWorker& worker, Time time) {
         return;
     }
     prepare(worker, time);
-    world_.switchboard.jump(world_.switchboard.main(), worker);
+    lane_.switchboard.jump(lane_.switchboard.main(), worker);
 }
 
 void SimNode::prepare(SimWorker& worker, Time time) {
+    HEDDLE_ASSERT(time >= worker.context->clock);  // nobody's clock goes back
     worker.waking = false;
     worker.context->clock = time;
     worker.context->horizon = std::min(window_end_, events_.next_time());
@@ -114,7 +118,7 @@ void SimNode::prepare(SimWorker& worker, Time time) {
 
 /// The worker waits for an event. Goes straight on to the next worker where it is a worker's turn.
 void SimNode::leave(SimWorker& worker) {
-    Switchboard& switchboard = world_.switchboard;
+    Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
     if (worker_is_next()) {
         const Event event = events_.pop();
@@ -148,7 +152,7 @@ void SimNode::wait_until(SimWorker& worker, Time time) {
 // -------------------------------------------------------------------------------------------------
 
 void SimNode::pause(SimWorker& worker) {
-    Switchboard& switchboard = world_.switchboard;
+    Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
     worker.context->clock += std::exchange(worker.debt, Time::zero());
     const Event own = event(worker.context->clock, EventKind::resume, &worker);
@@ -167,7 +171,7 @@ void SimNode::park(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
     if (deadline <= worker.context->clock) return pause(worker);
-    if (world_.switchboard.abandoning()) return;
+    if (lane_.switchboard.abandoning()) return;
     worker.parked = true;
     ++worker.parks;
     ++idle_;
@@ -195,7 +199,7 @@ void SimNode::unpark(Context& caller, CoreId core) {
 
 void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
     if (code) code();
-    if (world_.switchboard.abandoning()) return;
+    if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
     const Time flops_end = clock + from_seconds(work.flops / settings_.core_speed);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
@@ -209,13 +213,19 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     caller.charge(settings_.costs.message_enqueue);
     sender_free_ = std::max(sender_free_, caller.clock) + settings_.costs.message_send;
     take_from_core(settings_.costs.message_send);
-    Message& message = world_.mailroom.take();
+    Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.enclosure = std::move(enclosure);
     message.from = settings_.id;
     message.to = to;
     message.sequence = messages_sent_++;
-    world_.network.send(sender_free_, message);
+    message.departure = sender_free_;
+    leaving_.push_back(&message);
+}
+
+void SimNode::hand_over() {
+    for (Message* message : leaving_) world_.network.send(message->departure, *message);
+    leaving_.clear();
 }
 
 // --- memory
@@ -262,11 +272,11 @@ void SimNode::deliver(Time now) {
     receiver.horizon = never;          // a handler runs in one go
     const bool all_busy = idle_ == 0;  // before the handler wakes somebody
     runtime::Body body = std::move(message.enclosure.body);
-    // The sender may keep its own.
-    if (body && body.use_count() > 1) body = std::make_shared<runtime::Bytes>(*body);
+    // The sender may keep its own, and be at work in another thread.
+    if (body) body = std::make_shared<runtime::Bytes>(*body);
     program_->deliver(message.from, message.bytes, std::move(body));
     if (all_busy) take_from_core(receiver.clock - now);
-    world_.mailroom.give_back(message);
+    lane_.mailroom.give_back(message);
     received_.pop_front();
     if (!received_.empty()) receive_next(now);
 }

@@ -17,7 +17,7 @@
 
 namespace heddle::sim {
 
-/// The messages of all nodes, used again and again.
+/// The messages that a lane's nodes send, used again and again. One may be given back in another lane.
 class Mailroom {
 public:
     Message& take() {
@@ -33,25 +33,32 @@ public:
         message.enclosure = {};
         spare_.push_back(&message);
     }
-    /// Messages that were sent and have not been delivered.
-    std::uint64_t on_way() const { return on_way_; }
+    /// Messages that were taken here, less those that were given back here.
+    std::int64_t on_way() const { return on_way_; }
 
 private:
     std::deque<Message> messages_;
     std::vector<Message*> spare_;
-    std::uint64_t on_way_ = 0;
+    std::int64_t on_way_ = 0;
+};
+
+/// What nodes share that are simulated one after the other, by one thread at a time.
+struct alignas(64) Lane {
+    Switchboard switchboard;
+    Mailroom mailroom;
+    std::uint64_t workers_left = 0;  ///< workers whose `work` has not returned
 };
 
 /// What all nodes share.
 struct World {
-    World(SimgridProcess& simgrid, const heddle::Network& settings, bool compete)
-        : network(simgrid, settings), messages_compete(compete) {}
+    World(SimgridProcess& simgrid, const heddle::Network& settings, bool compete, std::size_t lane_count)
+        : network(simgrid, settings), messages_compete(compete), lanes(lane_count) {}
 
-    Switchboard switchboard;
-    Network network;
-    Mailroom mailroom;
+    Lane& lane_of(NodeId node) { return lanes[node % lanes.size()]; }
+
+    Network network;  ///< asked between windows only
     bool messages_compete;
-    std::uint64_t workers_left = 0;  ///< workers whose `work` has not returned
+    std::vector<Lane> lanes;
 };
 
 struct NodeSettings {
@@ -72,6 +79,8 @@ public:
     Time next_time() const { return events_.next_time(); }
     void run_until(Time end);
     void arrive(const Arrival& arrival);
+    /// Hands the messages that were sent since the last call to the network, in the order of departure.
+    void hand_over();
 
     /// Unwinds what has not finished.
     void abandon();
@@ -106,6 +115,7 @@ private:
     void take_from_core(Time cost);
 
     World& world_;
+    Lane& lane_;
     NodeSettings settings_;
     runtime::NodeProgram* program_ = nullptr;
     std::deque<SimWorker> workers_;
@@ -123,6 +133,7 @@ private:
 
     Time sender_free_{};
     std::uint64_t messages_sent_ = 0;
+    std::vector<Message*> leaving_;  ///< sent in this window
     std::deque<Message*> received_;  ///< the receiver module's work; the first is being received
 };
 

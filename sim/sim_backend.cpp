@@ -43,6 +43,9 @@ void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::st
     }
 }
 
+/// More lanes than threads, so that a thread that has done its share early finds another.
+constexpr std::size_t lanes_per_thread = 4;
+
 SimWorker& worker_of(const Context& context) {
     return *static_cast<SimWorker*>(context.backend_data);
 }
@@ -109,8 +112,10 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     const Platform& platform = state.platform;
     state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     World& world =
-        state.world.emplace(state.simgrid, platform.network, state.options.messages_compete_for_cores);
-    Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.elapsed);
+        state.world.emplace(state.simgrid, platform.network, state.options.messages_compete_for_cores,
+                            state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
+    Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(),
+                          state.elapsed);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
             const NodeSettings settings{id, platform.cores, state.speed(id), platform.memory_bandwidth,

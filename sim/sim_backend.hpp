@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crew.hpp"
 #include "runtime/backend.hpp"
 
 namespace heddle::sim {
@@ -24,6 +25,10 @@ struct SimOptions {
     /// Visits the nodes of each window in the opposite order. Changes nothing: the tests hold the simulator
     /// to that.
     bool reverse_nodes = false;
+
+    /// Simulates the nodes of a window at the same time. Changes nothing but the time that it takes. Null:
+    /// one thread does it all.
+    std::shared_ptr<Crew> crew;
 };
 
 class SimBackend final : public runtime::Backend {

@@ -18,9 +18,9 @@ constexpr Time window_max = std::chrono::milliseconds(1);
 
 }  // namespace
 
-Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse,
+Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, Crew* crew,
                        std::atomic<std::int64_t>& elapsed)
-    : world_(world), nodes_(nodes), reverse_(reverse), elapsed_(elapsed) {}
+    : world_(world), nodes_(nodes), reverse_(reverse), crew_(crew), elapsed_(elapsed) {}
 
 // Invariant: at the beginning of a window [T, T + L), L being the lookahead, every message that arrives
 // before T + L is in its receiver's heap. A message that is sent in the window arrives at T + L or later: a
@@ -29,7 +29,7 @@ Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse,
 // later.
 void Simulation::run() {
     for (NodeId id = 0; id < nodes_.size(); ++id) note(id);
-    while (world_.workers_left > 0 || world_.mailroom.on_way() > 0) {
+    while (!all_done()) {
         const Time begin = next_time();
         if (world_.network.quiet_until() < begin) {
             world_.network.advance(begin);
@@ -57,12 +57,49 @@ void Simulation::run_window(Time begin) {
         heap_.pop_back();
     }
     if (reverse_) std::reverse(due_.begin(), due_.end());
+    stopped_at_.assign(world_.lanes.size(), due_.size());
+    next_lane_.store(0, std::memory_order_relaxed);
+    if (crew_ && due_.size() > 1) {
+        crew_->run([this, end] { run_lanes(end); });
+    } else {
+        run_lanes(end);
+    }
+    // The first failure in the order of the nodes, whoever ran them.
+    const auto first = std::min_element(stopped_at_.begin(), stopped_at_.end());
+    if (*first < due_.size())
+        std::rethrow_exception(
+            world_.lanes[static_cast<std::size_t>(first - stopped_at_.begin())].switchboard.failure);
     for (const NodeId id : due_) {
-        nodes_[id].run_until(end);
-        if (world_.switchboard.failure)
-            std::rethrow_exception(std::exchange(world_.switchboard.failure, nullptr));
+        nodes_[id].hand_over();
         note(id);
     }
+}
+
+// What nodes of different lanes share in a window is only read: nodes do not look at each other, and what
+// they send waits with them until the window is over. So which thread runs a node, and when, changes nothing.
+void Simulation::run_lanes(Time end) {
+    for (std::size_t lane = 0;
+         (lane = next_lane_.fetch_add(1, std::memory_order_relaxed)) < world_.lanes.size();)
+        run_lane(lane, end);
+}
+
+void Simulation::run_lane(std::size_t lane, Time end) {
+    Lane& mine = world_.lanes[lane];
+    for (std::size_t i = 0; i < due_.size() && !mine.switchboard.failure; ++i) {
+        if (&world_.lane_of(due_[i]) != &mine) continue;
+        nodes_[due_[i]].run_until(end);
+        if (mine.switchboard.failure) stopped_at_[lane] = i;
+    }
+}
+
+bool Simulation::all_done() const {
+    std::uint64_t workers = 0;
+    std::int64_t messages = 0;
+    for (const Lane& lane : world_.lanes) {
+        workers += lane.workers_left;
+        messages += lane.mailroom.on_way();
+    }
+    return workers == 0 && messages == 0;
 }
 
 /// Sees to it that a node is visited at its next event.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/crew.hpp"
 #include "sim/node.hpp"
 
 namespace heddle::sim {
@@ -16,7 +17,9 @@ class Simulation {
 public:
     /// `reverse`: nodes of one window are visited in the opposite order, which must not matter. `elapsed`:
     /// the time that all nodes have reached, in picoseconds, for other threads to read.
-    Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, std::atomic<std::int64_t>& elapsed);
+    /// `crew`: runs the lanes of the world at the same time; may be null.
+    Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, Crew* crew,
+               std::atomic<std::int64_t>& elapsed);
 
     /// Runs until all workers have returned and all messages are delivered. Passes on what a worker or
     /// handler throws; throws Error on a deadlock.
@@ -26,6 +29,9 @@ private:
     using Entry = std::pair<Time, NodeId>;
 
     void run_window(Time begin);
+    void run_lanes(Time end);
+    void run_lane(std::size_t lane, Time end);
+    bool all_done() const;
     void note(NodeId id);
     Time next_time();
     void insert_arrivals();
@@ -34,8 +40,11 @@ private:
     World& world_;
     std::deque<SimNode>& nodes_;
     bool reverse_;
-    std::vector<Entry> heap_;  ///< by next event; entries that are out of date are skipped
+    Crew* crew_;
+    std::atomic<std::size_t> next_lane_{0};  ///< of this window, that nobody is at yet
+    std::vector<Entry> heap_;                ///< by next event; entries that are out of date are skipped
     std::vector<NodeId> due_;
+    std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the node that failed
     std::vector<Arrival> arrivals_;
     std::atomic<std::int64_t>& elapsed_;
 };

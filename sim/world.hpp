@@ -38,11 +38,12 @@ struct Message {
     NodeId from = 0;
     NodeId to = 0;
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
+    Time departure{};            ///< from the node's sender module
 
     std::uint64_t size() const { return bytes.size() + enclosure.size(); }
 };
 
-/// Switches between the workers of all nodes and the main thread of control, which advances the simulation.
+/// Switches between the workers of a lane's nodes and the lane's own thread of control, which advances them.
 class Switchboard {
 public:
     SimWorker& main() { return main_; }
