@@ -86,6 +86,7 @@ struct Context {
     Time horizon = never;          ///< the earliest time at which anybody else on the node may act
     Overheads costs{};             ///< what each operation is charged; all zero where nothing is charged
     void* backend_data = nullptr;  ///< the backend's own
+    const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
 
     /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
     void charge(Time cost);

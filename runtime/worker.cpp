@@ -50,6 +50,7 @@ Worker::~Worker() = default;
 // ---------------------------------------------------------------------------------
 
 void Worker::push_slow(Slot* head) {
+    hot = head;
     charge(costs.fork);
     if (deque_.index(head) >= deque_.capacity()) {
         throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core,
@@ -60,6 +61,7 @@ void Worker::push_slow(Slot* head) {
 }
 
 bool Worker::pop_slow(Slot* slot) {
+    hot = slot;
     charge(costs.join);
     if (deque_.asked()) serve_request(slot);
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {

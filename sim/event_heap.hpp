@@ -2,9 +2,11 @@
 // node, number at the source; never the order in which they were put in. Knows nothing of what they do.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,11 @@ class EventHeap {
 public:
     bool empty() const { return events_.empty(); }
     const Event& top() const { return events_.front(); }
+    const void* memory() const { return events_.data(); }
+    /// Up to `count` of the first ones, in no particular order.
+    std::span<const Event> first(std::size_t count) const {
+        return std::span(events_).first(std::min(count, events_.size()));
+    }
     Time next_time() const { return events_.empty() ? never : events_.front().time; }
 
     void push(const Event& event) {

@@ -67,6 +67,40 @@ std::uint32_t SimNode::parked_for_ever() const {
 // --- the loop
 // -------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Fetches `lines` lines of 64 bytes.
+void fetch(const void* memory, int lines) {
+    const char* at = static_cast<const char*>(memory);
+    for (int i = 0; i < lines; ++i) __builtin_prefetch(at + 64 * i, 1);
+}
+
+}  // namespace
+
+// Of a thousand nodes little is left in the cache from one window to the next, and what a node needs lies
+// behind pointers: one after the other, these misses would take longer than the events. The numbers of lines
+// were found by trying.
+void SimNode::prefetch_object() const {
+    fetch(this, static_cast<int>(sizeof *this / 64) + 1);
+}
+
+void SimNode::prefetch_lists() const {
+    fetch(events_.memory(), 6);
+    fetch(program_, 6);
+    for (const SimWorker& worker : workers_) fetch(&worker, 2);
+}
+
+void SimNode::prefetch() const {
+    for (const SimWorker& worker : workers_) {
+        fetch(worker.context, 12);
+        fetch(static_cast<const char*>(worker.stack_top) - 128, 12);
+        fetch(worker.hot, 4);
+    }
+    for (const Event& event : events_.first(4)) {
+        if (event.kind() == EventKind::arrival) fetch(event.subject, 2);
+    }
+}
+
 void SimNode::run_until(Time end) {
     window_end_ = end;
     while (events_.next_time() < end && !lane_.switchboard.failure) handle(events_.pop());

@@ -79,6 +79,11 @@ public:
     Time next_time() const { return events_.next_time(); }
     void run_until(Time end);
     void arrive(const Arrival& arrival);
+    /// Fetches what `run_until` will look at first into the cache. In this order: the
+    /// node itself, what it points to, and what that points to.
+    void prefetch_object() const;
+    void prefetch_lists() const;
+    void prefetch() const;
     /// Hands the messages that were sent since the last call to the network, in the order of departure.
     void hand_over();
 

@@ -87,8 +87,13 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     Lane& mine = world_.lanes[lane];
     for (std::size_t i = 0; i < due_.size() && !mine.switchboard.failure; ++i) {
         if (&world_.lane_of(due_[i]) != &mine) continue;
+        const std::size_t lanes = world_.lanes.size();
+        if (i + 3 * lanes < due_.size()) nodes_[due_[i + 3 * lanes]].prefetch_object();
+        if (i + 2 * lanes < due_.size()) nodes_[due_[i + 2 * lanes]].prefetch_lists();
+        if (i + lanes < due_.size()) nodes_[due_[i + lanes]].prefetch();
         nodes_[due_[i]].run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = i;
+        if (world_.lanes.size() == 1) nodes_[due_[i]].hand_over();  // while they are in the cache
     }
 }
 
@@ -122,7 +127,10 @@ Time Simulation::next_time() {
 
 void Simulation::insert_arrivals() {
     world_.network.take(arrivals_);
-    for (const Arrival& arrival : arrivals_) {
+    for (std::size_t i = 0; i < arrivals_.size(); ++i) {
+        const Arrival& arrival = arrivals_[i];
+        if (i + 8 < arrivals_.size()) nodes_[arrivals_[i + 8].message->to].prefetch_object();
+        if (i + 4 < arrivals_.size()) nodes_[arrivals_[i + 4].message->to].prefetch_lists();
         HEDDLE_ASSERT(arrival.time.count() >= elapsed_.load(std::memory_order_relaxed));
         nodes_[arrival.message->to].arrive(arrival);
         note(arrival.message->to);

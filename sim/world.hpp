@@ -26,9 +26,11 @@ struct SimWorker {
     bool waking = false;  ///< unparked, but not yet back
     bool permit = false;
     bool finished = false;
-    std::uint32_t parks = 0;  ///< how often it parked: tells its present deadline from older ones
-    Time debt{};              ///< taken from its core by messages, still to be paid
-    Time flops_end{};         ///< when its arithmetic is done, while it waits for memory
+    std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
+    Time debt{};                      ///< taken from its core by messages, still to be paid
+    Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
+    const void* hot = nullptr;        ///< Context::hot
+    const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
 };
 
 /// A message from the moment it is sent until it is delivered.
@@ -64,6 +66,8 @@ public:
             }
         };
         leaving_ = &from;
+        from.stack_top = __builtin_frame_address(0);
+        if (from.context) from.hot = from.context->hot;
         if (&from == &main_) {
             to.notes.before_resume();
         } else if (&to == &main_) {

@@ -1,4 +1,5 @@
 // One seed, one run: simulations replay exactly, and different seeds explore different ones.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,7 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "base/error.hpp"
 #include "runtime/execution.hpp"
+#include "runtime/native/thread_crew.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "sim/sim_backend.hpp"
 #include "workloads/workload.hpp"
@@ -16,7 +19,8 @@ namespace heddle {
 namespace {
 
 runtime::RunResult simulate(const std::string& name, const std::map<std::string, std::string>& stated,
-                            NodeId nodes, CoreId cores, const std::string& victim, std::uint64_t seed) {
+                            NodeId nodes, CoreId cores, const std::string& victim, std::uint64_t seed,
+                            std::shared_ptr<Crew> crew = {}, const std::string& placement = "none") {
     const auto& kind = workloads::find(name);
     Settings settings(kind.settings);
     for (const auto& [key, value] : stated) settings.set(key, value);
@@ -24,11 +28,15 @@ runtime::RunResult simulate(const std::string& name, const std::map<std::string,
     Platform platform;
     platform.nodes = nodes;
     platform.cores = cores;
-    sim::SimBackend backend(platform);
+    platform.network.topology = Network::Topology::fat_tree;
+    sim::SimOptions options;
+    options.crew = std::move(crew);
+    sim::SimBackend backend(platform, options);
     runtime::Schedule schedule;
     schedule.seed = seed;
     schedule.stealing.victim = victim;
-    workload->prepare({{nodes, cores}}, schedule);
+    schedule.placement = placement;
+    workload->prepare({.grid = {nodes, cores}, .core_speed = 1e10}, schedule);
     runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
     auto result = execution.run();
     const auto verdict = workload->check(result);
@@ -76,6 +84,59 @@ TEST_P(SimSeeds, OneSeedReplaysExactly) {
 
 INSTANTIATE_TEST_SUITE_P(All, SimSeeds, testing::ValuesIn(runtime::victim_policies()),
                          [](const auto& parameter) { return parameter.param; });
+
+// Small and large messages, stealing, placed graphs: however many threads simulate, and whatever they happen
+// to do first.
+TEST(SimThreads, FiftySeedsGiveTheSameWithAnyNumberOfThreads) {
+    const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<native::ThreadCrew>(2),
+                                                      std::make_shared<native::ThreadCrew>(3)};
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        const std::string victim = runtime::victim_policies()[seed % runtime::victim_policies().size()];
+        const auto search = [&](const std::shared_ptr<Crew>& crew) {
+            return all_of(simulate("uts", {{"tree", "T1"}, {"depth", "5"}}, 12, 3, victim, seed, crew));
+        };
+        const auto graph = [&](const std::shared_ptr<Crew>& crew) {
+            return all_of(simulate("cholesky", {{"tiles", "6"}, {"tile_size", "32"}}, 5, 2, victim, seed,
+                                   crew, seed % 2 == 0 ? "metis" : "etf"));
+        };
+        const auto one_search = search(nullptr);
+        const auto one_graph = graph(nullptr);
+        for (const auto& crew : crews) {
+            ASSERT_EQ(one_search, search(crew)) << "seed " << seed << ", " << crew->size() << " threads";
+            ASSERT_EQ(one_graph, graph(crew)) << "seed " << seed << ", " << crew->size() << " threads";
+        }
+    }
+}
+
+TEST(SimThreads, AnErrorIsThatOfTheFirstNodeWhoeverFindsItFirst) {
+    // Every node's deque overflows.
+    const auto error_of = [](std::shared_ptr<Crew> crew) -> std::string {
+        const auto& kind = workloads::find("uts");
+        Settings settings(kind.settings);
+        settings.set("depth", "8");
+        const auto workload = kind.make(settings);
+        Platform platform;
+        platform.nodes = 8;
+        platform.cores = 2;
+        sim::SimOptions options;
+        options.crew = std::move(crew);
+        sim::SimBackend backend(platform, options);
+        runtime::Schedule schedule;
+        schedule.placement = "cyclic";
+        schedule.deque_slots = 8;
+        workload->prepare({.grid = {8, 2}, .core_speed = 1e10}, schedule);
+        runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
+        try {
+            execution.run();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    const std::string expected = error_of(nullptr);
+    EXPECT_THAT(expected, testing::HasSubstr("deque is full"));
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(error_of(std::make_shared<native::ThreadCrew>(2)), expected);
+}
 
 TEST(SimSeeds, EveryTaskIsStolenByTheThiefThatTheMatrixNames) {
     const auto result = simulate("nqueens", {{"n", "9"}}, 8, 2, "random", 3);
