@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <new>
+#include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
 #include <vector>
 
@@ -46,6 +47,12 @@ void complete(Slot& slot, const UtsCount& count) {
     slot.state = Slot::done;
 }
 
+/// The messages that one actor has sent and that may not have arrived. To detach them would be simpler, but
+/// SimGrid 3.32 keeps all detached messages of a run in one list, which it goes through at each arrival: with
+/// a thousand nodes this takes several times as long. Those that are not detached it keeps on the sender's
+/// list until the sender ends, which costs memory.
+using UnderWay = std::deque<s4u::CommPtr>;
+
 class Worker {
 public:
     Worker(Cluster& cluster, Node& node, CoreId core);
@@ -77,6 +84,7 @@ private:
     Deque deque_;
     std::unique_ptr<runtime::VictimPolicy> policy_;
     s4u::SemaphorePtr wake_up_ = s4u::Semaphore::create(0);
+    UnderWay under_way_;
     Time back_off_;
     std::uint32_t failures_ = 0;
     std::uint32_t depth_ = 0;
@@ -90,23 +98,27 @@ public:
     Node(Cluster& cluster, NodeId id, s4u::Host& host);
 
     void start();
-    void send(NodeId to, Message message);
+    /// Sends, and forgets what the caller sent earlier and has arrived.
+    void send(NodeId to, Message message, UnderWay& under_way);
     void wake_one();
     Worker& worker(CoreId core) { return workers_[core]; }
     NodeId id() const { return id_; }
     std::vector<Token>& tokens() { return tokens_; }
 
 private:
-    void serve();
+    void serve(s4u::Mailbox& mailbox);
+    void receive(Message& message);
     void on_request(NodeId thief, CoreId core);
     void on_tokens(Message& message);
 
     Cluster& cluster_;
     NodeId id_;
     s4u::Host& host_;
-    s4u::Mailbox* mailbox_;
+    s4u::Mailbox* near_;  ///< for messages of its own group
+    s4u::Mailbox* far_;
     std::deque<Worker> workers_;
     std::vector<Token> tokens_;
+    UnderWay under_way_;  ///< what the receiver has sent
     CoreId next_core_ = 0;
 };
 
@@ -215,7 +227,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
     if (victim.kind == Victim::Kind::core) return steal_from(victim.index, head);
     if (victim.kind == Victim::Kind::node) {
         awaiting_answer_ = requesting_ = true;
-        node_.send(victim.index, {.kind = Message::Kind::request, .core = core_});
+        node_.send(victim.index, {.kind = Message::Kind::request, .core = core_}, under_way_);
         return false;
     }
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
@@ -234,7 +246,8 @@ bool Worker::run_token(Slot* head) {
         complete(*owner.deque().slot(token.home.index), count);
         owner.wake();
     } else {
-        node_.send(token.home.node, {.kind = Message::Kind::result, .home = token.home, .count = count});
+        node_.send(token.home.node, {.kind = Message::Kind::result, .home = token.home, .count = count},
+                   under_way_);
     }
     return true;
 }
@@ -312,23 +325,32 @@ void Worker::run() {
 // --- nodes
 
 Node::Node(Cluster& cluster, NodeId id, s4u::Host& host)
-    : cluster_(cluster), id_(id), host_(host), mailbox_(s4u::Mailbox::by_name(host.get_name())) {
+    : cluster_(cluster),
+      id_(id),
+      host_(host),
+      near_(s4u::Mailbox::by_name(host.get_name() + " near")),
+      far_(s4u::Mailbox::by_name(host.get_name() + " far")) {
     for (CoreId core = 0; core < cluster.topology.cores; ++core) workers_.emplace_back(cluster, *this, core);
 }
 
 void Node::start() {
-    s4u::Actor::create("receiver", &host_, [this] { serve(); })->daemonize();
-    for (Worker& worker : workers_) {
-        s4u::Actor::create("worker", &host_, [&worker] { worker.run(); });
-    }
+    // A mailbox hands over in the order of sending. One from afar would hold up those from near by that
+    // arrive before it.
+    for (s4u::Mailbox* mailbox : {near_, far_})
+        s4u::Actor::create("receiver", &host_, [this, mailbox] { serve(*mailbox); })->daemonize();
+    for (Worker& worker : workers_) s4u::Actor::create("worker", &host_, [&worker] { worker.run(); });
 }
 
-void Node::send(NodeId to, Message message) {
+void Node::send(NodeId to, Message message, UnderWay& under_way) {
     message.from = id_;
     const std::uint64_t bytes = message.bytes();
     ++cluster_.outcome.messages;
     cluster_.outcome.bytes += bytes;
-    cluster_.nodes[to].mailbox_->put_init(new Message(std::move(message)), bytes)->detach();
+    while (!under_way.empty() && under_way.front()->test()) under_way.pop_front();
+    Node& receiver = cluster_.nodes[to];
+    const auto& group = cluster_.topology.group;
+    s4u::Mailbox& mailbox = group[to] == group[id_] ? *receiver.near_ : *receiver.far_;
+    under_way.push_back(mailbox.put_async(new Message(std::move(message)), bytes));
 }
 
 void Node::wake_one() {
@@ -337,26 +359,32 @@ void Node::wake_one() {
     }
 }
 
-void Node::serve() {
-    mailbox_->set_receiver(s4u::Actor::self());  // messages travel at once, not when they are asked for
-    for (;;) {
-        const auto message = mailbox_->get_unique<Message>();
-        switch (message->kind) {
-            case Message::Kind::request:
-                on_request(message->from, message->core);
-                break;
-            case Message::Kind::refusal:
-                workers_[message->core].request_answered();
-                break;
-            case Message::Kind::tokens:
-                on_tokens(*message);
-                break;
-            case Message::Kind::result: {
-                Worker& owner = workers_[message->home.core];
-                complete(*owner.deque().slot(message->home.index), message->count);
-                owner.wake();
-                break;
-            }
+void Node::serve(s4u::Mailbox& mailbox) {
+    mailbox.set_receiver(s4u::Actor::self());  // messages travel at once, not when they are asked for
+    try {
+        for (;;) receive(*mailbox.get_unique<Message>());
+    } catch (const simgrid::NetworkFailureException&) {
+        // A worker that leaves takes its messages with it. Before the end none does.
+        if (!cluster_.stopping) throw;
+    }
+}
+
+void Node::receive(Message& message) {
+    switch (message.kind) {
+        case Message::Kind::request:
+            on_request(message.from, message.core);
+            break;
+        case Message::Kind::refusal:
+            workers_[message.core].request_answered();
+            break;
+        case Message::Kind::tokens:
+            on_tokens(message);
+            break;
+        case Message::Kind::result: {
+            Worker& owner = workers_[message.home.core];
+            complete(*owner.deque().slot(message.home.index), message.count);
+            owner.wake();
+            break;
         }
     }
 }
@@ -391,7 +419,7 @@ void Node::on_request(NodeId thief, CoreId core) {
         }
         answer.kind = Message::Kind::refusal;
     }
-    send(thief, std::move(answer));
+    send(thief, std::move(answer), under_way_);
 }
 
 void Node::on_tokens(Message& message) {

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Runs the same tree search with `heddle run` and as a plain program of SimGrid actors (sim_actors_bench), one after the
+other, and prints tables in Markdown: what either costs in wall time and memory, and whether both simulate the same.
+It measures and prints; it does not judge, except that the tasks counted must be equal.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+CONFIGURATION = """
+workload: {name: uts, tree: T1, depth: 8, unit_cost: 10kf, check: none}
+platform: {nodes: 16, cores: 4, core_speed: 10Gf, overheads: none, network: {topology: fat_tree, bandwidth: 100Gbps, latency: 1us}}
+schedule: {placement: none, stealing: {victim: hierarchical, amount: half}}
+backend: sim
+"""
+
+# Nodes, grain (with the kiloflops that take so long), depth of T1, repetitions.
+COSTS = [(16, "0.1us", 1, 10, 3), (16, "1us", 10, 10, 3), (16, "10us", 100, 10, 3), (1000, "1us", 10, 10, 1),
+         (1000, "10us", 100, 10, 1)]
+QUICK_COSTS = [(16, "1us", 10, 8, 3), (1000, "1us", 10, 6, 1)]
+
+# Nodes, depth of T1.
+MAKESPANS = [(16, 8), (16, 10), (1000, 10)]
+QUICK_MAKESPANS = [(16, 7), (16, 8)]
+
+
+class Programs:
+    def __init__(self, heddle, actors, file):
+        self.commands = {"heddle": [heddle, "run", file, "--json"], "actors": [actors, file],
+                         "sleeping actors": [actors, file, "--sleep"], "tree": [actors, file, "--sequential"]}
+
+    def run(self, program, nodes, depth, kiloflops, seed):
+        settings = {"platform.nodes": nodes, "workload.depth": depth, "workload.unit_cost": f"{kiloflops}kf", "seed": seed}
+        command = self.commands[program] + [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+        return json.loads(done.stdout)
+
+
+def median_run(runs):
+    """The run with the median wall time."""
+    return sorted(runs, key=lambda run: run["wall_seconds"])[len(runs) // 2]
+
+
+def row(*cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+
+def header(*names):
+    row(*names)
+    row(*("---" for _ in names))
+
+
+def compare_costs(programs, cells):
+    header("nodes x cores", "grain", "tasks", "program", "wall s", "tasks/s", "tasks/s without the tree", "messages",
+           "messages/s", "peak MB", "KB per worker", "ratio", "ratio without the tree")
+    for nodes, grain, kiloflops, depth, repeats in cells:
+        tree = median_run([programs.run("tree", nodes, depth, kiloflops, 1) for _ in range(5)])
+        found = {}
+        for program in ("heddle", "actors", "sleeping actors"):
+            run = median_run([programs.run(program, nodes, depth, kiloflops, 1) for _ in range(repeats)])
+            found[program] = run
+            wall, tasks = run["wall_seconds"], run["tasks"]
+            apart = wall - tree["wall_seconds"]
+            ratio = found["heddle"]["wall_seconds"]
+            ratios = ("1", "1") if program == "heddle" else (
+                f"{wall / ratio:.1f}", f"{apart / (ratio - tree['wall_seconds']):.1f}")
+            memory = run["peak_memory_bytes"]
+            row(f"{nodes} x 4", grain, tasks, program, f"{wall:.2f}", f"{tasks / wall:,.0f}", f"{tasks / apart:,.0f}",
+                run["messages"], f"{run['messages'] / wall:,.0f}", f"{memory / 1e6:.0f}", f"{memory / 1e3 / (4 * nodes):.0f}",
+                *ratios)
+            if run["answer"] != tree["answer"] or tasks != tree["tasks"]:
+                sys.exit(f"{program} counted {run['answer']} in {tasks} tasks, the tree has {tree['answer']}")
+        row(f"{nodes} x 4", grain, tree["tasks"], "tree alone", f"{tree['wall_seconds']:.2f}", *[""] * 8)
+
+
+def compare_makespans(programs, cells, seeds):
+    header("nodes x cores", "tasks", "program", "seeds", "median makespan us", "least", "most", "apart")
+    for nodes, depth in cells:
+        medians, tasks = {}, set()
+        for program in ("heddle", "actors"):
+            runs = [programs.run(program, nodes, depth, 10, seed) for seed in range(1, seeds + 1)]
+            makespans = sorted(run["makespan_seconds"] * 1e6 for run in runs)
+            tasks |= {run["tasks"] for run in runs}
+            medians[program] = statistics.median(makespans)
+            apart = "" if program == "heddle" else f"{100 * (medians['actors'] / medians['heddle'] - 1):+.2f}%"
+            row(f"{nodes} x 4", runs[0]["tasks"], program, seeds, f"{medians[program]:.1f}", f"{makespans[0]:.1f}",
+                f"{makespans[-1]:.1f}", apart)
+        if len(tasks) != 1:
+            sys.exit(f"different numbers of tasks: {sorted(tasks)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heddle", required=True, help="the binary of Heddle")
+    parser.add_argument("--actors", required=True, help="the binary sim_actors_bench")
+    parser.add_argument("--core", type=int, help="run everything on this core of the machine")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--quick", action="store_true", help="small trees: a minute instead of half an hour")
+    parser.add_argument("--only", choices=["costs", "makespans"])
+    arguments = parser.parse_args()
+    if arguments.core is not None:
+        os.sched_setaffinity(0, {arguments.core})
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(CONFIGURATION)
+        file.flush()
+        programs = Programs(arguments.heddle, arguments.actors, file.name)
+        if arguments.only != "makespans":
+            compare_costs(programs, QUICK_COSTS if arguments.quick else COSTS)
+            print()
+        if arguments.only != "costs":
+            compare_makespans(programs, QUICK_MAKESPANS if arguments.quick else MAKESPANS, arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()
