@@ -4,7 +4,6 @@
 #include <deque>
 #include <memory>
 #include <new>
-#include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
 #include <vector>
 
@@ -47,12 +46,6 @@ void complete(Slot& slot, const UtsCount& count) {
     slot.state = Slot::done;
 }
 
-/// The messages that one actor has sent and that may not have arrived. To detach them would be simpler, but
-/// SimGrid 3.32 keeps all detached messages of a run in one list, which it goes through at each arrival: with
-/// a thousand nodes this takes several times as long. Those that are not detached it keeps on the sender's
-/// list until the sender ends, which costs memory.
-using UnderWay = std::deque<s4u::CommPtr>;
-
 class Worker {
 public:
     Worker(Cluster& cluster, Node& node, CoreId core);
@@ -84,7 +77,6 @@ private:
     Deque deque_;
     std::unique_ptr<runtime::VictimPolicy> policy_;
     s4u::SemaphorePtr wake_up_ = s4u::Semaphore::create(0);
-    UnderWay under_way_;
     Time back_off_;
     std::uint32_t failures_ = 0;
     std::uint32_t depth_ = 0;
@@ -98,8 +90,7 @@ public:
     Node(Cluster& cluster, NodeId id, s4u::Host& host);
 
     void start();
-    /// Sends, and forgets what the caller sent earlier and has arrived.
-    void send(NodeId to, Message message, UnderWay& under_way);
+    void send(NodeId to, Message message);
     void wake_one();
     Worker& worker(CoreId core) { return workers_[core]; }
     NodeId id() const { return id_; }
@@ -118,7 +109,6 @@ private:
     s4u::Mailbox* far_;
     std::deque<Worker> workers_;
     std::vector<Token> tokens_;
-    UnderWay under_way_;  ///< what the receiver has sent
     CoreId next_core_ = 0;
 };
 
@@ -227,7 +217,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
     if (victim.kind == Victim::Kind::core) return steal_from(victim.index, head);
     if (victim.kind == Victim::Kind::node) {
         awaiting_answer_ = requesting_ = true;
-        node_.send(victim.index, {.kind = Message::Kind::request, .core = core_}, under_way_);
+        node_.send(victim.index, {.kind = Message::Kind::request, .core = core_});
         return false;
     }
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
@@ -246,8 +236,7 @@ bool Worker::run_token(Slot* head) {
         complete(*owner.deque().slot(token.home.index), count);
         owner.wake();
     } else {
-        node_.send(token.home.node, {.kind = Message::Kind::result, .home = token.home, .count = count},
-                   under_way_);
+        node_.send(token.home.node, {.kind = Message::Kind::result, .home = token.home, .count = count});
     }
     return true;
 }
@@ -341,16 +330,15 @@ void Node::start() {
     for (Worker& worker : workers_) s4u::Actor::create("worker", &host_, [&worker] { worker.run(); });
 }
 
-void Node::send(NodeId to, Message message, UnderWay& under_way) {
+void Node::send(NodeId to, Message message) {
     message.from = id_;
     const std::uint64_t bytes = message.bytes();
     ++cluster_.outcome.messages;
     cluster_.outcome.bytes += bytes;
-    while (!under_way.empty() && under_way.front()->test()) under_way.pop_front();
     Node& receiver = cluster_.nodes[to];
     const auto& group = cluster_.topology.group;
     s4u::Mailbox& mailbox = group[to] == group[id_] ? *receiver.near_ : *receiver.far_;
-    under_way.push_back(mailbox.put_async(new Message(std::move(message)), bytes));
+    mailbox.put_init(new Message(std::move(message)), bytes)->detach();
 }
 
 void Node::wake_one() {
@@ -361,12 +349,7 @@ void Node::wake_one() {
 
 void Node::serve(s4u::Mailbox& mailbox) {
     mailbox.set_receiver(s4u::Actor::self());  // messages travel at once, not when they are asked for
-    try {
-        for (;;) receive(*mailbox.get_unique<Message>());
-    } catch (const simgrid::NetworkFailureException&) {
-        // A worker that leaves takes its messages with it. Before the end none does.
-        if (!cluster_.stopping) throw;
-    }
+    for (;;) receive(*mailbox.get_unique<Message>());
 }
 
 void Node::receive(Message& message) {
@@ -419,7 +402,7 @@ void Node::on_request(NodeId thief, CoreId core) {
         }
         answer.kind = Message::Kind::refusal;
     }
-    send(thief, std::move(answer), under_way_);
+    send(thief, std::move(answer));
 }
 
 void Node::on_tokens(Message& message) {
