@@ -71,10 +71,10 @@ private:
     void rest(double seconds, const Slot* awaited);
     bool something_to_do(const Slot* awaited) const;
 
+    Deque deque_;
     Cluster& cluster_;
     Node& node_;
     CoreId core_;
-    Deque deque_;
     std::unique_ptr<runtime::VictimPolicy> policy_;
     s4u::SemaphorePtr wake_up_ = s4u::Semaphore::create(0);
     Time back_off_;
@@ -137,10 +137,10 @@ runtime::ThiefView thief_view(const Cluster& cluster, NodeId node, CoreId core) 
 }
 
 Worker::Worker(Cluster& cluster, Node& node, CoreId core)
-    : cluster_(cluster),
+    : deque_(cluster.schedule.deque_slots, false),
+      cluster_(cluster),
       node_(node),
       core_(core),
-      deque_(cluster.schedule.deque_slots, false),
       policy_(make_victim_policy(thief_view(cluster, node.id(), core))),
       back_off_(cluster.schedule.stealing.back_off_min) {}
 
