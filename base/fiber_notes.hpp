@@ -86,8 +86,12 @@ public:
         leave(nullptr);
     }
 
-    /// Fiber to fiber: just before it, and just after somebody, thread or fiber, has switched back here.
+    /// Fiber to fiber: just before it, and just after another fiber has switched here. The thread goes along: it
+    /// need not be the one that resumed `next` the last time.
     void before_switch_to([[maybe_unused]] FiberNotes& next) {
+        next.thread_bottom_ = thread_bottom_;
+        next.thread_bytes_ = thread_bytes_;
+        next.thread_ = thread_;
 #if defined(__SANITIZE_ADDRESS__)
         __sanitizer_start_switch_fiber(&fake_stack_, next.bottom_, next.bytes_);
 #endif

@@ -57,9 +57,12 @@ public:
             SimWorker& here;
             SimWorker& other;
             const SimWorker& thread;
+            const Switchboard& board;
             ~Arrival() {
                 if (&here == &thread) {
                     other.notes.after_resume();
+                } else if (board.leaving_ == &thread) {
+                    here.notes.after_suspend();
                 } else {
                     here.notes.after_switch();
                 }
@@ -75,7 +78,7 @@ public:
         } else {
             from.notes.before_switch_to(to.notes);
         }
-        const Arrival arrival{from, to, main_};
+        const Arrival arrival{from, to, main_, *this};
         boost::context::fiber back = std::move(to.fiber).resume();
         leaving_->fiber = std::move(back);
     }
@@ -97,6 +100,7 @@ public:
     /// Unwinds a worker that will not be resumed any more. Called by the main thread of control.
     void abandon(SimWorker& worker) {
         abandoning_ = true;
+        leaving_ = &main_;
         if (worker.fiber) {
             worker.notes.before_resume();
             worker.fiber = {};
