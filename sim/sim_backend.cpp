@@ -1,7 +1,10 @@
 #include "sim/sim_backend.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -93,6 +96,17 @@ const Platform& SimBackend::platform() const {
 
 const std::vector<std::string>& SimBackend::notes() const {
     return state_->notes;
+}
+
+std::vector<std::string> SimBackend::warnings() const {
+    constexpr double accepted = 0.01;
+    const double doubtful = state_->world ? state_->world->network.doubtful() : 0;
+    if (doubtful <= accepted) return {};
+    return {
+        fmt::format("for {:.0f}% of the time small messages met more load on their way than the simulator "
+                    "calculates with, so they may arrive too early; with platform.network.contention=exact "
+                    "all messages share links in SimGrid, which is slower",
+                    std::ceil(100 * doubtful))};
 }
 
 const runtime::Topology& SimBackend::topology() const {

@@ -1,0 +1,104 @@
+// Links whose bandwidth small messages share, each link by itself: a message has passed when every one of its
+// links has served it. What SimGrid does where one link is the narrow one, at a fraction of the price. Knows
+// no routes, no latencies and no large messages.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace heddle::sim {
+
+struct Message;
+
+/// A message on its links. All begin to serve it at `start`, in proportion to `weight` (processor sharing).
+struct Passage {
+    static constexpr std::uint32_t no_link = ~std::uint32_t{0};
+
+    Time start{};
+    Message* message = nullptr;
+    double bytes = 0;
+    double weight = 1;
+    std::array<std::uint32_t, 2> links{no_link, no_link};
+    Time at_least{};      ///< how long it takes alone; also what it takes where it has no link
+    Time extra{};         ///< what large messages on its way add, for the caller
+    bool inside = false;  ///< there are more links between its first and its last, for the caller
+    Time ends{};          ///< when it has passed, once it has
+    Time waited{};        ///< how much longer than alone the link took that was the second slowest
+};
+
+class FairLinks {
+public:
+    /// A new link; its number counts from 0. Bytes per second.
+    std::uint32_t add_link(double bandwidth);
+
+    /// `passage` will begin at its start, which must not lie before the last `run`. Any order.
+    void begin(const Passage& passage);
+
+    bool empty() const { return running_ == 0 && waiting_.empty(); }
+
+    /// Nothing happens before this: no message begins, and none is served to the end. `never` if empty.
+    Time next();
+
+    /// Goes on to `until`, exclusive, and appends what has passed, in the order of time; of messages of one
+    /// pair of nodes none overtakes another. All that begins before `until` must be known.
+    void run(Time until, std::vector<Passage>& passed);
+
+private:
+    /// Kept in virtual service, as MemoryBus does: how many bytes a unit of weight has been given since the
+    /// link was idle. A message leaves at a service known from the beginning.
+    struct Stream {
+        double end = 0;
+        std::uint64_t number = 0;  ///< of messages on this link
+        std::uint32_t slot = 0;
+    };
+    struct Link {
+        double bytes_per_picosecond = 0;
+        double service = 0;
+        double weight = 0;
+        Time last{};
+        std::uint64_t begun = 0;
+        std::uint32_t round = 0;  ///< changes whenever the next end does
+        std::vector<Stream> streams;
+    };
+    struct Slot {
+        Passage passage;
+        std::uint32_t links_left = 0;
+        std::uint32_t follower = none;  ///< has been served, but waits for this one
+    };
+    struct End {
+        Time time{};
+        std::uint32_t link = 0;
+        std::uint32_t round = 0;
+        auto operator<=>(const End&) const = default;
+    };
+    struct Later {
+        bool operator()(const Passage& a, const Passage& b) const;
+    };
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    static bool later(const Stream& a, const Stream& b);
+    static void serve(Link& link, Time until);
+    void start(const Passage& passage, std::vector<Passage>& passed);
+    void end(const End& end, std::vector<Passage>& passed);
+    void await_next_end(std::uint32_t number);
+    void served(std::uint32_t slot, Time now, std::vector<Passage>& passed);
+    std::uint32_t youngest_before(const Passage& passage) const;
+    void drop_stale_ends();
+
+    std::vector<Link> links_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> spare_;
+    std::uint64_t running_ = 0;
+    std::priority_queue<Passage, std::vector<Passage>, Later> waiting_;
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+    std::vector<std::uint32_t> ended_;
+};
+
+}  // namespace heddle::sim
