@@ -70,13 +70,15 @@ void FairLinks::start(const Passage& passage, std::vector<Passage>& passed) {
     spare_.pop_back();
     slots_[slot] = {passage};
     ++running_;
-    for (const std::uint32_t number : passage.links) {
+    for (std::size_t i = 0; i < passage.links.size(); ++i) {
+        const std::uint32_t number = passage.links[i];
         if (number == Passage::no_link) continue;
         Link& link = links_[number];
         serve(link, passage.start);
         if (link.streams.empty()) link.service = link.weight = 0;
         link.weight += passage.weight;
-        link.streams.push_back({link.service + passage.bytes / passage.weight, link.begun++, slot});
+        slots_[slot].end[i] = link.service + passage.bytes / passage.weight;
+        link.streams.push_back({slots_[slot].end[i], link.begun++, slot});
         std::push_heap(link.streams.begin(), link.streams.end(), later);
         ++slots_[slot].links_left;
         await_next_end(number);
@@ -107,13 +109,33 @@ void FairLinks::end(const End& end, std::vector<Passage>& passed) {
     }
     await_next_end(end.link);
     for (const std::uint32_t slot : ended_) {
-        Slot& ended = slots_[slot];
-        if (--ended.links_left == 0) {
-            served(slot, end.time, passed);
-        } else {
-            ended.passage.waited = end.time - ended.passage.start - ended.passage.at_least;
-        }
+        leave(slots_[slot], end.link, end.time);
+        if (slots_[slot].links_left == 0) served(slot, end.time, passed);
     }
+}
+
+/// A link has served a message. Notes what of it another link has still to serve, and at which rate.
+void FairLinks::leave(Slot& slot, std::uint32_t number, Time now) {
+    Link& link = links_[number];
+    double late = std::max(link.missing, 0.0) / link.bytes_per_picosecond * 1e-12;
+    // A link that they leave room on is only slowed down.
+    const double taken = std::max(link.missing_rate, 0.0) / link.bytes_per_picosecond;
+    if (taken < 1) late = std::min(late, to_seconds(now - slot.passage.start) * taken / (1 - taken));
+    slot.latest = std::max(slot.latest, now + from_seconds(late));
+    if (--slot.links_left == 0) {
+        if (slot.early_link == none) return;
+        links_[slot.early_link].missing -= slot.early;
+        links_[slot.early_link].missing_rate -= slot.early_rate;
+        return;
+    }
+    const std::size_t place = slot.passage.links[0] == number ? 1 : 0;
+    Link& other = links_[slot.passage.links[place]];
+    serve(other, now);
+    slot.early_link = number;
+    slot.early = std::max(0.0, (slot.end[place] - other.service) * slot.passage.weight);
+    slot.early_rate = slot.early > 0 ? other.bytes_per_picosecond * slot.passage.weight / other.weight : 0;
+    link.missing += slot.early;
+    link.missing_rate += slot.early_rate;
 }
 
 /// The message of the same two nodes that was sent last before `passage` and is still being served. Looks at
@@ -145,6 +167,7 @@ void FairLinks::served(std::uint32_t slot, Time now, std::vector<Passage>& passe
         const std::uint32_t next = std::exchange(slots_[each].follower, none);
         Passage& passage = slots_[each].passage;
         passage.ends = std::max(now, passage.start + passage.at_least);
+        passage.late = std::max(Time::zero(), slots_[each].latest - passage.ends);
         passed.push_back(passage);
         spare_.push_back(each);
         --running_;

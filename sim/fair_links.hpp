@@ -30,9 +30,11 @@ struct Passage {
     Time extra{};         ///< what large messages on its way add, for the caller
     bool inside = false;  ///< there are more links between its first and its last, for the caller
     Time ends{};          ///< when it has passed, once it has
-    Time waited{};        ///< how much longer than alone the link took that was the second slowest
+    Time late{};          ///< how much later it may have passed in truth, see `FairLinks`
 };
 
+/// In truth a message that is held up on one link is no faster on its other one. There it has passed too
+/// early, and the rest of it is missing from the load that later messages find; this is what `late` counts.
 class FairLinks {
 public:
     /// A new link; its number counts from 0. Bytes per second.
@@ -51,6 +53,8 @@ public:
     void run(Time until, std::vector<Passage>& passed);
 
 private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
     /// Kept in virtual service, as MemoryBus does: how many bytes a unit of weight has been given since the
     /// link was idle. A message leaves at a service known from the beginning.
     struct Stream {
@@ -62,6 +66,8 @@ private:
         double bytes_per_picosecond = 0;
         double service = 0;
         double weight = 0;
+        double missing = 0;       ///< bytes that have passed too early
+        double missing_rate = 0;  ///< at which they flow in truth, in bytes per picosecond
         Time last{};
         std::uint64_t begun = 0;
         std::uint32_t round = 0;  ///< changes whenever the next end does
@@ -69,6 +75,11 @@ private:
     };
     struct Slot {
         Passage passage;
+        std::array<double, 2> end{};  ///< on each of its links, in the link's service
+        double early = 0;             ///< bytes that passed its first link too early
+        double early_rate = 0;
+        Time latest{};  ///< when it may have passed its links in truth
+        std::uint32_t early_link = none;
         std::uint32_t links_left = 0;
         std::uint32_t follower = none;  ///< has been served, but waits for this one
     };
@@ -81,13 +92,12 @@ private:
     struct Later {
         bool operator()(const Passage& a, const Passage& b) const;
     };
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-
     static bool later(const Stream& a, const Stream& b);
     static void serve(Link& link, Time until);
     void start(const Passage& passage, std::vector<Passage>& passed);
     void end(const End& end, std::vector<Passage>& passed);
     void await_next_end(std::uint32_t number);
+    void leave(Slot& slot, std::uint32_t number, Time now);
     void served(std::uint32_t slot, Time now, std::vector<Passage>& passed);
     std::uint32_t youngest_before(const Passage& passage) const;
     void drop_stale_ends();

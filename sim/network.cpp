@@ -130,7 +130,7 @@ void Network::arrive(const Passage& passage) {
     known_.push_back({arrival, &message});
 
     last_arrival_ = std::max(last_arrival_, arrival);
-    const Time late = passage.inside ? late_inside(passage) : Time::zero();
+    const Time late = std::max(passage.late, passage.inside ? late_inside(passage) : Time::zero());
     if (late == Time::zero()) return;
     Doubt& doubt = doubts_[message.to];
     const Time until = arrival + late;

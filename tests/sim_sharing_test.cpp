@@ -154,6 +154,18 @@ TEST(SimSharing, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
     }
 }
 
+// 1 and 3 send to 0, each at half speed; so 1 is still sending when it begins another message, which the
+// calculation gives all of the link, and SimGrid half of it for 4 us.
+TEST(SimSharing, MessagesHeldUpAtBothEndsAreWarnedOf) {
+    const std::vector<Sent> all = {{Time{}, 1, 0, 4000}, {Time{}, 3, 0, 4000}, {us(4), 1, 2, 4000}};
+    const Outcome found = sent_on(ideal(4), Contention::full, all);
+    const Outcome expected = sent_on(ideal(4), Contention::exact, all);
+    EXPECT_EQ(found.warnings.size(), 1U);
+    EXPECT_EQ(found.arrivals, (std::vector<Time>{us(10), us(10), us(10)}));
+    EXPECT_NEAR(to_seconds(expected.arrivals[2]), to_seconds(us(12)), 1e-9);
+    EXPECT_TRUE(sent_on(ideal(4), Contention::full, {all[0], all[1]}).warnings.empty());
+}
+
 // Two switches and one cable between them: no link but that one is narrow, and it is not calculated with.
 TEST(SimSharing, LoadInsideTheNetworkIsWarnedOf) {
     Platform platform = ideal(16);
