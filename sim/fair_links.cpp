@@ -7,11 +7,6 @@
 
 namespace heddle::sim {
 
-bool FairLinks::Later::operator()(const Passage& a, const Passage& b) const {
-    return std::tie(a.start, a.message->from, a.message->sequence) >
-           std::tie(b.start, b.message->from, b.message->sequence);
-}
-
 bool FairLinks::later(const Stream& a, const Stream& b) {
     return a.end != b.end ? a.end > b.end : a.number > b.number;
 }
@@ -22,7 +17,14 @@ std::uint32_t FairLinks::add_link(double bandwidth) {
 }
 
 void FairLinks::begin(const Passage& passage) {
-    waiting_.push(passage);
+    if (spare_.empty()) {
+        spare_.push_back(static_cast<std::uint32_t>(slots_.size()));
+        slots_.emplace_back();
+    }
+    const std::uint32_t slot = spare_.back();
+    spare_.pop_back();
+    slots_[slot] = {passage};
+    starts_.push({passage.start, passage.message->from, passage.message->sequence, slot});
 }
 
 void FairLinks::drop_stale_ends() {
@@ -31,14 +33,14 @@ void FairLinks::drop_stale_ends() {
 
 Time FairLinks::next() {
     drop_stale_ends();
-    const Time first_start = waiting_.empty() ? never : waiting_.top().start;
+    const Time first_start = starts_.empty() ? never : starts_.top().time;
     return ends_.empty() ? first_start : std::min(first_start, ends_.top().time);
 }
 
 void FairLinks::run(Time until, std::vector<Passage>& passed) {
     for (;;) {
         drop_stale_ends();
-        const Time first_start = waiting_.empty() ? never : waiting_.top().start;
+        const Time first_start = starts_.empty() ? never : starts_.top().time;
         const Time first_end = ends_.empty() ? never : ends_.top().time;
         if (std::min(first_start, first_end) >= until) return;
         if (first_end <= first_start) {
@@ -46,8 +48,8 @@ void FairLinks::run(Time until, std::vector<Passage>& passed) {
             ends_.pop();
             end(next, passed);
         } else {
-            const Passage next = waiting_.top();
-            waiting_.pop();
+            const std::uint32_t next = starts_.top().slot;
+            starts_.pop();
             start(next, passed);
         }
     }
@@ -61,15 +63,8 @@ void FairLinks::serve(Link& link, Time until) {
     link.last = until;
 }
 
-void FairLinks::start(const Passage& passage, std::vector<Passage>& passed) {
-    if (spare_.empty()) {
-        spare_.push_back(static_cast<std::uint32_t>(slots_.size()));
-        slots_.emplace_back();
-    }
-    const std::uint32_t slot = spare_.back();
-    spare_.pop_back();
-    slots_[slot] = {passage};
-    ++running_;
+void FairLinks::start(std::uint32_t slot, std::vector<Passage>& passed) {
+    const Passage& passage = slots_[slot].passage;
     for (std::size_t i = 0; i < passage.links.size(); ++i) {
         const std::uint32_t number = passage.links[i];
         if (number == Passage::no_link) continue;
@@ -170,7 +165,6 @@ void FairLinks::served(std::uint32_t slot, Time now, std::vector<Passage>& passe
         passage.late = std::max(Time::zero(), slots_[each].latest - passage.ends);
         passed.push_back(passage);
         spare_.push_back(each);
-        --running_;
         each = next;
     }
 }

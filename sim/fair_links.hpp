@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "base/time.hpp"
 
 namespace heddle::sim {
@@ -43,7 +43,7 @@ public:
     /// `passage` will begin at its start, which must not lie before the last `run`. Any order.
     void begin(const Passage& passage);
 
-    bool empty() const { return running_ == 0 && waiting_.empty(); }
+    bool empty() const { return spare_.size() == slots_.size(); }
 
     /// Nothing happens before this: no message begins, and none is served to the end. `never` if empty.
     Time next();
@@ -89,12 +89,16 @@ private:
         std::uint32_t round = 0;
         auto operator<=>(const End&) const = default;
     };
-    struct Later {
-        bool operator()(const Passage& a, const Passage& b) const;
+    struct Start {
+        Time time{};
+        NodeId from = 0;
+        std::uint64_t sequence = 0;
+        std::uint32_t slot = 0;
+        auto operator<=>(const Start&) const = default;
     };
     static bool later(const Stream& a, const Stream& b);
     static void serve(Link& link, Time until);
-    void start(const Passage& passage, std::vector<Passage>& passed);
+    void start(std::uint32_t slot, std::vector<Passage>& passed);
     void end(const End& end, std::vector<Passage>& passed);
     void await_next_end(std::uint32_t number);
     void leave(Slot& slot, std::uint32_t number, Time now);
@@ -105,8 +109,7 @@ private:
     std::vector<Link> links_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> spare_;
-    std::uint64_t running_ = 0;
-    std::priority_queue<Passage, std::vector<Passage>, Later> waiting_;
+    std::priority_queue<Start, std::vector<Start>, std::greater<>> starts_;
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
     std::vector<std::uint32_t> ended_;
 };

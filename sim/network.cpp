@@ -109,7 +109,9 @@ void Network::send_small(const Route& way, Time start, Message& message) {
     passage.at_least = from_seconds(passage.bytes / way.bandwidth);
     if (way.shared > 0) passage.links[0] = out_[message.from][way.first].second;
     if (way.shared > 1) passage.links[1] = in_[message.to][way.last].second;
-    passage.inside = way.shared > 2;
+    // What is short beside its latency meets others inside the network too seldom to be late for it.
+    constexpr std::int64_t short_part = 100;
+    passage.inside = way.shared > 2 && passage.at_least > way.latency / short_part;
     if (!load_.empty()) {
         const double bandwidth = std::min(way.bandwidth, load_.bandwidth(path(message.from, message.to)));
         passage.extra = from_seconds(passage.bytes / bandwidth) - passage.at_least;
