@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,14 +88,18 @@ private:
         Time time{};
         std::uint32_t link = 0;
         std::uint32_t round = 0;
-        auto operator<=>(const End&) const = default;
+        bool operator>(const End& other) const {
+            return std::tie(time, link, round) > std::tie(other.time, other.link, other.round);
+        }
     };
     struct Start {
         Time time{};
         NodeId from = 0;
         std::uint64_t sequence = 0;
         std::uint32_t slot = 0;
-        auto operator<=>(const Start&) const = default;
+        bool operator>(const Start& other) const {
+            return std::tie(time, from, sequence) > std::tie(other.time, other.from, other.sequence);
+        }
     };
     static bool later(const Stream& a, const Stream& b);
     static void serve(Link& link, Time until);

@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 #include <queue>
-#include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -62,7 +62,10 @@ private:
         std::uint32_t shared = 0;  ///< links whose bandwidth is shared
         std::uint32_t first = 0;   ///< which of the links that leave the first node
         std::uint32_t last = 0;    ///< which of those that lead to the last node
-        auto operator<=>(const Route&) const = default;
+        bool operator<(const Route& other) const {
+            return std::tie(latency, bandwidth, shared, first, last) <
+                   std::tie(other.latency, other.bandwidth, other.shared, other.first, other.last);
+        }
     };
     /// Nearly always one; a node of a torus has several. SimGrid's number, ours in `fair_`.
     using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
