@@ -264,6 +264,18 @@ const char* name(Network::CostModel cost_model) {
     HEDDLE_ASSERT(false);
 }
 
+const char* name(Network::Contention contention) {
+    switch (contention) {
+        case Network::Contention::full:
+            return "full";
+        case Network::Contention::exact:
+            return "exact";
+        case Network::Contention::none:
+            return "none";
+    }
+    HEDDLE_ASSERT(false);
+}
+
 void complete(Platform& platform) {
     try {
         check(platform);

@@ -48,11 +48,13 @@ struct Network {
     /// bisection.
     std::vector<std::uint32_t> cables;
 
-    /// False: every message has the network to itself, as task schedulers assume. No link is shared, no card
-    /// busy.
-    bool contention = true;
+    /// How messages share bandwidth. `full`: large ones in SimGrid, small ones are calculated. `exact`: all
+    /// in SimGrid. `none`: every message has the network to itself, as task schedulers assume; no link is
+    /// shared, no card busy.
+    enum class Contention : std::uint8_t { full, exact, none };
+    Contention contention = Contention::full;
 
-    /// Messages below this size take the analytic path: no sharing of bandwidth with other nodes' messages.
+    /// Messages below this size are small: they are calculated, unless contention is `exact`.
     std::uint64_t small_message_bytes = 4096;
 
     /// SimGrid's network model. `CM02`: latency and bandwidth as written. `LV08`: latency times 13.01,
@@ -81,6 +83,7 @@ struct Platform {
 
 const char* name(Network::Topology topology);
 const char* name(Network::CostModel cost_model);
+const char* name(Network::Contention contention);
 
 /// Checks what no single value shows: a zero count, a shape that does not hold the nodes. Fills in an empty
 /// `shape` and `cables`. Throws Error.

@@ -47,7 +47,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     const double placing = native::wall_seconds();
     workload->prepare(cluster_view(experiment, *world), experiment.schedule);
     const double began = native::wall_seconds();
-    Record record{experiment, world->topology(), workload->forecast(), {}, {}, versions(), {}};
+    Record record{experiment, world->topology(), workload->forecast(), {}, {}, versions(), {}, {}};
     record.timing.placement_seconds = began - placing;
     {
         runtime::Execution execution(*world, experiment.schedule,
@@ -57,6 +57,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
         record.result = execution.run();
     }
     record.timing.wall_seconds = native::wall_seconds() - began;
+    record.warnings = warnings_of(*world);
     world.reset();  // a helper process of the world's is counted once it has ended
     if (!record.result.complete) return std::nullopt;
     record.verdict = workload->check(record.result);
@@ -117,6 +118,7 @@ std::string table_of(const Record& record) {
          {"  wall time", show_seconds(record.timing.wall_seconds)},
          {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
         2);
+    for (const std::string& warning : record.warnings) text += fmt::format("  warning: {}\n", warning);
     constexpr NodeId nodes_shown = 8;
     if (record.topology.nodes > 1 && record.topology.nodes <= nodes_shown) text += matrix(record);
     return text;

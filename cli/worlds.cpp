@@ -96,6 +96,13 @@ std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experime
     return make_inprocess(experiment);
 }
 
+std::vector<std::string> warnings_of([[maybe_unused]] const runtime::Backend& world) {
+#ifdef HEDDLE_SIM
+    if (const auto* simulated = dynamic_cast<const sim::SimBackend*>(&world)) return simulated->warnings();
+#endif
+    return {};
+}
+
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world) {
     const runtime::Topology& topology = world.topology();
     const Overheads& costs = experiment.platform.overheads;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/platform.hpp"
 #include "configs/experiment.hpp"
@@ -30,6 +32,9 @@ void settle(configs::Experiment& experiment, const Part& part);
 /// The world of a settled experiment, for one run. `sim_threads`: how many threads a simulation may use,
 /// which changes nothing of what it finds. Throws Error.
 std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment, unsigned sim_threads = 1);
+
+/// What a reader of the result must know of a world that has run, such as load on which it is not accurate.
+std::vector<std::string> warnings_of(const runtime::Backend& world);
 
 /// The world as placement sees it. A message also costs what the platform charges for one.
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world);

@@ -194,15 +194,18 @@ void add_platform(std::vector<Field>& all) {
         "platform.network.cables", "fat_tree: parallel cables to each parent, a level each",
         [](auto& e) -> auto& { return e.platform.network.cables; }));
     all.push_back(choice(
-        "platform.network.contention", {"full", "none"},
-        "none: every message has the network to itself, as task schedulers assume",
-        [](const Experiment& e) { return e.platform.network.contention ? "full" : "none"; },
+        "platform.network.contention",
+        {heddle::name(Network::Contention::full), heddle::name(Network::Contention::exact),
+         heddle::name(Network::Contention::none)},
+        "how messages share links: full: large ones in SimGrid, small ones are calculated; exact: all in "
+        "SimGrid, which is slow; none: every message has the network to itself, as task schedulers assume",
+        [](const Experiment& e) { return heddle::name(e.platform.network.contention); },
         [](Experiment& e, const std::string&, std::size_t index) {
-            e.platform.network.contention = index == 0;
+            e.platform.network.contention = static_cast<Network::Contention>(index);
         }));
     all.push_back(quantity(
         "platform.network.small_message_bytes", Kind::bytes, parse_bytes, print_bytes, 0, 1e15,
-        "messages below this size do not share bandwidth with other nodes' messages",
+        "messages below this size are small: calculated, unless contention is exact",
         [](auto& e) -> auto& { return e.platform.network.small_message_bytes; }));
     all.push_back(choice(
         "platform.network.cost_model",

@@ -77,7 +77,8 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"promised_data_bytes", known(record.forecast.data_bytes)},
                  {"busy_seconds", seconds(total.busy)},
                  {"nodes", record.topology.nodes},
-                 {"cores", record.topology.cores}};
+                 {"cores", record.topology.cores},
+                 {"warnings", record.warnings}};
     if (with_timing) {
         json["wall_seconds"] = record.timing.wall_seconds;
         json["placement_seconds"] = record.timing.placement_seconds;

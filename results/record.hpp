@@ -37,6 +37,7 @@ struct Record {
     workloads::Verdict verdict;
     Versions versions;
     Timing timing;
+    std::vector<std::string> warnings;  ///< what a reader of the result must know, a sentence or two each
 
     bool ok() const { return verdict.kind != workloads::Verdict::Kind::wrong; }
 };

@@ -9,6 +9,19 @@
 
 namespace heddle::sim {
 
+namespace {
+
+std::uint64_t pair_of(const Message& message) {
+    return std::uint64_t{message.from} << 32 | message.to;
+}
+
+/// SimGrid shares links in proportion to this.
+double weight(Time latency) {
+    return latency > Time::zero() ? 1 / to_seconds(latency) : 1;
+}
+
+}  // namespace
+
 Network::Network(SimgridProcess& simgrid, const heddle::Network& settings)
     : simgrid_(simgrid),
       nodes_(static_cast<NodeId>(simgrid.facts().hosts.size())),
@@ -18,16 +31,33 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings)
       small_bytes_(settings.small_message_bytes),
       blocks_(nodes_),
       kinds_(1),
+      card_free_(nodes_),
+      out_(nodes_),
+      in_(nodes_),
       late_until_(nodes_),
-      card_free_(nodes_) {}
+      doubts_(nodes_) {}
+
+std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends) {
+    for (std::uint32_t i = 0; i < ends.size(); ++i) {
+        if (ends[i].first == link.number) return i;
+    }
+    const auto [ours, is_new] = fair_number_.try_emplace(link.number);
+    if (is_new) ours->second = fair_.add_link(link.bandwidth);
+    ends.emplace_back(link.number, ours->second);
+    return static_cast<std::uint32_t>(ends.size() - 1);
+}
 
 void Network::fetch(NodeId from, NodeId first, Block& block) {
     const NodeId count = std::min(block_nodes, nodes_ - first);
     const std::vector<RouteFacts> facts = simgrid_.routes(from, first, count);
     for (NodeId i = 0; i < count; ++i) {
-        const auto [kind, is_new] = kind_of_.try_emplace({facts[i].latency, facts[i].bandwidth},
-                                                         static_cast<std::uint32_t>(kinds_.size()));
-        if (is_new) kinds_.push_back({facts[i].latency, facts[i].bandwidth});
+        Route way{facts[i].latency, facts[i].bandwidth, facts[i].shared};
+        if (way.shared > 0) {
+            way.first = place_of(facts[i].first, out_[from]);
+            way.last = place_of(facts[i].last, in_[first + i]);
+        }
+        const auto [kind, is_new] = kind_of_.try_emplace(way, static_cast<std::uint32_t>(kinds_.size()));
+        if (is_new) kinds_.push_back(way);
         block[i] = kind->second;
     }
 }
@@ -54,45 +84,96 @@ Path& Network::path(NodeId from, NodeId to) {
     Path& path = found->second;
     if (is_new) {
         path.links = simgrid_.links(from, to);
-        const double latency = to_seconds(route(from, to).latency);
-        if (latency > 0) path.weight = 1 / latency;
+        path.weight = weight(route(from, to).latency);
     }
     return path;
 }
 
 void Network::send(Time departure, Message& message) {
     const Route& way = route(message.from, message.to);
-    const auto bytes = static_cast<double>(message.size());
-    const Time transfer = from_seconds(bytes / way.bandwidth);
-    if (!contention_) {
+    if (contention_ == Contention::none) {
+        const Time transfer = from_seconds(static_cast<double>(message.size()) / way.bandwidth);
         known_.push_back({departure + transfer + way.latency, &message});
         return;
     }
     Time& card_free = card_free_[message.from];
     const Time start = std::max(departure, card_free);
-    if (message.size() < small_bytes_) {
-        card_free = start + std::max(gap_, transfer);
-        Time arrival = start + transfer + way.latency;
-        Time& late_until = late_until_[message.from];
-        if (!load_.empty() || arrival < late_until) {
-            Path& on_way = path(message.from, message.to);
-            const double bandwidth = std::min(way.bandwidth, load_.bandwidth(on_way));
-            arrival = start + from_seconds(bytes / bandwidth) + way.latency;
-            arrival = std::max(arrival, on_way.last_arrival);  // none overtakes another of the same pair
-            on_way.last_arrival = arrival;
-            late_until = std::max(late_until, arrival);
-        }
-        known_.push_back({arrival, &message});
-        return;
-    }
     card_free = start + gap_;
+    const bool calculated = contention_ == Contention::full && is_small(message);
+    calculated ? send_small(way, start, message) : send_large(way, start, message);
+}
+
+void Network::send_small(const Route& way, Time start, Message& message) {
+    Passage passage{start + way.latency, &message, static_cast<double>(message.size())};
+    passage.weight = weight(way.latency);
+    passage.at_least = from_seconds(passage.bytes / way.bandwidth);
+    if (way.shared > 0) passage.links[0] = out_[message.from][way.first].second;
+    if (way.shared > 1) passage.links[1] = in_[message.to][way.last].second;
+    // What is short beside its latency meets others inside the network too seldom to be late for it.
+    constexpr std::int64_t short_part = 100;
+    passage.inside = way.shared > 2 && passage.at_least > way.latency / short_part;
+    if (!load_.empty()) {
+        const double bandwidth = std::min(way.bandwidth, load_.bandwidth(path(message.from, message.to)));
+        passage.extra = from_seconds(passage.bytes / bandwidth) - passage.at_least;
+    }
+    fair_.begin(passage);
+}
+
+void Network::arrive(const Passage& passage) {
+    Message& message = *passage.message;
+    Time arrival = passage.ends + passage.extra;
+    Time& late_until = late_until_[message.from];
+    if (passage.extra > Time::zero() || arrival < late_until) {
+        Path& on_way = path(message.from, message.to);
+        arrival = std::max(arrival, on_way.last_arrival);  // none overtakes another of the same pair
+        on_way.last_arrival = arrival;
+        late_until = std::max(late_until, arrival);
+    }
+    known_.push_back({arrival, &message});
+
+    last_arrival_ = std::max(last_arrival_, arrival);
+    const Time late = std::max(passage.late, passage.inside ? late_inside(passage) : Time::zero());
+    if (late == Time::zero()) return;
+    Doubt& doubt = doubts_[message.to];
+    const Time until = arrival + late;
+    // What lies between two such times counts once, however many messages lie there.
+    doubt.sum += std::max(Time::zero(), until - std::max(arrival, doubt.until));
+    doubt.until = std::max(doubt.until, until);
+}
+
+/// How much later a message would arrive if the links between its first and its last served one message after
+/// the other: an estimate, and more than sharing them would take.
+Time Network::late_inside(const Passage& passage) {
+    constexpr std::size_t pairs_max = 50000;  // asking for the links of a pair takes time
+    if (paths_.size() >= pairs_max && !paths_.contains(pair_of(*passage.message))) return Time::zero();
+    const Path& on_way = path(passage.message->from, passage.message->to);
+    Time late{};
+    for (std::size_t i = 1; i + 1 < on_way.links.size(); ++i) {
+        const LinkFacts& link = on_way.links[i];
+        if (link.number >= inside_free_.size()) inside_free_.resize(link.number + 1);
+        Time& free = inside_free_[link.number];
+        free = std::max(free, passage.start) + from_seconds(passage.bytes / link.bandwidth);
+        late = std::max(late, free - passage.ends);
+    }
+    return late;
+}
+
+double Network::doubtful() const {
+    Time most{};
+    for (const Doubt& doubt : doubts_) most = std::max(most, doubt.sum);
+    return most == Time::zero() ? 0 : to_seconds(most) / to_seconds(last_arrival_);
+}
+
+void Network::send_large(const Route& way, Time start, Message& message) {
     // Unique, and the same whatever the other nodes do.
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
     const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to, message.size()};
+    const Time transfer = from_seconds(static_cast<double>(message.size()) / way.bandwidth);
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
     earliest_ends_.emplace(flow.start + transfer - transfer / 1000000 - Time(1), id);
-    beginning_.emplace(flow.start, id);
+    if (contention_ == Contention::full) beginning_.emplace(flow.start, id);
+    if (is_small(message)) in_order_[pair_of(message)].push(id);
     flows_.emplace(id, Flow{&message});
     unsent_.push_back(flow);
 }
@@ -113,26 +194,65 @@ void Network::take(std::vector<Arrival>& arrivals) {
     known_.clear();
 }
 
-Time Network::quiet_until() {
+Time Network::flows_quiet_until() {
     if (flows_.empty()) return never;
     while (!flows_.contains(earliest_ends_.top().second)) earliest_ends_.pop();
     // A new flow may speed up another one: it takes bandwidth from a third, which gives way elsewhere.
     return std::max(earliest_ends_.top().first, std::min(simgrid_quiet_, first_unsent_));
 }
 
+Time Network::quiet_until() {
+    const Time flows = flows_quiet_until();
+    const Time small = fair_.next();
+    return small == never ? flows : std::min(flows, small - lookahead_);
+}
+
+// Invariant: small messages go on to a time before which no other can begin on its links. Whatever is sent
+// begins a lookahead after it departs; and nothing departs before `until`, before the next small message
+// arrives, or before a lookahead after the next large one leaves SimGrid.
 void Network::advance(Time until) {
+    const Time small = fair_.next();
+    const Time flows = flows_quiet_until();
+    Time departs = std::min(until, small);
+    if (flows != never) departs = std::min(departs, flows + lookahead_);
+    // Without lookahead: one instant.
+    const Time settled = departs == never ? never : departs + std::max(lookahead_, Time(1));
+    if (small >= settled) return advance_flows(std::min(until, small));
+    passed_.clear();
+    fair_.run(settled, passed_);
+    for (const Passage& passage : passed_) arrive(passage);
+}
+
+void Network::advance_flows(Time until) {
     const SimgridProcess::Advance advance = simgrid_.advance(unsent_, until);
     unsent_.clear();
     first_unsent_ = never;
     simgrid_quiet_ = advance.quiet_until;
-    for (const FlowEnd& flow : advance.ends) {
-        const auto found = flows_.find(flow.id);
-        HEDDLE_ASSERT(found != flows_.end());
-        const Flow& ended = found->second;
-        known_.push_back({flow.end + lookahead_, ended.message});
-        if (ended.loads) load_.end(ended.handle);
+    for (const FlowEnd& end : advance.ends) arrive(end);
+}
+
+void Network::arrive(const FlowEnd& end) {
+    const Time arrival = end.end + lookahead_;
+    const auto found = flows_.find(end.id);
+    HEDDLE_ASSERT(found != flows_.end());
+    Flow& flow = found->second;
+    if (flow.loads) load_.end(flow.handle);
+    if (!is_small(*flow.message)) {
+        known_.push_back({arrival, flow.message});
         flows_.erase(found);
+        return;
     }
+    // None overtakes another of the same pair, as where they are calculated.
+    flow.ended = true;
+    const auto queue = in_order_.find(pair_of(*flow.message));
+    while (!queue->second.empty()) {
+        const auto first = flows_.find(queue->second.front());
+        if (!first->second.ended) return;
+        known_.push_back({arrival, first->second.message});
+        flows_.erase(first);
+        queue->second.pop();
+    }
+    in_order_.erase(queue);
 }
 
 }  // namespace heddle::sim

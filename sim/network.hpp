@@ -1,5 +1,5 @@
-// Messages between nodes: when each arrives. Small ones are calculated from their route; large ones share
-// bandwidth in SimGrid. Knows nothing of workers and handlers.
+// Messages between nodes: when each arrives. Small ones are calculated, on the first and the last link of
+// their way; large ones share bandwidth in SimGrid. Knows nothing of workers and handlers.
 #pragma once
 
 #include <array>
@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sim/fair_links.hpp"
 #include "sim/link_load.hpp"
 #include "sim/simgrid_process.hpp"
 #include "sim/world.hpp"
@@ -33,25 +35,40 @@ public:
     void send(Time departure, Message& message);
 
     /// The arrivals that have become known since the last call. None lies less than a lookahead after the
-    /// departure of its message, or after the time up to which the large messages had been advanced.
+    /// departure of its message, or after the time up to which the messages had been advanced.
     void take(std::vector<Arrival>& arrivals);
 
-    /// No large message leaves SimGrid before this. `never` where there is none.
+    /// No message arrives before a lookahead after this. `never` where there is none.
     Time quiet_until();
 
     /// A window begins at `now`: until the next one, small messages find links as loaded as they are now.
     void begin_window(Time now);
 
-    /// Goes on with the large messages, to `until` or to the first moment at which some leave SimGrid.
+    /// Goes on with the messages, to `until` or to the first moment at which some have left the network.
     void advance(Time until);
 
     Time lookahead() const { return lookahead_; }
 
+    /// How long small messages met load that is only estimated: the longest time of any one node, as a part
+    /// of the time until the last arrival.
+    double doubtful() const;
+
 private:
+    using Contention = heddle::Network::Contention;
+
     struct Route {
         Time latency{};
         double bandwidth = 0;
+        std::uint32_t shared = 0;  ///< links whose bandwidth is shared
+        std::uint32_t first = 0;   ///< which of the links that leave the first node
+        std::uint32_t last = 0;    ///< which of those that lead to the last node
+        bool operator<(const Route& other) const {
+            return std::tie(latency, bandwidth, shared, first, last) <
+                   std::tie(other.latency, other.bandwidth, other.shared, other.first, other.last);
+        }
     };
+    /// Nearly always one; a node of a torus has several. SimGrid's number, ours in `fair_`.
+    using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
     static constexpr NodeId block_nodes = 256;
     /// Kinds of routes (1 and up; 0: not asked for yet) to neighbouring destinations.
     using Block = std::array<std::uint32_t, block_nodes>;
@@ -60,29 +77,54 @@ private:
         Message* message = nullptr;
         std::size_t handle = 0;  ///< in `load_`
         bool loads = false;
+        bool ended = false;  ///< but waits for another of its pair
     };
 
     const Route& route(NodeId from, NodeId to);
     Path& path(NodeId from, NodeId to);
     void fetch(NodeId from, NodeId first, Block& block);
+    std::uint32_t place_of(const LinkFacts& link, Ends& ends);
+    void send_small(const Route& way, Time start, Message& message);
+    void send_large(const Route& way, Time start, Message& message);
+    Time flows_quiet_until();
+    void advance_flows(Time until);
+    void arrive(const Passage& passage);
+    void arrive(const FlowEnd& end);
+    Time late_inside(const Passage& passage);
+    bool is_small(const Message& message) const { return message.size() < small_bytes_; }
 
     SimgridProcess& simgrid_;
     NodeId nodes_;
     Time lookahead_;
-    bool contention_;
+    Contention contention_;
     Time gap_;
     std::uint64_t small_bytes_;
 
     std::vector<std::vector<std::unique_ptr<Block>>> blocks_;
     std::vector<Route> kinds_;
-    std::map<std::pair<Time, double>, std::uint32_t> kind_of_;
+    std::map<Route, std::uint32_t> kind_of_;
 
     std::unordered_map<std::uint64_t, Path> paths_;  // never iterated over
+    std::vector<Time> card_free_;  ///< when a node's network card can begin the next message
+    std::vector<Arrival> known_;
+
+    // Small messages.
+    std::vector<Ends> out_;  ///< links that leave a node
+    std::vector<Ends> in_;   ///< links that lead to it
+    FairLinks fair_;
+    std::map<std::uint32_t, std::uint32_t> fair_number_;  ///< SimGrid's numbers of links to those in `fair_`
+    std::vector<Passage> passed_;
     LinkLoad load_;
     std::vector<Time> late_until_;  ///< the latest arrival of a small message of a node that was slowed down
 
-    std::vector<Time> card_free_;  ///< when a node's network card can begin the next message
-    std::vector<Arrival> known_;
+    // The load that is only estimated.
+    struct Doubt {
+        Time sum{};
+        Time until{};
+    };
+    std::vector<Doubt> doubts_;      ///< of each node, as a receiver
+    std::vector<Time> inside_free_;  ///< when a link would be, if messages passed it one by one
+    Time last_arrival_{};
 
     // Large messages. The time at which one starts in SimGrid is its departure and its latency less a
     // lookahead; the lookahead is added when it ends (docs/simulator.md).
@@ -91,8 +133,9 @@ private:
     using End = std::pair<Time, std::uint64_t>;
     std::priority_queue<End, std::vector<End>, std::greater<>> earliest_ends_;  ///< alone on its route
     std::priority_queue<End, std::vector<End>, std::greater<>>
-        beginning_;               ///< not yet counted on their links
-    Time simgrid_quiet_ = never;  ///< by SimGrid's knowledge
+        beginning_;  ///< not yet counted on their links
+    std::unordered_map<std::uint64_t, std::queue<std::uint64_t>> in_order_;  ///< small ones of a pair
+    Time simgrid_quiet_ = never;                                             ///< by SimGrid's knowledge
     Time first_unsent_ = never;
 };
 

@@ -1,5 +1,7 @@
 #include "sim/sim_backend.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -96,6 +98,19 @@ const Platform& SimBackend::platform() const {
 
 const std::vector<std::string>& SimBackend::notes() const {
     return state_->notes;
+}
+
+std::vector<std::string> SimBackend::warnings() const {
+    // Programs that steal make much of little: where they are off by 2% it is as small as this
+    // (bench/sim_exact.py).
+    constexpr double accepted = 0.0025;
+    const double doubtful = state_->world ? state_->world->network.doubtful() : 0;
+    if (doubtful <= accepted) return {};
+    return {
+        fmt::format("small messages met more load than the simulator calculates with, for up to {:.1f}% of "
+                    "a node's time, and may have arrived too early; with "
+                    "platform.network.contention=exact all messages share links in SimGrid, which is slower",
+                    100 * doubtful)};
 }
 
 const runtime::Topology& SimBackend::topology() const {

@@ -45,6 +45,10 @@ public:
     /// a shape that holds more hosts than are used).
     const std::vector<std::string>& notes() const;
 
+    /// After a run: where it met more load than its shortcuts are good for, and what to do about it, a
+    /// sentence or two each.
+    std::vector<std::string> warnings() const;
+
     const runtime::Topology& topology() const override;
     bool gate_open() const override;
     void run(const runtime::NodeFactory& make_node) override;

@@ -229,6 +229,15 @@ struct SimgridPlatform::Machinery {
         running.emplace(key, Running{std::move(comm), flow.id});
     }
 
+    static bool shared(const s4u::Link& link) {
+        return link.get_sharing_policy() != s4u::Link::SharingPolicy::FATPIPE;
+    }
+    LinkFacts facts(const s4u::Link& link) {
+        const auto number = static_cast<std::uint32_t>(link_numbers.size());
+        return {link_numbers.try_emplace(&link, number).first->second,
+                link.get_bandwidth() * factor.bandwidth};
+    }
+
     Factors factor;
     s4u::Engine* engine;
     std::vector<s4u::Host*> hosts;
@@ -309,7 +318,7 @@ void SimgridPlatform::choose_nodes(const Platform& platform) {
 }
 
 /// In a generated topology nodes 0 and 1 are as near to each other as any two.
-Time SimgridPlatform::neighbour_lookahead() const {
+Time SimgridPlatform::neighbour_lookahead() {
     return facts_.hosts.size() < 2 ? never : std::min(route(0, 1).latency, route(1, 0).latency);
 }
 
@@ -364,7 +373,7 @@ Time SimgridPlatform::file_lookahead() {
 
 SimgridPlatform::~SimgridPlatform() = default;
 
-RouteFacts SimgridPlatform::route(NodeId from, NodeId to) const {
+RouteFacts SimgridPlatform::route(NodeId from, NodeId to) {
     std::vector<s4u::Link*> links;
     double latency = 0;
     machinery_->hosts[from]->route_to(machinery_->hosts[to], links, &latency);
@@ -378,6 +387,11 @@ RouteFacts SimgridPlatform::route(NodeId from, NodeId to) const {
     }
     facts.bandwidth *= machinery_->factor.bandwidth;
     facts.latency = nearest(latency * machinery_->factor.latency);
+    for (const s4u::Link* link : links) {
+        if (!machinery_->shared(*link)) continue;
+        facts.last = machinery_->facts(*link);
+        if (facts.shared++ == 0) facts.first = facts.last;
+    }
     return facts;
 }
 
@@ -387,10 +401,7 @@ std::vector<LinkFacts> SimgridPlatform::links(NodeId from, NodeId to) {
     machinery_->hosts[from]->route_to(machinery_->hosts[to], links, &latency);
     std::vector<LinkFacts> facts;
     for (const s4u::Link* link : links) {
-        if (link->get_sharing_policy() == s4u::Link::SharingPolicy::FATPIPE) continue;
-        const auto number = static_cast<std::uint32_t>(machinery_->link_numbers.size());
-        facts.push_back({machinery_->link_numbers.try_emplace(link, number).first->second,
-                         link->get_bandwidth() * machinery_->factor.bandwidth});
+        if (machinery_->shared(*link)) facts.push_back(machinery_->facts(*link));
     }
     return facts;
 }

@@ -21,19 +21,22 @@ struct HostFacts {
     std::uint32_t group = 0;  ///< switch, group, row or zone
 };
 
-/// A route as messages feel it, that is, with the factors of the cost model.
-struct RouteFacts {
-    Time latency{};
-    double bandwidth = 0;     ///< bytes per second, of the narrowest link
-    std::uint32_t links = 0;  ///< how many there are on the way
-
-    bool exists() const { return bandwidth > 0; }
-};
-
 /// One link of a route.
 struct LinkFacts {
     std::uint32_t number = 0;  ///< the same link has the same number on all routes; from 0
     double bandwidth = 0;      ///< bytes per second
+};
+
+/// A route as messages feel it, that is, with the factors of the cost model.
+struct RouteFacts {
+    Time latency{};
+    double bandwidth = 0;      ///< bytes per second, of the narrowest link
+    std::uint32_t links = 0;   ///< how many there are on the way
+    std::uint32_t shared = 0;  ///< of these, links whose bandwidth is shared by the messages on them
+    LinkFacts first;           ///< of the shared ones, if there are any
+    LinkFacts last;
+
+    bool exists() const { return bandwidth > 0; }
 };
 
 struct PlatformFacts {
@@ -69,7 +72,7 @@ public:
 
     const PlatformFacts& facts() const { return facts_; }
     void add_note(std::string note) { facts_.notes.push_back(std::move(note)); }
-    RouteFacts route(NodeId from, NodeId to) const;
+    RouteFacts route(NodeId from, NodeId to);
 
     /// The links of a route whose bandwidth is shared by the messages on them.
     std::vector<LinkFacts> links(NodeId from, NodeId to);
@@ -86,7 +89,7 @@ public:
 
 private:
     void choose_nodes(const Platform& platform);
-    Time neighbour_lookahead() const;
+    Time neighbour_lookahead();
     Time file_lookahead();
 
     struct Machinery;

@@ -262,6 +262,33 @@ TEST(Generators, TaskBenchPatternsHaveTheEdgesOfTheirFormulas) {
     }
 }
 
+TEST(Generators, CommunicationPatternsHaveTheTasksEdgesPathAndDataOfTheirFormulas) {
+    for (std::size_t w = 1; w <= 6; ++w) {
+        for (std::size_t steps = 1; steps <= 4; ++steps) {
+            const std::size_t rows = steps - 1;
+            const Values values{{"width", text(w)}, {"steps", text(steps)}, {"flops", "2f"}};
+            const GraphFile all = generate("all_to_all", values), many = generate("incast", values);
+            const GraphFile pairs =
+                generate("ping_pong", {{"pairs", text(w)}, {"steps", text(steps)}, {"flops", "2f"}});
+            EXPECT_EQ(all.graph.edges(), rows * w * w);
+            EXPECT_EQ(many.graph.edges(), rows * (2 * w - 1));
+            EXPECT_EQ(pairs.graph.edges(), rows * w);
+            for (const GraphFile* file : {&all, &many, &pairs}) {
+                EXPECT_EQ(file->graph.tasks(), w * steps);
+                EXPECT_EQ(path_in_tasks(*file, 2), static_cast<double>(steps));
+            }
+            EXPECT_EQ(all.data, w);
+            EXPECT_EQ(many.data, w);
+            EXPECT_EQ(pairs.data, steps == 1 ? w : 2 * w);
+            // Nobody but column 0 hears from others, and nobody waits for it.
+            for (TaskIndex task = static_cast<TaskIndex>(w); task < many.graph.tasks(); ++task) {
+                EXPECT_EQ(many.graph.predecessors(task).size(), task % w == 0 ? w : 1U);
+            }
+        }
+    }
+    EXPECT_THROW(generate("all_to_all", {{"width", "100000"}, {"steps", "2"}}), Error);
+}
+
 TEST(Generators, SameSeedSameGraphOtherSeedOtherGraph) {
     for (const Generator& generator : generators()) {
         Settings settings(generator.settings());

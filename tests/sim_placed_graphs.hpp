@@ -16,7 +16,7 @@ namespace heddle::testing_placed {
 inline Platform exact_platform(WorkerGrid grid) {
     Platform platform = sim::testing::ideal(grid.nodes, grid.cores);
     platform.network.latency = sim::testing::ns(1);
-    platform.network.contention = false;
+    platform.network.contention = Network::Contention::none;
     return platform;
 }
 

@@ -8,6 +8,8 @@
 #include <queue>
 
 #include "base/random.hpp"
+#include "sim/fair_links.hpp"
+#include "sim/world.hpp"
 #include "tests/sim_harness.hpp"
 
 namespace heddle::sim::testing {
@@ -101,7 +103,8 @@ Log simulated(const Scenario& scenario, const SimOptions& options = {}, const Pl
     return log;
 }
 
-/// The same, the plain way: one queue for all, every step an event. Small messages on a star only.
+/// The same, the plain way: one queue for all, every step an event; the links are shared instant by instant.
+/// Small messages on a star only.
 class Naive {
 public:
     explicit Naive(const Scenario& scenario)
@@ -109,11 +112,25 @@ public:
         for (NodeId n = 0; n < scenario.nodes; ++n) {
             nodes_[n].workers.resize(scenario.cores);
             for (CoreId c = 0; c < scenario.cores; ++c) push(Time::zero(), Kind::resume, n, n, c);
+            links_.add_link(1e9);  // from the node
+            links_.add_link(1e9);  // to it
         }
     }
 
     Log run() {
-        while (!events_.empty()) {
+        for (;;) {
+            const Time next = events_.empty() ? never : events_.top().time;
+            if (next == never && links_.empty()) break;
+            if (links_.next() <= next) {  // one instant of the network
+                passed_.clear();
+                links_.run(links_.next() + Time(1), passed_);
+                for (const Passage& passage : passed_) {
+                    const Message& message = *passage.message;
+                    events_.push({passage.ends, Kind::arrival, message.from, message.sequence, message.to,
+                                  message.size()});
+                }
+                continue;
+            }
             const Event event = events_.top();
             events_.pop();
             act(event);
@@ -161,9 +178,17 @@ private:
         Node& node = nodes_[from];
         node.sender = std::max(node.sender, clock) + platform_.overheads.message_send;
         const Time start = std::max(node.sender, node.card);
-        const Time transfer = ns(static_cast<std::int64_t>(bytes));
-        node.card = start + std::max(platform_.network.gap, transfer);
-        events_.push({start + transfer + us(2), Kind::arrival, from, node.messages++, to, bytes});
+        node.card = start + platform_.network.gap;
+        Message& message = messages_.emplace_back();
+        message.bytes.resize(bytes);
+        message.from = from;
+        message.to = to;
+        message.sequence = node.messages++;
+        Passage passage{start + us(2), &message, static_cast<double>(bytes)};
+        passage.weight = 1 / 2e-6;
+        passage.at_least = ns(static_cast<std::int64_t>(bytes));
+        passage.links = {2 * from, 2 * to + 1};
+        links_.begin(passage);
     }
 
     void unpark(NodeId n, Time clock, CoreId core) {
@@ -247,6 +272,9 @@ private:
     Platform platform_;
     std::vector<Node> nodes_;
     std::priority_queue<Event> events_;
+    FairLinks links_;
+    std::deque<Message> messages_;
+    std::vector<Passage> passed_;
     Log log_;
 };
 

@@ -16,5 +16,8 @@ Generator out_tree_generator();
 Generator series_parallel_generator();
 Generator layered_generator();
 Generator task_bench_generator();
+Generator all_to_all_generator();
+Generator incast_generator();
+Generator ping_pong_generator();
 
 }  // namespace heddle::graphs

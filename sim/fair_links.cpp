@@ -1,0 +1,172 @@
+#include "sim/fair_links.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "sim/world.hpp"
+
+namespace heddle::sim {
+
+bool FairLinks::later(const Stream& a, const Stream& b) {
+    return a.end != b.end ? a.end > b.end : a.number > b.number;
+}
+
+std::uint32_t FairLinks::add_link(double bandwidth) {
+    links_.emplace_back().bytes_per_picosecond = bandwidth * 1e-12;
+    return static_cast<std::uint32_t>(links_.size() - 1);
+}
+
+void FairLinks::begin(const Passage& passage) {
+    if (spare_.empty()) {
+        spare_.push_back(static_cast<std::uint32_t>(slots_.size()));
+        slots_.emplace_back();
+    }
+    const std::uint32_t slot = spare_.back();
+    spare_.pop_back();
+    slots_[slot] = {passage};
+    starts_.push({passage.start, passage.message->from, passage.message->sequence, slot});
+}
+
+void FairLinks::drop_stale_ends() {
+    while (!ends_.empty() && ends_.top().round != links_[ends_.top().link].round) ends_.pop();
+}
+
+Time FairLinks::next() {
+    drop_stale_ends();
+    const Time first_start = starts_.empty() ? never : starts_.top().time;
+    return ends_.empty() ? first_start : std::min(first_start, ends_.top().time);
+}
+
+void FairLinks::run(Time until, std::vector<Passage>& passed) {
+    for (;;) {
+        drop_stale_ends();
+        const Time first_start = starts_.empty() ? never : starts_.top().time;
+        const Time first_end = ends_.empty() ? never : ends_.top().time;
+        if (std::min(first_start, first_end) >= until) return;
+        if (first_end <= first_start) {
+            const End next = ends_.top();
+            ends_.pop();
+            end(next, passed);
+        } else {
+            const std::uint32_t next = starts_.top().slot;
+            starts_.pop();
+            start(next, passed);
+        }
+    }
+}
+
+void FairLinks::serve(Link& link, Time until) {
+    if (!link.streams.empty()) {
+        link.service +=
+            static_cast<double>((until - link.last).count()) * link.bytes_per_picosecond / link.weight;
+    }
+    link.last = until;
+}
+
+void FairLinks::start(std::uint32_t slot, std::vector<Passage>& passed) {
+    const Passage& passage = slots_[slot].passage;
+    for (std::size_t i = 0; i < passage.links.size(); ++i) {
+        const std::uint32_t number = passage.links[i];
+        if (number == Passage::no_link) continue;
+        Link& link = links_[number];
+        serve(link, passage.start);
+        if (link.streams.empty()) link.service = link.weight = 0;
+        link.weight += passage.weight;
+        slots_[slot].end[i] = link.service + passage.bytes / passage.weight;
+        link.streams.push_back({slots_[slot].end[i], link.begun++, slot});
+        std::push_heap(link.streams.begin(), link.streams.end(), later);
+        ++slots_[slot].links_left;
+        await_next_end(number);
+    }
+    if (slots_[slot].links_left == 0) served(slot, passage.start, passed);
+}
+
+/// This is where times are rounded to whole picoseconds.
+void FairLinks::await_next_end(std::uint32_t number) {
+    Link& link = links_[number];
+    ++link.round;
+    if (link.streams.empty()) return;
+    const double left = (link.streams.front().end - link.service) * link.weight / link.bytes_per_picosecond;
+    ends_.push({link.last + from_seconds(std::max(left, 0.0) * 1e-12), number, link.round});
+}
+
+void FairLinks::end(const End& end, std::vector<Passage>& passed) {
+    Link& link = links_[end.link];
+    serve(link, end.time);
+    link.service = std::max(link.service, link.streams.front().end);
+    ended_.clear();
+    while (!link.streams.empty() && link.streams.front().end <= link.service) {
+        const std::uint32_t slot = link.streams.front().slot;
+        ended_.push_back(slot);
+        link.weight -= slots_[slot].passage.weight;
+        std::pop_heap(link.streams.begin(), link.streams.end(), later);
+        link.streams.pop_back();
+    }
+    await_next_end(end.link);
+    for (const std::uint32_t slot : ended_) {
+        leave(slots_[slot], end.link, end.time);
+        if (slots_[slot].links_left == 0) served(slot, end.time, passed);
+    }
+}
+
+/// A link has served a message. Notes what of it another link has still to serve, and at which rate.
+void FairLinks::leave(Slot& slot, std::uint32_t number, Time now) {
+    Link& link = links_[number];
+    double late = std::max(link.missing, 0.0) / link.bytes_per_picosecond * 1e-12;
+    // A link that they leave room on is only slowed down.
+    const double taken = std::max(link.missing_rate, 0.0) / link.bytes_per_picosecond;
+    if (taken < 1) late = std::min(late, to_seconds(now - slot.passage.start) * taken / (1 - taken));
+    slot.latest = std::max(slot.latest, now + from_seconds(late));
+    if (--slot.links_left == 0) {
+        if (slot.early_link == none) return;
+        links_[slot.early_link].missing -= slot.early;
+        links_[slot.early_link].missing_rate -= slot.early_rate;
+        return;
+    }
+    const std::size_t place = slot.passage.links[0] == number ? 1 : 0;
+    Link& other = links_[slot.passage.links[place]];
+    serve(other, now);
+    slot.early_link = number;
+    slot.early = std::max(0.0, (slot.end[place] - other.service) * slot.passage.weight);
+    slot.early_rate = slot.early > 0 ? other.bytes_per_picosecond * slot.passage.weight / other.weight : 0;
+    link.missing += slot.early;
+    link.missing_rate += slot.early_rate;
+}
+
+/// The message of the same two nodes that was sent last before `passage` and is still being served. Looks at
+/// one end only where the other shows that there is none.
+std::uint32_t FairLinks::youngest_before(const Passage& passage) const {
+    std::uint32_t found = none;
+    for (const std::uint32_t number : passage.links) {
+        if (number == Passage::no_link) continue;
+        for (const Stream& stream : links_[number].streams) {
+            const Message& other = *slots_[stream.slot].passage.message;
+            if (other.from != passage.message->from || other.to != passage.message->to) continue;
+            if (other.sequence >= passage.message->sequence) continue;
+            if (found == none || other.sequence > slots_[found].passage.message->sequence)
+                found = stream.slot;
+        }
+    }
+    return found;
+}
+
+/// All its links have served it: it has passed, unless it would overtake another of the same pair of nodes.
+void FairLinks::served(std::uint32_t slot, Time now, std::vector<Passage>& passed) {
+    if (const std::uint32_t before = youngest_before(slots_[slot].passage); before != none) {
+        std::uint32_t last = before;
+        while (slots_[last].follower != none) last = slots_[last].follower;
+        slots_[last].follower = slot;
+        return;
+    }
+    for (std::uint32_t each = slot; each != none;) {
+        const std::uint32_t next = std::exchange(slots_[each].follower, none);
+        Passage& passage = slots_[each].passage;
+        passage.ends = std::max(now, passage.start + passage.at_least);
+        passage.late = std::max(Time::zero(), slots_[each].latest - passage.ends);
+        passed.push_back(passage);
+        spare_.push_back(each);
+        each = next;
+    }
+}
+
+}  // namespace heddle::sim

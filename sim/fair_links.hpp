@@ -1,0 +1,122 @@
+// Links whose bandwidth small messages share, each link by itself: a message has passed when every one of its
+// links has served it. What SimGrid does where one link is the narrow one, at a fraction of the price. Knows
+// no routes, no latencies and no large messages.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace heddle::sim {
+
+struct Message;
+
+/// A message on its links. All begin to serve it at `start`, in proportion to `weight` (processor sharing).
+struct Passage {
+    static constexpr std::uint32_t no_link = ~std::uint32_t{0};
+
+    Time start{};
+    Message* message = nullptr;
+    double bytes = 0;
+    double weight = 1;
+    std::array<std::uint32_t, 2> links{no_link, no_link};
+    Time at_least{};      ///< how long it takes alone; also what it takes where it has no link
+    Time extra{};         ///< what large messages on its way add, for the caller
+    bool inside = false;  ///< there are more links between its first and its last, for the caller
+    Time ends{};          ///< when it has passed, once it has
+    Time late{};          ///< how much later it may have passed in truth, see `FairLinks`
+};
+
+/// In truth a message that is held up on one link is no faster on its other one. There it has passed too
+/// early, and the rest of it is missing from the load that later messages find; this is what `late` counts.
+class FairLinks {
+public:
+    /// A new link; its number counts from 0. Bytes per second.
+    std::uint32_t add_link(double bandwidth);
+
+    /// `passage` will begin at its start, which must not lie before the last `run`. Any order.
+    void begin(const Passage& passage);
+
+    bool empty() const { return spare_.size() == slots_.size(); }
+
+    /// Nothing happens before this: no message begins, and none is served to the end. `never` if empty.
+    Time next();
+
+    /// Goes on to `until`, exclusive, and appends what has passed, in the order of time; of messages of one
+    /// pair of nodes none overtakes another. All that begins before `until` must be known.
+    void run(Time until, std::vector<Passage>& passed);
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    /// Kept in virtual service, as MemoryBus does: how many bytes a unit of weight has been given since the
+    /// link was idle. A message leaves at a service known from the beginning.
+    struct Stream {
+        double end = 0;
+        std::uint64_t number = 0;  ///< of messages on this link
+        std::uint32_t slot = 0;
+    };
+    struct Link {
+        double bytes_per_picosecond = 0;
+        double service = 0;
+        double weight = 0;
+        double missing = 0;       ///< bytes that have passed too early
+        double missing_rate = 0;  ///< at which they flow in truth, in bytes per picosecond
+        Time last{};
+        std::uint64_t begun = 0;
+        std::uint32_t round = 0;  ///< changes whenever the next end does
+        std::vector<Stream> streams;
+    };
+    struct Slot {
+        Passage passage;
+        std::array<double, 2> end{};  ///< on each of its links, in the link's service
+        double early = 0;             ///< bytes that passed its first link too early
+        double early_rate = 0;
+        Time latest{};  ///< when it may have passed its links in truth
+        std::uint32_t early_link = none;
+        std::uint32_t links_left = 0;
+        std::uint32_t follower = none;  ///< has been served, but waits for this one
+    };
+    struct End {
+        Time time{};
+        std::uint32_t link = 0;
+        std::uint32_t round = 0;
+        bool operator>(const End& other) const {
+            return std::tie(time, link, round) > std::tie(other.time, other.link, other.round);
+        }
+    };
+    struct Start {
+        Time time{};
+        NodeId from = 0;
+        std::uint64_t sequence = 0;
+        std::uint32_t slot = 0;
+        bool operator>(const Start& other) const {
+            return std::tie(time, from, sequence) > std::tie(other.time, other.from, other.sequence);
+        }
+    };
+    static bool later(const Stream& a, const Stream& b);
+    static void serve(Link& link, Time until);
+    void start(std::uint32_t slot, std::vector<Passage>& passed);
+    void end(const End& end, std::vector<Passage>& passed);
+    void await_next_end(std::uint32_t number);
+    void leave(Slot& slot, std::uint32_t number, Time now);
+    void served(std::uint32_t slot, Time now, std::vector<Passage>& passed);
+    std::uint32_t youngest_before(const Passage& passage) const;
+    void drop_stale_ends();
+
+    std::vector<Link> links_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> spare_;
+    std::priority_queue<Start, std::vector<Start>, std::greater<>> starts_;
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+    std::vector<std::uint32_t> ended_;
+};
+
+}  // namespace heddle::sim

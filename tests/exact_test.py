@@ -1,0 +1,39 @@
+"""Small messages as calculated against SimGrid: seven programs on 16 nodes, two seeds, must agree, or warn if they do not.
+The whole comparison is bench/sim_exact.py.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build")
+    parser.add_argument("--heddle", required=True)
+    options = parser.parse_args()
+    doctor = subprocess.run([options.heddle, "doctor", "--json"], capture_output=True, text=True, check=True)
+    if not json.loads(doctor.stdout)["simulation"]:
+        print("built without simulation")
+        return SKIPPED
+    script = os.path.join(options.source, "bench", "sim_exact.py")
+
+    def status(*words):
+        return subprocess.run([sys.executable, "-B", script, "--heddle", options.heddle, "--check", *words],
+                              check=False).returncode
+
+    calm = ["uts", "nqueens", "cholesky_metis", "stencil", "all_to_all", "incast", "ping_pong"]  # agree with any seed
+    good = status("--nodes", "16", "--seeds", "2", "--programs", *calm) == 0
+    # Off, and the run says so: each message is held up at both of its ends.
+    good &= status("--nodes", "16", "--seeds", "1", "--bandwidth", "10Gbps", "--programs", "all_to_all", "incast") == 0
+    # The test of the test: a bound that nothing meets.
+    good &= status("--nodes", "16", "--seeds", "1", "--programs", "ping_pong", "--bound", "-1") == 1
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+// Small messages that are calculated arrive when SimGrid says, where one end of their way is the narrow one;
+// where it is not, the run warns. SimGrid's times come from the same program with contention `exact`.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/random.hpp"
+#include "tests/sim_harness.hpp"
+
+namespace heddle::sim::testing {
+namespace {
+
+using Contention = heddle::Network::Contention;
+
+struct Sent {
+    Time time{};
+    NodeId from = 0;
+    NodeId to = 0;
+    std::uint64_t bytes = 0;
+};
+
+struct Outcome {
+    std::vector<Time> arrivals;  ///< in the order of `Sent`
+    std::vector<std::string> warnings;
+};
+
+/// Sends all at their times, which rise for each node.
+Outcome sent_on(Platform platform, Contention contention, const std::vector<Sent>& all,
+                const SimOptions& options = {}) {
+    platform.network.contention = contention;
+    Outcome outcome;
+    outcome.arrivals.assign(all.size(), never);
+    SimBackend backend(platform, options);
+    run(
+        backend,
+        [&](Script&, Context& context) {
+            for (std::uint64_t i = 0; i < all.size(); ++i) {
+                if (all[i].from != context.id.node || context.id.core != 0) continue;
+                sleep_until(context, all[i].time);
+                runtime::Bytes bytes(all[i].bytes);
+                std::memcpy(bytes.data(), &i, sizeof i);
+                context.backend->send(context, all[i].to, std::move(bytes));
+            }
+        },
+        [&](Script&, Context& context, NodeId, std::span<const std::byte> message) {
+            std::uint64_t i = 0;
+            std::memcpy(&i, message.data(), sizeof i);
+            outcome.arrivals[i] = now(context);
+        });
+    outcome.warnings = backend.warnings();
+    return outcome;
+}
+
+void expect_as_in_simgrid(const Platform& platform, const std::vector<Sent>& all) {
+    const Outcome found = sent_on(platform, Contention::full, all);
+    const Outcome expected = sent_on(platform, Contention::exact, all);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        EXPECT_NEAR(static_cast<double>(found.arrivals[i].count()),
+                    static_cast<double>(expected.arrivals[i].count()), 1000)
+            << i;  // a nanosecond
+    }
+    EXPECT_TRUE(found.warnings.empty());
+    EXPECT_TRUE(expected.warnings.empty());
+}
+
+/// Sizes and times that all differ.
+std::vector<Sent> uneven(std::vector<Sent> all) {
+    Random random(5);
+    std::map<NodeId, Time> last;
+    for (Sent& one : all) {
+        one.bytes = 100 + random.below(3900);
+        one.time = last[one.from] += Time(static_cast<std::int64_t>(random.below(2'000'000)));
+    }
+    return all;
+}
+
+std::vector<Sent> many_to_one(NodeId nodes, int rounds) {
+    std::vector<Sent> all;
+    for (int round = 0; round < rounds; ++round) {
+        for (NodeId from = 1; from < nodes; ++from) all.push_back({Time{}, from, 0, 2000});
+    }
+    return all;
+}
+
+std::vector<Sent> one_to_many(NodeId nodes, int rounds) {
+    std::vector<Sent> all = many_to_one(nodes, rounds);
+    for (Sent& one : all) std::swap(one.from, one.to);
+    return all;
+}
+
+std::vector<Sent> all_to_all(NodeId nodes) {
+    std::vector<Sent> all;
+    for (NodeId from = 0; from < nodes; ++from) {
+        for (NodeId to = 0; to < nodes; ++to) {
+            if (from != to) all.push_back({Time{}, from, to, 2000});
+        }
+    }
+    return all;
+}
+
+TEST(SimSharing, ManyMessagesToOneNodeArriveAsInSimGrid) {
+    expect_as_in_simgrid(ideal(9), many_to_one(9, 1));
+    expect_as_in_simgrid(ideal(9), uneven(many_to_one(9, 1)));
+    // By the formula: eight share the link to the end.
+    for (const Time arrival : sent_on(ideal(9), Contention::full, many_to_one(9, 1)).arrivals) {
+        EXPECT_EQ(arrival, us(2) + 8 * us(2));
+    }
+}
+
+TEST(SimSharing, ManyMessagesFromOneNodeArriveAsInSimGrid) {
+    expect_as_in_simgrid(ideal(9), one_to_many(9, 1));
+    expect_as_in_simgrid(ideal(9), uneven(one_to_many(9, 3)));
+}
+
+TEST(SimSharing, MessagesFromAllToAllArriveAsInSimGrid) {
+    expect_as_in_simgrid(ideal(9), all_to_all(9));
+}
+
+// The nearer of two senders gets more of the link: SimGrid shares it in proportion to 1 / latency.
+TEST(SimSharing, NearMessagesGetMoreOfALinkAsInSimGrid) {
+    Platform platform = ideal(16);
+    platform.network.topology = Network::Topology::fat_tree;
+    platform.network.shape = {4, 4};
+    expect_as_in_simgrid(platform, {{Time{}, 1, 0, 3000}, {Time{}, 5, 0, 3000}});
+    platform.network.topology = Network::Topology::torus;
+    platform.network.shape = {4, 4};
+    expect_as_in_simgrid(platform, {{Time{}, 1, 0, 3000}, {Time{}, 2, 0, 3000}, {Time{}, 3, 0, 3000}});
+}
+
+TEST(SimSharing, SmallMessagesOfAPairArriveInOrderAlsoInSimGrid) {
+    std::vector<Sent> all;
+    for (const std::uint64_t bytes : {3000UL, 8UL, 2000UL, 10UL, 4000UL, 9UL, 1000UL}) {
+        all.push_back({Time{}, 0, 1, bytes});
+        all.push_back({Time{}, 2, 1, bytes / 2 + 8});
+    }
+    for (const Contention contention : {Contention::full, Contention::exact}) {
+        const Outcome outcome = sent_on(ideal(3), contention, all);
+        for (std::size_t i = 2; i < all.size(); ++i) {
+            EXPECT_LE(outcome.arrivals[i - 2], outcome.arrivals[i]) << i;
+        }
+    }
+}
+
+TEST(SimSharing, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
+    for (const Contention contention : {Contention::full, Contention::exact}) {
+        for (const auto topology : {Network::Topology::star, Network::Topology::torus}) {
+            Platform platform = ideal(9);
+            platform.network.topology = topology;
+            const std::vector<Sent> all = uneven(all_to_all(9));
+            EXPECT_EQ(sent_on(platform, contention, all).arrivals,
+                      sent_on(platform, contention, all, {.reverse_nodes = true}).arrivals);
+        }
+    }
+}
+
+// 1 and 3 send to 0, each at half speed; so 1 is still sending when it begins another message, which the
+// calculation gives all of the link, and SimGrid half of it for 4 us.
+TEST(SimSharing, MessagesHeldUpAtBothEndsAreWarnedOf) {
+    const std::vector<Sent> all = {{Time{}, 1, 0, 4000}, {Time{}, 3, 0, 4000}, {us(4), 1, 2, 4000}};
+    const Outcome found = sent_on(ideal(4), Contention::full, all);
+    const Outcome expected = sent_on(ideal(4), Contention::exact, all);
+    EXPECT_EQ(found.warnings.size(), 1U);
+    EXPECT_EQ(found.arrivals, (std::vector<Time>{us(10), us(10), us(10)}));
+    EXPECT_NEAR(to_seconds(expected.arrivals[2]), to_seconds(us(12)), 1e-9);
+    EXPECT_TRUE(sent_on(ideal(4), Contention::full, {all[0], all[1]}).warnings.empty());
+}
+
+// Two switches and one cable between them: no link but that one is narrow, and it is not calculated with.
+TEST(SimSharing, LoadInsideTheNetworkIsWarnedOf) {
+    Platform platform = ideal(16);
+    platform.network.topology = Network::Topology::fat_tree;
+    platform.network.shape = {8, 2};
+    platform.network.cables = {1, 1};
+    std::vector<Sent> across;
+    std::vector<Sent> near;
+    for (NodeId from = 0; from < 8; ++from) {
+        across.push_back({Time{}, from, from + 8, 2000});
+        near.push_back({Time{}, from, from ^ 1, 2000});
+    }
+    const Outcome found = sent_on(platform, Contention::full, across);
+    ASSERT_EQ(found.warnings.size(), 1U);
+    EXPECT_NE(found.warnings[0].find("contention=exact"), std::string::npos) << found.warnings[0];
+    const Outcome expected = sent_on(platform, Contention::exact, across);
+    EXPECT_TRUE(expected.warnings.empty());
+    // The test of the test: it is off.
+    EXPECT_GT(to_seconds(expected.arrivals[0]), 2 * to_seconds(found.arrivals[0]));
+    EXPECT_TRUE(sent_on(platform, Contention::full, near).warnings.empty());
+    expect_as_in_simgrid(platform, near);
+}
+
+}  // namespace
+}  // namespace heddle::sim::testing
