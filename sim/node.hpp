@@ -54,7 +54,8 @@ struct World {
     World(SimgridProcess& simgrid, const heddle::Network& settings, bool compete, std::size_t lane_count)
         : network(simgrid, settings), messages_compete(compete), lanes(lane_count) {}
 
-    Lane& lane_of(NodeId node) { return lanes[node % lanes.size()]; }
+    std::size_t lane_number(NodeId node) const { return node % lanes.size(); }
+    Lane& lane_of(NodeId node) { return lanes[lane_number(node)]; }
 
     Network network;  ///< asked between windows only
     bool messages_compete;

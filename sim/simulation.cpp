@@ -20,7 +20,12 @@ constexpr Time window_max = std::chrono::milliseconds(1);
 
 Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, Crew* crew,
                        std::atomic<std::int64_t>& elapsed)
-    : world_(world), nodes_(nodes), reverse_(reverse), crew_(crew), elapsed_(elapsed) {}
+    : world_(world),
+      nodes_(nodes),
+      reverse_(reverse),
+      crew_(crew),
+      due_of_lane_(world.lanes.size()),
+      elapsed_(elapsed) {}
 
 // Invariant: at the beginning of a window [T, T + L), L being the lookahead, every message that arrives
 // before T + L is in its receiver's heap. A message that is sent in the window arrives at T + L or later: a
@@ -58,6 +63,8 @@ void Simulation::run_window(Time begin) {
     }
     if (reverse_) std::reverse(due_.begin(), due_.end());
     stopped_at_.assign(world_.lanes.size(), due_.size());
+    for (auto& due : due_of_lane_) due.clear();
+    for (std::size_t i = 0; i < due_.size(); ++i) due_of_lane_[world_.lane_number(due_[i])].push_back(i);
     next_lane_.store(0, std::memory_order_relaxed);
     if (crew_ && due_.size() > 1) {
         crew_->run([this, end] { run_lanes(end); });
@@ -85,15 +92,16 @@ void Simulation::run_lanes(Time end) {
 
 void Simulation::run_lane(std::size_t lane, Time end) {
     Lane& mine = world_.lanes[lane];
-    for (std::size_t i = 0; i < due_.size() && !mine.switchboard.failure; ++i) {
-        if (&world_.lane_of(due_[i]) != &mine) continue;
-        const std::size_t lanes = world_.lanes.size();
-        if (i + 3 * lanes < due_.size()) nodes_[due_[i + 3 * lanes]].prefetch_object();
-        if (i + 2 * lanes < due_.size()) nodes_[due_[i + 2 * lanes]].prefetch_lists();
-        if (i + lanes < due_.size()) nodes_[due_[i + lanes]].prefetch();
-        nodes_[due_[i]].run_until(end);
-        if (mine.switchboard.failure) stopped_at_[lane] = i;
-        if (world_.lanes.size() == 1) nodes_[due_[i]].hand_over();  // while they are in the cache
+    // Only of this lane: another thread may be at any other node.
+    const std::vector<std::size_t>& due = due_of_lane_[lane];
+    const auto node = [&](std::size_t i) -> SimNode& { return nodes_[due_[due[i]]]; };
+    for (std::size_t i = 0; i < due.size() && !mine.switchboard.failure; ++i) {
+        if (i + 3 < due.size()) node(i + 3).prefetch_object();
+        if (i + 2 < due.size()) node(i + 2).prefetch_lists();
+        if (i + 1 < due.size()) node(i + 1).prefetch();
+        node(i).run_until(end);
+        if (mine.switchboard.failure) stopped_at_[lane] = due[i];
+        if (world_.lanes.size() == 1) node(i).hand_over();  // while it is in the cache
     }
 }
 

@@ -44,6 +44,7 @@ private:
     std::atomic<std::size_t> next_lane_{0};  ///< of this window, that nobody is at yet
     std::vector<Entry> heap_;                ///< by next event; entries that are out of date are skipped
     std::vector<NodeId> due_;
+    std::vector<std::vector<std::size_t>> due_of_lane_;  ///< places in `due_`
     std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the node that failed
     std::vector<Arrival> arrivals_;
     std::atomic<std::int64_t>& elapsed_;
