@@ -153,16 +153,17 @@ void PerfettoTrace::end_slice(std::uint64_t track, Time time) {
 }
 
 void PerfettoTrace::write_event(Time time) {
-    ProtobufMessage whole;
-    whole.number(packet::timestamp, nanoseconds(time))
+    packet_.clear();
+    packet_.number(packet::timestamp, nanoseconds(time))
         .number(packet::sequence_flags, packet::needs_state)
         .message(packet::track_event, event_);
-    write_packet(whole);
+    write_packet(packet_);
 }
 
 void PerfettoTrace::write_packet(ProtobufMessage& whole) {
     whole.number(packet::sequence_id, sequence);
-    sink_.write(ProtobufMessage().message(trace::packet, whole).bytes());
+    framed_.clear();
+    sink_.write(framed_.message(trace::packet, whole).bytes());
 }
 
 }  // namespace heddle::results

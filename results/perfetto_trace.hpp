@@ -40,7 +40,7 @@ private:
     TraceSink& sink_;
     NodeId nodes_ = 0;
     CoreId cores_ = 0;
-    ProtobufMessage event_;
+    ProtobufMessage event_, packet_, framed_;  // kept for their memory
 };
 
 }  // namespace heddle::results
