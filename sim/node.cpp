@@ -278,6 +278,7 @@ void SimNode::receive_next(Time now) {
 
 void SimNode::deliver(Time now) {
     Message& message = *received_.front();
+    const MessageNote note = note_of(message);  // its body is given away
     Context& receiver = *receiver_.context;
     receiver.clock = now;
     receiver.horizon = never;          // a handler runs in one go
@@ -287,7 +288,7 @@ void SimNode::deliver(Time now) {
     if (body && body.use_count() > 1) body = std::make_shared<runtime::Bytes>(*body);
     program_->deliver(message.from, message.bytes, std::move(body));
     if (all_busy) take_from_core(receiver.clock - now);
-    if (receiver.recorder) receiver.recorder->delivered(note_of(message), receiver.clock);
+    if (receiver.recorder) receiver.recorder->delivered(note, receiver.clock);
     world_.mailroom.give_back(message);
     received_.pop_front();
     if (!received_.empty()) receive_next(now);

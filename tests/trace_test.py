@@ -114,7 +114,7 @@ def picoseconds(text):
 def read_paje(text):
     """States of workers {container: [(begin, end, name)]} in picoseconds, and links {key: (begin, end)}."""
     kinds, kind = {}, None
-    states, current, links, before = collections.defaultdict(list), {}, {}, 0
+    states, current, links, sizes, before = collections.defaultdict(list), {}, {}, {}, 0
     for line in text.splitlines():
         words = line.split()
         if words[0] == "%EventDef":
@@ -135,8 +135,10 @@ def read_paje(text):
         elif kind == "PajeStartLink":
             assert words[-1] not in links
             links[words[-1]] = (time, None)
+            sizes[words[-1]] = words[4]
         elif kind == "PajeEndLink":
             links[words[-1]] = (links[words[-1]][0], time)
+            assert sizes[words[-1]] == words[4], "a message keeps its size"
     assert all(name == "gone" for _, name in current.values()), "every worker ends"
     return states, links
 
