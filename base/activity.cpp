@@ -12,32 +12,21 @@ const char* name(Activity activity) {
     return names[static_cast<std::size_t>(activity)];
 }
 
-void RunReach::note(Time time) {
-    constexpr Time step = std::chrono::microseconds(10);
+void RunReach::raise(Time time) {
     std::int64_t known = reach_.load(std::memory_order_relaxed);
-    while (time.count() > known + step.count() &&
+    while (time.count() > known &&
            !reach_.compare_exchange_weak(known, time.count(), std::memory_order_relaxed)) {
     }
 }
 
 // Invariant: `times_` covers [0, settled_), `changes_` the rest up to since_, and since then it is
 // `current_`. What is settled lies before the end of the run, whenever that will be.
-Activity TimeSheet::enter(Activity next, Time now) {
-    now = std::max(now, since_);
-    if (in_task_) {
-        times_[current_] += now - since_;
-        settled_ = now;
-    } else if (now > since_) {
-        changes_.push_back({current_, now});
-    }
+void TimeSheet::remember(Time now) {
+    if (now > since_) changes_.push_back({current_, now});
     since_ = now;
-    const Activity before = current_;
-    current_ = next;
-    if (changes_.size() >= many_) {
-        if (reach_) settle(reach_->get());
-        many_ = std::max<std::size_t>(64, 2 * changes_.size());
-    }
-    return before;
+    if (changes_.size() < many_) return;
+    if (reach_) settle(reach_->get());
+    many_ = std::max<std::size_t>(64, 2 * changes_.size());
 }
 
 void TimeSheet::begin_task() {

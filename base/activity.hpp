@@ -50,9 +50,15 @@ public:
     Time get() const { return Time(reach_.load(std::memory_order_relaxed)); }
 
     /// A task ends at `time` or later. Small steps are not noted: many workers read what this writes.
-    void note(Time time);
+    void note(Time time) {
+        constexpr Time step = std::chrono::microseconds(10);
+        if (time > get() + step) [[unlikely]]
+            raise(time);
+    }
 
 private:
+    void raise(Time time);
+
     std::atomic<std::int64_t> reach_{0};
 };
 
@@ -67,7 +73,17 @@ public:
     Activity current() const { return current_; }
 
     /// From `now` on the worker does `next`. Returns what it did before. `now` does not go back.
-    Activity enter(Activity next, Time now);
+    Activity enter(Activity next, Time now) {
+        const Activity before = current_;
+        if (in_task_) [[likely]] {
+            times_[before] += now - since_;
+            since_ = settled_ = now;
+        } else {
+            remember(now);
+        }
+        current_ = next;
+        return before;
+    }
 
     /// A task is on the worker's stack, so the run lasts at least until it ends. From `begin_task` to
     /// `end_task`, the outermost ones, nothing need be remembered.
@@ -79,6 +95,8 @@ public:
     ActivityTimes until(Time end) const;
 
 private:
+    void remember(Time now);
+
     /// Adds up what lies before `time`.
     void settle(Time time);
 
@@ -92,7 +110,7 @@ private:
     Time since_{};    ///< when `current_` began
     Time settled_{};  ///< how far `times_` goes
     ActivityTimes times_;
-    std::vector<Change> changes_;  ///< from `settled_` to `since_`, without gaps
+    std::vector<Change> changes_;  ///< from `settled_` to `since_`, without gaps; none in a task
     std::size_t many_ = 64;        ///< so many changes, and it is worth looking how far the run reaches
     const RunReach* reach_ = nullptr;
 };
