@@ -18,6 +18,7 @@
 #include "configs/experiment.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
+#include "results/trace_recorder.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/wall_clock.hpp"
@@ -32,6 +33,7 @@ struct Options {
     std::string file;
     OverrideOptions overrides;
     std::string out;
+    std::string trace;
     bool no_tables = false;
     bool json = false;
     bool resolve = false;
@@ -41,7 +43,7 @@ struct Options {
 
 /// One run, from its world's beginning to its judged answer. Nothing where another process has the answer.
 std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when,
-                               unsigned sim_threads) {
+                               unsigned sim_threads, Recorder* recorder) {
     const auto workload = experiment.make_workload();
     auto world = make_world(experiment, sim_threads);
     const double placing = native::wall_seconds();
@@ -50,8 +52,9 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     Record record{experiment, world->topology(), workload->forecast(), {}, {}, versions(), {}, {}};
     record.timing.placement_seconds = began - placing;
     {
-        runtime::Execution execution(*world, experiment.schedule,
-                                     [&workload](NodeId node) { return workload->program(node); });
+        runtime::Execution execution(
+            *world, experiment.schedule, [&workload](NodeId node) { return workload->program(node); },
+            recorder);
         const ProgressLine line(execution, fmt::format("{}, seed {}", experiment.name, experiment.seed),
                                 when);
         record.result = execution.run();
@@ -82,6 +85,17 @@ std::string verdict_in_words(const workloads::Verdict& verdict) {
     return verdict.reason.empty() ? word : fmt::format("{} ({})", word, verdict.reason);
 }
 
+/// What the workers did with their time, in hundredths of it.
+std::string times_in_words(const ActivityTimes& times) {
+    std::string words;
+    for (const Activity activity : all_activities) {
+        const double share =
+            times.sum() > Time::zero() ? to_seconds(times[activity]) / to_seconds(times.sum()) : 0;
+        words += fmt::format("{}{} {:.1f}%", words.empty() ? "" : ", ", name(activity), 100 * share);
+    }
+    return words;
+}
+
 /// Thief by victim, where it fits a screen.
 std::string matrix(const Record& record) {
     const NodeId nodes = record.topology.nodes;
@@ -110,6 +124,7 @@ std::string table_of(const Record& record) {
          {"  check", verdict_in_words(record.verdict)},
          {"  makespan", fmt::format("{}{}", show_seconds(to_seconds(record.result.makespan)),
                                     virtual_time ? " (virtual)" : "")},
+         {"  time", times_in_words(total.times)},
          {"  tasks", grouped(total.tasks)},
          {"  steals", fmt::format("{} within nodes, {} between nodes", grouped(total.steals_within_node),
                                   grouped(total.steals_between_nodes))},
@@ -140,6 +155,18 @@ std::string table_of(const std::vector<Record>& records) {
     return columns(rows, 2) + "\n" + table_of(records[median]);
 }
 
+/// A trace is of one run, in one process.
+void check_trace(const configs::Experiment& experiment) {
+    if (experiment.repeat != 1) {
+        throw Error(fmt::format("--trace records one run, and there are {}", experiment.repeat),
+                    "add --repeat 1, and --seed for the run that you mean", experiment.where("repeat"));
+    }
+    if (experiment.backend == configs::Backend::native && experiment.platform.nodes > 1) {
+        throw Error("--trace records native runs of one node only", "add --backend sim, or leave --trace out",
+                    experiment.where("platform.nodes"));
+    }
+}
+
 int run(const Options& options) {
     const Part part = part_of_this_process();
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
@@ -149,6 +176,7 @@ int run(const Options& options) {
     try {
         experiment = configs::read_experiment(options.file, overrides);
         if (!options.resolve) settle(experiment, part);
+        if (!options.trace.empty()) check_trace(experiment);
     } catch (const Error&) {
         if (part.speaks()) throw;
         return mistake;  // which node 0 speaks of
@@ -166,17 +194,22 @@ int run(const Options& options) {
                       options.no_tables ? results::Store::Tables::leave : results::Store::Tables::write);
     }
 
+    std::optional<results::TraceRecorder> trace;
+    if (!options.trace.empty()) trace.emplace(options.trace);
+
     const auto when = !part.speaks()     ? ProgressLine::When::never
                       : options.progress ? ProgressLine::When::always
                                          : ProgressLine::When::on_terminal;
     std::vector<Record> records;
     for (std::uint32_t i = 0; i < experiment.repeat; ++i) {
-        auto record = run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads);
+        auto record = run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads,
+                               trace ? &*trace : nullptr);
         if (!record) continue;
         if (store) store->write(*record);
         records.push_back(std::move(*record));
     }
     if (records.empty()) return success;  // another process speaks
+    if (trace) trace->commit();
 
     std::cout << (options.json          ? results::summary_json(records)
                   : records.size() == 1 ? table_of(records[0])
@@ -200,6 +233,11 @@ void add_run(CLI::App& app, Action& action) {
     verb->add_flag("--json", options->json, "print one JSON object and nothing else");
     verb->add_option("--out", options->out, "directory for results: a subdirectory for each cell, runs.csv")
         ->type_name("DIR");
+    verb->add_option(
+            "--trace", options->trace,
+            "record what every worker does and every message: *.pftrace for Perfetto, *.paje or *.trace for "
+            "Paje viewers, with .gz at the end compressed")
+        ->type_name("FILE");
     verb->add_flag("--no-tables", options->no_tables,
                    "with --out: write the cells alone, and leave runs.csv to whoever started this run");
     verb->add_flag("--resolve", options->resolve,

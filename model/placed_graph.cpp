@@ -103,9 +103,14 @@ const Handler datum_handler(
 }  // namespace
 
 PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
-    : plan_(plan), node_(node), held_(plan.incoming(node).size()), missing_(plan.tasks_on(node)) {
+    : plan_(plan),
+      node_(node),
+      held_(plan.incoming(node).size()),
+      missing_(plan.tasks_on(node)),
+      unready_(plan.placement().grid().cores) {
     for (CoreId core = 0; core < plan.placement().grid().cores; ++core) {
         const auto tasks = plan.tasks_of({node, core});
+        unready_[core].store(static_cast<std::uint32_t>(tasks.size()));
         for (std::size_t i = 0; i < tasks.size(); ++i) {
             const auto inputs = static_cast<std::uint32_t>(plan.inputs(tasks[i]).size());
             const bool waits_its_turn = plan.order() == PlacedGraph::Order::strict && i > 0;
@@ -124,9 +129,7 @@ void PlacedGraphProgram::begin(Worker& worker) {
     const bool strict = plan_.order() == PlacedGraph::Order::strict;
     for (const TaskIndex task : plan_.tasks_of(worker.id)) {
         // Not `missing_`: a message may have made it zero, and then the task is in the queue already.
-        if (plan_.inputs(task).empty())
-            worker.node().put_ranked(worker, worker.outbox(), worker.id.core,
-                                     {plan_.rank(task), &task_type, task});
+        if (plan_.inputs(task).empty()) put({worker.node(), worker, worker.outbox()}, worker.id.core, task);
         if (strict) break;
     }
 }
@@ -190,8 +193,12 @@ void PlacedGraphProgram::arrive(const Caller& caller, const PlacedGraph::Deliver
 void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
     caller.context.charge(caller.context.costs.sync);
     if (missing_[plan_.local(task)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    caller.node.put_ranked(caller.context, caller.outbox, plan_.placement().of(task).core,
-                           {plan_.rank(task), &task_type, task});
+    put(caller, plan_.placement().of(task).core, task);
+}
+
+void PlacedGraphProgram::put(const Caller& caller, CoreId core, TaskIndex task) {
+    unready_[core].fetch_sub(1, std::memory_order_relaxed);
+    caller.node.put_ranked(caller.context, caller.outbox, core, {plan_.rank(task), &task_type, task});
 }
 
 }  // namespace heddle::model

@@ -136,6 +136,9 @@ public:
     ~PlacedGraphProgram() override;
 
     void begin(runtime::Worker& worker) override;
+    bool expects_data(CoreId core) const override {
+        return unready_[core].load(std::memory_order_relaxed) != 0;
+    }
 
     const PlacedGraph& plan() const { return plan_; }
 
@@ -169,11 +172,13 @@ private:
     void send(const Caller& caller, std::uint32_t delivery, const Datum& datum);
     void arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum);
     void signal(const Caller& caller, TaskIndex task);
+    void put(const Caller& caller, CoreId core, TaskIndex task);
 
     const PlacedGraph& plan_;
     NodeId node_;
     std::vector<Held> held_;                           ///< by Delivery::local
     std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
+    std::vector<std::atomic<std::uint32_t>> unready_;  ///< tasks that miss some, by core
 };
 
 }  // namespace heddle::model

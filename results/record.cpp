@@ -52,6 +52,13 @@ Json steals_of(const Record& record) {
             {"matrix", std::move(matrix)}};
 }
 
+Json times_of(const Record& record) {
+    Json times = Json::object();
+    for (const Activity activity : all_activities)
+        times[name(activity)] = seconds(record.result.total.times[activity]);
+    return times;
+}
+
 /// A number that is not known is null.
 Json known(const std::optional<double>& value) {
     return value ? number(*value) : Json(nullptr);
@@ -76,6 +83,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"data_bytes", total.data_bytes},
                  {"promised_data_bytes", known(record.forecast.data_bytes)},
                  {"busy_seconds", seconds(total.busy)},
+                 {"time_seconds", times_of(record)},
                  {"nodes", record.topology.nodes},
                  {"cores", record.topology.cores},
                  {"warnings", record.warnings}};

@@ -16,8 +16,10 @@
 #include <span>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/ids.hpp"
 #include "base/platform.hpp"
+#include "base/recorder.hpp"
 #include "base/time.hpp"
 
 namespace heddle::runtime {
@@ -87,6 +89,14 @@ struct Context {
     Overheads costs{};             ///< what each operation is charged; all zero where nothing is charged
     void* backend_data = nullptr;  ///< the backend's own
     const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
+    TimeSheet times;               ///< of a worker
+    Recorder* recorder = nullptr;  ///< who listens to the run, if anybody
+
+    /// From `time` on this worker does `next`. Returns what it did before.
+    Activity enter(Activity next, Time time) {
+        if (recorder) recorder->entered(id, next, time);
+        return times.enter(next, time);
+    }
 
     /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
     void charge(Time cost);

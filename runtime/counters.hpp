@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/activity.hpp"
 #include "base/time.hpp"
 
 namespace heddle::runtime {
@@ -18,7 +19,8 @@ struct Counters {
     std::uint64_t active_messages = 0;       ///< before aggregation
     std::uint64_t bytes = 0;                 ///< sent to other nodes
     std::uint64_t data_bytes = 0;            ///< of those: data that tasks hand to each other
-    Time busy{};  ///< time that workers spent on tasks, summed over the node's workers
+    Time busy{};          ///< time that workers spent on tasks, summed over the node's workers
+    ActivityTimes times;  ///< from the start to the end of the last task, summed over the node's workers
 
     Counters& operator+=(const Counters& other) {
         tasks += other.tasks;
@@ -30,6 +32,7 @@ struct Counters {
         bytes += other.bytes;
         data_bytes += other.data_bytes;
         busy += other.busy;
+        times += other.times;
         return *this;
     }
 };

@@ -29,22 +29,55 @@ void combine(Answer& whole, const Answer& part) {
 }  // namespace
 
 struct Execution::State {
-    State(Backend& world, const Schedule& choices, ProgramFactory make)
+    State(Backend& world, const Schedule& choices, ProgramFactory make, Recorder* told)
         : backend(world),
           schedule(choices),
           make_program(std::move(make)),
+          recorder(told),
           nodes(world.topology().nodes),
           seen(world.topology().nodes) {}
 
     Backend& backend;
     Schedule schedule;
     ProgramFactory make_program;
+    Recorder* recorder;
+    RunReach reach;
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<std::atomic<const Node*>> seen;  ///< the same, for the eyes of other threads
+
+    void begin_recording();
+    void account(RunResult& result, std::vector<NodeReport>& reports) const;
 };
 
-Execution::Execution(Backend& backend, const Schedule& schedule, ProgramFactory make_program)
-    : state_(std::make_unique<State>(backend, schedule, std::move(make_program))) {
+void Execution::State::begin_recording() {
+    if (!recorder) return;
+    // Workers that run at the same time may tell of something a little after it happened.
+    const Time late = backend.gate_open() ? Time(std::chrono::milliseconds(100)) : Time::zero();
+    const runtime::Topology& topology = backend.topology();
+    recorder->begin(topology.nodes, topology.cores,
+                    [this, late] { return std::min(backend.elapsed() - late, reach.get()); });
+}
+
+/// What all workers did until the makespan. Nodes of other processes knew of their own tasks only: from their
+/// last one on they count as idle.
+void Execution::State::account(RunResult& result, std::vector<NodeReport>& reports) const {
+    const CoreId cores = backend.topology().cores;
+    for (NodeReport& report : reports) {
+        ActivityTimes& times = report.counters.times;
+        if (const auto& node = nodes[report.node]) {
+            times = {};
+            for (CoreId core = 0; core < cores; ++core) {
+                times += result.workers.emplace_back(node->times(core, result.makespan));
+            }
+        } else {
+            times[Activity::idle] += result.makespan * cores - times.sum();
+        }
+    }
+}
+
+Execution::Execution(Backend& backend, const Schedule& schedule, ProgramFactory make_program,
+                     Recorder* recorder)
+    : state_(std::make_unique<State>(backend, schedule, std::move(make_program), recorder)) {
     // An unknown policy is refused here, before a world is built.
     const Topology alone{1, 1, {0}};
     make_victim_policy({{}, &alone, schedule.stealing, Random(0)});
@@ -55,9 +88,12 @@ Execution::Execution(Backend& backend, const Schedule& schedule, ProgramFactory 
 Execution::~Execution() = default;
 
 RunResult Execution::run() {
+    state_->begin_recording();
     state_->backend.run([this](NodeId id) -> NodeProgram& {
         auto& node = state_->nodes[id];
-        node = std::make_unique<Node>(id, state_->backend, state_->schedule, state_->make_program);
+        node = std::make_unique<Node>(id, state_->backend, state_->schedule, state_->make_program,
+                                      state_->reach);
+        node->tell(state_->recorder);
         state_->seen[id].store(node.get());
         return *node;
     });
@@ -70,10 +106,13 @@ RunResult Execution::run() {
     std::sort(reports.begin(), reports.end(),
               [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
     result.complete = true;
+    for (const NodeReport& report : reports)
+        result.makespan = std::max(result.makespan, report.last_task_end);
+    state_->account(result, reports);
+    if (state_->recorder) state_->recorder->finish(result.makespan);
     for (NodeReport& report : reports) {
         result.evidence.push_back(std::move(report.evidence));
         combine(result.answer, report.answer);
-        result.makespan = std::max(result.makespan, report.last_task_end);
         result.total += report.counters;
         result.nodes.push_back(report.counters);
         for (const auto& [victim, tasks] : report.stolen_from) result.steals[{report.node, victim}] += tasks;

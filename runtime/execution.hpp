@@ -23,7 +23,9 @@ struct RunResult {
     Counters total;
     std::vector<Counters> nodes;
     std::map<std::pair<NodeId, NodeId>, std::uint64_t> steals;  ///< (thief, victim) -> tasks, victim != thief
-    std::vector<Bytes> evidence;                                ///< of each node: Program::evidence
+    std::vector<ActivityTimes>
+        workers;  ///< of the nodes in this process, core by core, from the start to the makespan
+    std::vector<Bytes> evidence;  ///< of each node: Program::evidence
 };
 
 /// Progress of a run, readable from any thread while it is on.
@@ -37,8 +39,9 @@ public:
 class Execution final : public Progress {
 public:
     /// `backend`, and what `make_program` refers to, must outlive the execution. Throws Error for an unknown
-    /// policy.
-    Execution(Backend& backend, const Schedule& schedule, ProgramFactory make_program);
+    /// policy. `recorder`, if any, is told of the run.
+    Execution(Backend& backend, const Schedule& schedule, ProgramFactory make_program,
+              Recorder* recorder = nullptr);
     ~Execution() override;
 
     /// Runs to the end. Called once. Throws Error where the world cannot be built or a node is lost.

@@ -30,11 +30,13 @@ const Handler report_handler(
 
 }  // namespace
 
-Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program)
+Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program,
+           RunReach& reach)
     : id_(id),
       backend_(backend),
       topology_(backend.topology()),
       schedule_(schedule),
+      reach_(reach),
       program_(make_program(id)),
       termination_(id, topology_.nodes, [this] { return passive(); }),
       steals_(*this),
@@ -164,8 +166,20 @@ NodeReport Node::report() const {
         report.counters.busy += worker->busy();
         report.last_task_end = std::max(report.last_task_end, worker->last_task_end());
     }
+    // Where others worked longer, whoever knows the makespan adds the rest.
+    const Time known = std::max(report.last_task_end, reach_.get());
+    for (CoreId core = 0; core < cores(); ++core) report.counters.times += times(core, known);
     for (const auto& [victim, tasks] : report.stolen_from) report.counters.steals_between_nodes += tasks;
     return report;
+}
+
+ActivityTimes Node::times(CoreId core, Time makespan) const {
+    return workers_[core]->times.until(makespan);
+}
+
+void Node::tell(Recorder* recorder) {
+    for (const auto& worker : workers_) worker->recorder = recorder;
+    receiver_.recorder = recorder;
 }
 
 void Node::leave(Worker& worker) {

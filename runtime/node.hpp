@@ -26,7 +26,9 @@ class Worker;
 
 class Node final : public NodeProgram {
 public:
-    Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program);
+    /// `reach`: shared by the nodes of the process. It, and the backend and schedule, must outlive the node.
+    Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program,
+         RunReach& reach);
     ~Node() override;
 
     // --- what the backend calls
@@ -40,6 +42,7 @@ public:
     const Schedule& schedule() const { return schedule_; }
     Worker& worker(CoreId core) { return *workers_[core]; }
     Program& program() { return *program_; }
+    RunReach& reach() { return reach_; }
 
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
@@ -90,6 +93,12 @@ public:
     NodeReport report() const;
     std::uint64_t tasks() const;
 
+    /// What a worker did until the end of the run's last task.
+    ActivityTimes times(CoreId core, Time makespan) const;
+
+    /// Tells `recorder` of everything from now on. Before the run.
+    void tell(Recorder* recorder);
+
 private:
     bool passive() const;
     void leave(Worker& worker);
@@ -98,6 +107,7 @@ private:
     Backend& backend_;
     const Topology& topology_;
     const Schedule& schedule_;
+    RunReach& reach_;
     std::unique_ptr<Program> program_;
     Termination termination_;
     Context receiver_;

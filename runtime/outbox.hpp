@@ -72,6 +72,7 @@ public:
 
     /// Sends what has gathered.
     void flush();
+    bool empty() const { return open_.empty(); }
 
     Context& context() const { return context_; }
 

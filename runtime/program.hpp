@@ -36,6 +36,10 @@ public:
     /// Runs once on every worker of the node, as that worker's first task.
     virtual void begin(Worker& worker) = 0;
 
+    /// True where tasks were placed on a worker of this node whose data are not all here: such a worker
+    /// waits, and is not idle. Asked before a worker rests.
+    virtual bool expects_data(CoreId /*core*/) const { return false; }
+
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.
     virtual Answer answer() const = 0;

@@ -42,6 +42,7 @@ Worker::Worker(Node& node, CoreId core)
       back_off_(node.schedule().stealing.back_off_min) {
     backend = node.receiver().backend;
     id = {node.id(), core};
+    times.follow(node.reach());
 }
 
 Worker::~Worker() = default;
@@ -76,7 +77,16 @@ bool Worker::pop_slow(Slot* slot) {
 void Worker::work_slow(std::uint64_t units) {
     static const std::function<void()> nothing = [] {};
     const auto n = static_cast<double>(units);
-    backend->compute(*this, {unit_.flops * n, unit_.bytes * n}, nothing);
+    compute({unit_.flops * n, unit_.bytes * n}, nothing);
+}
+
+void Worker::compute(Work cost, const std::function<void()>& code) {
+    const Activity before = enter_now(Activity::working);
+    backend->compute(*this, cost, code);
+    if (before == Activity::working) return;
+    const Time end = backend->now(*this);
+    enter(before, end);
+    node_.reach().note(end);  // the task ends later
 }
 
 void Worker::serve_request(const Slot* head) {
@@ -95,14 +105,17 @@ void Worker::serve_request(const Slot* head) {
 // that no task is left without a worker.
 void Worker::wait_for(Slot* slot) {
     Slot* head = slot + 1;
+    const Activity before = times.current();
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
+        enter_now(Activity::stealing);
         // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
         // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
         const bool leapt = state >= taken_by(0) && steal_from(static_cast<CoreId>(state - taken_by(0)), head);
         if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done) run_something(head, slot);
         state = slot->state.load(std::memory_order_seq_cst);
     }
+    enter_now(before);
 }
 
 // --- looking for work
@@ -115,6 +128,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
         return false;
     }
     if (run_ranked(head)) return true;
+    enter_now(Activity::stealing);
     if (awaiting_answer_) {
         rest(never, awaited);
         if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
@@ -152,9 +166,9 @@ bool Worker::run_ready(Slot* head) {
     if (idle()) node_.begin_activity();
     const auto task = node_.ready().take();
     if (task) {
+        begin_task();
         charge(costs.token);
         count_task();
-        begin_task();
         task->run(*this, head);
         end_task();
     }
@@ -167,9 +181,9 @@ bool Worker::run_token(Slot* head) {
     if (idle()) node_.begin_activity();
     const auto token = node_.tokens().take();
     if (token) {
+        begin_task();
         charge(costs.token);
         count_task();
-        begin_task();
         token->type->run()(*this, head, token->payload);
         end_task();
         node_.steals().send_result(*this, *token);
@@ -183,6 +197,7 @@ bool Worker::run_ranked(Slot* head) {
     if (idle()) node_.begin_activity();
     const auto task = ranked_.take_first();
     if (task) {
+        enter_now(inside_task());
         charge(costs.token);
         run_taken(*task, head);
     }
@@ -253,12 +268,15 @@ void Worker::begin_task() {
     policy_->found();
     failures_ = 0;
     back_off_ = node_.schedule().stealing.back_off_min;
-    ++depth_;
+    if (depth_++ == 0) times.begin_task();
+    enter_now(inside_task());
 }
 
 void Worker::end_task() {
-    --depth_;
     last_task_end_ = backend->now(*this);
+    enter(Activity::overhead, last_task_end_);
+    if (--depth_ == 0) times.end_task();
+    node_.reach().note(last_task_end_);
 }
 
 // --- sleeping
@@ -267,16 +285,25 @@ void Worker::end_task() {
 // Invariant: a worker that sleeps has said so before it looked for a reason not to, and whoever makes such a
 // reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is missed.
 void Worker::rest(Time deadline, const Slot* awaited) {
+    if (!outbox_.empty()) enter_now(Activity::overhead);
     outbox_.flush();
     node_.sleepers().fetch_add(1, std::memory_order_seq_cst);
     sleeping_.store(true, std::memory_order_seq_cst);
     if (!something_to_do(awaited)) {
         const Time begin = backend->now(*this);
+        enter(resting(awaited), begin);
         backend->park(*this, deadline);
-        busy_ -= backend->now(*this) - begin;
+        const Time end = backend->now(*this);
+        enter(Activity::stealing, end);
+        busy_ -= end - begin;
     }
     sleeping_.store(false, std::memory_order_seq_cst);
     node_.sleepers().fetch_sub(1, std::memory_order_seq_cst);
+}
+
+Activity Worker::resting(const Slot* awaited) const {
+    if (awaited || program_.expects_data(id.core)) return Activity::waiting;
+    return awaiting_answer_ ? Activity::stealing : Activity::idle;
 }
 
 bool Worker::something_to_do(const Slot* awaited) const {
@@ -312,7 +339,9 @@ void Worker::run() {
     node_.end_activity(*this);
     while (!node_.stopping()) run_something(base(), nullptr);
     outbox_.flush();
-    busy_ += backend->now(*this);
+    const Time end = backend->now(*this);
+    busy_ += end;
+    enter(Activity::idle, end);
 }
 
 }  // namespace heddle::runtime

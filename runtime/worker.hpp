@@ -62,7 +62,7 @@ public:
     }
 
     /// Runs `code` as user work of a declared cost.
-    void compute(Work cost, const std::function<void()>& code) { backend->compute(*this, cost, code); }
+    void compute(Work cost, const std::function<void()>& code);
 
     // --- for the node
     // ---------------------------------------------------------------------------------------------
@@ -92,6 +92,13 @@ public:
     Time busy() const { return busy_; }
 
 private:
+    /// Changes the activity. Asks for the time only where it is another one than before.
+    Activity enter_now(Activity next) {
+        return next == times.current() ? next : enter(next, backend->now(*this));
+    }
+    /// What a task on this worker's stack counts as, as long as it does not say that it works.
+    Activity inside_task() const { return gate_open_ ? Activity::working : Activity::overhead; }
+
     void push_slow(Slot* head);
     bool pop_slow(Slot* slot);
     void work_slow(std::uint64_t units);
@@ -108,6 +115,7 @@ private:
     void begin_task();
     void end_task();
     void rest(Time deadline, const Slot* awaited);
+    Activity resting(const Slot* awaited) const;
     bool something_to_do(const Slot* awaited) const;
     bool idle() const { return depth_ == 0; }
 

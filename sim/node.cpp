@@ -11,6 +11,14 @@ namespace heddle::sim {
 using runtime::Context;
 namespace context = boost::context;
 
+namespace {
+
+MessageNote note_of(const Message& message) {
+    return {message.from, message.to, message.sequence, message.size()};
+}
+
+}  // namespace
+
 SimNode::SimNode(World& world, const NodeSettings& settings)
     : world_(world),
       lane_(world.lane_of(settings.id)),
@@ -136,7 +144,7 @@ void SimNode::handle(const Event& event) {
 /// Lets a worker go on at `time`, or later where messages took time from its core.
 void SimNode::resume(SimWorker& worker, Time time) {
     if (worker.debt > Time::zero()) {
-        push(time + std::exchange(worker.debt, Time::zero()), EventKind::resume, &worker);
+        push(pay(worker, time), EventKind::resume, &worker);
         return;
     }
     prepare(worker, time);
@@ -171,9 +179,18 @@ bool SimNode::worker_is_next() const {
            static_cast<const SimWorker*>(next.subject)->debt == Time::zero();
 }
 
+/// What messages took from the worker's core, it lacks from `time` on. Returns until when.
+Time SimNode::pay(SimWorker& worker, Time time) {
+    if (worker.debt == Time::zero()) return time;
+    const Time end = time + std::exchange(worker.debt, Time::zero());
+    const Activity before = worker.context->enter(Activity::overhead, time);
+    worker.context->enter(before, end);
+    return end;
+}
+
 /// Lets others act until `time`, where there are any that could.
 void SimNode::wait_until(SimWorker& worker, Time time) {
-    time += std::exchange(worker.debt, Time::zero());
+    time = pay(worker, time);
     if (time < worker.context->horizon) {
         worker.context->clock = time;
         return;
@@ -188,7 +205,7 @@ void SimNode::wait_until(SimWorker& worker, Time time) {
 void SimNode::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
-    worker.context->clock += std::exchange(worker.debt, Time::zero());
+    worker.context->clock = pay(worker, worker.context->clock);
     const Event own = event(worker.context->clock, EventKind::resume, &worker);
     if (worker_is_next() && events_.top().before(own)) {
         const Event event = events_.push_pop(own);
@@ -255,6 +272,8 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     message.sequence = messages_sent_++;
     message.departure = sender_free_;
     leaving_.push_back(&message);
+    if (caller.recorder)
+        caller.recorder->sending(note_of(message), sender_free_ - settings_.costs.message_send, sender_free_);
 }
 
 void SimNode::hand_over() {
@@ -296,11 +315,14 @@ void SimNode::arrive(const Arrival& arrival) {
 void SimNode::receive_next(Time now) {
     const Time begin = std::max(now, receiver_.context->clock);
     take_from_core(settings_.costs.message_receive);
+    if (Recorder* recorder = receiver_.context->recorder)
+        recorder->receiving(note_of(*received_.front()), begin);
     push(begin + settings_.costs.message_receive, EventKind::delivery, nullptr);
 }
 
 void SimNode::deliver(Time now) {
     Message& message = *received_.front();
+    const MessageNote note = note_of(message);  // its body is given away
     Context& receiver = *receiver_.context;
     receiver.clock = now;
     receiver.horizon = never;          // a handler runs in one go
@@ -310,6 +332,7 @@ void SimNode::deliver(Time now) {
     if (body) body = std::make_shared<runtime::Bytes>(*body);
     program_->deliver(message.from, message.bytes, std::move(body));
     if (all_busy) take_from_core(receiver.clock - now);
+    if (receiver.recorder) receiver.recorder->delivered(note, receiver.clock);
     lane_.mailroom.give_back(message);
     received_.pop_front();
     if (!received_.empty()) receive_next(now);

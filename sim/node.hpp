@@ -113,6 +113,7 @@ private:
     void prepare(SimWorker& worker, Time time);
     void leave(SimWorker& worker);
     bool worker_is_next() const;
+    Time pay(SimWorker& worker, Time time);
     void wait_until(SimWorker& worker, Time time);
     void begin_memory_round();
     void memory_served(const Event& event);

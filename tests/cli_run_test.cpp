@@ -79,7 +79,7 @@ TEST_F(Run, PrintsOneJsonObjectAndNothingElse) {
     const json object = json::parse(said.out);
     for (const char* field :
          {"workload", "backend", "ok", "answer", "makespan_seconds", "tasks", "steals", "messages", "bytes",
-          "wall_seconds", "peak_memory_bytes", "seed", "configuration", "versions"}) {
+          "time_seconds", "wall_seconds", "peak_memory_bytes", "seed", "configuration", "versions"}) {
         EXPECT_TRUE(object.contains(field)) << field;
     }
     EXPECT_EQ(object["answer"]["value"], 233);

@@ -1,0 +1,31 @@
+// A trace in the Paje format (Schnorr: "Paje trace file format", version 1.2.5), which ViTE, pj_dump and
+// others read: a container for each node, worker and module, states, and a link for each message. Times are
+// exact to the picosecond.
+#pragma once
+
+#include <string>
+
+#include "results/trace_format.hpp"
+
+namespace heddle::results {
+
+class PajeTrace final : public TraceFormat {
+public:
+    explicit PajeTrace(TraceSink& sink) : sink_(sink) {}
+
+    void begin(NodeId nodes, CoreId cores) override;
+    void state(WorkerId worker, Activity activity, Time time, bool first) override;
+    void send_begins(const MessageNote& message, Time time) override;
+    void send_ends(const MessageNote& message, Time time) override;
+    void receive_begins(const MessageNote& message, Time time) override;
+    void receive_ends(const MessageNote& message, Time time) override;
+    void states_end(Time time) override;
+    void end(Time time) override;
+
+private:
+    TraceSink& sink_;
+    NodeId nodes_ = 0;
+    CoreId cores_ = 0;
+};
+
+}  // namespace heddle::results

@@ -1,0 +1,46 @@
+// A trace in Perfetto's format: a process for each node, a thread for each worker, tracks for sender and
+// receiver modules, slices for states and messages, and a flow from each sending to its delivery. Times are
+// rounded down to nanoseconds, which is all that the format has.
+#pragma once
+
+#include "results/protobuf_message.hpp"
+#include "results/trace_format.hpp"
+
+namespace heddle::results {
+
+class PerfettoTrace final : public TraceFormat {
+public:
+    explicit PerfettoTrace(TraceSink& sink) : sink_(sink) {}
+
+    void begin(NodeId nodes, CoreId cores) override;
+    void state(WorkerId worker, Activity activity, Time time, bool first) override;
+    void send_begins(const MessageNote& message, Time time) override;
+    void send_ends(const MessageNote& message, Time time) override;
+    void receive_begins(const MessageNote& message, Time time) override;
+    void receive_ends(const MessageNote& message, Time time) override;
+    void states_end(Time time) override;
+    void end(Time /*time*/) override {}
+
+private:
+    enum class Module : std::uint8_t { sender = 1, receiver = 2 };
+
+    // Every node has as many numbers as it has workers and modules, and one more, its own. None is zero.
+    std::uint64_t number_of(NodeId node) const { return std::uint64_t{node} * (cores_ + 3ULL) + 1; }
+    std::uint64_t number_of(WorkerId worker) const { return number_of(worker.node) + 1 + worker.core; }
+    std::uint64_t number_of(NodeId node, Module module) const {
+        return number_of(node) + cores_ + static_cast<std::uint64_t>(module);
+    }
+
+    void describe(NodeId node);
+    void begin_slice(std::uint64_t track, std::uint64_t name);
+    void end_slice(std::uint64_t track, Time time);
+    void write_event(Time time);
+    void write_packet(ProtobufMessage& packet);
+
+    TraceSink& sink_;
+    NodeId nodes_ = 0;
+    CoreId cores_ = 0;
+    ProtobufMessage event_, packet_, framed_;  // kept for their memory
+};
+
+}  // namespace heddle::results
