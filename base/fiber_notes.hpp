@@ -86,8 +86,8 @@ public:
         leave(nullptr);
     }
 
-    /// Fiber to fiber: just before it, and just after another fiber has switched here. The thread goes along: it
-    /// need not be the one that resumed `next` the last time.
+    /// Fiber to fiber: just before it, and just after another fiber has switched here. The thread goes along:
+    /// it need not be the one that resumed `next` the last time.
     void before_switch_to([[maybe_unused]] FiberNotes& next) {
         next.thread_bottom_ = thread_bottom_;
         next.thread_bytes_ = thread_bytes_;
