@@ -1,20 +1,24 @@
 #include "sim/node.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 namespace heddle::sim {
 
 using runtime::Context;
 namespace context = boost::context;
 
-SimNode::SimNode(World& world, const NodeSettings& settings)
+SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
     : world_(world),
       lane_(world.lane_of(settings.id)),
       settings_(settings),
+      pace_(std::move(pace)),
       memory_(settings.memory_bandwidth) {}
 
 void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
@@ -50,8 +54,9 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
                                return switchboard.leave(worker);
                            });
         switchboard.jump(switchboard.main(), worker);
-        push(Time::zero(), EventKind::resume, &worker);
+        push(pace_.at(Time::zero()), EventKind::resume, &worker);
     }
+    for (const Pace::Stop& stop : pace_.stops()) push(stop.begin, EventKind::stop, nullptr);
     lane_.workers_left += settings_.cores;
 }
 
@@ -108,9 +113,13 @@ void SimNode::run_until(Time end) {
 
 void SimNode::handle(const Event& event) {
     switch (event.kind()) {
+        case EventKind::stop:
+            stop(event.time);
+            break;
         case EventKind::arrival:
             received_.push_back(static_cast<Message*>(event.subject));
             if (received_.size() == 1) receive_next(event.time);
+            check_return(event.time);
             break;
         case EventKind::delivery:
             deliver(event.time);
@@ -136,7 +145,7 @@ void SimNode::handle(const Event& event) {
 /// Lets a worker go on at `time`, or later where messages took time from its core.
 void SimNode::resume(SimWorker& worker, Time time) {
     if (worker.debt > Time::zero()) {
-        push(time + std::exchange(worker.debt, Time::zero()), EventKind::resume, &worker);
+        push(pace_.after(time, std::exchange(worker.debt, Time::zero())), EventKind::resume, &worker);
         return;
     }
     prepare(worker, time);
@@ -173,7 +182,7 @@ bool SimNode::worker_is_next() const {
 
 /// Lets others act until `time`, where there are any that could.
 void SimNode::wait_until(SimWorker& worker, Time time) {
-    time += std::exchange(worker.debt, Time::zero());
+    time = pace_.after(time, std::exchange(worker.debt, Time::zero()));
     if (time < worker.context->horizon) {
         worker.context->clock = time;
         return;
@@ -189,6 +198,7 @@ void SimNode::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
     worker.context->clock += std::exchange(worker.debt, Time::zero());
+    cross_stop(worker);
     const Event own = event(worker.context->clock, EventKind::resume, &worker);
     if (worker_is_next() && events_.top().before(own)) {
         const Event event = events_.push_pop(own);
@@ -211,7 +221,8 @@ void SimNode::park(SimWorker& worker, Time deadline) {
     ++idle_;
     if (deadline != never) {
         const std::uint64_t number = std::uint64_t{worker.parks} << 32 | worker.context->id.core;
-        events_.push({deadline, EventKind::deadline, settings_.id, number, &worker});
+        events_.push(
+            {pace_.after(deadline, Time::zero()), EventKind::deadline, settings_.id, number, &worker});
     }
     leave(worker);
 }
@@ -226,7 +237,7 @@ void SimNode::unpark(Context& caller, CoreId core) {
     worker.parked = false;
     worker.waking = true;
     --idle_;
-    const Time time = caller.clock + settings_.costs.wake_up;
+    const Time time = pace_.after(caller.clock, settings_.costs.wake_up);
     push(time, EventKind::resume, &worker);
     if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, time);
 }
@@ -235,17 +246,18 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     if (code) code();
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
-    const Time flops_end = clock + from_seconds(work.flops / settings_.core_speed);
+    work = pace_.drawn(work);
+    const Time flops_end = pace_.computed(worker.context->id.core, clock, work.flops);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
-    memory_.begin(clock, work.bytes, &worker);
+    memory_.begin(pace_.running(clock), work.bytes, &worker);
     begin_memory_round();
     leave(worker);
 }
 
 void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
     caller.charge(settings_.costs.message_enqueue);
-    sender_free_ = std::max(sender_free_, caller.clock) + settings_.costs.message_send;
+    sender_free_ = pace_.after(std::max(sender_free_, caller.clock), settings_.costs.message_send);
     take_from_core(settings_.costs.message_send);
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
@@ -254,7 +266,7 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     message.to = to;
     message.sequence = messages_sent_++;
     message.departure = sender_free_;
-    leaving_.push_back(&message);
+    if (sender_free_ != never) leaving_.push_back(&message);
 }
 
 void SimNode::hand_over() {
@@ -269,14 +281,14 @@ void SimNode::hand_over() {
 void SimNode::begin_memory_round() {
     ++memory_round_;
     if (memory_.idle()) return;
-    Event next = event(memory_.next_end(), EventKind::memory, nullptr);
+    Event next = event(pace_.at(memory_.next_end()), EventKind::memory, nullptr);
     next.number = memory_round_;
     events_.push(next);
 }
 
 void SimNode::memory_served(const Event& event) {
     if (event.number != memory_round_) return;
-    memory_.end(event.time, served_);
+    memory_.end(pace_.running(event.time), served_);
     for (void* stream : served_) {
         SimWorker& worker = *static_cast<SimWorker*>(stream);
         push(std::max(event.time, worker.flops_end), EventKind::resume, &worker);
@@ -296,7 +308,7 @@ void SimNode::arrive(const Arrival& arrival) {
 void SimNode::receive_next(Time now) {
     const Time begin = std::max(now, receiver_.context->clock);
     take_from_core(settings_.costs.message_receive);
-    push(begin + settings_.costs.message_receive, EventKind::delivery, nullptr);
+    push(pace_.after(begin, settings_.costs.message_receive), EventKind::delivery, nullptr);
 }
 
 void SimNode::deliver(Time now) {
@@ -310,6 +322,7 @@ void SimNode::deliver(Time now) {
     if (body) body = std::make_shared<runtime::Bytes>(*body);
     program_->deliver(message.from, message.bytes, std::move(body));
     if (all_busy) take_from_core(receiver.clock - now);
+    receiver.clock = pace_.after(now, receiver.clock - now);
     lane_.mailroom.give_back(message);
     received_.pop_front();
     if (!received_.empty()) receive_next(now);
@@ -323,6 +336,41 @@ void SimNode::take_from_core(Time cost) {
     worker.debt += cost;
     worker.context->horizon = Time::min();  // it pays at its next operation, wherever the window ends
     next_taken_ = (next_taken_ + 1) % settings_.cores;
+}
+
+// --- stops
+// -------------------------------------------------------------------------------------------------------
+
+// A node that has stopped is not held back: every time that is put into its heap is one at which it goes on.
+// Only what a worker is charged is not known before. So each stop is an event as well: no worker runs past it
+// without a pause.
+
+/// The worker's clock has been charged past the next stop: the rest of the charge follows after it.
+void SimNode::cross_stop(SimWorker& worker) {
+    if (stops_passed_ == pace_.stops().size()) return;
+    const Time stop = pace_.stops()[stops_passed_].begin;
+    Time& clock = worker.context->clock;
+    if (clock >= stop) clock = pace_.after(stop, clock - stop);
+}
+
+void SimNode::stop(Time now) {
+    ++stops_passed_;
+    check_return(now);
+}
+
+/// Ends a run that cannot end by itself: others may go on for ever asking a node that has stopped for work.
+void SimNode::check_return(Time now) {
+    if (pace_.after(now, Time::zero()) != never || lane_.switchboard.failure) return;
+    const auto left = std::count_if(workers_.begin(), workers_.end(),
+                                    [](const SimWorker& worker) { return !worker.finished; });
+    const bool messages = sender_free_ == never || !received_.empty();
+    if (left == 0 && !messages) return;
+    const std::string what = left > 0 ? fmt::format("{} of its workers have not finished", left)
+                                      : "there are messages that it has not sent or received";
+    lane_.switchboard.failure =
+        std::make_exception_ptr(Error(fmt::format("deadlock: node {} stopped for ever at {}, and {}",
+                                                  settings_.id, print_time(pace_.stops().back().begin), what),
+                                      "let it return with another event, `stop: false`"));
 }
 
 }  // namespace heddle::sim
