@@ -32,7 +32,7 @@ struct SimOptions {
 
     /// Simulates the nodes of a window at the same time. Changes nothing but the time that it takes. Null:
     /// one thread does it all.
-    std::shared_ptr<Crew> crew;
+    std::shared_ptr<Crew> crew{};
 };
 
 class SimBackend final : public runtime::Backend {
