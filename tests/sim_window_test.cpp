@@ -250,7 +250,7 @@ private:
     Log log_;
 };
 
-constexpr SimOptions no_competition{.messages_compete_for_cores = false};
+const SimOptions no_competition{.messages_compete_for_cores = false};
 
 TEST(SimWindow, RandomProgramsEndAsWithOneHeapForAllNodes) {
     std::size_t messages = 0;
