@@ -74,6 +74,25 @@ TEST(SimEvents, AStoppedNodeGoesOnWhereItWas) {
     }
 }
 
+// Two streams of 5 us, one after the other, the first of them stopped from 4 to 104 us; then two at once.
+TEST(SimEvents, TheMemoryServesAsBeforeAfterAStop) {
+    Platform platform = ideal(1, 2);
+    platform.events = {stop(us(4), 0), go_on(us(104), 0)};
+    std::vector<Time> ends;
+    run(platform, [&](Script&, Context& context) {
+        if (context.id.core == 0) {
+            for (int i = 0; i < 3; ++i) {
+                compute(context, {0, 5000});
+                ends.push_back(now(context));
+            }
+        } else {
+            sleep_until(context, us(110));
+            compute(context, {0, 5000});
+        }
+    });
+    EXPECT_EQ(ends, (std::vector<Time>{us(105), us(110), us(120)}));
+}
+
 // A worker's own operations stop as well: 1 us each, ten of them.
 TEST(SimEvents, WhatIsChargedWaitsForTheReturn) {
     Platform platform = ideal(1);
