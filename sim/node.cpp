@@ -197,8 +197,8 @@ void SimNode::wait_until(SimWorker& worker, Time time) {
 void SimNode::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
-    worker.context->clock += std::exchange(worker.debt, Time::zero());
     cross_stop(worker);
+    worker.context->clock = pace_.after(worker.context->clock, std::exchange(worker.debt, Time::zero()));
     const Event own = event(worker.context->clock, EventKind::resume, &worker);
     if (worker_is_next() && events_.top().before(own)) {
         const Event event = events_.push_pop(own);
