@@ -197,7 +197,9 @@ void check(Platform& platform) {
     if (network.latency < Time::zero() || network.gap < Time::zero()) {
         throw Error("a negative latency or gap", "times are zero or above");
     }
-    if (!platform.file.empty()) return;  // the file says what the network looks like
+    if (!platform.file.empty())
+        return;  // the file says how many nodes there are, and what the network looks like
+    complete_nodes(platform);
 
     if (network.shape.empty()) {
         switch (network.topology) {
@@ -231,6 +233,7 @@ Overheads Overheads::defaults() {
     costs.join = nanoseconds(2);
     costs.steal_attempt = nanoseconds(40);
     costs.steal = nanoseconds(150);
+    costs.steal_far = nanoseconds(100);
     costs.sync = nanoseconds(5);
     costs.token = nanoseconds(30);
     costs.message_enqueue = nanoseconds(60);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Overheads {
     Time join{};             ///< pop an un-stolen task
     Time steal_attempt{};    ///< look at another worker of the node, in vain
     Time steal{};            ///< take a task from another worker of the node
+    Time steal_far{};        ///< what looking at a worker of another socket costs more, in vain or not
     Time sync{};             ///< signal a sync slot
     Time token{};            ///< take a token from the node's token queue, or put one there
     Time message_enqueue{};  ///< hand a message to the sender module (paid by the worker)
@@ -63,13 +65,39 @@ struct Network {
     CostModel cost_model = CostModel::CM02;
 };
 
+/// How much the time of work differs from what it should be: relative standard deviations.
+struct Noise {
+    double node = 0;  ///< of a factor for each node, drawn once
+    double task = 0;  ///< of a factor for each piece of work
+};
+
+/// What happens to a node while a run is on. One of `speed` and `stop` is stated.
+struct NodeEvent {
+    Time at{};
+    NodeId node = 0;
+    std::optional<double> speed{};  ///< of its cores from then on, as a factor of what they had at first
+    std::optional<bool> stop{};     ///< true: nothing goes on there; false: it goes on where it was
+    Location where{};
+};
+
 struct Platform {
     NodeId nodes = 1;
     CoreId cores = 0;                ///< of each node; 0: natively the machine's own, in simulation 1
     double core_speed = 10e9;        ///< flops per second, each core
     double memory_bandwidth = 40e9;  ///< bytes per second, shared by the cores of a node
+    CoreId sockets = 1;              ///< of each node; the cores are divided evenly among them
     Network network;
     Overheads overheads = Overheads::defaults();
+
+    /// Factors of `core_speed`: of the nodes, and of the cores within each node. A list that is shorter than
+    /// these begins again; empty: all 1.
+    std::vector<double> node_speeds;
+    std::vector<double> core_speeds;
+    Noise noise;
+    std::vector<NodeEvent> events;  ///< in any order
+
+    /// `node_speeds` and `core_speeds` of that core.
+    double speed_factor(NodeId node, CoreId core) const;
 
     /// A SimGrid platform file; its hosts are the nodes, in the order of the file. `nodes`, `cores`,
     /// `core_speed` and `network` then come from the file, except those that the YAML states (`stated_*`).
@@ -88,5 +116,9 @@ const char* name(Network::Contention contention);
 /// Checks what no single value shows: a zero count, a shape that does not hold the nodes. Fills in an empty
 /// `shape` and `cables`. Throws Error.
 void complete(Platform& platform);
+
+/// Checks sockets, factors, noise and events, and puts the events in the order of time. Part of `complete`;
+/// where a file states the counts, to be called when they are known. Throws Error.
+void complete_nodes(Platform& platform);
 
 }  // namespace heddle

@@ -47,6 +47,7 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
 #ifdef HEDDLE_SIM
     sim::SimOptions options;
     options.stack_bytes = experiment.schedule.stack_bytes;
+    options.seed = experiment.seed;
     if (threads > 1) options.crew = std::make_shared<native::ThreadCrew>(threads);
     return std::make_unique<sim::SimBackend>(experiment.platform, options);
 #else

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "configs/node_fields.hpp"
 #include "partitioners/place_graph.hpp"
 #include "runtime/stealing/policy.hpp"
 
@@ -132,6 +133,8 @@ constexpr Overhead overheads[] = {
     {"join", &Overheads::join, "pop a task that nobody stole"},
     {"steal_attempt", &Overheads::steal_attempt, "look at another worker of the node, in vain"},
     {"steal", &Overheads::steal, "take a task from another worker of the node"},
+    {"steal_far", &Overheads::steal_far,
+     "what looking at a worker of another socket costs more, in vain or not"},
     {"sync", &Overheads::sync, "signal a sync slot"},
     {"token", &Overheads::token, "take a token from the node's token queue, or put one there"},
     {"message_enqueue", &Overheads::message_enqueue,
@@ -165,6 +168,10 @@ void add_platform(std::vector<Field>& all) {
         "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
         "bytes per second, shared by the cores of a node",
         [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
+    all.push_back(integer(
+        "platform.sockets", 1, 65536, "of each node; its cores are divided evenly among them",
+        [](auto& e) -> auto& { return e.platform.sockets; }));
+    add_node_fields(all);
     all.push_back(text(
         "platform.file", "a SimGrid platform file, relative to this file; its hosts are the nodes",
         [](auto& e) -> auto& { return e.platform.file; }));

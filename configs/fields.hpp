@@ -24,7 +24,9 @@ struct Shape {
         flops,
         bytes,
         bandwidth,
-        integers
+        integers,
+        factors,  ///< a list of numbers
+        events    ///< of a platform
     };
 
     Kind kind = Kind::text;

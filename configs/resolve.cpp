@@ -124,6 +124,11 @@ Json of_value(const Value& value) {
         for (const Value& item : value.children) list.push_back(of_value(item));
         return list;
     }
+    if (value.kind == Value::Kind::mapping) {
+        Json mapping = Json::object();
+        for (const Value& entry : value.children) mapping[entry.key] = of_value(entry);
+        return mapping;
+    }
     if (!value.quoted) {
         Json parsed = Json::parse(value.text, nullptr, false);
         if (parsed.is_number() || parsed.is_boolean()) return parsed;

@@ -39,6 +39,17 @@ Json definitions() {
            Json::array({Json{{"type", "number"}},
                         Json{{"type", "string"}, {"pattern", fmt::format("^-?{}$", number_pattern)}}})}}},
         {"text", {{"type", Json::array({"string", "number", "boolean"})}}},
+        {"event",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", Json::array({"at", "node"})},
+          {"properties",
+           {{"at", {{"$ref", "#/definitions/time"}}},
+            {"node", {{"type", "integer"}, {"minimum", 0}}},
+            {"speed", {{"$ref", "#/definitions/number"}}},
+            {"stop", {{"type", "boolean"}}}}},
+          {"oneOf", Json::array({Json{{"required", Json::array({"speed"})}},
+                                 Json{{"required", Json::array({"stop"})}}})}}},
     };
 }
 
@@ -57,6 +68,10 @@ Json schema_of(const Shape& shape) {
             return with_bounds({{"type", "integer"}}, shape);
         case Kind::integers:
             return {{"type", "array"}, {"items", with_bounds({{"type", "integer"}}, shape)}};
+        case Kind::factors:
+            return {{"type", "array"}, {"items", reference("number")}};
+        case Kind::events:
+            return {{"type", "array"}, {"items", {{"$ref", "#/definitions/event"}}}};
         case Kind::boolean:
             return {{"type", "boolean"}};
         case Kind::choice:

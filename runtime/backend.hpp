@@ -76,7 +76,11 @@ struct Topology {
     std::vector<std::uint32_t> group;
     Time latency{};
     double bandwidth = 0;
-    double core_speed = 0;  ///< flops per second of a core, on average over the nodes
+    double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores
+    CoreId near_cores = 0;  ///< this many cores in a row are near each other; 0: all are
+
+    /// Whether two cores of one node are near each other.
+    bool near(CoreId a, CoreId b) const { return near_cores == 0 || a / near_cores == b / near_cores; }
 };
 
 /// One thread of control of a node: a worker, or the module that delivers messages (the receiver). The

@@ -238,7 +238,8 @@ bool Worker::scan_node(Slot* head) {
 
 bool Worker::steal_from(CoreId victim, Slot* head) {
     Deque& deque = node_.worker(victim).deque();
-    charge(costs.steal_attempt);
+    const bool far = !node_.topology().near(id.core, victim);
+    charge(costs.steal_attempt + (far ? costs.steal_far : Time::zero()));
     ++counters_.steal_attempts;
     if (deque.shared() == 0) {
         if (steal_ranked(node_.worker(victim), head)) return true;

@@ -17,6 +17,7 @@ namespace heddle::sim {
 
 /// What happens first at one time stands first.
 enum class EventKind : std::uint32_t {
+    stop,      ///< the node stops; it goes on by itself
     arrival,   ///< a message reaches the node
     delivery,  ///< the receiver module has paid for a message
     memory,    ///< the memory has served somebody's bytes

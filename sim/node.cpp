@@ -1,10 +1,13 @@
 #include "sim/node.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 namespace heddle::sim {
 
@@ -19,10 +22,11 @@ MessageNote note_of(const Message& message) {
 
 }  // namespace
 
-SimNode::SimNode(World& world, const NodeSettings& settings)
+SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
     : world_(world),
       lane_(world.lane_of(settings.id)),
       settings_(settings),
+      pace_(std::move(pace)),
       memory_(settings.memory_bandwidth) {}
 
 void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
@@ -58,8 +62,9 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
                                return switchboard.leave(worker);
                            });
         switchboard.jump(switchboard.main(), worker);
-        push(Time::zero(), EventKind::resume, &worker);
+        push(pace_.at(Time::zero()), EventKind::resume, &worker);
     }
+    for (const Pace::Stop& stop : pace_.stops()) push(stop.begin, EventKind::stop, nullptr);
     lane_.workers_left += settings_.cores;
 }
 
@@ -116,9 +121,13 @@ void SimNode::run_until(Time end) {
 
 void SimNode::handle(const Event& event) {
     switch (event.kind()) {
+        case EventKind::stop:
+            stop(event.time);
+            break;
         case EventKind::arrival:
             received_.push_back(static_cast<Message*>(event.subject));
             if (received_.size() == 1) receive_next(event.time);
+            check_return(event.time);
             break;
         case EventKind::delivery:
             deliver(event.time);
@@ -182,7 +191,7 @@ bool SimNode::worker_is_next() const {
 /// What messages took from the worker's core, it lacks from `time` on. Returns until when.
 Time SimNode::pay(SimWorker& worker, Time time) {
     if (worker.debt == Time::zero()) return time;
-    const Time end = time + std::exchange(worker.debt, Time::zero());
+    const Time end = pace_.after(time, std::exchange(worker.debt, Time::zero()));
     const Activity before = worker.context->enter(Activity::overhead, time);
     worker.context->enter(before, end);
     return end;
@@ -205,6 +214,7 @@ void SimNode::wait_until(SimWorker& worker, Time time) {
 void SimNode::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
+    cross_stop(worker);
     worker.context->clock = pay(worker, worker.context->clock);
     const Event own = event(worker.context->clock, EventKind::resume, &worker);
     if (worker_is_next() && events_.top().before(own)) {
@@ -228,7 +238,8 @@ void SimNode::park(SimWorker& worker, Time deadline) {
     ++idle_;
     if (deadline != never) {
         const std::uint64_t number = std::uint64_t{worker.parks} << 32 | worker.context->id.core;
-        events_.push({deadline, EventKind::deadline, settings_.id, number, &worker});
+        events_.push(
+            {pace_.after(deadline, Time::zero()), EventKind::deadline, settings_.id, number, &worker});
     }
     leave(worker);
 }
@@ -243,7 +254,7 @@ void SimNode::unpark(Context& caller, CoreId core) {
     worker.parked = false;
     worker.waking = true;
     --idle_;
-    const Time time = caller.clock + settings_.costs.wake_up;
+    const Time time = pace_.after(caller.clock, settings_.costs.wake_up);
     push(time, EventKind::resume, &worker);
     if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, time);
 }
@@ -252,17 +263,18 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     if (code) code();
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
-    const Time flops_end = clock + from_seconds(work.flops / settings_.core_speed);
+    work = pace_.drawn(work);
+    const Time flops_end = pace_.computed(worker.context->id.core, clock, work.flops);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
-    memory_.begin(clock, work.bytes, &worker);
+    memory_.begin(pace_.running(clock), work.bytes, &worker);
     begin_memory_round();
     leave(worker);
 }
 
 void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
     caller.charge(settings_.costs.message_enqueue);
-    sender_free_ = std::max(sender_free_, caller.clock) + settings_.costs.message_send;
+    sender_free_ = pace_.after(std::max(sender_free_, caller.clock), settings_.costs.message_send);
     take_from_core(settings_.costs.message_send);
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
@@ -271,6 +283,7 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     message.to = to;
     message.sequence = messages_sent_++;
     message.departure = sender_free_;
+    if (sender_free_ == never) return;  // the node stops before it could be sent
     leaving_.push_back(&message);
     if (caller.recorder)
         caller.recorder->sending(note_of(message), sender_free_ - settings_.costs.message_send, sender_free_);
@@ -288,14 +301,14 @@ void SimNode::hand_over() {
 void SimNode::begin_memory_round() {
     ++memory_round_;
     if (memory_.idle()) return;
-    Event next = event(memory_.next_end(), EventKind::memory, nullptr);
+    Event next = event(pace_.at(memory_.next_end()), EventKind::memory, nullptr);
     next.number = memory_round_;
     events_.push(next);
 }
 
 void SimNode::memory_served(const Event& event) {
     if (event.number != memory_round_) return;
-    memory_.end(event.time, served_);
+    memory_.end(pace_.running(event.time), served_);
     for (void* stream : served_) {
         SimWorker& worker = *static_cast<SimWorker*>(stream);
         push(std::max(event.time, worker.flops_end), EventKind::resume, &worker);
@@ -317,7 +330,7 @@ void SimNode::receive_next(Time now) {
     take_from_core(settings_.costs.message_receive);
     if (Recorder* recorder = receiver_.context->recorder)
         recorder->receiving(note_of(*received_.front()), begin);
-    push(begin + settings_.costs.message_receive, EventKind::delivery, nullptr);
+    push(pace_.after(begin, settings_.costs.message_receive), EventKind::delivery, nullptr);
 }
 
 void SimNode::deliver(Time now) {
@@ -333,6 +346,7 @@ void SimNode::deliver(Time now) {
     program_->deliver(message.from, message.bytes, std::move(body));
     if (all_busy) take_from_core(receiver.clock - now);
     if (receiver.recorder) receiver.recorder->delivered(note, receiver.clock);
+    receiver.clock = pace_.after(now, receiver.clock - now);
     lane_.mailroom.give_back(message);
     received_.pop_front();
     if (!received_.empty()) receive_next(now);
@@ -346,6 +360,41 @@ void SimNode::take_from_core(Time cost) {
     worker.debt += cost;
     worker.context->horizon = Time::min();  // it pays at its next operation, wherever the window ends
     next_taken_ = (next_taken_ + 1) % settings_.cores;
+}
+
+// --- stops
+// -------------------------------------------------------------------------------------------------------
+
+// A node that has stopped is not held back: every time that is put into its heap is one at which it goes on.
+// Only what a worker is charged is not known before. So each stop is an event as well: no worker runs past it
+// without a pause.
+
+/// The worker's clock has been charged past the next stop: the rest of the charge follows after it.
+void SimNode::cross_stop(SimWorker& worker) {
+    if (stops_passed_ == pace_.stops().size()) return;
+    const Time stop = pace_.stops()[stops_passed_].begin;
+    Time& clock = worker.context->clock;
+    if (clock >= stop) clock = pace_.after(stop, clock - stop);
+}
+
+void SimNode::stop(Time now) {
+    ++stops_passed_;
+    check_return(now);
+}
+
+/// Ends a run that cannot end by itself: others may go on for ever asking a node that has stopped for work.
+void SimNode::check_return(Time now) {
+    if (pace_.after(now, Time::zero()) != never || lane_.switchboard.failure) return;
+    const auto left = std::count_if(workers_.begin(), workers_.end(),
+                                    [](const SimWorker& worker) { return !worker.finished; });
+    const bool messages = sender_free_ == never || !received_.empty();
+    if (left == 0 && !messages) return;
+    const std::string what = left > 0 ? fmt::format("{} of its workers have not finished", left)
+                                      : "there are messages that it has not sent or received";
+    lane_.switchboard.failure =
+        std::make_exception_ptr(Error(fmt::format("deadlock: node {} stopped for ever at {}, and {}",
+                                                  settings_.id, print_time(pace_.stops().back().begin), what),
+                                      "let it return with another event, `stop: false`"));
 }
 
 }  // namespace heddle::sim

@@ -12,6 +12,7 @@
 #include "sim/event_heap.hpp"
 #include "sim/memory_bus.hpp"
 #include "sim/network.hpp"
+#include "sim/pace.hpp"
 #include "sim/stacks.hpp"
 #include "sim/world.hpp"
 
@@ -65,14 +66,13 @@ struct World {
 struct NodeSettings {
     NodeId id = 0;
     CoreId cores = 1;
-    double core_speed = 0;        ///< flops per second
     double memory_bandwidth = 0;  ///< bytes per second
     Overheads costs;
 };
 
 class SimNode {
 public:
-    SimNode(World& world, const NodeSettings& settings);
+    SimNode(World& world, const NodeSettings& settings, Pace pace);
 
     /// Gives every worker a stack and lets it wait for time zero. Addresses of the node are kept from now on.
     void start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks);
@@ -120,6 +120,9 @@ private:
     void receive_next(Time now);
     void deliver(Time now);
     void take_from_core(Time cost);
+    void cross_stop(SimWorker& worker);
+    void stop(Time now);
+    void check_return(Time now);
 
     World& world_;
     Lane& lane_;
@@ -130,6 +133,8 @@ private:
     EventHeap events_;
     std::uint64_t next_event_ = 0;
     Time window_end_{};
+    Pace pace_;
+    std::size_t stops_passed_ = 0;
 
     CoreId idle_ = 0;        ///< workers that are parked or have finished
     CoreId next_taken_ = 0;  ///< the core that the next message takes its time from

@@ -87,14 +87,18 @@ PlatformSummary describe(const Platform& stated) {
     const bool file_speed = from_file && !platform.stated_core_speed;
     summary.cores_min = std::numeric_limits<CoreId>::max();
     summary.core_speed_min = std::numeric_limits<double>::infinity();
-    for (const HostFacts& host : facts.hosts) {
+    for (NodeId node = 0; node < summary.nodes; ++node) {
+        const HostFacts& host = facts.hosts[node];
         const CoreId cores = file_cores ? host.cores : std::max(platform.cores, CoreId{1});
         const double speed = file_speed ? host.speed : platform.core_speed;
         summary.cores_min = std::min(summary.cores_min, cores);
         summary.cores_max = std::max(summary.cores_max, cores);
         summary.cores_total += cores;
-        summary.core_speed_min = std::min(summary.core_speed_min, speed);
-        summary.core_speed_max = std::max(summary.core_speed_max, speed);
+        for (CoreId core = 0; core < cores; ++core) {
+            const double relative = platform.speed_factor(node, core);
+            summary.core_speed_min = std::min(summary.core_speed_min, speed * relative);
+            summary.core_speed_max = std::max(summary.core_speed_max, speed * relative);
+        }
     }
     summary.memory_bandwidth = platform.memory_bandwidth;
     summary.groups = facts.groups;

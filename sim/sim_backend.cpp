@@ -43,6 +43,19 @@ void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::st
     if (!platform.file.empty() && !platform.stated_core_speed) {
         platform.core_speed = facts.hosts.front().speed;
     }
+    try {
+        complete_nodes(platform);
+    } catch (const Error& error) {
+        throw error.at(platform.where);
+    }
+}
+
+/// Of the speeds of a node's cores, on average. Noise is what nobody knows before.
+double mean_factor(const Platform& platform, NodeId node) {
+    if (platform.node_speeds.empty() && platform.core_speeds.empty()) return 1;
+    double sum = 0;
+    for (CoreId core = 0; core < platform.cores; ++core) sum += platform.speed_factor(node, core);
+    return sum / platform.cores;
 }
 
 /// More lanes than threads, so that a thread that has done its share early finds another.
@@ -60,12 +73,14 @@ struct SimBackend::State {
         fill_in(platform, simgrid.facts(), notes);
         topology.nodes = platform.nodes;
         topology.cores = platform.cores;
+        if (platform.sockets > 1) topology.near_cores = platform.cores / platform.sockets;
         for (const HostFacts& host : simgrid.facts().hosts) topology.group.push_back(host.group);
         const RouteMeans means = mean_route(simgrid, topology.nodes);
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
         double speeds = 0;
-        for (NodeId node = 0; node < platform.nodes; ++node) speeds += speed(node);
+        for (NodeId node = 0; node < platform.nodes; ++node)
+            speeds += speed(node) * mean_factor(platform, node);
         topology.core_speed = speeds / platform.nodes;
     }
 
@@ -133,9 +148,9 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
                           state.elapsed);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
-            const NodeSettings settings{id, platform.cores, state.speed(id), platform.memory_bandwidth,
-                                        platform.overheads};
-            SimNode& node = state.nodes.emplace_back(world, settings);
+            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, platform.overheads};
+            SimNode& node = state.nodes.emplace_back(world, settings,
+                                                     Pace(platform, id, state.speed(id), state.options.seed));
             node.start(*this, make_node(id), *state.stacks);
         }
         simulation.run();

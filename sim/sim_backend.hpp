@@ -1,6 +1,7 @@
 // The simulated world: nodes as objects with an event heap each, workers as fibers, SimGrid for the platform
-// and for sharing bandwidth between large messages. docs/simulator.md says how it works. Draws no random
-// numbers and reads no wall clock: two runs of one program on one platform are the same byte for byte.
+// and for sharing bandwidth between large messages. docs/simulator.md says how it works. Draws random numbers
+// from the seed only and reads no wall clock: two runs of one program on one platform with one seed are the
+// same byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,9 @@ struct SimOptions {
     /// Sending and receiving takes time from a computing core where every core of the node is busy. False:
     /// as if each node had a core more, for messages only.
     bool messages_compete_for_cores = true;
+
+    /// Of the noise of the platform.
+    std::uint64_t seed = 1;
 
     /// Visits the nodes of each window in the opposite order. Changes nothing: the tests hold the simulator
     /// to that.

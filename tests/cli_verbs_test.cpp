@@ -168,11 +168,12 @@ TEST_F(Verbs, PlatformShowDescribesWhatASimulationWouldBuild) {
     EXPECT_EQ(
         json::parse(heddle({"platform", "show", path, "--set", "platform.nodes=2", "--json"}).out)["nodes"],
         2);
-    const Said bad = heddle({"platform", "show", "{nodse: 8}"});
+    const Said bad = heddle({"platform", "show", "{nodess: 8}"});
     EXPECT_EQ(bad.code, 2);
     EXPECT_THAT(
         bad.err,
-        StartsWith("heddle: the command line:1: unknown key \"nodse\" in platform; did you mean \"nodes\"?"));
+        StartsWith(
+            "heddle: the command line:1: unknown key \"nodess\" in platform; did you mean \"nodes\"?"));
 }
 #endif
 

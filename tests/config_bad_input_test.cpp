@@ -154,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(Every, BadConfig, testing::ValuesIn(cases),
 TEST(BadOverride, IsRefusedUnderTheNameThatItWasGivenBy) {
     const std::string good = "workload: {name: fib}";
     EXPECT_THAT(
-        refusal(good, {"platform.nodse=3"}),
-        StartsWith("--set platform.nodse: unknown key \"nodse\" in platform; did you mean \"nodes\"?"));
+        refusal(good, {"platform.nodess=3"}),
+        StartsWith("--set platform.nodess: unknown key \"nodess\" in platform; did you mean \"nodes\"?"));
     EXPECT_THAT(refusal(good, {"platform.nodes=abc"}),
                 StartsWith("--set platform.nodes: platform.nodes: expected a whole number, found `abc`"));
     EXPECT_THAT(refusal(good, {"platform.nodes="}),

@@ -1,0 +1,83 @@
+// How the nodes of a platform differ and change: sockets, factors of speed, noise, events. Only checks what
+// was stated; what it means for a run is the simulator's business.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/platform.hpp"
+
+namespace heddle {
+
+namespace {
+
+void check_factors(const std::vector<double>& factors, const char* what) {
+    for (const double factor : factors) {
+        if (factor > 0 && std::isfinite(factor)) continue;
+        throw Error(fmt::format("{} in platform.{}", factor, what), "every factor is a number above zero");
+    }
+}
+
+void check_noise(double deviation, const char* what) {
+    if (deviation >= 0 && std::isfinite(deviation)) return;
+    throw Error(fmt::format("platform.noise.{} is {}", what, deviation),
+                "it is a relative standard deviation, such as 0.1");
+}
+
+/// The events come in the order of time.
+void check_events(const Platform& platform) {
+    std::map<NodeId, bool> stopped;
+    for (const NodeEvent& event : platform.events) {
+        if (event.node >= platform.nodes) {
+            throw Error(
+                fmt::format("an event of node {}, but there are {} nodes", event.node, platform.nodes),
+                "nodes are counted from 0", event.where);
+        }
+        if (event.at < Time::zero() || event.speed.has_value() == event.stop.has_value()) {
+            throw Error("an event that is not clear",
+                        "state `at`, `node`, and either `speed: FACTOR` or `stop: true` or `stop: false`",
+                        event.where);
+        }
+        if (event.speed) {
+            if (*event.speed > 0 && std::isfinite(*event.speed)) continue;
+            throw Error(fmt::format("an event with the speed {}", *event.speed),
+                        "a factor above zero, or `stop: true`", event.where);
+        }
+        bool& now = stopped[event.node];
+        if (now == *event.stop) {
+            throw Error(fmt::format("node {} is to {}, but it {} then", event.node, now ? "stop" : "go on",
+                                    now ? "has stopped already" : "has not stopped"),
+                        "`stop: true` and `stop: false` of a node take turns", event.where);
+        }
+        now = *event.stop;
+    }
+}
+
+double cyclic(const std::vector<double>& factors, std::uint32_t index) {
+    return factors.empty() ? 1 : factors[index % factors.size()];
+}
+
+}  // namespace
+
+double Platform::speed_factor(NodeId node, CoreId core) const {
+    return cyclic(node_speeds, node) * cyclic(core_speeds, core);
+}
+
+void complete_nodes(Platform& platform) {
+    if (platform.sockets == 0) throw Error("nodes of zero sockets", "state at least one in platform.sockets");
+    if (platform.cores % platform.sockets != 0) {
+        throw Error(fmt::format("{} cores cannot be divided evenly among {} sockets", platform.cores,
+                                platform.sockets),
+                    "platform.cores is a multiple of platform.sockets");
+    }
+    check_factors(platform.node_speeds, "node_speeds");
+    check_factors(platform.core_speeds, "core_speeds");
+    check_noise(platform.noise.node, "node");
+    check_noise(platform.noise.task, "task");
+    std::stable_sort(platform.events.begin(), platform.events.end(),
+                     [](const NodeEvent& a, const NodeEvent& b) { return a.at < b.at; });
+    check_events(platform);
+}
+
+}  // namespace heddle

@@ -1,0 +1,90 @@
+// How fast the cores of one node work, and when: factors of speed, noise, stops. All that will happen is
+// known from the start, so the end of a piece of work is calculated when it begins. Knows no events and no
+// workers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/platform.hpp"
+#include "base/random.hpp"
+#include "runtime/backend.hpp"
+
+namespace heddle::sim {
+
+class Pace {
+public:
+    /// From `begin` on nothing goes on until `end`, which may be `never`.
+    struct Stop {
+        Time begin{};
+        Time end = never;
+    };
+
+    /// `platform` is complete. `core_speed`: flops per second of this node's cores before all factors.
+    Pace(const Platform& platform, NodeId node, double core_speed, std::uint64_t seed);
+
+    /// In the order of time.
+    const std::vector<Stop>& stops() const { return stops_; }
+
+    /// When `duration` of the node's own time is over, which stands still while the node has stopped. Never
+    /// within a stop: what would end there is seen afterwards.
+    Time after(Time begin, Time duration) const {
+        return stops_.empty() ? begin + duration : at(running(begin) + duration);
+    }
+
+    /// The node's own time: how long it has not been stopped, up to `time`.
+    Time running(Time time) const { return stops_.empty() ? time : running_between_stops(time); }
+
+    /// The time at which the node's own time is `running`; after the stop where there is one.
+    Time at(Time running) const { return stops_.empty() ? running : at_between_stops(running); }
+
+    /// The next piece of work as it turns out: as much larger or smaller as the noise makes it.
+    runtime::Work drawn(runtime::Work work) {
+        if (task_noise_) {
+            const double factor = task_noise_->draw(random_);
+            work.flops *= factor;
+            work.bytes *= factor;
+        }
+        return work;
+    }
+
+    /// When a core that begins at `begin` has computed `flops`.
+    Time computed(CoreId core, Time begin, double flops) const {
+        const double seconds = flops / speed(core);
+        if (changes_.empty() && stops_.empty()) return begin + from_seconds(seconds);
+        return computed_with_changes(begin, seconds);
+    }
+
+private:
+    /// Draws factors of mean 1: lognormal, so that none is negative.
+    class Factors {
+    public:
+        explicit Factors(double deviation);
+        double draw(Random& random) const;
+
+    private:
+        double mu_, sigma_;
+    };
+    /// From this moment of the node's own time on, `speed` times as fast as at first.
+    struct Change {
+        Time running{};
+        double speed = 1;
+    };
+
+    double speed(CoreId core) const {
+        return core_factors_.empty() ? core_speed_ : core_speed_ * core_factors_[core % core_factors_.size()];
+    }
+    Time running_between_stops(Time time) const;
+    Time at_between_stops(Time running) const;
+    Time computed_with_changes(Time begin, double seconds) const;
+
+    double core_speed_;
+    std::vector<double> core_factors_;
+    Random random_;
+    std::optional<Factors> task_noise_;
+    std::vector<Stop> stops_;
+    std::vector<Change> changes_;
+};
+
+}  // namespace heddle::sim

@@ -1,0 +1,106 @@
+// What a configuration says of nodes that differ and change, and what it refuses, with the place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "configs/experiment.hpp"
+
+namespace heddle::configs {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* start = "workload: {name: fib}\nbackend: sim\nplatform:\n  nodes: 8\n  cores: 4\n";
+
+Experiment read(const std::string& rest) {
+    return read_experiment_text(start + rest, "a.yaml");
+}
+
+std::string error_of(const std::string& rest) {
+    try {
+        read(rest);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+constexpr const char* all = R"(  sockets: 2
+  node_speeds: [1, 0.5]
+  core_speeds: [2]
+  noise: {node: 0.05, task: 0.1}
+  events:
+    - {at: 2ms, node: 3, stop: true}
+    - {at: 1ms, node: 2, speed: 0.5}
+    - {at: 3ms, node: 3, stop: false}
+  overheads: {steal_far: 1us}
+)";
+
+TEST(ConfigNodes, SaysHowNodesDifferAndChange) {
+    const Platform platform = read(all).platform;
+    EXPECT_EQ(platform.sockets, 2U);
+    EXPECT_THAT(platform.node_speeds, ElementsAre(1, 0.5));
+    EXPECT_THAT(platform.core_speeds, ElementsAre(2));
+    EXPECT_EQ(platform.noise.node, 0.05);
+    EXPECT_EQ(platform.noise.task, 0.1);
+    EXPECT_EQ(platform.overheads.steal_far, std::chrono::microseconds(1));
+    ASSERT_EQ(platform.events.size(), 3U);
+    EXPECT_EQ(platform.events[0].at, milliseconds(1));  // in the order of time
+    EXPECT_EQ(platform.events[0].node, 2U);
+    EXPECT_EQ(platform.events[0].speed, 0.5);
+    EXPECT_FALSE(platform.events[0].stop);
+    EXPECT_EQ(platform.events[1].stop, true);
+    EXPECT_EQ(platform.events[2].stop, false);
+    EXPECT_EQ(platform.events[2].where.line, 13);
+}
+
+TEST(ConfigNodes, WhatIsResolvedReadsBackAsTheSame) {
+    const Experiment once =
+        read(std::string(all) + "compare:\n  platform.events: [[], [{at: 1ms, node: 1, speed: 2}]]\n");
+    const std::string text = resolved_yaml(once);
+    const Experiment twice = read_experiment_text(text, "b.yaml");
+    EXPECT_EQ(resolved_yaml(twice), text);
+    EXPECT_EQ(cell_name(once), cell_name(twice));
+    EXPECT_EQ(twice.platform.events.size(), 3U);
+    EXPECT_NE(cell_name(once),
+              cell_name(read(all + std::string("seed: 1\n") + "repeat: 1\nname: x\n").with_seed(2)));
+}
+
+TEST(ConfigNodes, NothingIsStatedNothingDiffers) {
+    const Platform platform = read("").platform;
+    EXPECT_EQ(platform.sockets, 1U);
+    EXPECT_EQ(platform.speed_factor(7, 3), 1);
+    EXPECT_EQ(platform.noise.node, 0);
+    EXPECT_EQ(platform.noise.task, 0);
+    EXPECT_TRUE(platform.events.empty());
+}
+
+TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
+    EXPECT_THAT(error_of("  sockets: 3\n"), AllOf(HasSubstr("a.yaml:"), HasSubstr("evenly among 3 sockets")));
+    EXPECT_THAT(error_of("  node_speeds: 2\n"), AllOf(HasSubstr("a.yaml:6"), HasSubstr("expected a list")));
+    EXPECT_THAT(error_of("  node_speeds: [0]\n"), AllOf(HasSubstr("a.yaml:6"), HasSubstr("out of range")));
+    EXPECT_THAT(error_of("  noise: {task: -0.1}\n"), AllOf(HasSubstr("a.yaml:6"), HasSubstr("out of range")));
+    EXPECT_THAT(error_of("  noise: {tasks: 0.1}\n"), HasSubstr("did you mean \"task\"?"));
+    EXPECT_THAT(error_of("  noise: {task: nan}\n"), HasSubstr("out of range"));
+    const auto event = [](const std::string& text) { return error_of("  events:\n  - " + text + "\n"); };
+    EXPECT_THAT(event("3"), AllOf(HasSubstr("a.yaml:7"), HasSubstr("expected an event")));
+    EXPECT_THAT(event("{at: 1, node: 0, speed: 1}"), AllOf(HasSubstr("a.yaml:7"), HasSubstr("unit")));
+    EXPECT_THAT(event("{at: 1s, node: 8, speed: 1}"),
+                AllOf(HasSubstr("a.yaml:7"), HasSubstr("there are 8 nodes")));
+    EXPECT_THAT(event("{at: 1s, node: 0}"), HasSubstr("one of `speed` and `stop`"));
+    EXPECT_THAT(event("{at: 1s, node: 0, speed: 1, stop: true}"), HasSubstr("one of `speed` and `stop`"));
+    EXPECT_THAT(event("{node: 0, speed: 1}"), HasSubstr("needs `at`"));
+    EXPECT_THAT(event("{at: 1s, speed: 1}"), HasSubstr("needs `at`, `node`"));
+    EXPECT_THAT(event("{at: 1s, node: 0, stop: yes}"), HasSubstr("expected true or false"));
+    EXPECT_THAT(event("{at: 1s, node: 0, sped: 1}"), HasSubstr("did you mean \"speed\"?"));
+    EXPECT_THAT(event("{at: 1s, node: 0, stop: false}"),
+                AllOf(HasSubstr("a.yaml:7"), HasSubstr("has not stopped")));
+}
+
+}  // namespace
+}  // namespace heddle::configs
