@@ -137,7 +137,7 @@ TEST(SimEvents, DeadlinesDoNotMove) {
 // Messages of 2 us on the way, received for 1 us each. Those that arrive at 2, 3, 4 us: node 1 is stopped
 // from 2.5 to 50 us. The first has half a microsecond of its receiving before that.
 TEST(SimEvents, WhatArrivesAtAStoppedNodeWaits) {
-    for (const bool contention : {true, false}) {
+    for (const auto contention : {Network::Contention::full, Network::Contention::none}) {
         Platform platform = ideal(2);
         platform.network.contention = contention;
         platform.overheads.message_receive = us(1);

@@ -138,7 +138,7 @@ TEST(SimNodes, TimesOfTasksHaveTheStatedMeanAndDeviation) {
 TEST(SimNodes, TimesOfNodesHaveTheStatedMeanAndDeviation) {
     Platform platform = ideal(2000);
     platform.noise.node = 0.2;
-    platform.network.contention = false;
+    platform.network.contention = Network::Contention::none;
     std::vector<double> times;
     for (const Time end : ends_of(platform, busy(us(1)))) times.push_back(to_seconds(end) * 1e6);
     const Moments found = moments(times);

@@ -88,6 +88,9 @@ INSTANTIATE_TEST_SUITE_P(All, SimSeeds, testing::ValuesIn(runtime::victim_polici
 // Small and large messages, stealing, placed graphs: however many threads simulate, and whatever they happen
 // to do first.
 TEST(SimThreads, FiftySeedsGiveTheSameWithAnyNumberOfThreads) {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "ThreadSanitizer of gcc 12 fails by itself where fibers go on in another thread";
+#endif
     const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<native::ThreadCrew>(2),
                                                       std::make_shared<native::ThreadCrew>(3)};
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -109,6 +112,9 @@ TEST(SimThreads, FiftySeedsGiveTheSameWithAnyNumberOfThreads) {
 }
 
 TEST(SimThreads, AnErrorIsThatOfTheFirstNodeWhoeverFindsItFirst) {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "ThreadSanitizer of gcc 12 fails by itself where fibers go on in another thread";
+#endif
     // Every node's deque overflows.
     const auto error_of = [](std::shared_ptr<Crew> crew) -> std::string {
         const auto& kind = workloads::find("uts");
