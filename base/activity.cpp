@@ -26,7 +26,7 @@ void TimeSheet::remember(Time now) {
     since_ = now;
     if (changes_.size() < many_) return;
     if (reach_) settle(reach_->get());
-    many_ = std::max<std::size_t>(64, 2 * changes_.size());
+    many_ = std::max<std::size_t>(4, 2 * changes_.size());
 }
 
 void TimeSheet::begin_task() {

@@ -51,7 +51,7 @@ public:
 
     /// A task ends at `time` or later. Small steps are not noted: many workers read what this writes.
     void note(Time time) {
-        constexpr Time step = std::chrono::microseconds(10);
+        constexpr Time step = std::chrono::microseconds(1);
         if (time > get() + step) [[unlikely]]
             raise(time);
     }
@@ -111,7 +111,7 @@ private:
     Time settled_{};  ///< how far `times_` goes
     ActivityTimes times_;
     std::vector<Change> changes_;  ///< from `settled_` to `since_`, without gaps; none in a task
-    std::size_t many_ = 64;        ///< so many changes, and it is worth looking how far the run reaches
+    std::size_t many_ = 4;         ///< so many changes, and it is worth looking how far the run reaches
     const RunReach* reach_ = nullptr;
 };
 
