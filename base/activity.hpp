@@ -45,13 +45,13 @@ private:
 
 /// A time that the run is known to last, in picoseconds: some task was still to end then. Never too late, but
 /// perhaps far too early. Shared by all workers of a process.
-class RunReach {
+class alignas(64) RunReach {
 public:
     Time get() const { return Time(reach_.load(std::memory_order_relaxed)); }
 
     /// A task ends at `time` or later. Small steps are not noted: many workers read what this writes.
     void note(Time time) {
-        constexpr Time step = std::chrono::microseconds(1);
+        constexpr Time step = std::chrono::microseconds(10);
         if (time > get() + step) [[unlikely]]
             raise(time);
     }
