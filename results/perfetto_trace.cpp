@@ -116,9 +116,7 @@ void PerfettoTrace::states_end(Time time) {
 }
 
 void PerfettoTrace::send_begins(const MessageNote& message, Time time) {
-    begin_slice(number_of(message.from, Module::sender), message_name);
-    event_.message(event::debug_annotations, annotated(bytes_name, message.bytes));
-    event_.message(event::debug_annotations, annotated(peer_name, message.to));
+    begin_message(number_of(message.from, Module::sender), message, message.to);
     event_.fixed64(event::flow_ids, flow_of(message));
     write_event(time);
 }
@@ -128,15 +126,19 @@ void PerfettoTrace::send_ends(const MessageNote& message, Time time) {
 }
 
 void PerfettoTrace::receive_begins(const MessageNote& message, Time time) {
-    begin_slice(number_of(message.to, Module::receiver), message_name);
-    event_.message(event::debug_annotations, annotated(bytes_name, message.bytes));
-    event_.message(event::debug_annotations, annotated(peer_name, message.from));
+    begin_message(number_of(message.to, Module::receiver), message, message.from);
     event_.fixed64(event::terminating_flow_ids, flow_of(message));
     write_event(time);
 }
 
 void PerfettoTrace::receive_ends(const MessageNote& message, Time time) {
     end_slice(number_of(message.to, Module::receiver), time);
+}
+
+void PerfettoTrace::begin_message(std::uint64_t track, const MessageNote& message, NodeId peer) {
+    begin_slice(track, message_name);
+    event_.message(event::debug_annotations, annotated(bytes_name, message.bytes));
+    event_.message(event::debug_annotations, annotated(peer_name, peer));
 }
 
 void PerfettoTrace::begin_slice(std::uint64_t track, std::uint64_t name) {

@@ -33,6 +33,7 @@ private:
 
     void describe(NodeId node);
     void begin_slice(std::uint64_t track, std::uint64_t name);
+    void begin_message(std::uint64_t track, const MessageNote& message, NodeId peer);
     void end_slice(std::uint64_t track, Time time);
     void write_event(Time time);
     void write_packet(ProtobufMessage& packet);

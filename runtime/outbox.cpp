@@ -70,10 +70,12 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message,
                   Enclosure enclosure) {
     Gathering gathering = take_gathering(to);
-    std::span<const std::byte> small;
-    if (enclosure.body && enclosure.body->size() < body_bytes_min) small = *enclosure.body;
-    append(gathering.bytes, handler, message, small);
-    if (!small.empty() || (enclosure.body && enclosure.body->empty())) enclosure.body.reset();
+    if (enclosure.body && enclosure.body->size() < body_bytes_min) {
+        append(gathering.bytes, handler, message, *enclosure.body);
+        enclosure.body.reset();
+    } else {
+        append(gathering.bytes, handler, message, {});
+    }
     send(std::move(gathering), std::move(enclosure));
 }
 

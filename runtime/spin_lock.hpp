@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "base/relax.hpp"
+
 namespace heddle::runtime {
 
 class SpinLock {
@@ -28,11 +30,6 @@ public:
     };
 
 private:
-    static void relax() {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-    }
     std::atomic<bool> taken_{false};
 };
 

@@ -11,8 +11,11 @@ namespace heddle::sim {
 
 namespace {
 
+std::uint64_t pair_of(NodeId from, NodeId to) {
+    return std::uint64_t{from} << 32 | to;
+}
 std::uint64_t pair_of(const Message& message) {
-    return std::uint64_t{message.from} << 32 | message.to;
+    return pair_of(message.from, message.to);
 }
 
 /// SimGrid shares links in proportion to this.
@@ -80,7 +83,7 @@ const Network::Route& Network::route(NodeId from, NodeId to) {
 }
 
 Path& Network::path(NodeId from, NodeId to) {
-    const auto [found, is_new] = paths_.try_emplace(std::uint64_t{from} << 32 | to);
+    const auto [found, is_new] = paths_.try_emplace(pair_of(from, to));
     Path& path = found->second;
     if (is_new) {
         path.links = simgrid_.links(from, to);

@@ -6,6 +6,8 @@
 
 #include <ctime>
 
+#include "base/relax.hpp"
+
 namespace heddle::native {
 
 namespace {
@@ -13,14 +15,6 @@ namespace {
 std::uint32_t* word(std::atomic<std::uint32_t>& state) {
     static_assert(sizeof(state) == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
     return reinterpret_cast<std::uint32_t*>(&state);
-}
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
 }
 
 }  // namespace

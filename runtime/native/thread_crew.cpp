@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/relax.hpp"
 
 namespace heddle::native {
 
@@ -12,12 +13,6 @@ namespace {
 
 /// Rounds follow each other within microseconds; sleeping and waking takes longer than most of them do.
 constexpr int spins = 2000;
-
-void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
