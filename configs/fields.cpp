@@ -247,6 +247,9 @@ void add_schedule(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.schedule.stealing.amount = index == 0 ? Amount::one : Amount::half;
         }));
+    all.push_back(integer(
+        "schedule.stealing.requests", 1, 1e6, "steal requests that a node may have under way to others",
+        [](auto& e) -> auto& { return e.schedule.stealing.requests; }));
     all.push_back(time(
         "schedule.stealing.back_off_min", "wait after the first round without success",
         [](auto& e) -> auto& { return e.schedule.stealing.back_off_min; }));

@@ -40,7 +40,8 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       program_(make_program(id)),
       termination_(id, topology_.nodes, [this] { return passive(); }),
       steals_(*this),
-      active_(topology_.cores),
+      sleeping_(topology_.cores, CoreSet::Initially::empty),
+      active_(topology_.cores, CoreSet::Initially::full),
       working_(topology_.cores) {
     receiver_.backend = &backend;
     receiver_.id = {id, topology_.cores};
@@ -82,18 +83,16 @@ void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
 }
 
 void Node::wake_one(Context& caller) {
-    if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
-    for (CoreId i = 0; i < cores(); ++i) {
-        if (workers_[i]->claim_sleeper()) {
-            backend_.unpark(caller, i);
-            return;
-        }
-    }
+    sleeping_.any_from(0, [&](CoreId core) {
+        if (!sleeping_.remove(core)) return false;
+        backend_.unpark(caller, core);
+        return true;
+    });
 }
 
 void Node::wake_all(Context& caller) {
     for (CoreId i = 0; i < cores(); ++i) {
-        workers_[i]->claim_sleeper();
+        sleeping_.remove(i);
         if (i != caller.id.core) backend_.unpark(caller, i);
     }
 }
@@ -118,22 +117,23 @@ void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const Ranked
     if (steals_.lifelines_waiting()) steals_.serve_lifelines(outbox);
 }
 
-// Invariant: a worker counts itself active before it takes a task or token, and a task that a worker makes is
-// taken or run before that worker is passive. So a token seen missing in the first look and again in the
-// second, with nobody active and no activation in between, is nowhere on this node.
+// Invariant: a worker shows itself active, then counts the activation, and then takes a task or token; and a
+// task that a worker makes is taken or run before that worker is passive. Suppose there is work at the second
+// look. If it waits, the look sees it. Else a worker has it, which showed itself active before it was looked
+// for, and is seen; or after that, and then the activation that it counted since is.
 bool Node::passive() const {
     const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
     const auto nothing_waits = [this] {
         return !anything_waits() && ranked_waiting_.load(std::memory_order_seq_cst) == 0;
     };
-    return nothing_waits() && active_.load(std::memory_order_seq_cst) == 0 && nothing_waits() &&
+    return nothing_waits() && active_.empty() && nothing_waits() &&
            activations_.load(std::memory_order_seq_cst) == before;
 }
 
 void Node::end_activity(Worker& worker) {
     worker.outbox().flush();
-    if (active_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
-    look_for_end(worker.outbox());
+    active_.remove(worker.id.core);
+    if (active_.empty()) look_for_end(worker.outbox());
 }
 
 void Node::look_for_end(Outbox& outbox) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/core_set.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/program.hpp"
@@ -66,7 +67,9 @@ public:
     Reports& reports() { return reports_; }
 
     // --- sleeping and waking (see Worker::rest)
-    std::atomic<std::uint32_t>& sleepers() { return sleepers_; }
+    CoreSet& sleeping() { return sleeping_; }
+    /// Whether somebody here, or at the end of a lifeline, would take what a worker shares.
+    bool wants_work() const { return !sleeping_.empty() || steals_.lifelines_waiting(); }
     void wake_one(Context& caller);
     void wake_all(Context& caller);
 
@@ -75,11 +78,23 @@ public:
 
     // --- activity: a worker is active from before it takes a task until it has none (for the termination
     // detection)
-    void begin_activity() {
+    void begin_activity(CoreId core) {
+        active_.add(core);
         activations_.fetch_add(1, std::memory_order_seq_cst);
-        active_.fetch_add(1, std::memory_order_seq_cst);
     }
     void end_activity(Worker& worker);
+
+    /// Calls `found(core)` for the workers that may have a task to steal, from `begin` on and round to it,
+    /// until one call returns true. Returns whether one did.
+    template <class Found>
+    bool any_victim(CoreId begin, const Found& found) {
+        // What a schedule placed waits also with workers that have nothing else to do.
+        if (ranked_waiting_.load(std::memory_order_seq_cst) == 0) return active_.any_from(begin, found);
+        for (CoreId i = 0; i < cores(); ++i)
+            if (found((begin + i) % cores())) return true;
+        return false;
+    }
+    const CoreSet& active() const { return active_; }
 
     /// To be called, by whoever owns the outbox, when this node may have become passive: looks whether the
     /// run is over.
@@ -120,8 +135,8 @@ private:
     std::vector<std::unique_ptr<Worker>> workers_;
 
     std::atomic<std::uint32_t> ranked_waiting_{0};
-    std::atomic<std::uint32_t> sleepers_{0};
-    std::atomic<std::uint32_t> active_;
+    CoreSet sleeping_;
+    CoreSet active_;
     std::atomic<std::uint64_t> activations_{0};
     std::atomic<std::uint32_t> working_;  ///< workers that have not left
     std::atomic<bool> stopping_{false};

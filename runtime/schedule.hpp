@@ -13,6 +13,7 @@ struct Stealing {
     std::string victim = "local_first";  ///< a name of runtime::victim_policies()
     enum class Amount : std::uint8_t { one, half };
     Amount amount = Amount::one;  ///< of what another node gives at once
+    std::uint32_t requests = 4;   ///< that a node may have under way to others
     Time back_off_min = std::chrono::microseconds(1);
     Time back_off_max = std::chrono::microseconds(100);
     std::uint32_t retries =

@@ -29,7 +29,7 @@ const Handler request_handler("steal.request", Handler::Kind::control,
                               });
 const Handler refusal_handler("steal.refusal", Handler::Kind::control, [](Node& node, NodeId, auto message) {
     const auto core = Reader(message).get<CoreId>();
-    if (core < node.cores()) node.worker(core).request_answered(0);
+    if (core < node.cores()) node.worker(core).request_answered();
 });
 const Handler tokens_handler("steal.tokens", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     node.steals().on_tokens(from, message);
@@ -44,6 +44,13 @@ std::span<const std::byte> bytes_of(const T& value) {
 }
 
 }  // namespace
+
+bool StealService::may_request() {
+    const std::uint32_t most = node_.schedule().stealing.requests;
+    if (under_way_.fetch_add(1, std::memory_order_seq_cst) < most) return true;
+    request_ended();
+    return false;
+}
 
 void StealService::request(Worker& thief, NodeId victim) {
     const Request request{thief.id.core, 0};
@@ -133,10 +140,11 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
 }
 
 void StealService::ask_workers() {
-    for (CoreId c = 0; c < node_.cores(); ++c) {
-        Deque& deque = node_.worker(c).deque();
+    node_.active().any_from(0, [&](CoreId core) {
+        Deque& deque = node_.worker(core).deque();
         if (deque.shared() == 0) deque.ask();
-    }
+        return false;
+    });
 }
 
 void StealService::on_request(NodeId thief, Request request) {
@@ -155,8 +163,11 @@ void StealService::on_request(NodeId thief, Request request) {
             waiting_.fetch_add(1, std::memory_order_seq_cst);
         }
     }
-    // After it is remembered: a worker that publishes from now on sees it.
-    for (CoreId c = 0; c < node_.cores(); ++c) node_.worker(c).deque().ask();
+    // After it is remembered: a worker that publishes, or becomes active, from now on sees it.
+    node_.active().any_from(0, [&](CoreId core) {
+        node_.worker(core).deque().ask();
+        return false;
+    });
 }
 
 void StealService::serve_lifelines(Outbox& outbox) {
@@ -201,7 +212,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
     stolen_from_[victim] += count;
     std::uint32_t to_wake = count;
     if (core < node_.cores()) {
-        node_.worker(core).request_answered(count);
+        node_.worker(core).request_answered();
         --to_wake;
     }
     for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());

@@ -24,6 +24,11 @@ class StealService {
 public:
     explicit StealService(Node& node) : node_(node) {}
 
+    /// True where the node may have one request more under way; `request` must follow, and `request_ended`
+    /// when it is answered.
+    bool may_request();
+    void request_ended() { under_way_.fetch_sub(1, std::memory_order_seq_cst); }
+
     /// Asks node `victim` for tasks on behalf of a worker. The answer comes to Worker::request_answered.
     void request(Worker& thief, NodeId victim);
 
@@ -55,7 +60,8 @@ private:
     void ask_workers();
 
     Node& node_;
-    std::atomic<CoreId> next_core_{0};  ///< where the next request looks first
+    std::atomic<std::uint32_t> under_way_{0};  ///< requests of this node
+    std::atomic<CoreId> next_core_{0};         ///< where the next request looks first
     std::map<NodeId, std::uint64_t> stolen_from_;
 
     SpinLock lock_;  ///< over `lifelines_`

@@ -132,38 +132,52 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
     if (awaiting_answer_) {
         rest(never, awaited);
         if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
-        return policy_->steals_within_node() && scan_node(head);
+        return policy_->steals_within_node() && scan_node(id.core + 1, head);
     }
-    const Stealing& settings = node_.schedule().stealing;
     const Victim victim = policy_->next();
     switch (victim.kind) {
         case Victim::Kind::core:
             return steal_from(victim.index, head);
+        case Victim::Kind::colleagues:
+            return scan_node(victim.index, head);
         case Victim::Kind::node:
-            ++counters_.steal_attempts;
-            awaiting_answer_ = true;
-            requesting_.store(true, std::memory_order_seq_cst);
-            node_.steals().request(*this, victim.index);
-            return false;
+            if (ask_node(victim.index)) return false;
+            back_off(awaited);
+            break;
         case Victim::Kind::lifeline:
             ++counters_.steal_attempts;
             node_.steals().tie_lifeline(*this, victim.index);
             return false;
         case Victim::Kind::rest:
-            if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
-            rest(backend->now(*this) + back_off_, awaited);
-            back_off_ = std::min(2 * back_off_, settings.back_off_max);
+            back_off(awaited);
             break;
         case Victim::Kind::sleep:
             rest(never, awaited);
             break;
     }
-    return policy_->steals_within_node() && scan_node(head);
+    return policy_->steals_within_node() && scan_node(id.core + 1, head);
+}
+
+/// False where as many requests of this node are under way as may be.
+bool Worker::ask_node(NodeId victim) {
+    if (!node_.steals().may_request()) return false;
+    ++counters_.steal_attempts;
+    awaiting_answer_ = true;
+    requesting_.store(true, std::memory_order_seq_cst);
+    node_.steals().request(*this, victim);
+    return true;
+}
+
+void Worker::back_off(const Slot* awaited) {
+    const Stealing& settings = node_.schedule().stealing;
+    if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
+    rest(backend->now(*this) + back_off_, awaited);
+    back_off_ = std::min(2 * back_off_, settings.back_off_max);
 }
 
 bool Worker::run_ready(Slot* head) {
     if (node_.ready().size() == 0) return false;
-    if (idle()) node_.begin_activity();
+    if (idle()) node_.begin_activity(id.core);
     const auto task = node_.ready().take();
     if (task) {
         begin_task();
@@ -178,7 +192,7 @@ bool Worker::run_ready(Slot* head) {
 
 bool Worker::run_token(Slot* head) {
     if (node_.tokens().size() == 0) return false;
-    if (idle()) node_.begin_activity();
+    if (idle()) node_.begin_activity(id.core);
     const auto token = node_.tokens().take();
     if (token) {
         begin_task();
@@ -194,7 +208,7 @@ bool Worker::run_token(Slot* head) {
 
 bool Worker::run_ranked(Slot* head) {
     if (ranked_.size() == 0) return false;
-    if (idle()) node_.begin_activity();
+    if (idle()) node_.begin_activity(id.core);
     const auto task = ranked_.take_first();
     if (task) {
         enter_now(inside_task());
@@ -207,7 +221,7 @@ bool Worker::run_ranked(Slot* head) {
 
 bool Worker::steal_ranked(Worker& victim, Slot* head) {
     if (victim.ranked().size() == 0) return false;
-    if (idle()) node_.begin_activity();
+    if (idle()) node_.begin_activity(id.core);
     const auto task = victim.ranked().take_last();
     if (task) {
         charge(costs.steal);
@@ -228,12 +242,12 @@ void Worker::run_taken(const RankedTask& task, Slot* head) {
     end_task();
 }
 
-bool Worker::scan_node(Slot* head) {
-    const CoreId cores = node_.cores();
-    for (CoreId i = 1; i < cores; ++i) {
-        if (steal_from((id.core + i) % cores, head)) return true;
-    }
-    return false;
+/// Tries the other workers that may have something, from `begin` on.
+bool Worker::scan_node(CoreId begin, Slot* head) {
+    if (node_.cores() == 1) return false;
+    charge(costs.steal_attempt);  // for the look at who they are
+    return node_.any_victim(begin % node_.cores(),
+                            [&](CoreId core) { return core != id.core && steal_from(core, head); });
 }
 
 bool Worker::steal_from(CoreId victim, Slot* head) {
@@ -246,7 +260,7 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
         deque.ask();
         return false;
     }
-    if (idle()) node_.begin_activity();
+    if (idle()) node_.begin_activity(id.core);
     Slot* slot = deque.take();
     if (slot) {
         slot->state.store(taken_by(id.core), std::memory_order_relaxed);
@@ -269,7 +283,11 @@ void Worker::begin_task() {
     policy_->found();
     failures_ = 0;
     back_off_ = node_.schedule().stealing.back_off_min;
-    if (depth_++ == 0) times.begin_task();
+    if (depth_++ == 0) {
+        times.begin_task();
+        // Who went to sleep before this worker was active has not asked it.
+        if (node_.wants_work() && (steals_within_node() || node_.steals().lifelines_waiting())) deque_.ask();
+    }
     enter_now(inside_task());
 }
 
@@ -285,11 +303,11 @@ void Worker::end_task() {
 
 // Invariant: a worker that sleeps has said so before it looked for a reason not to, and whoever makes such a
 // reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is missed.
+// Likewise a worker shows itself active before it looks whether anybody sleeps, who would like it to share.
 void Worker::rest(Time deadline, const Slot* awaited) {
     if (!outbox_.empty()) enter_now(Activity::overhead);
     outbox_.flush();
-    node_.sleepers().fetch_add(1, std::memory_order_seq_cst);
-    sleeping_.store(true, std::memory_order_seq_cst);
+    node_.sleeping().add(id.core);
     if (!something_to_do(awaited)) {
         const Time begin = backend->now(*this);
         enter(resting(awaited), begin);
@@ -298,8 +316,7 @@ void Worker::rest(Time deadline, const Slot* awaited) {
         enter(Activity::stealing, end);
         busy_ -= end - begin;
     }
-    sleeping_.store(false, std::memory_order_seq_cst);
-    node_.sleepers().fetch_sub(1, std::memory_order_seq_cst);
+    node_.sleeping().remove(id.core);
 }
 
 Activity Worker::resting(const Slot* awaited) const {
@@ -316,16 +333,21 @@ bool Worker::something_to_do(const Slot* awaited) const {
     if (ranked_.size() != 0) return true;
     if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
     if (!policy_->steals_within_node()) return false;
-    for (CoreId core = 0; core < node_.cores(); ++core) {
-        if (core == id.core) continue;
+    return node_.any_victim(id.core, [&](CoreId core) {
+        if (core == id.core) return false;
         Deque& deque = node_.worker(core).deque();
         if (deque.shared() != 0 || node_.worker(core).ranked().size() != 0) return true;
         deque.ask();  // and if it has private tasks, it will publish some and wake us
-    }
-    return false;
+        return false;
+    });
 }
 
-void Worker::request_answered(std::uint32_t) {
+bool Worker::claim_sleeper() {
+    return node_.sleeping().contains(id.core) && node_.sleeping().remove(id.core);
+}
+
+void Worker::request_answered() {
+    node_.steals().request_ended();
     requesting_.store(false, std::memory_order_seq_cst);
     if (claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), id.core);
 }

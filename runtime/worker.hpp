@@ -78,10 +78,10 @@ public:
     bool steals_within_node() const { return policy_->steals_within_node(); }
 
     /// True once for each sleep: the caller must then unpark this worker.
-    bool claim_sleeper() { return sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false); }
+    bool claim_sleeper();
 
-    /// A request of this worker to another node was answered, with this many tasks.
-    void request_answered(std::uint32_t tasks);
+    /// A request of this worker to another node was answered.
+    void request_answered();
 
     /// A stolen task's result is in its slot.
     static void complete(Slot& slot) { slot.state.store(Slot::done, std::memory_order_seq_cst); }
@@ -111,7 +111,9 @@ private:
     bool steal_ranked(Worker& victim, Slot* head);
     void run_taken(const RankedTask& task, Slot* head);
     bool steal_from(CoreId victim, Slot* head);
-    bool scan_node(Slot* head);
+    bool ask_node(NodeId victim);
+    void back_off(const Slot* awaited);
+    bool scan_node(CoreId begin, Slot* head);
     void begin_task();
     void end_task();
     void rest(Time deadline, const Slot* awaited);
@@ -139,8 +141,7 @@ private:
     std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
 
     // Written by others.
-    alignas(64) std::atomic<bool> sleeping_{false};
-    std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
+    alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
 };
 
 }  // namespace heddle::runtime

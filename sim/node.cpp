@@ -100,17 +100,19 @@ void SimNode::prefetch_object() const {
 void SimNode::prefetch_lists() const {
     fetch(events_.memory(), 6);
     fetch(program_, 6);
-    for (const SimWorker& worker : workers_) fetch(&worker, 2);
+}
+
+void SimNode::prefetch_subjects() const {
+    for (const Event& event : events_.first(5)) fetch(event.subject, 2);
 }
 
 void SimNode::prefetch() const {
-    for (const SimWorker& worker : workers_) {
+    for (const Event& event : events_.first(5)) {
+        if (event.kind() != EventKind::resume && event.kind() != EventKind::deadline) continue;
+        const SimWorker& worker = *static_cast<const SimWorker*>(event.subject);
         fetch(worker.context, 12);
         fetch(static_cast<const char*>(worker.stack_top) - 128, 12);
         fetch(worker.hot, 4);
-    }
-    for (const Event& event : events_.first(4)) {
-        if (event.kind() == EventKind::arrival) fetch(event.subject, 2);
     }
 }
 

@@ -84,6 +84,7 @@ public:
     /// node itself, what it points to, and what that points to.
     void prefetch_object() const;
     void prefetch_lists() const;
+    void prefetch_subjects() const;
     void prefetch() const;
     /// Hands the messages that were sent since the last call to the network, in the order of departure.
     void hand_over();

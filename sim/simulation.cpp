@@ -96,8 +96,9 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     const std::vector<std::size_t>& due = due_of_lane_[lane];
     const auto node = [&](std::size_t i) -> SimNode& { return nodes_[due_[due[i]]]; };
     for (std::size_t i = 0; i < due.size() && !mine.switchboard.failure; ++i) {
-        if (i + 3 < due.size()) node(i + 3).prefetch_object();
-        if (i + 2 < due.size()) node(i + 2).prefetch_lists();
+        if (i + 4 < due.size()) node(i + 4).prefetch_object();
+        if (i + 3 < due.size()) node(i + 3).prefetch_lists();
+        if (i + 2 < due.size()) node(i + 2).prefetch_subjects();
         if (i + 1 < due.size()) node(i + 1).prefetch();
         node(i).run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = due[i];

@@ -67,7 +67,7 @@ private:
     bool run_something(Slot* head, const Slot* awaited);
     bool run_token(Slot* head);
     bool steal_from(CoreId victim, Slot* head);
-    bool scan_node(Slot* head);
+    bool scan_node(CoreId begin, Slot* head);
     void rest(double seconds, const Slot* awaited);
     bool something_to_do(const Slot* awaited) const;
 
@@ -96,6 +96,9 @@ public:
     NodeId id() const { return id_; }
     std::vector<Token>& tokens() { return tokens_; }
 
+    bool may_request();
+    void request_ended() { --under_way_; }
+
 private:
     void serve(s4u::Mailbox& mailbox);
     void receive(Message& message);
@@ -110,6 +113,7 @@ private:
     std::deque<Worker> workers_;
     std::vector<Token> tokens_;
     CoreId next_core_ = 0;
+    std::uint32_t under_way_ = 0;  ///< steal requests
 };
 
 /// What all share: they are in one thread, and only one of them runs at a time.
@@ -211,11 +215,12 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
     if (awaiting_answer_) {
         rest(for_ever, awaited);
         if (!requesting_) awaiting_answer_ = false;
-        return scan_node(head);
+        return scan_node(core_ + 1, head);
     }
     const Victim victim = policy_->next();
     if (victim.kind == Victim::Kind::core) return steal_from(victim.index, head);
-    if (victim.kind == Victim::Kind::node) {
+    if (victim.kind == Victim::Kind::colleagues) return scan_node(victim.index, head);
+    if (victim.kind == Victim::Kind::node && node_.may_request()) {
         awaiting_answer_ = requesting_ = true;
         node_.send(victim.index, {.kind = Message::Kind::request, .core = core_});
         return false;
@@ -223,7 +228,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
     rest(to_seconds(back_off_), awaited);
     back_off_ = std::min(2 * back_off_, settings.back_off_max);
-    return scan_node(head);
+    return scan_node(core_ + 1, head);
 }
 
 bool Worker::run_token(Slot* head) {
@@ -241,10 +246,11 @@ bool Worker::run_token(Slot* head) {
     return true;
 }
 
-bool Worker::scan_node(Slot* head) {
+bool Worker::scan_node(CoreId begin, Slot* head) {
     const CoreId cores = cluster_.topology.cores;
-    for (CoreId i = 1; i < cores; ++i) {
-        if (steal_from((core_ + i) % cores, head)) return true;
+    for (CoreId i = 0; i < cores; ++i) {
+        const CoreId core = (begin + i) % cores;
+        if (core != core_ && steal_from(core, head)) return true;
     }
     return false;
 }
@@ -297,6 +303,7 @@ bool Worker::wake() {
 }
 
 void Worker::request_answered() {
+    node_.request_ended();
     requesting_ = false;
     wake();
 }
@@ -339,6 +346,12 @@ void Node::send(NodeId to, Message message) {
     const auto& group = cluster_.topology.group;
     s4u::Mailbox& mailbox = group[to] == group[id_] ? *receiver.near_ : *receiver.far_;
     mailbox.put_init(new Message(std::move(message)), bytes)->detach();
+}
+
+bool Node::may_request() {
+    if (under_way_ == cluster_.schedule.stealing.requests) return false;
+    ++under_way_;
+    return true;
 }
 
 void Node::wake_one() {

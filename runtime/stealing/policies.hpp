@@ -11,28 +11,25 @@ std::unique_ptr<VictimPolicy> make_local_first(const ThiefView& view);
 std::unique_ptr<VictimPolicy> make_hierarchical(const ThiefView& view);
 std::unique_ptr<VictimPolicy> make_lifeline(const ThiefView& view);
 
-/// The other workers of the thief's node in turn, from a random one on: the part that several policies begin
-/// with.
+/// The other workers of the thief's node, from a random one on: the part that several policies begin with.
 class LocalRound {
 public:
-    explicit LocalRound(const ThiefView& view) : self_(view.self.core), cores_(view.topology->cores) {}
+    explicit LocalRound(const ThiefView& view) : cores_(view.topology->cores) {}
 
     void restart(Random& random) {
-        left_ = cores_ - 1;
-        offset_ = left_ == 0 ? 0 : static_cast<CoreId>(random.below(left_));
+        left_ = cores_ > 1;
+        if (left_) begin_ = static_cast<CoreId>(random.below(cores_));
     }
-    bool empty() const { return left_ == 0; }
+    bool empty() const { return !left_; }
     Victim next() {
-        --left_;
-        const CoreId turn = (left_ + offset_) % (cores_ - 1);
-        return {Victim::Kind::core, (self_ + 1 + turn) % cores_};
+        left_ = false;
+        return {Victim::Kind::colleagues, begin_};
     }
 
 private:
-    CoreId self_;
     CoreId cores_;
-    CoreId left_ = 0;
-    CoreId offset_ = 0;
+    CoreId begin_ = 0;
+    bool left_ = false;
 };
 
 /// A node other than `self`, each equally likely. There must be one.

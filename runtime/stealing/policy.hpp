@@ -17,11 +17,12 @@ namespace heddle::runtime {
 /// The next place to look.
 struct Victim {
     enum class Kind : std::uint8_t {
-        core,      ///< worker `index` of the thief's own node
-        node,      ///< any worker of node `index`
-        lifeline,  ///< node `index`, which remembers the request until it has something to give
-        rest,      ///< the round is over: back off, then begin another
-        sleep      ///< nothing more to look at: wait until somebody brings work
+        core,        ///< worker `index` of the thief's own node
+        colleagues,  ///< all workers of the thief's own node, from `index` on
+        node,        ///< any worker of node `index`
+        lifeline,    ///< node `index`, which remembers the request until it has something to give
+        rest,        ///< the round is over: back off, then begin another
+        sleep        ///< nothing more to look at: wait until somebody brings work
     };
     Kind kind = Kind::rest;
     std::uint32_t index = 0;

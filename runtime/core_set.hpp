@@ -1,0 +1,79 @@
+// A set of cores of one node, which any thread of the node may read and change: one bit each, so that a look
+// at all of them costs one cache line and not one for every worker.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace heddle::runtime {
+
+class CoreSet {
+public:
+    enum class Initially : std::uint8_t { empty, full };
+
+    CoreSet(CoreId cores, Initially initially) : cores_(cores), others_((cores - 1) / word_bits) {
+        if (initially == Initially::full)
+            for (CoreId core = 0; core < cores; ++core) add(core);
+    }
+
+    void add(CoreId core) { word(core).fetch_or(bit(core), std::memory_order_seq_cst); }
+
+    /// True where it was in the set: of several that remove it, one is told so.
+    bool remove(CoreId core) {
+        return (word(core).fetch_and(~bit(core), std::memory_order_seq_cst) & bit(core)) != 0;
+    }
+
+    bool contains(CoreId core) const { return (word(core).load(std::memory_order_seq_cst) & bit(core)) != 0; }
+
+    /// Looks at 64 cores at a time: others may come and go meanwhile.
+    bool empty() const {
+        if (first_.load(std::memory_order_seq_cst) != 0) return false;
+        for (const auto& word : others_)
+            if (word.load(std::memory_order_seq_cst) != 0) return false;
+        return true;
+    }
+
+    /// Calls `found(core)` for the cores of the set, from `begin` on and round to it, until one call returns
+    /// true. Returns whether one did.
+    template <class Found>
+    bool any_from(CoreId begin, const Found& found) const {
+        return any_between(begin, cores_, found) || any_between(0, begin, found);
+    }
+
+private:
+    static constexpr CoreId word_bits = 64;
+    static constexpr std::uint64_t bit(CoreId core) { return std::uint64_t{1} << core % word_bits; }
+
+    const std::atomic<std::uint64_t>& word(CoreId core) const {
+        return core < word_bits ? first_ : others_[core / word_bits - 1];
+    }
+    std::atomic<std::uint64_t>& word(CoreId core) {
+        return core < word_bits ? first_ : others_[core / word_bits - 1];
+    }
+
+    template <class Found>
+    bool any_between(CoreId begin, CoreId end, const Found& found) const {
+        while (begin < end) {
+            const CoreId next_word = (begin / word_bits + 1) * word_bits;
+            std::uint64_t left =
+                word(begin).load(std::memory_order_seq_cst) & (~std::uint64_t{0} << begin % word_bits);
+            for (; left != 0; left &= left - 1) {
+                const CoreId core = next_word - word_bits + static_cast<CoreId>(std::countr_zero(left));
+                if (core >= end) return false;
+                if (found(core)) return true;
+            }
+            begin = next_word;
+        }
+        return false;
+    }
+
+    CoreId cores_;
+    std::atomic<std::uint64_t> first_{0};  // most nodes need no more
+    std::vector<std::atomic<std::uint64_t>> others_;
+};
+
+}  // namespace heddle::runtime
