@@ -2,8 +2,8 @@
 // route to itself. Plain arithmetic: knows neither SimGrid nor messages.
 #pragma once
 
-#include <compare>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "base/time.hpp"
@@ -15,7 +15,9 @@ struct RouteChange {
     Time at{};
     Time latency{};
     double bandwidth = 0;  ///< bytes per second, of the narrowest link
-    auto operator<=>(const RouteChange&) const = default;
+    bool operator<(const RouteChange& other) const {
+        return std::tie(at, latency, bandwidth) < std::tie(other.at, other.latency, other.bandwidth);
+    }
 };
 
 /// In the order of time; the first is at zero.
