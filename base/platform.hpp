@@ -80,6 +80,16 @@ struct NodeEvent {
     Location where{};
 };
 
+/// What happens to a link while a run is on: its figures from then on, as factors of what they were at first.
+/// At least one of them is stated; one that is not stays as it is.
+struct LinkEvent {
+    Time at{};
+    std::string link{};  ///< as SimGrid names it; without `_UP` and `_DOWN`: both directions
+    std::optional<double> bandwidth{};
+    std::optional<double> latency{};
+    Location where{};
+};
+
 struct Platform {
     NodeId nodes = 1;
     CoreId cores = 0;                ///< of each node; 0: natively the machine's own, in simulation 1
@@ -94,7 +104,8 @@ struct Platform {
     std::vector<double> node_speeds;
     std::vector<double> core_speeds;
     Noise noise;
-    std::vector<NodeEvent> events;  ///< in any order
+    std::vector<NodeEvent> events;       ///< in any order
+    std::vector<LinkEvent> link_events;  ///< in any order
 
     /// `node_speeds` and `core_speeds` of that core.
     double speed_factor(NodeId node, CoreId core) const;

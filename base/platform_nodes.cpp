@@ -1,5 +1,5 @@
-// How the nodes of a platform differ and change: sockets, factors of speed, noise, events. Only checks what
-// was stated; what it means for a run is the simulator's business.
+// How the nodes of a platform differ, and how nodes and links change: sockets, factors of speed, noise,
+// events. Only checks what was stated; what it means for a run is the simulator's business.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,6 +54,27 @@ void check_events(const Platform& platform) {
     }
 }
 
+void check_events_of_links(const std::vector<LinkEvent>& events) {
+    for (const LinkEvent& event : events) {
+        if (event.at < Time::zero() || event.link.empty() || (!event.bandwidth && !event.latency)) {
+            throw Error("an event of a link that is not clear",
+                        "state `at`, `link`, and `bandwidth: FACTOR`, `latency: FACTOR` or both",
+                        event.where);
+        }
+        for (const auto& factor : {event.bandwidth, event.latency}) {
+            if (!factor || (*factor > 0 && std::isfinite(*factor))) continue;
+            throw Error(fmt::format("an event of link {} with the factor {}", event.link, *factor),
+                        "a factor is a number above zero", event.where);
+        }
+    }
+}
+
+template <class Event>
+void put_in_order(std::vector<Event>& events) {
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Event& a, const Event& b) { return a.at < b.at; });
+}
+
 double cyclic(const std::vector<double>& factors, std::uint32_t index) {
     return factors.empty() ? 1 : factors[index % factors.size()];
 }
@@ -75,9 +96,10 @@ void complete_nodes(Platform& platform) {
     check_factors(platform.core_speeds, "core_speeds");
     check_noise(platform.noise.node, "node");
     check_noise(platform.noise.task, "task");
-    std::stable_sort(platform.events.begin(), platform.events.end(),
-                     [](const NodeEvent& a, const NodeEvent& b) { return a.at < b.at; });
+    put_in_order(platform.events);
     check_events(platform);
+    put_in_order(platform.link_events);
+    check_events_of_links(platform.link_events);
 }
 
 }  // namespace heddle

@@ -53,6 +53,23 @@ Json json_of(const sim::PlatformSummary& summary) {
         {"notes", summary.notes}};
 }
 
+Json links_json(const sim::PlatformSummary& summary) {
+    Json links = Json::array();
+    for (const sim::NamedLink& link : summary.named_links) {
+        links.push_back({{"name", link.name},
+                         {"latency_seconds", to_seconds(link.latency)},
+                         {"bandwidth", link.bandwidth}});
+    }
+    return links;
+}
+
+std::string links_text(const sim::PlatformSummary& summary) {
+    std::vector<std::vector<std::string>> rows;
+    for (const sim::NamedLink& link : summary.named_links)
+        rows.push_back({"  " + link.name, print_time(link.latency), print_bandwidth(link.bandwidth)});
+    return "its links are\n" + columns(rows, 3);
+}
+
 std::string text_of(const sim::PlatformSummary& summary) {
     const std::string shape = shape_in_words(summary.shape);
     const auto count = [](std::uint64_t number) { return grouped(number); };
@@ -82,23 +99,25 @@ std::string text_of(const sim::PlatformSummary& summary) {
 
 }  // namespace
 
-std::string describe_platform(const Platform& platform, bool json) {
-    const sim::PlatformSummary summary = sim::describe(platform);
+std::string describe_platform(const Platform& platform, bool json, bool links) {
+    const sim::PlatformSummary summary = sim::describe(platform, links);
     const auto overheads = configs::overheads_by_name(platform.overheads);
     if (json) {
         Json object = json_of(summary);
         for (const auto& [name, time] : overheads) object["overheads"][name] = print_time(time);
+        if (links) object["named_links"] = links_json(summary);
         return object.dump(2) + "\n";
     }
     std::vector<std::vector<std::string>> costs;
     costs.reserve(overheads.size());
     for (const auto& [name, time] : overheads) costs.push_back({"  " + name, print_time(time)});
-    return text_of(summary) + "each operation of the scheduler costs\n" + columns(costs, 1);
+    return text_of(summary) + "each operation of the scheduler costs\n" + columns(costs, 1) +
+           (links ? links_text(summary) : "");
 }
 
 #else
 
-std::string describe_platform(const Platform& platform, bool /*json*/) {
+std::string describe_platform(const Platform& platform, bool /*json*/, bool /*links*/) {
     throw Error("this heddle was built without simulation, which builds platforms",
                 "build it with -DHEDDLE_SIM=ON, which needs SimGrid", platform.where);
 }

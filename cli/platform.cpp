@@ -16,6 +16,7 @@ struct Options {
     std::string platform;
     std::vector<std::string> sets;
     bool json = false;
+    bool links = false;
 };
 
 }  // namespace
@@ -35,9 +36,11 @@ void add_platform(CLI::App& app, Action& action) {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     show->add_flag("--json", options->json, "print one JSON object");
+    show->add_flag("--links", options->links, "list all links by name, for `platform.events`");
     show->callback([options, &action] {
         action = [options] {
-            std::cout << describe_platform(platform_named(options->platform, options->sets), options->json);
+            std::cout << describe_platform(platform_named(options->platform, options->sets), options->json,
+                                           options->links);
             return success;
         };
     });

@@ -46,8 +46,9 @@ ClusterView cluster_view(const Platform& platform);
 /// Whether simulation was built in.
 bool has_simulation();
 
-/// What `heddle platform show` says of a platform: `json`: one object, otherwise a table. Throws Error.
-std::string describe_platform(const Platform& platform, bool json);
+/// What `heddle platform show` says of a platform: `json`: one object, otherwise a table; `links`: with the
+/// names of all links. Throws Error.
+std::string describe_platform(const Platform& platform, bool json, bool links);
 
 results::Versions versions();
 

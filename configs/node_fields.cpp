@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,49 +70,88 @@ Field factors(const std::string& key, std::string help, std::vector<double> Plat
             [=](const Experiment& experiment) { return Json(experiment.platform.*member); }};
 }
 
-NodeEvent event_in(const Value& value, const std::string& key) {
-    constexpr const char* example =
-        "write it like `{at: 1ms, node: 3, speed: 0.5}` or `{at: 1ms, node: 3, stop: true}`";
+constexpr const char* event_example =
+    "write it like `{at: 1ms, node: 3, speed: 0.5}`, `{at: 1ms, node: 3, stop: true}` or `{at: 1ms, link: "
+    "NAME, bandwidth: 0.1, latency: 10}`";
+
+Time time_in(const Value& value, const std::string& key) {
+    const std::string text = scalar_text(value, key, {Kind::time});
+    try {
+        return parse_time(text);
+    } catch (const Error& error) {
+        throw Error(key + ": " + error.message(), error.advice(), value.where);
+    }
+}
+
+bool boolean_in(const Value& value, const std::string& key) {
+    const std::string text = scalar_text(value, key, {Kind::boolean});
+    if (text == "true" || text == "false") return text == "true";
+    throw Error(fmt::format("{}: expected true or false, found {}", key, value.described()), "", value.where);
+}
+
+/// An entry of the list as it stands there: of a node or of a link.
+struct StatedEvent {
+    std::optional<Time> at{};
+    std::optional<NodeId> node{};
+    std::optional<double> speed{};
+    std::optional<bool> stop{};
+    std::optional<std::string> link{};
+    std::optional<double> bandwidth{};
+    std::optional<double> latency{};
+};
+
+StatedEvent stated_event(const Value& value, const std::string& key) {
     if (value.kind != Value::Kind::mapping) {
-        throw Error(fmt::format("{}: expected an event, found {}", key, value.described()), example,
+        throw Error(fmt::format("{}: expected an event, found {}", key, value.described()), event_example,
                     value.where);
     }
-    NodeEvent event;
-    event.where = value.where;
-    bool at = false;
-    bool node = false;
+    const Shape factor{Kind::number, factor_least, factor_most};
+    StatedEvent event;
     for (const Value& entry : value.children) {
         const std::string name = key + "." + entry.key;
         if (entry.key == "at") {
-            const std::string text = scalar_text(entry, name, {Kind::time});
-            try {
-                event.at = parse_time(text);
-            } catch (const Error& error) {
-                throw Error(name + ": " + error.message(), error.advice(), entry.where);
-            }
-            at = true;
+            event.at = time_in(entry, name);
         } else if (entry.key == "node") {
             event.node = static_cast<NodeId>(whole_number(entry, name, {Kind::integer, 0, 1e7}));
-            node = true;
         } else if (entry.key == "speed") {
-            event.speed = number_in(entry, name, {Kind::number, factor_least, factor_most});
+            event.speed = number_in(entry, name, factor);
         } else if (entry.key == "stop") {
-            const std::string text = scalar_text(entry, name, {Kind::boolean});
-            if (text != "true" && text != "false") {
-                throw Error(fmt::format("{}: expected true or false, found {}", name, entry.described()), "",
-                            entry.where);
-            }
-            event.stop = text == "true";
+            event.stop = boolean_in(entry, name);
+        } else if (entry.key == "link") {
+            event.link = scalar_text(entry, name, {Kind::text});
+        } else if (entry.key == "bandwidth") {
+            event.bandwidth = number_in(entry, name, factor);
+        } else if (entry.key == "latency") {
+            event.latency = number_in(entry, name, factor);
         } else {
-            throw Error(fmt::format("unknown key \"{}\" in {}", entry.key, key),
-                        nearest_advice(entry.key, {"at", "node", "speed", "stop"}), entry.key_where);
+            throw Error(
+                fmt::format("unknown key \"{}\" in {}", entry.key, key),
+                nearest_advice(entry.key, {"at", "node", "speed", "stop", "link", "bandwidth", "latency"}),
+                entry.key_where);
         }
     }
-    if (!at || !node || event.speed.has_value() == event.stop.has_value()) {
-        throw Error(fmt::format("{}: an event needs `at`, `node`, and one of `speed` and `stop`", key),
-                    example, value.where);
-    }
     return event;
+}
+
+void read_event(Platform& platform, const Value& value, const std::string& key) {
+    const StatedEvent event = stated_event(value, key);
+    const bool of_link = event.link || event.bandwidth || event.latency;
+    if (of_link) {
+        if (!event.at || !event.link || event.link->empty() || (!event.bandwidth && !event.latency) ||
+            event.node || event.speed || event.stop) {
+            throw Error(fmt::format("{}: an event of a link needs `at`, `link`, and `bandwidth`, `latency` "
+                                    "or both, and nothing else",
+                                    key),
+                        event_example, value.where);
+        }
+        platform.link_events.push_back({*event.at, *event.link, event.bandwidth, event.latency, value.where});
+        return;
+    }
+    if (!event.at || !event.node || event.speed.has_value() == event.stop.has_value()) {
+        throw Error(fmt::format("{}: an event needs `at`, `node`, and one of `speed` and `stop`", key),
+                    event_example, value.where);
+    }
+    platform.events.push_back({*event.at, *event.node, event.speed, event.stop, value.where});
 }
 
 Json shown(const NodeEvent& event) {
@@ -121,19 +161,28 @@ Json shown(const NodeEvent& event) {
     return json;
 }
 
+Json shown(const LinkEvent& event) {
+    Json json = {{"at", print_time(event.at)}, {"link", event.link}};
+    if (event.bandwidth) json["bandwidth"] = *event.bandwidth;
+    if (event.latency) json["latency"] = *event.latency;
+    return json;
+}
+
 Field events(const std::string& key, std::string help) {
     return {key,
             {Kind::events},
             std::move(help),
             [=](Experiment& experiment, const Value& value) {
-                std::vector<NodeEvent> read;
+                Platform& platform = experiment.platform;
+                platform.events.clear();
+                platform.link_events.clear();
                 for (const Value& item : items_of(value, key, "[{at: 1ms, node: 3, speed: 0.5}]"))
-                    read.push_back(event_in(item, key));
-                experiment.platform.events = std::move(read);
+                    read_event(platform, item, key);
             },
             [](const Experiment& experiment) {
                 Json list = Json::array();
                 for (const NodeEvent& event : experiment.platform.events) list.push_back(shown(event));
+                for (const LinkEvent& event : experiment.platform.link_events) list.push_back(shown(event));
                 return list;
             }};
 }
@@ -152,9 +201,11 @@ void add_node_fields(std::vector<Field>& all) {
                             &Noise::node));
     all.push_back(deviation("platform.noise.task",
                             "relative standard deviation of the size of pieces of work", &Noise::task));
-    all.push_back(events("platform.events",
-                         "what happens to nodes at a time: `speed` is a factor from then on; `stop: true`: "
-                         "nothing goes on there until `stop: false`"));
+    all.push_back(
+        events("platform.events",
+               "what happens to nodes and links at a time: `speed` is a factor from then on; `stop: "
+               "true`: nothing goes on there until `stop: false`; `bandwidth` and `latency` are "
+               "factors of a link from then on"));
 }
 
 }  // namespace heddle::configs

@@ -25,6 +25,13 @@ Json quantity(const std::string& units, bool plain_number, const std::string& de
                           std::move(number)})}};
 }
 
+/// An event with all of `keys` and none of `others`.
+Json event_with(const std::vector<std::string>& keys, const std::vector<std::string>& others) {
+    Json any = Json::array();
+    for (const std::string& other : others) any.push_back({{"required", Json::array({other})}});
+    return {{"required", keys}, {"not", {{"anyOf", any}}}};
+}
+
 /// The shapes that have a form of their own, by the name under which the schema refers to them.
 Json definitions() {
     return {
@@ -42,14 +49,19 @@ Json definitions() {
         {"event",
          {{"type", "object"},
           {"additionalProperties", false},
-          {"required", Json::array({"at", "node"})},
+          {"required", Json::array({"at"})},
           {"properties",
            {{"at", {{"$ref", "#/definitions/time"}}},
             {"node", {{"type", "integer"}, {"minimum", 0}}},
             {"speed", {{"$ref", "#/definitions/number"}}},
-            {"stop", {{"type", "boolean"}}}}},
-          {"oneOf", Json::array({Json{{"required", Json::array({"speed"})}},
-                                 Json{{"required", Json::array({"stop"})}}})}}},
+            {"stop", {{"type", "boolean"}}},
+            {"link", {{"type", Json::array({"string", "number"})}, {"minLength", 1}}},
+            {"bandwidth", {{"$ref", "#/definitions/number"}}},
+            {"latency", {{"$ref", "#/definitions/number"}}}}},
+          {"oneOf", Json::array({event_with({"node", "speed"}, {"stop", "link", "bandwidth", "latency"}),
+                                 event_with({"node", "stop"}, {"speed", "link", "bandwidth", "latency"}),
+                                 event_with({"link", "bandwidth"}, {"node", "speed", "stop"}),
+                                 event_with({"link", "latency"}, {"node", "speed", "stop", "bandwidth"})})}}},
     };
 }
 

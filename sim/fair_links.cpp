@@ -16,6 +16,12 @@ std::uint32_t FairLinks::add_link(double bandwidth) {
     return static_cast<std::uint32_t>(links_.size() - 1);
 }
 
+void FairLinks::set_bandwidth(std::uint32_t link, Time now, double bandwidth) {
+    serve(links_[link], now);
+    links_[link].bytes_per_picosecond = bandwidth * 1e-12;
+    await_next_end(link);
+}
+
 void FairLinks::begin(const Passage& passage) {
     if (spare_.empty()) {
         spare_.push_back(static_cast<std::uint32_t>(slots_.size()));

@@ -41,6 +41,9 @@ public:
     /// A new link; its number counts from 0. Bytes per second.
     std::uint32_t add_link(double bandwidth);
 
+    /// From `now` on, which is where the last `run` ended, a link has another bandwidth, in bytes per second.
+    void set_bandwidth(std::uint32_t link, Time now, double bandwidth);
+
     /// `passage` will begin at its start, which must not lie before the last `run`. Any order.
     void begin(const Passage& passage);
 

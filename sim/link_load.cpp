@@ -16,7 +16,7 @@ std::size_t LinkLoad::begin(const Path& path) {
     flows_[flow] = {&path, 0};
     for (const LinkFacts& link : path.links) {
         if (link.number >= links_.size()) links_.resize(link.number + 1);
-        links_[link.number].bandwidth = link.bandwidth;
+        links_[link.number].bandwidth = bandwidth_now(link);
     }
     return flow;
 }
@@ -25,6 +25,13 @@ void LinkLoad::end(std::size_t flow) {
     stale_ = true;
     flows_[flow] = {};
     free_.push_back(flow);
+}
+
+void LinkLoad::change(std::uint32_t link, double bandwidth) {
+    stale_ = true;
+    if (link >= changed_.size()) changed_.resize(link + 1);
+    changed_[link] = bandwidth;
+    if (link < links_.size()) links_[link].bandwidth = bandwidth;
 }
 
 // Max-min fairness by a few rounds instead of exactly: a message gets on each link the larger of its fair
@@ -59,7 +66,7 @@ double LinkLoad::bandwidth(const Path& path) {
     if (stale_) refresh();
     double bandwidth = std::numeric_limits<double>::infinity();
     for (const LinkFacts& fact : path.links) {
-        double share = fact.bandwidth;
+        double share = bandwidth_now(fact);
         if (fact.number < links_.size() && links_[fact.number].weight > 0) {
             const Link& link = links_[fact.number];
             const double fair = link.bandwidth * path.weight / (link.weight + path.weight);

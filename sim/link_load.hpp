@@ -16,6 +16,7 @@ struct Path {
     std::vector<LinkFacts> links;
     double weight = 1;
     Time last_arrival{};  ///< of a small message
+    Time last_start{};    ///< the same, when it began on its links; where the route changes with time
 };
 
 class LinkLoad {
@@ -27,6 +28,15 @@ public:
     void end(std::size_t flow);
 
     bool empty() const { return flows_.size() == free_.size(); }
+
+    /// From now on a link has another bandwidth than paths say, in bytes per second.
+    void change(std::uint32_t link, double bandwidth);
+
+    /// What a link of a path has now.
+    double bandwidth_now(const LinkFacts& link) const {
+        return link.number < changed_.size() && changed_[link.number] > 0 ? changed_[link.number]
+                                                                          : link.bandwidth;
+    }
 
     /// The bandwidth that one more message would get on `path`, in bytes per second.
     double bandwidth(const Path& path);
@@ -44,7 +54,8 @@ private:
 
     void refresh();
 
-    std::vector<Link> links_;  ///< by number
+    std::vector<Link> links_;      ///< by number
+    std::vector<double> changed_;  ///< bandwidths by number; 0: as paths say
     std::vector<Flow> flows_;
     std::vector<std::size_t> free_;
     bool stale_ = false;

@@ -45,7 +45,10 @@ std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends) {
         if (ends[i].first == link.number) return i;
     }
     const auto [ours, is_new] = fair_number_.try_emplace(link.number);
-    if (is_new) ours->second = fair_.add_link(link.bandwidth);
+    if (is_new) {
+        const auto changed = changed_.find(link.number);
+        ours->second = fair_.add_link(changed == changed_.end() ? link.bandwidth : changed->second);
+    }
     ends.emplace_back(link.number, ours->second);
     return static_cast<std::uint32_t>(ends.size() - 1);
 }
@@ -55,6 +58,7 @@ void Network::fetch(NodeId from, NodeId first, Block& block) {
     const std::vector<RouteFacts> facts = simgrid_.routes(from, first, count);
     for (NodeId i = 0; i < count; ++i) {
         Route way{facts[i].latency, facts[i].bandwidth, facts[i].shared};
+        way.course = facts[i].course;
         if (way.shared > 0) {
             way.first = place_of(facts[i].first, out_[from]);
             way.last = place_of(facts[i].last, in_[first + i]);
@@ -79,7 +83,21 @@ const Network::Route& Network::route(NodeId from, NodeId to) {
                     "every host must reach every other");
     }
     HEDDLE_ASSERT(found.latency >= lookahead_);
+    if (found.course >= courses_.size()) courses_.resize(found.course + 1);
+    if (found.course > 0 && courses_[found.course].empty())
+        courses_[found.course] = simgrid_.course(found.course);
     return found;
+}
+
+// The latency is that of the departure; the bytes flow, a latency later, with the bandwidth of each moment.
+Network::Way Network::way_at(const Route& route, Time departure, const Message& message) const {
+    const auto bytes = static_cast<double>(message.size());
+    if (route.course == 0) return {route.latency, route.bandwidth, from_seconds(bytes / route.bandwidth)};
+    const RouteCourse& course = courses_[route.course];
+    const Time latency = state_at(course, departure).latency;
+    HEDDLE_ASSERT(latency >= lookahead_);
+    const Time begin = departure + latency;
+    return {latency, state_at(course, begin).bandwidth, transfer_time(course, begin, bytes)};
 }
 
 Path& Network::path(NodeId from, NodeId to) {
@@ -93,31 +111,38 @@ Path& Network::path(NodeId from, NodeId to) {
 }
 
 void Network::send(Time departure, Message& message) {
-    const Route& way = route(message.from, message.to);
+    const Route& found = route(message.from, message.to);
     if (contention_ == Contention::none) {
-        const Time transfer = from_seconds(static_cast<double>(message.size()) / way.bandwidth);
-        known_.push_back({departure + transfer + way.latency, &message});
+        const Way way = way_at(found, departure, message);
+        known_.push_back({departure + way.transfer + way.latency, &message});
         return;
     }
     Time& card_free = card_free_[message.from];
     const Time start = std::max(departure, card_free);
     card_free = start + gap_;
     const bool calculated = contention_ == Contention::full && is_small(message);
-    calculated ? send_small(way, start, message) : send_large(way, start, message);
+    calculated ? send_small(found, start, message) : send_large(found, start, message);
 }
 
-void Network::send_small(const Route& way, Time start, Message& message) {
+void Network::send_small(const Route& route, Time start, Message& message) {
+    const Way way = way_at(route, start, message);
     Passage passage{start + way.latency, &message, static_cast<double>(message.size())};
     passage.weight = weight(way.latency);
-    passage.at_least = from_seconds(passage.bytes / way.bandwidth);
-    if (way.shared > 0) passage.links[0] = out_[message.from][way.first].second;
-    if (way.shared > 1) passage.links[1] = in_[message.to][way.last].second;
+    passage.at_least = way.transfer;
+    if (route.course > 0) {
+        // The latency may have fallen since the last message, which is not overtaken for that.
+        Path& on_way = path(message.from, message.to);
+        passage.start = on_way.last_start = std::max(passage.start, on_way.last_start);
+        passage.at_least = transfer_time(courses_[route.course], passage.start, passage.bytes);
+    }
+    if (route.shared > 0) passage.links[0] = out_[message.from][route.first].second;
+    if (route.shared > 1) passage.links[1] = in_[message.to][route.last].second;
     // What is short beside its latency meets others inside the network too seldom to be late for it.
     constexpr std::int64_t short_part = 100;
-    passage.inside = way.shared > 2 && passage.at_least > way.latency / short_part;
+    passage.inside = route.shared > 2 && passage.at_least > way.latency / short_part;
     if (!load_.empty()) {
         const double bandwidth = std::min(way.bandwidth, load_.bandwidth(path(message.from, message.to)));
-        passage.extra = from_seconds(passage.bytes / bandwidth) - passage.at_least;
+        passage.extra = std::max(Time::zero(), from_seconds(passage.bytes / bandwidth) - passage.at_least);
     }
     fair_.begin(passage);
 }
@@ -155,7 +180,7 @@ Time Network::late_inside(const Passage& passage) {
         const LinkFacts& link = on_way.links[i];
         if (link.number >= inside_free_.size()) inside_free_.resize(link.number + 1);
         Time& free = inside_free_[link.number];
-        free = std::max(free, passage.start) + from_seconds(passage.bytes / link.bandwidth);
+        free = std::max(free, passage.start) + from_seconds(passage.bytes / load_.bandwidth_now(link));
         late = std::max(late, free - passage.ends);
     }
     return late;
@@ -167,21 +192,29 @@ double Network::doubtful() const {
     return most == Time::zero() ? 0 : to_seconds(most) / to_seconds(last_arrival_);
 }
 
-void Network::send_large(const Route& way, Time start, Message& message) {
+void Network::send_large(const Route& route, Time start, Message& message) {
+    const Way way = way_at(route, start, message);
     // Unique, and the same whatever the other nodes do.
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
     const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to, message.size()};
-    const Time transfer = from_seconds(static_cast<double>(message.size()) / way.bandwidth);
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
-    earliest_ends_.emplace(flow.start + transfer - transfer / 1000000 - Time(1), id);
+    earliest_ends_.emplace(flow.start + way.transfer - way.transfer / 1000000 - Time(1), id);
     if (contention_ == Contention::full) beginning_.emplace(flow.start, id);
     if (is_small(message)) in_order_[pair_of(message)].push(id);
     flows_.emplace(id, Flow{&message});
     unsent_.push_back(flow);
 }
 
+/// The estimate for small messages beside large ones gets to know what has changed.
+void Network::load_changes(Time now) {
+    const std::vector<LinkChange>& changes = simgrid_.facts().changes;
+    for (; load_changes_ < changes.size() && changes[load_changes_].at <= now; ++load_changes_)
+        load_.change(changes[load_changes_].number, changes[load_changes_].bandwidth);
+}
+
 void Network::begin_window(Time now) {
+    load_changes(now);
     while (!beginning_.empty() && beginning_.top().first < now) {
         const auto found = flows_.find(beginning_.top().second);
         beginning_.pop();
@@ -204,9 +237,30 @@ Time Network::flows_quiet_until() {
     return std::max(earliest_ends_.top().first, std::min(simgrid_quiet_, first_unsent_));
 }
 
+/// Nothing happens to small messages before this. Where a link changes, what is on it may end earlier than it
+/// seems.
+Time Network::next_small() {
+    const Time next = fair_.next();
+    const std::vector<LinkChange>& changes = simgrid_.facts().changes;
+    if (next == never || small_changes_ == changes.size()) return next;
+    return std::min(next, changes[small_changes_].at);
+}
+
+void Network::run_small(Time until) {
+    const std::vector<LinkChange>& changes = simgrid_.facts().changes;
+    for (; small_changes_ < changes.size() && changes[small_changes_].at < until; ++small_changes_) {
+        const LinkChange& change = changes[small_changes_];
+        fair_.run(change.at, passed_);
+        changed_[change.number] = change.bandwidth;
+        const auto ours = fair_number_.find(change.number);
+        if (ours != fair_number_.end()) fair_.set_bandwidth(ours->second, change.at, change.bandwidth);
+    }
+    fair_.run(until, passed_);
+}
+
 Time Network::quiet_until() {
     const Time flows = flows_quiet_until();
-    const Time small = fair_.next();
+    const Time small = next_small();
     return small == never ? flows : std::min(flows, small - lookahead_);
 }
 
@@ -214,7 +268,7 @@ Time Network::quiet_until() {
 // begins a lookahead after it departs; and nothing departs before `until`, before the next small message
 // arrives, or before a lookahead after the next large one leaves SimGrid.
 void Network::advance(Time until) {
-    const Time small = fair_.next();
+    const Time small = next_small();
     const Time flows = flows_quiet_until();
     Time departs = std::min(until, small);
     if (flows != never) departs = std::min(departs, flows + lookahead_);
@@ -222,7 +276,7 @@ void Network::advance(Time until) {
     const Time settled = departs == never ? never : departs + std::max(lookahead_, Time(1));
     if (small >= settled) return advance_flows(std::min(until, small));
     passed_.clear();
-    fair_.run(settled, passed_);
+    run_small(settled);
     for (const Passage& passage : passed_) arrive(passage);
 }
 

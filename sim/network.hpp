@@ -62,9 +62,11 @@ private:
         std::uint32_t shared = 0;  ///< links whose bandwidth is shared
         std::uint32_t first = 0;   ///< which of the links that leave the first node
         std::uint32_t last = 0;    ///< which of those that lead to the last node
+        std::uint32_t course = 0;  ///< which of those that change with time; 0: none
         bool operator<(const Route& other) const {
-            return std::tie(latency, bandwidth, shared, first, last) <
-                   std::tie(other.latency, other.bandwidth, other.shared, other.first, other.last);
+            return std::tie(latency, bandwidth, shared, first, last, course) <
+                   std::tie(other.latency, other.bandwidth, other.shared, other.first, other.last,
+                            other.course);
         }
     };
     /// Nearly always one; a node of a torus has several. SimGrid's number, ours in `fair_`.
@@ -80,12 +82,23 @@ private:
         bool ended = false;  ///< but waits for another of its pair
     };
 
+    /// What a message alone on its way meets that departs at a certain time.
+    struct Way {
+        Time latency{};
+        double bandwidth = 0;  ///< when its bytes begin to flow
+        Time transfer{};       ///< how long they flow
+    };
+
     const Route& route(NodeId from, NodeId to);
+    Way way_at(const Route& route, Time departure, const Message& message) const;
+    Time next_small();
+    void run_small(Time until);
     Path& path(NodeId from, NodeId to);
     void fetch(NodeId from, NodeId first, Block& block);
     std::uint32_t place_of(const LinkFacts& link, Ends& ends);
-    void send_small(const Route& way, Time start, Message& message);
-    void send_large(const Route& way, Time start, Message& message);
+    void send_small(const Route& route, Time start, Message& message);
+    void send_large(const Route& route, Time start, Message& message);
+    void load_changes(Time now);
     Time flows_quiet_until();
     void advance_flows(Time until);
     void arrive(const Passage& passage);
@@ -103,6 +116,7 @@ private:
     std::vector<std::vector<std::unique_ptr<Block>>> blocks_;
     std::vector<Route> kinds_;
     std::map<Route, std::uint32_t> kind_of_;
+    std::vector<RouteCourse> courses_;  ///< by number; empty: not asked for yet
 
     std::unordered_map<std::uint64_t, Path> paths_;  // never iterated over
     std::vector<Time> card_free_;  ///< when a node's network card can begin the next message
@@ -115,6 +129,9 @@ private:
     std::map<std::uint32_t, std::uint32_t> fair_number_;  ///< SimGrid's numbers of links to those in `fair_`
     std::vector<Passage> passed_;
     LinkLoad load_;
+    std::size_t small_changes_ = 0;            ///< changes of links that the small messages have passed
+    std::size_t load_changes_ = 0;             ///< that `load_` knows
+    std::map<std::uint32_t, double> changed_;  ///< bandwidths where small messages are, by SimGrid's numbers
     std::vector<Time> late_until_;  ///< the latest arrival of a small message of a node that was slowed down
 
     // The load that is only estimated.

@@ -72,7 +72,7 @@ RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes) {
     return {Time(latency_sum / count), static_cast<double>(count) / byte_times};
 }
 
-PlatformSummary describe(const Platform& stated) {
+PlatformSummary describe(const Platform& stated, bool links) {
     Platform platform = stated;
     complete(platform);
     SimgridProcess simgrid(platform);
@@ -106,6 +106,7 @@ PlatformSummary describe(const Platform& stated) {
     summary.lookahead = facts.lookahead == never ? Time::zero() : facts.lookahead;
     summary.cost_model = name(platform.network.cost_model);
     summary.notes = facts.notes;
+    if (links) summary.named_links = simgrid.named_links();
     add_routes(summary, simgrid);
     return summary;
 }

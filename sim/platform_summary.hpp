@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sim/simgrid_platform.hpp"
 
 namespace heddle::sim {
 
@@ -34,6 +35,7 @@ struct PlatformSummary {
 
     Time lookahead{};  ///< the window in which nodes are simulated without looking at each other; 0 for one
                        ///< node
+    std::vector<NamedLink> named_links;  ///< in the order of their names; empty unless asked for
     std::string cost_model;
     std::vector<std::string> notes;  ///< see SimBackend::notes
 };
@@ -49,7 +51,8 @@ struct RouteMeans {
 /// Looks at the routes of a few nodes, always the same. Zeros for a single node.
 RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes);
 
-/// Builds the platform as a simulation would and describes it. Throws Error where it cannot be built.
-PlatformSummary describe(const Platform& platform);
+/// Builds the platform as a simulation would and describes it, with or without all its links. Throws Error
+/// where it cannot be built.
+PlatformSummary describe(const Platform& platform, bool links = false);
 
 }  // namespace heddle::sim

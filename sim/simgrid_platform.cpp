@@ -1,4 +1,4 @@
-// The one file that includes SimGrid. Written for 3.32 and newer.
+// With sim/simgrid_build.cpp and sim/simgrid_links.cpp all that includes SimGrid. Written for 3.32 and newer.
 #include "sim/simgrid_platform.hpp"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <queue>
 #include <set>
 #include <simgrid/kernel/routing/StarZone.hpp>
@@ -14,6 +15,8 @@
 #include <unordered_map>
 
 #include "base/assert.hpp"
+#include "sim/simgrid_build.hpp"
+#include "sim/simgrid_links.hpp"
 
 #include <simgrid/version.h>  // after the others, whose macros it uses
 
@@ -40,10 +43,14 @@ struct Factors {
     double latency = 1;
     double bandwidth = 1;
     double window = 0;  ///< 0: a flow's rate has no bound
+    /// Whether latencies can change in SimGrid, where only sharing depends on them. Not with
+    /// acknowledgements: it takes the latencies of their way for parts of a flow's own, and aborts where
+    /// these get negative.
+    bool changes_latency = true;
 };
 
 Factors factors(Network::CostModel cost_model) {
-    if (cost_model == Network::CostModel::LV08) return {lv08_latency, lv08_bandwidth, lv08_window};
+    if (cost_model == Network::CostModel::LV08) return {lv08_latency, lv08_bandwidth, lv08_window, false};
     return {};
 }
 
@@ -51,9 +58,13 @@ Factors factors(Network::CostModel cost_model) {
 /// acknowledgements and without a window, so that latency and bandwidth are what was written. `latency`: the
 /// part of it that SimGrid sees. All is stated, also where it is SimGrid's own choice, so that a platform
 /// file cannot change it.
-std::vector<std::string> command_line(Network::CostModel cost_model, double latency) {
-    const Factors factor = factors(cost_model);
-    const bool lv08 = cost_model == Network::CostModel::LV08;
+//
+// Where links change, how wide they are is no part of how they are shared (weight-S): SimGrid takes links of
+// the acknowledgements for links of the flow then, and aborts where that gets negative.
+std::vector<std::string> command_line(const Platform& platform, double latency) {
+    const Factors factor = factors(platform.network.cost_model);
+    const bool lv08 = platform.network.cost_model == Network::CostModel::LV08;
+    const double weight = lv08 && platform.link_events.empty() ? lv08_weight : 0;
 #if SIMGRID_VERSION >= 33300
     const char* precision = "precision/timing";
     const char* work_precision = "precision/work-amount";
@@ -66,7 +77,7 @@ std::vector<std::string> command_line(Network::CostModel cost_model, double late
         "--cfg=network/model:CM02",
         fmt::format("--cfg=network/latency-factor:{}", latency * factor.latency),
         fmt::format("--cfg=network/bandwidth-factor:{}", factor.bandwidth),
-        fmt::format("--cfg=network/weight-S:{}", lv08 ? lv08_weight : 0.0),
+        fmt::format("--cfg=network/weight-S:{}", weight),
         fmt::format("--cfg=network/TCP-gamma:{}", factor.window),
         fmt::format("--cfg=network/crosstraffic:{}", lv08 ? "yes" : "no"),
         "--cfg=network/optim:Lazy",
@@ -94,96 +105,6 @@ Time nearest(double time) {
     return from_seconds(std::max(time, 0.0));
 }
 
-/// Makes the hosts of a generated platform one after the other.
-class HostMaker {
-public:
-    explicit HostMaker(const Platform& platform) : platform_(platform) {}
-
-    s4u::Host* make(s4u::NetZone* zone) {
-        auto* host = zone->create_host(fmt::format("node-{}", hosts_.size()), platform_.core_speed);
-        host->set_core_count(static_cast<int>(std::max(platform_.cores, CoreId{1})))->seal();
-        hosts_.push_back(host);
-        return host;
-    }
-    const std::vector<s4u::Host*>& hosts() const { return hosts_; }
-
-private:
-    const Platform& platform_;
-    std::vector<s4u::Host*> hosts_;
-};
-
-void build_star(const Platform& platform, HostMaker& maker) {
-    auto* zone = s4u::create_star_zone("platform");
-    for (NodeId i = 0; i < platform.nodes; ++i) {
-        auto* host = maker.make(zone);
-        auto* link = zone->create_split_duplex_link(fmt::format("link-{}", i), platform.network.bandwidth);
-        link->set_latency(seconds(platform.network.latency))->seal();
-        zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
-                        {{link, s4u::LinkInRoute::Direction::UP}}, true);
-    }
-    zone->seal();
-}
-
-void build_regular(const Platform& platform, HostMaker& maker) {
-    const Network& network = platform.network;
-    using NetPoint = simgrid::kernel::routing::NetPoint;
-    const std::function<s4u::ClusterCallbacks::ClusterNetPointCb> make_leaf =
-        [&maker](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long) {
-            return std::pair<NetPoint*, NetPoint*>(maker.make(zone)->get_netpoint(), nullptr);
-        };
-    const s4u::ClusterCallbacks callbacks(make_leaf);
-    const double latency = seconds(network.latency);
-    const auto duplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
-    const auto& shape = network.shape;
-    s4u::NetZone* zone = nullptr;
-    switch (network.topology) {
-        case Network::Topology::star:
-            break;
-        case Network::Topology::fat_tree: {
-            const std::vector<unsigned> one_parent(shape.size(), 1);
-            const s4u::FatTreeParams parameters(static_cast<unsigned>(shape.size()), shape, one_parent,
-                                                network.cables);
-            zone = s4u::create_fatTree_zone("platform", nullptr, parameters, callbacks, network.bandwidth,
-                                            latency, duplex);
-            break;
-        }
-        case Network::Topology::torus:
-            zone = s4u::create_torus_zone("platform", nullptr, {shape.begin(), shape.end()}, callbacks,
-                                          network.bandwidth, latency, duplex);
-            break;
-        case Network::Topology::dragonfly: {
-            const s4u::DragonflyParams parameters({shape[0], 1}, {shape[1], 1}, {shape[2], 1}, shape[3]);
-            zone = s4u::create_dragonfly_zone("platform", nullptr, parameters, callbacks, network.bandwidth,
-                                              latency, duplex);
-            break;
-        }
-    }
-    HEDDLE_ASSERT(zone != nullptr);
-    zone->seal();
-}
-
-/// Builds the platform, or loads it; the hosts are in the order of the nodes.
-std::vector<s4u::Host*> build(const s4u::Engine& engine, const Platform& platform) {
-    if (!platform.file.empty()) {
-        // SimGrid itself lists hosts by name only; the nodes are in the order of the file.
-        static std::vector<s4u::Host*> hosts;
-        static std::set<const s4u::Host*> seen;  // SimGrid names some twice
-        s4u::Host::on_creation_cb([](s4u::Host& host) {
-            if (seen.insert(&host).second) hosts.push_back(&host);
-        });
-        engine.load_platform(platform.file);
-        engine.seal_platform();
-        return hosts;
-    }
-    HostMaker maker(platform);
-    if (platform.network.topology == Network::Topology::star) {
-        build_star(platform, maker);
-    } else {
-        build_regular(platform, maker);
-    }
-    return maker.hosts();
-}
-
 }  // namespace
 
 struct SimgridPlatform::Machinery {
@@ -197,8 +118,9 @@ struct SimgridPlatform::Machinery {
         std::uint64_t id;
     };
 
-    explicit Machinery(Network::CostModel cost_model)
-        : factor(factors(cost_model)), engine(engine_with(command_line(cost_model, latency_kept))) {
+    explicit Machinery(const Platform& platform)
+        : factor(factors(platform.network.cost_model)),
+          engine(engine_with(command_line(platform, latency_kept))) {
         engine->track_vetoed_activities(&vetoed);
     }
 
@@ -235,13 +157,40 @@ struct SimgridPlatform::Machinery {
     LinkFacts facts(const s4u::Link& link) {
         const auto number = static_cast<std::uint32_t>(link_numbers.size());
         return {link_numbers.try_emplace(&link, number).first->second,
-                link.get_bandwidth() * factor.bandwidth};
+                links->bandwidth(link) * factor.bandwidth};
+    }
+
+    /// A route as messages feel it. `latency`: at first, in seconds; it limits a flow's rate.
+    RouteChange felt(const SimgridLinks::RouteState& state, double latency) const {
+        double bandwidth = state.bandwidth;
+        if (factor.window > 0 && latency > 0) bandwidth = std::min(bandwidth, factor.window / (2 * latency));
+        return {state.at, nearest(state.latency * factor.latency), bandwidth * factor.bandwidth};
+    }
+    /// The number of that course, the same for all that are alike.
+    std::uint32_t number_of(const std::vector<SimgridLinks::RouteState>& states) {
+        RouteCourse course;
+        for (const auto& state : states) course.push_back(felt(state, states.front().latency));
+        const auto number = static_cast<std::uint32_t>(courses.size());
+        const auto [found, is_new] = course_numbers.try_emplace(course, number);
+        if (is_new) courses.push_back(std::move(course));
+        return found->second;
+    }
+
+    /// When the next link changes, in SimGrid's time: all that large messages do is a lookahead early there.
+    Time next_change() const {
+        if (changes_made == links->changes().size()) return never;
+        return std::max(Time::zero(), links->changes()[changes_made].at - early);
     }
 
     Factors factor;
     s4u::Engine* engine;
     std::vector<s4u::Host*> hosts;
     std::unordered_map<const s4u::Link*, std::uint32_t> link_numbers;  // never iterated over
+    std::optional<SimgridLinks> links;
+    std::vector<RouteCourse> courses{{}};  // number 0: a route that does not change
+    std::map<RouteCourse, std::uint32_t> course_numbers;
+    std::size_t changes_made = 0;
+    Time early{};
     std::priority_queue<FlowStart, std::vector<FlowStart>, Later> waiting;
     std::unordered_map<const s4u::Activity*, Running> running;  // never iterated over
     std::vector<FlowEnd> ended_now;
@@ -268,13 +217,15 @@ std::uint32_t nodes_per_group(const Network& network) {
 }  // namespace
 
 SimgridPlatform::SimgridPlatform(const Platform& platform)
-    : machinery_(std::make_unique<Machinery>(platform.network.cost_model)) {
+    : machinery_(std::make_unique<Machinery>(platform)) {
     Machinery& machinery = *machinery_;
     const bool from_file = !platform.file.empty();
     machinery.hosts = build(*machinery.engine, platform);
+    machinery.links.emplace(*machinery.engine, platform.link_events);
     choose_nodes(platform);
     facts_.links = machinery.engine->get_link_count() - 1;  // without SimGrid's own loopback
     facts_.lookahead = from_file ? file_lookahead() : neighbour_lookahead();
+    note_changes();
     if (facts_.lookahead == Time::zero()) {
         facts_.notes.emplace_back(
             "there may be nodes without latency between them, which makes simulations slow");
@@ -315,6 +266,23 @@ void SimgridPlatform::choose_nodes(const Platform& platform) {
             {host->get_speed(), static_cast<std::uint32_t>(host->get_core_count()), group});
         facts_.groups = std::max(facts_.groups, group + 1);
     }
+}
+
+/// What it means for the run that links change.
+void SimgridPlatform::note_changes() {
+    Machinery& machinery = *machinery_;
+    for (const SimgridLinks::Change& change : machinery.links->changes()) {
+        facts_.changes.push_back(
+            {change.at, machinery.facts(*change.link).number, change.bandwidth * machinery.factor.bandwidth});
+    }
+    if (facts_.lookahead == never) return;
+    const double least = machinery.links->least_latency_factor();
+    if (least < 1) {
+        // Less a picosecond, so that no rounding makes it too long.
+        const double shorter = std::floor(static_cast<double>(facts_.lookahead.count()) * least);
+        facts_.lookahead = std::max(Time::zero(), Time(static_cast<std::int64_t>(shorter) - 1));
+    }
+    machinery.early = facts_.lookahead;
 }
 
 /// In a generated topology nodes 0 and 1 are as near to each other as any two.
@@ -380,19 +348,30 @@ RouteFacts SimgridPlatform::route(NodeId from, NodeId to) {
     RouteFacts facts;
     if (links.empty() && latency <= 0) return facts;  // SimGrid's way of saying that there is none
     facts.links = static_cast<std::uint32_t>(links.size());
-    facts.bandwidth = HUGE_VAL;
-    for (const s4u::Link* link : links) facts.bandwidth = std::min(facts.bandwidth, link->get_bandwidth());
-    if (machinery_->factor.window > 0 && latency > 0) {
-        facts.bandwidth = std::min(facts.bandwidth, machinery_->factor.window / (2 * latency));
-    }
-    facts.bandwidth *= machinery_->factor.bandwidth;
-    facts.latency = nearest(latency * machinery_->factor.latency);
+    const auto states = machinery_->links->course(links, latency);
+    const RouteChange first = machinery_->felt(states.front(), states.front().latency);
+    facts.bandwidth = first.bandwidth;
+    facts.latency = first.latency;
+    if (states.size() > 1) facts.course = machinery_->number_of(states);
     for (const s4u::Link* link : links) {
         if (!machinery_->shared(*link)) continue;
         facts.last = machinery_->facts(*link);
         if (facts.shared++ == 0) facts.first = facts.last;
     }
     return facts;
+}
+
+const RouteCourse& SimgridPlatform::course(std::uint32_t number) const {
+    return machinery_->courses.at(number);
+}
+
+std::vector<NamedLink> SimgridPlatform::named_links() const {
+    std::vector<NamedLink> named;
+    for (const s4u::Link* link : links_of(*machinery_->engine)) {
+        const RouteChange felt = machinery_->felt({{}, link->get_latency(), link->get_bandwidth()}, 0);
+        named.push_back({link->get_name(), felt.latency, felt.bandwidth});
+    }
+    return named;
 }
 
 std::vector<LinkFacts> SimgridPlatform::links(NodeId from, NodeId to) {
@@ -413,12 +392,20 @@ void SimgridPlatform::add(const FlowStart& flow) {
 void SimgridPlatform::advance(Time until, std::vector<FlowEnd>& ends) {
     Machinery& machinery = *machinery_;
     for (;;) {
-        const bool flow_next = !machinery.waiting.empty() && machinery.waiting.top().start <= until;
-        const Time target = flow_next ? machinery.waiting.top().start : until;
+        const Time flow = machinery.waiting.empty() ? never : machinery.waiting.top().start;
+        const Time change = machinery.next_change();
+        const Time target = std::min({until, flow, change});
         machinery.run(target == never ? -1 : seconds(target));
-        if (!machinery.ended_now.empty() || !flow_next) break;
-        machinery.start(machinery.waiting.top());
-        machinery.waiting.pop();
+        if (!machinery.ended_now.empty()) break;
+        if (change != never && change == target) {
+            SimgridLinks::make(machinery.links->changes()[machinery.changes_made++],
+                               machinery.factor.changes_latency);
+        } else if (flow != never && flow == target) {
+            machinery.start(machinery.waiting.top());
+            machinery.waiting.pop();
+        } else {
+            break;
+        }
     }
     ends.insert(ends.end(), machinery.ended_now.begin(), machinery.ended_now.end());
     machinery.ended_now.clear();
@@ -428,6 +415,7 @@ Time SimgridPlatform::quiet_until() const {
     const double now = s4u::Engine::get_clock();
     Time quiet = machinery_->waiting.empty() ? never : machinery_->waiting.top().start;
     if (machinery_->running.empty()) return quiet;
+    quiet = std::min(quiet, machinery_->next_change());
     for (auto* model : machinery_->engine->get_all_models()) {
         const double next = model->next_occurring_event(now);
         if (next >= 0) quiet = std::min(quiet, nearest(now + next));
@@ -437,8 +425,18 @@ Time SimgridPlatform::quiet_until() const {
 
 std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span<const FlowStart> flows) {
     constexpr double all = 1;
-    const s4u::Engine* engine = engine_with(command_line(platform.network.cost_model, all));
+    const s4u::Engine* engine = engine_with(command_line(platform, all));
     const std::vector<s4u::Host*> hosts = build(*engine, platform);
+    const SimgridLinks links(*engine, platform.link_events);
+    const bool latency = factors(platform.network.cost_model).changes_latency;
+    if (!links.changes().empty()) {
+        s4u::Actor::create("links", hosts.front(), [&links, latency] {
+            for (const SimgridLinks::Change& change : links.changes()) {
+                s4u::this_actor::sleep_until(seconds(change.at));
+                SimgridLinks::make(change, latency);
+            }
+        });
+    }
     std::vector<FlowEnd> ends;
     for (const FlowStart& flow : flows) {
         s4u::Actor::create("sender", hosts[flow.from], [&hosts, &ends, flow] {

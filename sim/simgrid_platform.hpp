@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sim/link_changes.hpp"
 
 namespace heddle::sim {
 
@@ -21,13 +22,20 @@ struct HostFacts {
     std::uint32_t group = 0;  ///< switch, group, row or zone
 };
 
-/// One link of a route.
+/// A link for people, at first and with the factors of the cost model.
+struct NamedLink {
+    std::string name;
+    Time latency{};
+    double bandwidth = 0;  ///< bytes per second
+};
+
+/// One link of a route, before all changes.
 struct LinkFacts {
     std::uint32_t number = 0;  ///< the same link has the same number on all routes; from 0
     double bandwidth = 0;      ///< bytes per second
 };
 
-/// A route as messages feel it, that is, with the factors of the cost model.
+/// A route as messages feel it, that is, with the factors of the cost model, before all changes.
 struct RouteFacts {
     Time latency{};
     double bandwidth = 0;      ///< bytes per second, of the narrowest link
@@ -35,6 +43,7 @@ struct RouteFacts {
     std::uint32_t shared = 0;  ///< of these, links whose bandwidth is shared by the messages on them
     LinkFacts first;           ///< of the shared ones, if there are any
     LinkFacts last;
+    std::uint32_t course = 0;  ///< a number for `SimgridPlatform::course`; 0: it does not change with time
 
     bool exists() const { return bandwidth > 0; }
 };
@@ -44,8 +53,9 @@ struct PlatformFacts {
     std::uint64_t links = 0;
     std::uint32_t groups = 0;
 
-    /// No route between two different nodes has a smaller latency. `never` for a single node.
+    /// No route between two different nodes ever has a smaller latency. `never` for a single node.
     Time lookahead = never;
+    std::vector<LinkChange> changes;  ///< in the order of time
     std::vector<std::string> notes;
 };
 
@@ -74,6 +84,12 @@ public:
     void add_note(std::string note) { facts_.notes.push_back(std::move(note)); }
     RouteFacts route(NodeId from, NodeId to);
 
+    /// How a route changes with time, by the number in its facts.
+    const RouteCourse& course(std::uint32_t number) const;
+
+    /// All links, in the order of their names.
+    std::vector<NamedLink> named_links() const;
+
     /// The links of a route whose bandwidth is shared by the messages on them.
     std::vector<LinkFacts> links(NodeId from, NodeId to);
 
@@ -89,6 +105,7 @@ public:
 
 private:
     void choose_nodes(const Platform& platform);
+    void note_changes();
     Time neighbour_lookahead();
     Time file_lookahead();
 
@@ -98,7 +115,8 @@ private:
 };
 
 /// When messages arrive in SimGrid left to itself: its own latency, an actor for each message that sleeps
-/// until its start and sends. The simulator is held to this. Uses up the process: call it in a child.
+/// until its start and sends, and one for the links that change. The simulator is held to this. Uses up the
+/// process: call it in a child.
 std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span<const FlowStart> flows);
 
 }  // namespace heddle::sim

@@ -25,13 +25,13 @@ namespace heddle::sim {
 
 namespace {
 
-enum class Call : std::uint32_t { routes, links, advance };
+enum class Call : std::uint32_t { routes, course, links, named_links, advance };
 
 struct Request {
     Call call = Call::routes;
     std::uint32_t count = 0;  ///< routes wanted, or flows that follow
     NodeId from = 0;
-    NodeId first = 0;  ///< of the routes' ends
+    NodeId first = 0;  ///< of the routes' ends; the number of a course
     Time until{};      ///< negative: add the flows only
 };
 
@@ -99,7 +99,7 @@ private:
 
 bool put(Pipe& pipe, const PlatformFacts& facts) {
     bool ok = pipe.put(facts.hosts) && pipe.put(facts.links) && pipe.put(facts.groups) &&
-              pipe.put(facts.lookahead) && pipe.put(facts.notes.size());
+              pipe.put(facts.lookahead) && pipe.put(facts.changes) && pipe.put(facts.notes.size());
     for (const std::string& note : facts.notes) ok = ok && pipe.put(note);
     return ok;
 }
@@ -107,8 +107,25 @@ bool put(Pipe& pipe, const PlatformFacts& facts) {
 bool get(Pipe& pipe, PlatformFacts& facts) {
     std::size_t notes = 0;
     bool ok = pipe.get(facts.hosts) && pipe.get(facts.links) && pipe.get(facts.groups) &&
-              pipe.get(facts.lookahead) && pipe.get(notes);
+              pipe.get(facts.lookahead) && pipe.get(facts.changes) && pipe.get(notes);
     for (std::size_t i = 0; ok && i < notes; ++i) ok = pipe.get(facts.notes.emplace_back());
+    return ok;
+}
+
+bool put(Pipe& pipe, const std::vector<NamedLink>& links) {
+    bool ok = pipe.put(links.size());
+    for (const NamedLink& link : links)
+        ok = ok && pipe.put(link.name) && pipe.put(link.latency) && pipe.put(link.bandwidth);
+    return ok;
+}
+
+bool get(Pipe& pipe, std::vector<NamedLink>& links) {
+    std::size_t count = 0;
+    bool ok = pipe.get(count);
+    for (std::size_t i = 0; ok && i < count; ++i) {
+        NamedLink& link = links.emplace_back();
+        ok = pipe.get(link.name) && pipe.get(link.latency) && pipe.get(link.bandwidth);
+    }
     return ok;
 }
 
@@ -143,6 +160,12 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
                         routes[i] = platform.route(request.from, request.first + i);
                 }
                 ok = answers.put(routes);
+                break;
+            case Call::course:
+                ok = answers.put(platform.course(request.first));
+                break;
+            case Call::named_links:
+                ok = put(answers, platform.named_links());
                 break;
             case Call::links:
                 ok = answers.put(platform.links(request.from, request.first));
@@ -310,6 +333,20 @@ std::vector<RouteFacts> SimgridProcess::routes(NodeId from, NodeId first, NodeId
     if (!child_->out().put(request) || !child_->in().get(routes)) child_->died();
     HEDDLE_ASSERT(routes.size() == count);
     return routes;
+}
+
+RouteCourse SimgridProcess::course(std::uint32_t number) {
+    RouteCourse course;
+    const Request request{Call::course, 0, 0, number, {}};
+    if (!child_->out().put(request) || !child_->in().get(course)) child_->died();
+    return course;
+}
+
+std::vector<NamedLink> SimgridProcess::named_links() {
+    std::vector<NamedLink> links;
+    Pipe in = child_->in();
+    if (!child_->out().put(Request{Call::named_links, 0, 0, 0, {}}) || !get(in, links)) child_->died();
+    return links;
 }
 
 std::vector<LinkFacts> SimgridProcess::links(NodeId from, NodeId to) {

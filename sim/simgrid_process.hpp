@@ -26,6 +26,12 @@ public:
     /// empty.
     std::vector<RouteFacts> routes(NodeId from, NodeId first, NodeId count);
 
+    /// SimgridPlatform::course.
+    RouteCourse course(std::uint32_t number);
+
+    /// SimgridPlatform::named_links.
+    std::vector<NamedLink> named_links();
+
     /// SimgridPlatform::links.
     std::vector<LinkFacts> links(NodeId from, NodeId to);
 

@@ -2,22 +2,18 @@
 one that nobody disturbed.
 """
 
-import argparse
 import os
 import sys
 import tempfile
 
 from comparisons import Comparison, killed
+from script_arguments import script_arguments
 
 EXPERIMENTS = ("workflow", "cholesky", "uts", "stencil")
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    arguments = parser.parse_args()
+    arguments = script_arguments("heddle")
     for number, name in enumerate(EXPERIMENTS):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(arguments.source, "configs", "experiments", name + ".yaml"), encoding="utf-8") as file:

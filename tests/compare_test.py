@@ -2,7 +2,6 @@
 undisturbed one; cells that fail are kept and named; shares merge; Slurm's script does what it says.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ import tempfile
 import time
 
 from comparisons import SECONDS_MAX, Comparison, killed, processes_that_mention
+from script_arguments import script_arguments
 
 CELLS = """
 name: test
@@ -201,11 +201,7 @@ def slurm(comparison):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    heddle = parser.parse_args().heddle
+    heddle = script_arguments("heddle").heddle
     with tempfile.TemporaryDirectory() as folder:
         sub = lambda name: os.makedirs(os.path.join(folder, name)) or os.path.join(folder, name)
         if "no (built with HEDDLE_SIM=OFF" in subprocess.run([heddle, "doctor"], capture_output=True, text=True).stdout:

@@ -38,6 +38,8 @@ constexpr const char* all = R"(  sockets: 2
     - {at: 2ms, node: 3, stop: true}
     - {at: 1ms, node: 2, speed: 0.5}
     - {at: 3ms, node: 3, stop: false}
+    - {at: 5ms, link: link-3, bandwidth: 0.1}
+    - {at: 4ms, link: link-2_UP, bandwidth: 0.5, latency: 10}
   overheads: {steal_far: 1us}
 )";
 
@@ -57,6 +59,15 @@ TEST(ConfigNodes, SaysHowNodesDifferAndChange) {
     EXPECT_EQ(platform.events[1].stop, true);
     EXPECT_EQ(platform.events[2].stop, false);
     EXPECT_EQ(platform.events[2].where.line, 13);
+    ASSERT_EQ(platform.link_events.size(), 2U);
+    EXPECT_EQ(platform.link_events[0].at, milliseconds(4));
+    EXPECT_EQ(platform.link_events[0].link, "link-2_UP");
+    EXPECT_EQ(platform.link_events[0].bandwidth, 0.5);
+    EXPECT_EQ(platform.link_events[0].latency, 10);
+    EXPECT_EQ(platform.link_events[1].link, "link-3");
+    EXPECT_EQ(platform.link_events[1].bandwidth, 0.1);
+    EXPECT_FALSE(platform.link_events[1].latency);
+    EXPECT_EQ(platform.link_events[1].where.line, 14);
 }
 
 TEST(ConfigNodes, WhatIsResolvedReadsBackAsTheSame) {
@@ -67,6 +78,7 @@ TEST(ConfigNodes, WhatIsResolvedReadsBackAsTheSame) {
     EXPECT_EQ(resolved_yaml(twice), text);
     EXPECT_EQ(cell_name(once), cell_name(twice));
     EXPECT_EQ(twice.platform.events.size(), 3U);
+    EXPECT_EQ(twice.platform.link_events.size(), 2U);
     EXPECT_NE(cell_name(once),
               cell_name(read(all + std::string("seed: 1\n") + "repeat: 1\nname: x\n").with_seed(2)));
 }
@@ -98,6 +110,13 @@ TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
     EXPECT_THAT(event("{at: 1s, speed: 1}"), HasSubstr("needs `at`, `node`"));
     EXPECT_THAT(event("{at: 1s, node: 0, stop: yes}"), HasSubstr("expected true or false"));
     EXPECT_THAT(event("{at: 1s, node: 0, sped: 1}"), HasSubstr("did you mean \"speed\"?"));
+    EXPECT_THAT(event("{at: 1s, link: a}"),
+                AllOf(HasSubstr("a.yaml:7"), HasSubstr("`bandwidth`, `latency`")));
+    EXPECT_THAT(event("{at: 1s, latency: 2}"), HasSubstr("needs `at`, `link`"));
+    EXPECT_THAT(event("{at: 1s, link: a, latency: 2, speed: 1}"), HasSubstr("and nothing else"));
+    EXPECT_THAT(event("{at: 1s, link: a, latency: 0}"), HasSubstr("out of range"));
+    EXPECT_THAT(event("{at: 1s, link: a, bandwidth: 1GBps}"), HasSubstr("expected a number"));
+    EXPECT_THAT(event("{at: 1s, link: a, latencey: 2}"), HasSubstr("did you mean \"latency\"?"));
     EXPECT_THAT(event("{at: 1s, node: 0, stop: false}"),
                 AllOf(HasSubstr("a.yaml:7"), HasSubstr("has not stopped")));
 }

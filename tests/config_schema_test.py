@@ -2,13 +2,14 @@
 it and is read; bad ones neither validate nor are read. So schema and reader agree.
 """
 
-import argparse
 import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+from script_arguments import script_arguments
 
 try:
     import jsonschema
@@ -28,6 +29,8 @@ GOOD = [
     "{workload: {name: fib}, backend: sim, platform: {cores: 4, sockets: 2, node_speeds: [1, 0.5], core_speeds: [2]}}",
     "{workload: {name: fib}, backend: sim, platform: {noise: {node: 0.05, task: 1e-1}}}",
     "{workload: {name: fib}, backend: sim, platform: {events: [{at: 1ms, node: 0, speed: 0.5}, {at: 0, node: 0, stop: true}]}}",
+    "{workload: {name: fib}, backend: sim, platform: {events: [{at: 1ms, link: link-0, bandwidth: 0.1}]}}",
+    "{workload: {name: fib}, backend: sim, platform: {events: [{at: 1ms, link: link-0, bandwidth: 2, latency: 10}, {at: 0, link: 0, latency: 10}]}}",
     "{workload: {name: fib}, name: 5}",
 ]
 BAD = [
@@ -64,6 +67,13 @@ BAD = [
     "{workload: {name: fib}, platform: {events: [{at: 1ms, node: -1, stop: true}]}}",
     "{workload: {name: fib}, platform: {events: [{at: 1ms, node: 0, stop: 1}]}}",
     "{workload: {name: fib}, platform: {events: [{at: 1ms, node: 0, halt: true}]}}",
+    "{workload: {name: fib}, platform: {events: [{at: 1ms, link: link-0}]}}",
+    "{workload: {name: fib}, platform: {events: [{link: link-0, latency: 10}]}}",
+    "{workload: {name: fib}, platform: {events: [{at: 1ms, latency: 10}]}}",
+    "{workload: {name: fib}, platform: {events: [{at: 1ms, link: '', latency: 10}]}}",
+    "{workload: {name: fib}, platform: {events: [{at: 1ms, link: link-0, node: 0, latency: 10}]}}",
+    "{workload: {name: fib}, platform: {events: [{at: 1ms, link: link-0, latency: 10, speed: 1}]}}",
+    "{workload: {name: fib}, platform: {events: [{at: 1ms, link: link-0, bandwidth: 1GBps}]}}",
     "{workload: {name: fib}, schedule: {stealing: {victim: randm}}}",
     "{workload: {name: fib}, schedule: {stealing: random}}",
     "{workload: {name: fib}, schedule: {placement: blok}}",
@@ -77,11 +87,7 @@ BAD = [
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    arguments = parser.parse_args()
+    arguments = script_arguments("heddle")
     failures = []
 
     printed = subprocess.run([arguments.heddle, "schema"], capture_output=True, text=True, check=True).stdout

@@ -5,13 +5,14 @@ In expected output `...` stands for anything: within a line for a part of it, al
 line `# exit N` after a command's output says that it fails with that exit code. Output is compared where some is shown.
 """
 
-import argparse
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+from script_arguments import script_arguments
 
 PAGES = {"verb": "docs/verbs", "workload": "docs/workloads", "execution model": "docs/models"}
 SECONDS_MAX = 60
@@ -120,11 +121,7 @@ def prove_that_it_can_fail():
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    arguments = parser.parse_args()
+    arguments = script_arguments("heddle")
     prove_that_it_can_fail()
     root = arguments.source
     environment = {**os.environ, "PATH": os.path.dirname(arguments.heddle) + ":" + os.environ["PATH"]}

@@ -1,21 +1,18 @@
 """Small messages as calculated against SimGrid: seven programs on 16 nodes, two seeds, must agree, or warn if they do not.
 The whole comparison is bench/sim_exact.py.
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
 
+from script_arguments import script_arguments
+
 SKIPPED = 77
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    options = parser.parse_args()
+    options = script_arguments("heddle")
     doctor = subprocess.run([options.heddle, "doctor", "--json"], capture_output=True, text=True, check=True)
     if not json.loads(doctor.stdout)["simulation"]:
         print("built without simulation")

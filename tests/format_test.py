@@ -1,18 +1,15 @@
 """Every source file is as clang-format leaves it. Skipped where there is no clang-format."""
 
-import argparse
 import os
 import shutil
 import subprocess
 import sys
 
+from script_arguments import script_arguments
+
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle")
-    arguments = parser.parse_args()
+    arguments = script_arguments()
     if not shutil.which("clang-format"):
         print("clang-format is not there")
         return 77

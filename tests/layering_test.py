@@ -5,7 +5,6 @@ First it proves on small bad trees that every rule can fail (tests/layering_case
 It reads text only: whether the code compiles is the build's business.
 """
 
-import argparse
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import sys
 import tempfile
 
 import layering_cases
+from script_arguments import script_arguments
 
 # The folders and what each may include: arrows point down only. A name that ends in .hpp is that one header.
 SEAM = "runtime/backend.hpp"
@@ -312,11 +312,7 @@ def prove_that_it_can_fail():
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--heddle")
-    arguments = parser.parse_args()
+    arguments = script_arguments("build")
     failures = prove_that_it_can_fail()
     root = os.path.realpath(arguments.source)
     tree = read_tree(root, project_files(root), compiled_files(root, arguments.build))

@@ -2,7 +2,6 @@
 node, and the launcher must end with a non-zero exit code; no process and no result may be left behind.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -10,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from script_arguments import script_arguments
 
 SECONDS_MAX = 10
 
@@ -76,11 +77,7 @@ def lose(heddle, victim, directory):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    options = parser.parse_args()
+    options = script_arguments("heddle")
     with tempfile.TemporaryDirectory() as directory:
         for node in (0, 2):
             lose(options.heddle, node, directory)

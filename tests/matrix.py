@@ -2,12 +2,13 @@
 matrix_slow_test.py (the whole matrix). Answers: the official UTS program, OEIS A000170, OEIS A000045.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+from script_arguments import script_arguments
 
 UTS = {
     "T1": {"nodes": 4130071, "depth": 10, "leaves": 3305118},
@@ -43,11 +44,7 @@ WORLDS = [
 
 
 def arguments():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    return parser.parse_args()
+    return script_arguments("heddle")
 
 
 def worlds():

@@ -2,13 +2,14 @@
 binary has every verb, and its workload gives the right answer on threads and in simulation.
 """
 
-import argparse
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+from script_arguments import script_arguments
 
 
 def run(*command, **options):
@@ -22,11 +23,7 @@ def run(*command, **options):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--heddle")
-    arguments = parser.parse_args()
+    arguments = script_arguments("build")
     example = os.path.join(arguments.source, "examples", "own_workload")
     with open(os.path.join(arguments.build, "CMakeCache.txt"), encoding="utf-8") as file:
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.M))

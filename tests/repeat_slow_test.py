@@ -1,20 +1,17 @@
 """1,000 repetitions of a run of 2 processes with 2 workers each (n-queens 8): none may hang, fail or answer wrongly."""
 
-import argparse
 import json
 import subprocess
 import sys
 import tempfile
 
+from script_arguments import script_arguments
+
 REPETITIONS = 1000
 SECONDS_MAX = 60  # for one run, which takes a tenth of a second
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--build")
-    parser.add_argument("--heddle", required=True)
-    options = parser.parse_args()
+    options = script_arguments("heddle")
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         json.dump({"workload": {"name": "nqueens", "n": 8}, "backend": "native",
                    "platform": {"nodes": 2, "cores": 2}, "schedule": {"stealing": {"victim": "local_first"}}}, file)

@@ -237,6 +237,27 @@ TEST(SimPlatformFile, HostsAreNodesInTheOrderOfTheFile) {
     EXPECT_EQ(arrival, us(1000000) + us(1 + 5));
 }
 
+// latency 5 us, from 10 us on twice that; 1000 bytes at 1 GBps, from 10 us on at a tenth.
+TEST(SimPlatformFile, ItsLinksChangeByTheirNames) {
+    const File file(xml(two_speeds));
+    Platform platform = from_file(file.path());
+    platform.overheads = {};
+    platform.link_events = {{.at = us(10), .link = "wire", .bandwidth = 0.1, .latency = 2}};
+    std::vector<Time> arrivals;
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id != WorkerId{0, 0}) return;
+            send(context, 1, 1000);
+            sleep_until(context, us(20));
+            send(context, 1, 1000);
+        },
+        [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); });
+    EXPECT_EQ(arrivals, (std::vector<Time>{us(6), us(20 + 10 + 10)}));
+    platform.link_events[0].link = "wires";
+    EXPECT_THAT(error_of(platform).message(), HasSubstr("no link wires"));
+}
+
 TEST(SimPlatformFile, WhatTheYamlStatesWinsOverTheFile) {
     const File file(xml(two_speeds));
     Platform platform = from_file(file.path());

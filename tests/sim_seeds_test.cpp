@@ -2,66 +2,42 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/native/thread_crew.hpp"
 #include "runtime/stealing/policy.hpp"
-#include "sim/sim_backend.hpp"
-#include "workloads/workload.hpp"
+#include "tests/sim_workloads.hpp"
 
 namespace heddle {
 namespace {
 
-runtime::RunResult simulate(const std::string& name, const std::map<std::string, std::string>& stated,
-                            NodeId nodes, CoreId cores, const std::string& victim, std::uint64_t seed,
-                            std::shared_ptr<Crew> crew = {}, const std::string& placement = "none") {
-    const auto& kind = workloads::find(name);
-    Settings settings(kind.settings);
-    for (const auto& [key, value] : stated) settings.set(key, value);
-    const auto workload = kind.make(settings);
+using sim::testing::all_of;
+
+Platform fat_tree(NodeId nodes, CoreId cores) {
     Platform platform;
     platform.nodes = nodes;
     platform.cores = cores;
     platform.network.topology = Network::Topology::fat_tree;
-    sim::SimOptions options;
-    options.crew = std::move(crew);
-    sim::SimBackend backend(platform, options);
+    return platform;
+}
+
+runtime::RunResult simulate(const sim::testing::StatedWorkload& stated, const Platform& platform,
+                            const std::string& victim, std::uint64_t seed, std::shared_ptr<Crew> crew = {}) {
     runtime::Schedule schedule;
     schedule.seed = seed;
     schedule.stealing.victim = victim;
-    schedule.placement = placement;
-    workload->prepare({.grid = {nodes, cores}, .core_speed = 1e10}, schedule);
-    runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
-    auto result = execution.run();
-    const auto verdict = workload->check(result);
-    EXPECT_EQ(verdict.kind, workloads::Verdict::Kind::right) << verdict.reason << ", seed " << seed;
-    return result;
-}
-
-// Everything that a result file says of a run.
-auto all_of(const runtime::RunResult& result) {
-    std::vector<std::uint64_t> numbers = {static_cast<std::uint64_t>(result.makespan.count())};
-    for (const auto& node : result.nodes) {
-        for (const auto number : {node.tasks, node.steals_within_node, node.steals_between_nodes,
-                                  node.steal_attempts, node.messages, node.active_messages, node.bytes,
-                                  static_cast<std::uint64_t>(node.busy.count())}) {
-            numbers.push_back(number);
-        }
-    }
-    return std::pair(numbers, result.steals);
+    return sim::testing::simulate(stated, platform, schedule, {.crew = std::move(crew)});
 }
 
 // 92 solutions: OEIS A000170.
 TEST(SimSeeds, HundredSeedsGiveOneAnswerAndManyMakespans) {
     std::set<Time> makespans;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-        const auto result = simulate("nqueens", {{"n", "8"}}, 8, 4, "hierarchical", seed);
+        const auto result = simulate({"nqueens", {{"n", "8"}}}, fat_tree(8, 4), "hierarchical", seed);
         ASSERT_EQ(result.answer.at(0).value, 92) << "seed " << seed;
         ASSERT_EQ(result.total.tasks, 2057) << "seed " << seed;
         makespans.insert(result.makespan);
@@ -73,7 +49,7 @@ class SimSeeds : public testing::TestWithParam<std::string> {};
 
 TEST_P(SimSeeds, OneSeedReplaysExactly) {
     const auto once = [&](std::uint64_t seed) {
-        return all_of(simulate("uts", {{"tree", "T1"}, {"depth", "6"}}, 16, 4, GetParam(), seed));
+        return all_of(simulate({"uts", {{"tree", "T1"}, {"depth", "6"}}}, fat_tree(16, 4), GetParam(), seed));
     };
     const auto first = once(7);
     EXPECT_EQ(first, once(7));
@@ -88,19 +64,19 @@ INSTANTIATE_TEST_SUITE_P(All, SimSeeds, testing::ValuesIn(runtime::victim_polici
 // Small and large messages, stealing, placed graphs: however many threads simulate, and whatever they happen
 // to do first.
 TEST(SimThreads, FiftySeedsGiveTheSameWithAnyNumberOfThreads) {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer of gcc 12 fails by itself where fibers go on in another thread";
-#endif
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<native::ThreadCrew>(2),
                                                       std::make_shared<native::ThreadCrew>(3)};
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         const std::string victim = runtime::victim_policies()[seed % runtime::victim_policies().size()];
         const auto search = [&](const std::shared_ptr<Crew>& crew) {
-            return all_of(simulate("uts", {{"tree", "T1"}, {"depth", "5"}}, 12, 3, victim, seed, crew));
+            return all_of(
+                simulate({"uts", {{"tree", "T1"}, {"depth", "5"}}}, fat_tree(12, 3), victim, seed, crew));
         };
         const auto graph = [&](const std::shared_ptr<Crew>& crew) {
-            return all_of(simulate("cholesky", {{"tiles", "6"}, {"tile_size", "32"}}, 5, 2, victim, seed,
-                                   crew, seed % 2 == 0 ? "metis" : "etf"));
+            return all_of(
+                simulate({"cholesky", {{"tiles", "6"}, {"tile_size", "32"}}, seed % 2 == 0 ? "metis" : "etf"},
+                         fat_tree(5, 2), victim, seed, crew));
         };
         const auto one_search = search(nullptr);
         const auto one_graph = graph(nullptr);
@@ -112,28 +88,17 @@ TEST(SimThreads, FiftySeedsGiveTheSameWithAnyNumberOfThreads) {
 }
 
 TEST(SimThreads, AnErrorIsThatOfTheFirstNodeWhoeverFindsItFirst) {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer of gcc 12 fails by itself where fibers go on in another thread";
-#endif
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     // Every node's deque overflows.
     const auto error_of = [](std::shared_ptr<Crew> crew) -> std::string {
-        const auto& kind = workloads::find("uts");
-        Settings settings(kind.settings);
-        settings.set("depth", "8");
-        const auto workload = kind.make(settings);
         Platform platform;
         platform.nodes = 8;
         platform.cores = 2;
-        sim::SimOptions options;
-        options.crew = std::move(crew);
-        sim::SimBackend backend(platform, options);
         runtime::Schedule schedule;
-        schedule.placement = "cyclic";
         schedule.deque_slots = 8;
-        workload->prepare({.grid = {8, 2}, .core_speed = 1e10}, schedule);
-        runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
         try {
-            execution.run();
+            sim::testing::simulate({"uts", {{"depth", "8"}}, "cyclic"}, platform, schedule,
+                                   {.crew = std::move(crew)});
         } catch (const Error& error) {
             return error.what();
         }
@@ -145,7 +110,7 @@ TEST(SimThreads, AnErrorIsThatOfTheFirstNodeWhoeverFindsItFirst) {
 }
 
 TEST(SimSeeds, EveryTaskIsStolenByTheThiefThatTheMatrixNames) {
-    const auto result = simulate("nqueens", {{"n", "9"}}, 8, 2, "random", 3);
+    const auto result = simulate({"nqueens", {{"n", "9"}}}, fat_tree(8, 2), "random", 3);
     std::uint64_t sum = 0;
     for (const auto& [pair, tasks] : result.steals) {
         EXPECT_NE(pair.first, pair.second);

@@ -8,17 +8,19 @@
 #include <cstdio>
 
 #include "base/random.hpp"
+#include "sim/platform_summary.hpp"
 #include "sim/simgrid_platform.hpp"
 #include "tests/sim_harness.hpp"
 
 namespace heddle::sim::testing {
 namespace {
 
-/// 5,000 transfers between 32 nodes, 1 KB to 4 MB (each power of two as likely as the others), starting at
+/// `count` transfers between 32 nodes, 1 KB to 4 MB (each power of two as likely as the others), starting at
 /// random times of an interval so short that most wait for others.
-std::vector<FlowStart> make_stream(std::uint64_t seed, NodeId nodes, Time interval) {
+std::vector<FlowStart> make_stream(std::uint64_t seed, NodeId nodes, Time interval,
+                                   std::size_t count = 5000) {
     Random random(seed);
-    std::vector<FlowStart> stream(5000);
+    std::vector<FlowStart> stream(count);
     for (FlowStart& flow : stream) {
         flow.start =
             Time(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(interval.count()))));
@@ -165,6 +167,45 @@ TEST(SimStreamModel, LargeMessagesArriveExactlyAsInPlainSimGrid) {
         const Difference difference = compare(platform, make_stream(11, 32, us(10000)));
         EXPECT_LT(difference.end, 1e-6);
         EXPECT_LT(difference.message, 1e-6);
+    }
+}
+
+// The same where links change under them: a hundred changes of bandwidth, and of latency where `latency`.
+void add_changes(Platform& platform, std::uint64_t seed, bool latency) {
+    Random random(seed);
+    const std::vector<NamedLink> links = describe(platform, true).named_links;
+    for (int i = 0; i < 100; ++i) {
+        LinkEvent event;
+        event.at = us(static_cast<std::int64_t>(random.below(10000)));
+        event.link = links[random.below(links.size())].name;
+        event.bandwidth = std::exp2(2 - 5 * random.uniform());
+        if (latency) event.latency = std::exp2(4 * random.uniform() - 1);
+        platform.link_events.push_back(event);
+    }
+    complete(platform);
+}
+
+TEST(SimStreamChanges, LargeMessagesArriveAsInPlainSimGridWhereLinksChangeUnderThem) {
+    for (const auto topology : {Network::Topology::star, Network::Topology::torus}) {
+        Platform platform = cluster(topology);
+        platform.network.small_message_bytes = 0;
+        add_changes(platform, 3, topology == Network::Topology::torus);
+        const Difference difference = compare(platform, make_stream(11, 32, us(10000), 1500));
+        EXPECT_LT(difference.end, 1e-6);
+        EXPECT_LT(difference.message, topology == Network::Topology::torus ? 1e-4 : 1e-6);
+    }
+}
+
+TEST(SimStreamChanges, SmallAndLargeMessagesArriveAboutAsInPlainSimGrid) {
+    for (const auto model : {Network::CostModel::CM02, Network::CostModel::LV08}) {
+        Platform platform = cluster(Network::Topology::star);
+        platform.network.cost_model = model;
+        // SimGrid's LV08 cannot change latencies.
+        add_changes(platform, 5, model == Network::CostModel::CM02);
+        const Difference difference = compare(platform, make_stream(12, 32, us(10000), 1500));
+        EXPECT_LT(difference.end, 0.01);
+        EXPECT_LT(difference.message, 0.05);
+        EXPECT_LT(difference.small, 0.1);
     }
 }
 

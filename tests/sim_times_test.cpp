@@ -14,7 +14,7 @@
 #include "sim/sim_backend.hpp"
 #include "tests/placed_graph_testing.hpp"
 #include "tests/sim_harness.hpp"
-#include "workloads/workload.hpp"
+#include "tests/sim_workloads.hpp"
 
 namespace heddle {
 namespace {
@@ -62,28 +62,8 @@ private:
     std::map<std::pair<NodeId, std::uint64_t>, Time> sent_;
 };
 
-struct Stated {
-    std::string name;
-    std::map<std::string, std::string> settings;
-    std::string placement = "none";
-};
-
-runtime::RunResult simulate(const Stated& stated, const Platform& platform, runtime::Schedule schedule,
-                            Recorder* recorder = nullptr) {
-    const auto& kind = workloads::find(stated.name);
-    Settings settings(kind.settings);
-    for (const auto& [key, value] : stated.settings) settings.set(key, value);
-    const auto workload = kind.make(settings);
-    sim::SimBackend backend(platform);
-    schedule.placement = stated.placement;
-    ClusterView cluster{{platform.nodes, platform.cores}, platform.core_speed, 0, 1e-9};
-    workload->prepare(cluster, schedule);
-    runtime::Execution execution(
-        backend, schedule, [&](NodeId id) { return workload->program(id); }, recorder);
-    auto result = execution.run();
-    EXPECT_NE(workload->check(result).kind, workloads::Verdict::Kind::wrong);
-    return result;
-}
+using sim::testing::simulate;
+using Stated = sim::testing::StatedWorkload;
 
 Platform platform(NodeId nodes, CoreId cores) {
     Platform platform;
@@ -114,7 +94,7 @@ TEST_P(SimTimes, OfEveryWorkerAddUpToTheMakespanExactly) {
                 schedule.stealing.victim = GetParam();
                 schedule.stealing.retries = 2;  // so that short runs have idle workers under every policy
                 Diarist diarist;
-                const auto result = simulate(stated, platform(nodes, cores), schedule, &diarist);
+                const auto result = simulate(stated, platform(nodes, cores), schedule, {}, &diarist);
                 ASSERT_EQ(result.workers.size(), std::size_t{nodes} * cores);
                 ActivityTimes total;
                 for (const ActivityTimes& worker : result.workers) {
@@ -139,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(All, SimTimes, testing::ValuesIn(runtime::victim_polici
 // The run is the same, whether anybody listens or not.
 TEST(SimTimes, ListeningChangesNothing) {
     const auto once = [](Recorder* recorder) {
-        return simulate({"nqueens", {{"n", "8"}}}, platform(4, 2), {}, recorder);
+        return simulate({"nqueens", {{"n", "8"}}}, platform(4, 2), {}, {}, recorder);
     };
     Diarist diarist;
     const auto heard = once(&diarist);

@@ -1,0 +1,15 @@
+// Makes SimGrid's hosts, links and routes of a platform. Asks nothing of them: that is
+// sim/simgrid_platform.cpp.
+#pragma once
+
+#include <simgrid/forward.h>
+#include <vector>
+
+#include "base/platform.hpp"
+
+namespace heddle::sim {
+
+/// Builds the platform, or loads it; the hosts are in the order of the nodes. Once in the life of a process.
+std::vector<simgrid::s4u::Host*> build(const simgrid::s4u::Engine& engine, const Platform& platform);
+
+}  // namespace heddle::sim

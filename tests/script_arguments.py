@@ -1,0 +1,11 @@
+"""What tests/CMakeLists.txt calls every test with that is a script."""
+
+import argparse
+
+
+def script_arguments(*needed):
+    """`--source`, and `--build` and `--heddle`, which a test that is run by hand may leave out unless it needs them."""
+    parser = argparse.ArgumentParser()
+    for name in ("source", "build", "heddle"):
+        parser.add_argument(f"--{name}", required=name == "source" or name in needed)
+    return parser.parse_args()
