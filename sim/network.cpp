@@ -18,6 +18,9 @@ std::uint64_t pair_of(const Message& message) {
     return pair_of(message.from, message.to);
 }
 
+/// The lookahead of a node that nobody sends anything.
+constexpr Time alone = std::chrono::milliseconds(1);
+
 /// SimGrid shares links in proportion to this.
 double weight(Time latency) {
     return latency > Time::zero() ? 1 / to_seconds(latency) : 1;
@@ -25,10 +28,11 @@ double weight(Time latency) {
 
 }  // namespace
 
-Network::Network(SimgridProcess& simgrid, const heddle::Network& settings)
+Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time sending)
     : simgrid_(simgrid),
       nodes_(static_cast<NodeId>(simgrid.facts().hosts.size())),
-      lookahead_(simgrid.facts().lookahead),
+      lookahead_(simgrid.facts().lookahead == never ? alone : simgrid.facts().lookahead),
+      sending_(sending),
       contention_(settings.contention),
       gap_(settings.gap),
       small_bytes_(settings.small_message_bytes),
@@ -38,7 +42,15 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings)
       out_(nodes_),
       in_(nodes_),
       late_until_(nodes_),
-      doubts_(nodes_) {}
+      doubts_(nodes_) {
+    const PlatformFacts& facts = simgrid.facts();
+    if (facts.tree.empty()) return;
+    kinds_.resize(1 + facts.tree.size());
+    for (NodeId node = 0; node < nodes_; ++node) {
+        place_of(facts.hosts[node].out, out_[node]);
+        place_of(facts.hosts[node].in, in_[node]);
+    }
+}
 
 std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends) {
     for (std::uint32_t i = 0; i < ends.size(); ++i) {
@@ -53,16 +65,22 @@ std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends) {
     return static_cast<std::uint32_t>(ends.size() - 1);
 }
 
+/// SimGrid's route, as it is remembered.
+Network::Route Network::noted(const RouteFacts& facts, NodeId from, NodeId to) {
+    Route way{facts.latency, facts.bandwidth, facts.shared};
+    way.course = facts.course;
+    if (way.shared > 0) {
+        way.first = place_of(facts.first, out_[from]);
+        way.last = place_of(facts.last, in_[to]);
+    }
+    return way;
+}
+
 void Network::fetch(NodeId from, NodeId first, Block& block) {
     const NodeId count = std::min(block_nodes, nodes_ - first);
     const std::vector<RouteFacts> facts = simgrid_.routes(from, first, count);
     for (NodeId i = 0; i < count; ++i) {
-        Route way{facts[i].latency, facts[i].bandwidth, facts[i].shared};
-        way.course = facts[i].course;
-        if (way.shared > 0) {
-            way.first = place_of(facts[i].first, out_[from]);
-            way.last = place_of(facts[i].last, in_[first + i]);
-        }
+        const Route way = noted(facts[i], from, first + i);
         const auto [kind, is_new] = kind_of_.try_emplace(way, static_cast<std::uint32_t>(kinds_.size()));
         if (is_new) kinds_.push_back(way);
         block[i] = kind->second;
@@ -70,6 +88,11 @@ void Network::fetch(NodeId from, NodeId first, Block& block) {
 }
 
 const Network::Route& Network::route(NodeId from, NodeId to) {
+    if (const PlatformFacts& facts = simgrid_.facts(); !facts.tree.empty()) {
+        Route& way = kinds_[1 + facts.meeting_level(from, to)];
+        if (!(way.bandwidth > 0)) way = noted(simgrid_.routes(from, to, 1).front(), from, to);
+        return way;
+    }
     auto& row = blocks_[from];
     if (row.empty()) row.resize((nodes_ + block_nodes - 1) / block_nodes);
     auto& block = row[to / block_nodes];
@@ -213,7 +236,7 @@ void Network::load_changes(Time now) {
         load_.change(changes[load_changes_].number, changes[load_changes_].bandwidth);
 }
 
-void Network::begin_window(Time now) {
+Time Network::begin_window(Time now) {
     load_changes(now);
     while (!beginning_.empty() && beginning_.top().first < now) {
         const auto found = flows_.find(beginning_.top().second);
@@ -223,6 +246,9 @@ void Network::begin_window(Time now) {
         flow.loads = true;
         flow.handle = load_.begin(path(flow.message->from, flow.message->to));
     }
+    const Time flows = flows_quiet_until();
+    const Time end = now + ahead();
+    return flows == never ? end : std::clamp(flows + lookahead_, now + Time(1), end);
 }
 
 void Network::take(std::vector<Arrival>& arrivals) {
@@ -258,22 +284,22 @@ void Network::run_small(Time until) {
     fair_.run(until, passed_);
 }
 
-Time Network::quiet_until() {
-    const Time flows = flows_quiet_until();
+bool Network::behind(Time now) {
+    if (flows_quiet_until() < now) return true;
     const Time small = next_small();
-    return small == never ? flows : std::min(flows, small - lookahead_);
+    return small != never && (now == never || small < now + ahead());
 }
 
 // Invariant: small messages go on to a time before which no other can begin on its links. Whatever is sent
-// begins a lookahead after it departs; and nothing departs before `until`, before the next small message
-// arrives, or before a lookahead after the next large one leaves SimGrid.
+// departs after the time that sending takes, and begins a lookahead later; and nobody begins to send before
+// `until`, before the next small message arrives, or before a lookahead after the next large one leaves
+// SimGrid.
 void Network::advance(Time until) {
     const Time small = next_small();
     const Time flows = flows_quiet_until();
-    Time departs = std::min(until, small);
-    if (flows != never) departs = std::min(departs, flows + lookahead_);
-    // Without lookahead: one instant.
-    const Time settled = departs == never ? never : departs + std::max(lookahead_, Time(1));
+    Time sent = std::min(until, small);
+    if (flows != never) sent = std::min(sent, flows + lookahead_);
+    const Time settled = sent == never ? never : sent + ahead();
     if (small >= settled) return advance_flows(std::min(until, small));
     passed_.clear();
     run_small(settled);

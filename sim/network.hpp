@@ -29,7 +29,8 @@ struct Arrival {
 
 class Network {
 public:
-    Network(SimgridProcess& simgrid, const heddle::Network& settings);
+    /// `sending`: no message departs sooner after a node has begun to send it.
+    Network(SimgridProcess& simgrid, const heddle::Network& settings, Time sending);
 
     /// A message leaves its node. The departures of one node come in the order of time.
     void send(Time departure, Message& message);
@@ -38,22 +39,28 @@ public:
     /// departure of its message, or after the time up to which the messages had been advanced.
     void take(std::vector<Arrival>& arrivals);
 
-    /// No message arrives before a lookahead after this. `never` where there is none.
-    Time quiet_until();
+    /// Whether messages must be advanced before a window can begin at `now`.
+    bool behind(Time now);
 
-    /// A window begins at `now`: until the next one, small messages find links as loaded as they are now.
-    void begin_window(Time now);
+    /// A window begins: until the next one, small messages find links as loaded as they are now. Returns its
+    /// end, before which no message arrives that is not known.
+    Time begin_window(Time now);
 
     /// Goes on with the messages, to `until` or to the first moment at which some have left the network.
     void advance(Time until);
-
-    Time lookahead() const { return lookahead_; }
 
     /// How long small messages met load that is only estimated: the longest time of any one node, as a part
     /// of the time until the last arrival.
     double doubtful() const;
 
+    /// Whether what is sent may arrive at the same instant.
+    bool instant() const { return sending_ + lookahead_ == Time::zero(); }
+
 private:
+    /// What is sent now arrives so much later. Without any lookahead a window is one instant; messages of
+    /// this very instant then follow in another window of the same.
+    Time ahead() const { return std::max(sending_ + lookahead_, Time(1)); }
+
     using Contention = heddle::Network::Contention;
 
     struct Route {
@@ -94,6 +101,7 @@ private:
     Time next_small();
     void run_small(Time until);
     Path& path(NodeId from, NodeId to);
+    Route noted(const RouteFacts& facts, NodeId from, NodeId to);
     void fetch(NodeId from, NodeId first, Block& block);
     std::uint32_t place_of(const LinkFacts& link, Ends& ends);
     void send_small(const Route& route, Time start, Message& message);
@@ -109,12 +117,13 @@ private:
     SimgridProcess& simgrid_;
     NodeId nodes_;
     Time lookahead_;
+    Time sending_;
     Contention contention_;
     Time gap_;
     std::uint64_t small_bytes_;
 
     std::vector<std::vector<std::unique_ptr<Block>>> blocks_;
-    std::vector<Route> kinds_;
+    std::vector<Route> kinds_;  ///< in a tree: of each level, after the first
     std::map<Route, std::uint32_t> kind_of_;
     std::vector<RouteCourse> courses_;  ///< by number; empty: not asked for yet
 

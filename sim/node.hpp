@@ -52,8 +52,9 @@ struct alignas(64) Lane {
 
 /// What all nodes share.
 struct World {
-    World(SimgridProcess& simgrid, const heddle::Network& settings, bool compete, std::size_t lane_count)
-        : network(simgrid, settings), messages_compete(compete), lanes(lane_count) {}
+    World(SimgridProcess& simgrid, const heddle::Network& settings, Time sending, bool compete,
+          std::size_t lane_count)
+        : network(simgrid, settings, sending), messages_compete(compete), lanes(lane_count) {}
 
     std::size_t lane_number(NodeId node) const { return node % lanes.size(); }
     Lane& lane_of(NodeId node) { return lanes[lane_number(node)]; }

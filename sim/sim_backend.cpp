@@ -142,7 +142,8 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     const Platform& platform = state.platform;
     state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     World& world =
-        state.world.emplace(state.simgrid, platform.network, state.options.messages_compete_for_cores,
+        state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
+                            state.options.messages_compete_for_cores,
                             state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(),
                           state.elapsed);

@@ -226,6 +226,7 @@ SimgridPlatform::SimgridPlatform(const Platform& platform)
     facts_.links = machinery.engine->get_link_count() - 1;  // without SimGrid's own loopback
     facts_.lookahead = from_file ? file_lookahead() : neighbour_lookahead();
     note_changes();
+    note_tree(platform);
     if (facts_.lookahead == Time::zero()) {
         facts_.notes.emplace_back(
             "there may be nodes without latency between them, which makes simulations slow");
@@ -283,6 +284,28 @@ void SimgridPlatform::note_changes() {
         facts_.lookahead = std::max(Time::zero(), Time(static_cast<std::int64_t>(shorter) - 1));
     }
     machinery.early = facts_.lookahead;
+}
+
+/// Asks SimGrid for one route from and to every node: routes of all pairs would take a second for a thousand.
+void SimgridPlatform::note_tree(const Platform& platform) {
+    const Network& network = platform.network;
+    const auto nodes = static_cast<NodeId>(facts_.hosts.size());
+    const bool star = network.topology == Network::Topology::star;
+    // Of parallel cables to its switch a node would use several.
+    const bool fat_tree = network.topology == Network::Topology::fat_tree && network.cables[0] == 1;
+    if (!platform.file.empty() || !(star || fat_tree) || nodes < 2 || !facts_.changes.empty()) return;
+    if (star) {
+        facts_.tree = {nodes};
+    } else {
+        NodeId below = 1;
+        for (const std::uint32_t children : network.shape) facts_.tree.push_back(below *= children);
+    }
+    for (NodeId from = 0; from < nodes; ++from) {
+        const NodeId to = (from + 1) % nodes;
+        const RouteFacts way = route(from, to);
+        facts_.hosts[from].out = way.first;
+        facts_.hosts[to].in = way.last;
+    }
 }
 
 /// In a generated topology nodes 0 and 1 are as near to each other as any two.

@@ -16,10 +16,18 @@
 
 namespace heddle::sim {
 
+/// One link of a route, before all changes.
+struct LinkFacts {
+    std::uint32_t number = 0;  ///< the same link has the same number on all routes; from 0
+    double bandwidth = 0;      ///< bytes per second
+};
+
 struct HostFacts {
     double speed = 0;  ///< flops per second, each core
     std::uint32_t cores = 1;
     std::uint32_t group = 0;  ///< switch, group, row or zone
+    LinkFacts out{};          ///< in a tree: the link with which all its routes begin
+    LinkFacts in{};           ///< in a tree: the link with which all routes to it end
 };
 
 /// A link for people, at first and with the factors of the cost model.
@@ -27,12 +35,6 @@ struct NamedLink {
     std::string name;
     Time latency{};
     double bandwidth = 0;  ///< bytes per second
-};
-
-/// One link of a route, before all changes.
-struct LinkFacts {
-    std::uint32_t number = 0;  ///< the same link has the same number on all routes; from 0
-    double bandwidth = 0;      ///< bytes per second
 };
 
 /// A route as messages feel it, that is, with the factors of the cost model, before all changes.
@@ -56,6 +58,17 @@ struct PlatformFacts {
     /// No route between two different nodes ever has a smaller latency. `never` for a single node.
     Time lookahead = never;
     std::vector<LinkChange> changes;  ///< in the order of time
+
+    /// How many neighbouring nodes are below one switch of each level, where the platform is a tree whose
+    /// links are all alike: then all routes whose ends meet at the same level are. Else empty.
+    std::vector<NodeId> tree;
+
+    /// The lowest level at which two nodes of a tree meet.
+    std::size_t meeting_level(NodeId a, NodeId b) const {
+        std::size_t level = 0;
+        while (a / tree[level] != b / tree[level]) ++level;
+        return level;
+    }
     std::vector<std::string> notes;
 };
 
@@ -106,6 +119,7 @@ public:
 private:
     void choose_nodes(const Platform& platform);
     void note_changes();
+    void note_tree(const Platform& platform);
     Time neighbour_lookahead();
     Time file_lookahead();
 

@@ -99,7 +99,8 @@ private:
 
 bool put(Pipe& pipe, const PlatformFacts& facts) {
     bool ok = pipe.put(facts.hosts) && pipe.put(facts.links) && pipe.put(facts.groups) &&
-              pipe.put(facts.lookahead) && pipe.put(facts.changes) && pipe.put(facts.notes.size());
+              pipe.put(facts.lookahead) && pipe.put(facts.changes) && pipe.put(facts.tree) &&
+              pipe.put(facts.notes.size());
     for (const std::string& note : facts.notes) ok = ok && pipe.put(note);
     return ok;
 }
@@ -107,7 +108,7 @@ bool put(Pipe& pipe, const PlatformFacts& facts) {
 bool get(Pipe& pipe, PlatformFacts& facts) {
     std::size_t notes = 0;
     bool ok = pipe.get(facts.hosts) && pipe.get(facts.links) && pipe.get(facts.groups) &&
-              pipe.get(facts.lookahead) && pipe.get(facts.changes) && pipe.get(notes);
+              pipe.get(facts.lookahead) && pipe.get(facts.changes) && pipe.get(facts.tree) && pipe.get(notes);
     for (std::size_t i = 0; ok && i < notes; ++i) ok = pipe.get(facts.notes.emplace_back());
     return ok;
 }

@@ -27,16 +27,16 @@ Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, C
       due_of_lane_(world.lanes.size()),
       elapsed_(elapsed) {}
 
-// Invariant: at the beginning of a window [T, T + L), L being the lookahead, every message that arrives
-// before T + L is in its receiver's heap. A message that is sent in the window arrives at T + L or later: a
-// small one because no latency is below L, a large one because it leaves SimGrid at T or later and arrives L
-// after that. Large messages have been advanced to T, and whatever starts among them later starts at T or
-// later.
+// Invariant: at the beginning of a window [T, T + S + L), every message that arrives before its end is in its
+// receiver's heap; S is the time that sending takes, L the lookahead. A message that is sent in the window
+// departs at T + S or later, and arrives at T + S + L or later: a small one because no latency is below L, a
+// large one because it leaves SimGrid at T + S or later and arrives L after that. Large messages have been
+// advanced to T at least; where one may leave SimGrid before T + S, the window ends L after that.
 void Simulation::run() {
     for (NodeId id = 0; id < nodes_.size(); ++id) note(id);
     while (!all_done()) {
         const Time begin = next_time();
-        if (world_.network.quiet_until() < begin) {
+        if (world_.network.behind(begin)) {
             world_.network.advance(begin);
         } else if (begin == never) {
             deadlock();
@@ -49,11 +49,8 @@ void Simulation::run() {
 
 void Simulation::run_window(Time begin) {
     elapsed_.store(begin.count(), std::memory_order_relaxed);
-    world_.network.begin_window(begin);
-    // Without lookahead: one instant. Messages of this very instant then follow in another window of the
-    // same.
-    const Time length = std::clamp(world_.network.lookahead(), Time(1), window_max);
-    const Time end = begin + length;
+    const Time end = std::min(world_.network.begin_window(begin), begin + window_max);
+    next_arrival_ = world_.network.instant() ? begin : end;
     due_.clear();
     while (next_time() < end) {
         std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -140,7 +137,7 @@ void Simulation::insert_arrivals() {
         const Arrival& arrival = arrivals_[i];
         if (i + 8 < arrivals_.size()) nodes_[arrivals_[i + 8].message->to].prefetch_object();
         if (i + 4 < arrivals_.size()) nodes_[arrivals_[i + 4].message->to].prefetch_lists();
-        HEDDLE_ASSERT(arrival.time.count() >= elapsed_.load(std::memory_order_relaxed));
+        HEDDLE_ASSERT(arrival.time >= next_arrival_);
         nodes_[arrival.message->to].arrive(arrival);
         note(arrival.message->to);
     }

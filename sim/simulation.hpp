@@ -47,6 +47,7 @@ private:
     std::vector<std::vector<std::size_t>> due_of_lane_;  ///< places in `due_`
     std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the node that failed
     std::vector<Arrival> arrivals_;
+    Time next_arrival_{};  ///< nothing new arrives before this
     std::atomic<std::int64_t>& elapsed_;
 };
 
