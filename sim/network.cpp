@@ -46,10 +46,9 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time 
     const PlatformFacts& facts = simgrid.facts();
     if (facts.tree.empty()) return;
     kinds_.resize(1 + facts.tree.size());
-    for (NodeId node = 0; node < nodes_; ++node) {
-        place_of(facts.hosts[node].out, out_[node]);
-        place_of(facts.hosts[node].in, in_[node]);
-    }
+    // What ends at one instant ends in the order of the links: first where messages leave their nodes.
+    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].out, out_[node]);
+    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].in, in_[node]);
 }
 
 std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends) {
