@@ -209,13 +209,27 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         ++count;
     }
     if (!reader.done()) spdlog::error("node {}: a malformed steal answer from node {}", node_.id(), victim);
-    stolen_from_[victim] += count;
+    note_loot(victim, count);
     std::uint32_t to_wake = count;
     if (core < node_.cores()) {
         node_.worker(core).request_answered();
         --to_wake;
     }
     for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());
+}
+
+void StealService::note_loot(NodeId victim, std::uint32_t tasks) {
+    loot_.emplace_back(victim, tasks);
+    if (loot_.size() < 2 * loot_summed_ + 64) return;
+    const auto sums = stolen_from();
+    loot_.assign(sums.begin(), sums.end());
+    loot_summed_ = loot_.size();
+}
+
+std::map<NodeId, std::uint64_t> StealService::stolen_from() const {
+    std::map<NodeId, std::uint64_t> sums;
+    for (const auto& [victim, tasks] : loot_) sums[victim] += tasks;
+    return sums;
 }
 
 void StealService::on_result(NodeId from, std::span<const std::byte> message) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/outbox.hpp"
@@ -44,7 +45,7 @@ public:
     bool lifelines_waiting() const { return waiting_.load(std::memory_order_relaxed) != 0; }
 
     /// Tasks that came to this node, by victim. Written by the receiver.
-    const std::map<NodeId, std::uint64_t>& stolen_from() const { return stolen_from_; }
+    std::map<NodeId, std::uint64_t> stolen_from() const;
 
     // --- handlers
     struct Request {
@@ -62,7 +63,13 @@ private:
     Node& node_;
     std::atomic<std::uint32_t> under_way_{0};  ///< requests of this node
     std::atomic<CoreId> next_core_{0};         ///< where the next request looks first
-    std::map<NodeId, std::uint64_t> stolen_from_;
+
+    void note_loot(NodeId victim, std::uint32_t tasks);
+
+    // Victim and tasks of the messages that have brought some. Summed up now and then: a map would be walked
+    // through at each message.
+    std::vector<std::pair<NodeId, std::uint64_t>> loot_;
+    std::size_t loot_summed_ = 0;  ///< entries at the beginning, one a victim
 
     SpinLock lock_;  ///< over `lifelines_`
     std::vector<NodeId> lifelines_;

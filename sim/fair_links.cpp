@@ -17,6 +17,7 @@ std::uint32_t FairLinks::add_link(double bandwidth) {
 }
 
 void FairLinks::set_bandwidth(std::uint32_t link, Time now, double bandwidth) {
+    disturb(links_[link]);
     serve(links_[link], now);
     links_[link].bytes_per_picosecond = bandwidth * 1e-12;
     await_next_end(link);
@@ -70,21 +71,63 @@ void FairLinks::serve(Link& link, Time until) {
 }
 
 void FairLinks::start(std::uint32_t slot, std::vector<Passage>& passed) {
+    if (start_alone(slot)) return;
     const Passage& passage = slots_[slot].passage;
     for (std::size_t i = 0; i < passage.links.size(); ++i) {
         const std::uint32_t number = passage.links[i];
         if (number == Passage::no_link) continue;
-        Link& link = links_[number];
-        serve(link, passage.start);
-        if (link.streams.empty()) link.service = link.weight = 0;
-        link.weight += passage.weight;
-        slots_[slot].end[i] = link.service + passage.bytes / passage.weight;
-        link.streams.push_back({slots_[slot].end[i], link.begun++, slot});
-        std::push_heap(link.streams.begin(), link.streams.end(), later);
-        ++slots_[slot].links_left;
-        await_next_end(number);
+        disturb(links_[number]);
+        join(links_[number], number, slot, i);
     }
     if (slots_[slot].links_left == 0) served(slot, passage.start, passed);
+}
+
+void FairLinks::join(Link& link, std::uint32_t number, std::uint32_t slot, std::size_t place) {
+    const Passage& passage = slots_[slot].passage;
+    serve(link, passage.start);
+    if (link.streams.empty()) link.service = link.weight = 0;
+    link.weight += passage.weight;
+    slots_[slot].end[place] = link.service + passage.bytes / passage.weight;
+    link.streams.push_back({slots_[slot].end[place], link.begun++, slot});
+    std::push_heap(link.streams.begin(), link.streams.end(), later);
+    ++slots_[slot].links_left;
+    await_next_end(number);
+}
+
+// Most messages meet nobody. One that finds its two links idle, and both equally fast, leaves both at one
+// time that is known; until another message disturbs it that is all there is to note. The times are those
+// that it would have anyway, to the picosecond.
+
+bool FairLinks::start_alone(std::uint32_t slot) {
+    const Passage& passage = slots_[slot].passage;
+    if (passage.links[0] == Passage::no_link || passage.links[1] == Passage::no_link) return false;
+    Link& first = links_[passage.links[0]];
+    Link& second = links_[passage.links[1]];
+    constexpr double rounding = 1e-6;  // bytes
+    for (const Link* link : {&first, &second})
+        if (!link->streams.empty() || link->lone != none || link->missing > rounding) return false;
+    if (first.bytes_per_picosecond != second.bytes_per_picosecond) return false;
+    first.lone = second.lone = slot;
+    const double left = passage.bytes / passage.weight * passage.weight / first.bytes_per_picosecond;
+    ends_.push({passage.start + from_seconds(left * 1e-12), passage.links[0], ++first.round});
+    return true;
+}
+
+void FairLinks::end_alone(std::uint32_t slot, Time now, std::vector<Passage>& passed) {
+    for (const std::uint32_t number : slots_[slot].passage.links) links_[number].lone = none;
+    served(slot, now, passed);
+}
+
+/// Another message comes: a message that had this link to itself is from its start on what all others are.
+void FairLinks::disturb(Link& link) {
+    if (link.lone == none) return;
+    const std::uint32_t slot = link.lone;
+    const Passage& passage = slots_[slot].passage;
+    for (std::size_t i = 0; i < passage.links.size(); ++i) {
+        Link& own = links_[passage.links[i]];
+        own.lone = none;
+        join(own, passage.links[i], slot, i);
+    }
 }
 
 /// This is where times are rounded to whole picoseconds.
@@ -98,6 +141,7 @@ void FairLinks::await_next_end(std::uint32_t number) {
 
 void FairLinks::end(const End& end, std::vector<Passage>& passed) {
     Link& link = links_[end.link];
+    if (link.lone != none) return end_alone(link.lone, end.time, passed);
     serve(link, end.time);
     link.service = std::max(link.service, link.streams.front().end);
     ended_.clear();

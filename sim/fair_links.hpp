@@ -74,7 +74,8 @@ private:
         double missing_rate = 0;  ///< at which they flow in truth, in bytes per picosecond
         Time last{};
         std::uint64_t begun = 0;
-        std::uint32_t round = 0;  ///< changes whenever the next end does
+        std::uint32_t round = 0;    ///< changes whenever the next end does
+        std::uint32_t lone = none;  ///< a message that has its links to itself; then `streams` is empty
         std::vector<Stream> streams;
     };
     struct Slot {
@@ -107,6 +108,10 @@ private:
     static bool later(const Stream& a, const Stream& b);
     static void serve(Link& link, Time until);
     void start(std::uint32_t slot, std::vector<Passage>& passed);
+    bool start_alone(std::uint32_t slot);
+    void end_alone(std::uint32_t slot, Time now, std::vector<Passage>& passed);
+    void disturb(Link& link);
+    void join(Link& link, std::uint32_t number, std::uint32_t slot, std::size_t place);
     void end(const End& end, std::vector<Passage>& passed);
     void await_next_end(std::uint32_t number);
     void leave(Slot& slot, std::uint32_t number, Time now);

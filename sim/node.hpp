@@ -119,6 +119,7 @@ private:
     void wait_until(SimWorker& worker, Time time);
     void begin_memory_round();
     void memory_served(const Event& event);
+    void receive(Message& message, Time now);
     void receive_next(Time now);
     void deliver(Time now);
     void take_from_core(Time cost);
@@ -148,7 +149,8 @@ private:
     Time sender_free_{};
     std::uint64_t messages_sent_ = 0;
     std::vector<Message*> leaving_;  ///< sent in this window
-    std::deque<Message*> received_;  ///< the receiver module's work; the first is being received
+    Message* received_ = nullptr;    ///< the receiver module's work; the first is being received
+    Message* last_received_ = nullptr;
 };
 
 }  // namespace heddle::sim

@@ -27,6 +27,8 @@ struct SimWorker {
     bool permit = false;
     bool finished = false;
     std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
+    std::uint32_t passed_over = 0;    ///< pauses without effect since it went on
+    Time since{};                     ///< when it went on
     Time debt{};                      ///< taken from its core by messages, still to be paid
     Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
     const void* hot = nullptr;        ///< Context::hot
@@ -41,6 +43,7 @@ struct Message {
     NodeId to = 0;
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
     Time departure{};            ///< from the node's sender module
+    Message* next = nullptr;     ///< received after it, and waiting as well
 
     std::uint64_t size() const { return bytes.size() + enclosure.size(); }
 };
