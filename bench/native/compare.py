@@ -2,11 +2,12 @@
 """Runs Heddle on real cores and its peers (peers/), one after the other and again from the start, and prints medians
 and their ratios as tables in Markdown. It measures and prints; it does not judge, except that all answers must be right.
 
-usage: bench/native/compare.py --build build/bench [--only fork_join,messages] [--quick] [--json FILE]
+usage: bench/native/compare.py --build build/bench [--only fork_join,messages] [--json FILE]
 """
 
 import argparse
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -18,32 +19,37 @@ import sys
 class Bench:
     """The programs of a build, and all that they have said."""
 
-    def __init__(self, folder, runs, quick):
-        self.folder, self.runs, self.quick = folder, runs, quick
+    def __init__(self, folder, runs, quick, fastest, earlier):
+        self.folder, self.runs, self.quick, self.fastest, self.earlier = folder, runs, quick, fastest, earlier
         self.all = []
 
-    def path(self, program):
-        return os.path.join(self.folder, program)
+    def has(self, program):
+        return bool(self.earlier) or os.path.exists(os.path.join(self.folder, program))
 
-    def once(self, command, before=()):
-        done = subprocess.run([*before, self.path(command[0]), *map(str, command[1:])], capture_output=True, text=True)
+    def once(self, before, command, expected):
+        done = subprocess.run([*before, os.path.join(self.folder, command[0]), *command[1:]], capture_output=True, text=True)
         if done.returncode != 0:
-            sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}")
-        return json.loads(done.stdout)
+            sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+        said = json.loads(done.stdout)
+        if expected is not None and said["value"] != expected:
+            sys.exit(f"{' '.join(command)}: {said['value']}, and not {expected}")
+        return said
 
     def alternate(self, group, cases, expected=None):
         """cases: {name: (words before the command, command)}. Runs all of them in turn, several times, and returns
-        {name: {what it says: median}}. A program that was not built is left out."""
-        cases = {name: case for name, case in cases.items() if os.path.exists(self.path(case[1][0]))}
-        said = {name: [] for name in cases}
-        for _ in range(self.runs):
-            for name, (before, command) in cases.items():
-                run = self.once(command, before)
-                if expected is not None and run["value"] != expected:
-                    sys.exit(f"{' '.join(map(str, command))}: {run['value']}, and not {expected}")
-                said[name].append(run)
-        for name, (_, command) in cases.items():
-            self.all.append({"group": group, "name": name, "command": list(map(str, command)), "runs": said[name]})
+        {name: {what it says: median}}, or of the fastest run. A program that was not built is left out."""
+        cases = {name: (before, list(map(str, command))) for name, (before, command) in cases.items()}
+        if self.earlier:
+            said = {name: self.earlier[group, *command] for name, (_, command) in cases.items()
+                    if (group, *command) in self.earlier}
+        else:
+            said = {name: [] for name, (_, command) in cases.items() if self.has(command[0])}
+            for _ in range(self.runs):
+                for name in said:
+                    said[name].append(self.once(*cases[name], expected))
+        self.all += [{"group": group, "command": cases[name][1], "runs": runs} for name, runs in said.items()]
+        if self.fastest:
+            return {name: min(runs, key=lambda run: next(iter(run.values()))) for name, runs in said.items()}
         return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in said.items()}
 
 
@@ -75,24 +81,27 @@ def fork_join(bench):
     if bench.quick:
         problems = [("fib", 30, 832040), ("queens", 10, 724), ("queens_bytes", 10, 724), ("uts", "T1", 4130071)]
     print("\n### Fork/join\n")
-    row = table("problem", "program", "T1 s", "ns a spawn", "T1 / Ts", "T2 s", "Ts / T2", "T1 / T2",
-                "T1 / Heddle's", "peak MB, 1 and 2 workers")
+    row = table("problem", "program", "T1 s", "CPU s", "ns a spawn", "T1 / Ts", "of CPU s", "/ Heddle's CPU s", "T2 s", "Ts / T2",
+                "T1 / T2", "peak MB, 1 and 2 workers")
     for kind, size, expected in problems:
         cases = {"sequential": ((), ("peer_sequential", kind, size, 1))}
         for name, program in PEERS.items():
             for workers in 1, 2:
                 cases[name, workers] = ((), (program, kind, size, workers))
         found = bench.alternate("fork_join", cases, expected)
-        alone = found["sequential"]["seconds"]
-        row(f"{kind}({size})", "sequential", f"{alone:.4f}", "", "", "", "", "", "", f"{found['sequential']['peak_mb']:.1f}")
+        alone = found["sequential"]
+        row(f"{kind}({size})", "sequential", f"{alone['seconds']:.4f}", f"{alone['cpu_seconds']:.4f}", *[""] * 7,
+            f"{alone['peak_mb']:.1f}")
         for name in PEERS:
             if (name, 1) not in found:
                 continue
             one, two = found[name, 1], found[name, 2]
-            spawn = f"{one['seconds'] * 1e9 / spawns_of_fib(size):.2f}" if kind == "fib" else ""
-            row("", name, f"{one['seconds']:.4f}", spawn, ratio(one["seconds"], alone), f"{two['seconds']:.4f}",
-                ratio(alone, two["seconds"]), ratio(one["seconds"], two["seconds"]),
-                ratio(one["seconds"], found["Heddle", 1]["seconds"], 1), f"{one['peak_mb']:.1f}, {two['peak_mb']:.1f}")
+            spawn = f"{one['cpu_seconds'] * 1e9 / spawns_of_fib(size):.2f}" if kind == "fib" else ""
+            row("", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", spawn, ratio(one["seconds"], alone["seconds"]),
+                ratio(one["cpu_seconds"], alone["cpu_seconds"]),
+                ratio(one["cpu_seconds"], found["Heddle", 1]["cpu_seconds"], 1), f"{two['seconds']:.4f}",
+                ratio(alone["seconds"], two["seconds"]), ratio(one["seconds"], two["seconds"]),
+                f"{one['peak_mb']:.1f}, {two['peak_mb']:.1f}")
 
 
 def gate(bench):
@@ -103,10 +112,10 @@ def gate(bench):
         "without the test whether work is charged": ((), ("heddle_no_charge", "fib", n, 1)),
         "without any gate": ((), ("heddle_no_gate", "fib", n, 1))}, expected)
     print(f"\n### The gate: fib({n}), one worker\n")
-    row = table("gate", "s", "ns a spawn", "as it is / this")
+    row = table("gate", "s", "CPU s", "ns a spawn", "CPU s: as it is / this")
     for name, said in found.items():
-        row(name, f"{said['seconds']:.4f}", f"{said['seconds'] * 1e9 / spawns_of_fib(n):.2f}",
-            ratio(found["as it is"]["seconds"], said["seconds"]))
+        row(name, f"{said['seconds']:.4f}", f"{said['cpu_seconds']:.4f}", f"{said['cpu_seconds'] * 1e9 / spawns_of_fib(n):.2f}",
+            ratio(found["as it is"]["cpu_seconds"], said["cpu_seconds"]))
 
 
 # --- graphs
@@ -132,41 +141,34 @@ def graph(bench):
 def metg(bench):
     """The smallest average time of a task, tasks times workers into wall time, at which half of the processors' time is
     useful work (Slaughter et al., SC20, section 4). The grain is bisected, in steps of the kernel."""
-    tasks = 20_000 if bench.quick else 200_000
-    print(f"\n### METG(50%): one task a step and worker, or eight; {tasks:,} tasks\n")
-    row = table("pattern", "program", "workers", "tasks a step", "METG(50%) us", "efficiency there")
+    tasks = 5_000 if bench.quick else 50_000
+    print(f"\n### METG(50%), {tasks:,} tasks\n")
+    row = table("pattern", "program", "workers", "tasks a step and worker", "METG(50%) us", "efficiency there")
     programs = {"Heddle, strict": ("heddle_graph", ["strict"]), "Heddle, ready": ("heddle_graph", ["ready"]),
                 "libgomp, depend": ("peer_openmp_graph", []), "oneTBB flow graph": ("peer_tbb_graph", [])}
+    programs = {name: program for name, program in programs.items() if bench.has(program[0])}
+    for pattern, each, workers in itertools.product(("stencil", "trivial"), (1, 8), (1, 2)):
+        if pattern == "trivial" and each != 1:
+            continue  # the same tasks
+        for name, (program, words) in programs.items():
 
-    for pattern in "stencil", "trivial":
-        for workers in 1, 2:
-            for each in 1, 8:
+            @functools.lru_cache(None)
+            def measured(work):
+                """(efficiency, microseconds of a task)"""
                 width = workers * each
-                for name, (program, words) in programs.items():
-                    if not os.path.exists(bench.path(program)):
-                        continue
+                command = (program, pattern, width, tasks // width, workers, work, *words)
+                said = bench.alternate("metg", {0: ((), command)})[0]
+                grain = said["seconds"] * workers / said["tasks"]
+                return work * said["step_ns"] * 1e-9 / grain, grain * 1e6
 
-                    @functools.lru_cache(None)
-                    def measured(work):
-                        """(efficiency, microseconds of a task): medians."""
-                        command = (program, pattern, width, tasks // width, workers, work, *words)
-                        said = [bench.once(command) for _ in range(max(1, bench.runs // 2 + 1))]
-                        bench.all.append({"group": "metg", "name": [name, pattern, workers, each],
-                                          "command": list(map(str, command)), "runs": said})
-                        grain = statistics.median(run["seconds"] * workers / run["tasks"] for run in said)
-                        step = statistics.median(run["step_ns"] for run in said) * 1e-9
-                        return work * step / grain, grain * 1e6
-
-                    low, high = 8, 64
-                    while measured(high)[0] < 0.5 and high < 1 << 22:
-                        low, high = high, high * 4
-                    while high / low > 1.1:
-                        middle = round((low * high) ** 0.5)
-                        if middle in (low, high):
-                            break
-                        low, high = (low, middle) if measured(middle)[0] >= 0.5 else (middle, high)
-                    efficiency, grain = measured(high)
-                    row(pattern, name, workers, each, f"{grain:.2f}", f"{efficiency:.2f}")
+            low, high, most = 8, 64, 1 << 16
+            while measured(high)[0] < 0.5 and high < most:
+                low, high = high, high * 4
+            while measured(high)[0] >= 0.5 and high / low > 1.15 and low + 1 < high:
+                middle = round((low * high) ** 0.5)
+                low, high = (low, middle) if measured(middle)[0] >= 0.5 else (middle, high)
+            efficiency, grain = measured(high)
+            row(pattern, name, workers, each, f"{'more than ' if efficiency < 0.5 else ''}{grain:.2f}", f"{efficiency:.2f}")
 
 
 # --- messages
@@ -178,7 +180,7 @@ def mpi(command):
 
 def messages(bench):
     share = 10 if bench.quick else 1
-    have_mpi = shutil.which("mpirun") is not None
+    have_mpi = bench.earlier or shutil.which("mpirun")
 
     def cases(heddle, kind, bytes_, count, sockets):
         count //= share
@@ -248,19 +250,27 @@ GROUPS = {"fork_join": fork_join, "gate": gate, "graph": graph, "messages": mess
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="a build with -DHEDDLE_BENCH=ON, and its target benches")
+    parser.add_argument("--build", default="build/bench", help="a build with -DHEDDLE_BENCH=ON, and its target benches")
     parser.add_argument("--runs", type=int, default=5, help="of each program; medians are printed (default: 5)")
     parser.add_argument("--only", default=",".join(GROUPS), help="some of " + ", ".join(GROUPS))
     parser.add_argument("--quick", action="store_true", help="small sizes: whether it works, not how fast")
+    parser.add_argument("--fastest", action="store_true", help="print the fastest runs in place of medians")
     parser.add_argument("--json", metavar="FILE", help="write all that the programs said")
+    parser.add_argument("--earlier", metavar="FILE", help="run nothing; print the tables of what --json wrote")
     options = parser.parse_args()
-    bench = Bench(os.path.join(options.build, "bench", "native"), options.runs, options.quick)
-    if not os.path.exists(bench.path("heddle_fork_join")):
-        sys.exit(f"{bench.folder} has no heddle_fork_join: cmake -DHEDDLE_BENCH=ON {options.build} && ninja -C {options.build} benches")
+    earlier = {}
+    if options.earlier:
+        with open(options.earlier, encoding="utf-8") as file:
+            earlier = {(case["group"], *case["command"]): case["runs"] for case in json.load(file)}
+    folder = os.path.join(options.build, "bench", "native")
+    bench = Bench(folder, options.runs, options.quick, options.fastest, earlier)
+    if not bench.has("heddle_fork_join"):
+        sys.exit(f"{folder} has no heddle_fork_join: cmake -DHEDDLE_BENCH=ON {options.build} && ninja -C {options.build} benches")
+    if unknown := set(options.only.split(",")) - set(GROUPS):
+        sys.exit(f"there is no group {', '.join(unknown)}: {', '.join(GROUPS)}")
     for name in options.only.split(","):
-        if name not in GROUPS:
-            sys.exit(f"there is no group {name}: {', '.join(GROUPS)}")
-        GROUPS[name](bench)
+        if not earlier or any(group == name or name == "messages" for group, *_ in earlier):
+            GROUPS[name](bench)
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:
                 json.dump(bench.all, file, indent=1)

@@ -79,10 +79,11 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        const double before = peak_mb();
+        const double before = peak_mb(), cpu_start = cpu_seconds();
         const auto result = solve(argv[1], argv[2], static_cast<CoreId>(std::stoul(argv[3])));
         Outcome()
             .add("seconds", to_seconds(result.makespan))
+            .add("cpu_seconds", cpu_seconds() - cpu_start)
             .add("value", result.answer.at(0).value)
             .add("peak_mb", peak_mb())
             .add("peak_mb_before", before)

@@ -10,7 +10,6 @@
 // Several nodes are several processes. The first worker of node 0 sleeps in its task: it takes no time
 // either.
 #include <atomic>
-#include <ctime>
 #include <memory>
 #include <thread>
 
@@ -27,12 +26,6 @@ namespace {
 using namespace heddle;
 using namespace heddle::bench;
 using namespace std::chrono_literals;
-
-double cpu_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 class CpuProgram final : public model::ForkJoinProgram {
 public:

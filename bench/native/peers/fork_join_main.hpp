@@ -18,10 +18,10 @@ int fork_join_main(int argc, char** argv) {
     }
     const std::string_view kind = argv[1];
     const int size = std::atoi(argv[2]);
-    double seconds = 0;
+    double seconds = 0, cpu = 0;
     std::uint64_t value = 0;
     Peer::run(std::atoi(argv[3]), [&] {
-        const double start = seconds_now();
+        const double start = seconds_now(), cpu_start = cpu_seconds();
         if (kind == "fib") value = Peer::fib(size);
         if (kind == "queens") value = Peer::queens(BitBoard::empty(size)).solutions;
         if (kind == "queens_bytes") value = Peer::queens(ByteBoard::empty(size)).solutions;
@@ -30,9 +30,11 @@ int fork_join_main(int argc, char** argv) {
             value = Peer::uts(tree, tree.root()).nodes;
         }
         seconds = seconds_now() - start;
+        cpu = cpu_seconds() - cpu_start;
     });
     Outcome()
         .add("seconds", seconds)
+        .add("cpu_seconds", cpu)
         .add("value", static_cast<double>(value))
         .add("peak_mb", peak_mb())
         .print();
