@@ -66,13 +66,12 @@ struct ByteBoard {
 
     static ByteBoard empty(int n) { return {{}, 0, static_cast<std::int8_t>(n)}; }
     bool full() const { return rows == size; }
+    /// Whether no other queen attacks the latest.
     bool fits() const {
-        for (int i = 0; i < rows; ++i) {
-            const int first = queens[static_cast<std::size_t>(i)];
-            for (int j = i + 1; j < rows; ++j) {
-                const int second = queens[static_cast<std::size_t>(j)];
-                if (second == first || second == first - (j - i) || second == first + (j - i)) return false;
-            }
+        const int last = rows - 1, latest = queens[static_cast<std::size_t>(last)];
+        for (int i = 0; i < last; ++i) {
+            const int other = queens[static_cast<std::size_t>(i)];
+            if (other == latest || other == latest - (last - i) || other == latest + (last - i)) return false;
         }
         return true;
     }
