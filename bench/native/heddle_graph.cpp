@@ -87,12 +87,15 @@ void run(const Pattern& pattern, CoreId workers, std::uint64_t work, bool strict
     options.stack_bytes = schedule.stack_bytes;
     const double step = step_nanoseconds();
     native::NativeBackend backend(options);
+    const double cpu_start = cpu_seconds();
     const auto result = runtime::Execution(backend, schedule, [&](NodeId) {
                             return std::make_unique<GraphProgram>(plan, work);
                         }).run();
+    const double cpu = cpu_seconds() - cpu_start;
     if (result.answer.at(0).value != static_cast<double>(graph.tasks())) throw Error("tasks were lost");
     Outcome()
         .add("seconds", to_seconds(result.makespan))
+        .add("cpu_seconds", cpu)
         .add("tasks", result.answer.at(0).value)
         .add("step_ns", step)
         .add("steals", static_cast<double>(result.total.steals_within_node))

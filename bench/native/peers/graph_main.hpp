@@ -12,6 +12,7 @@ namespace heddle::bench {
 
 struct GraphRun {
     double seconds = 0;
+    double cpu_seconds = 0;
     std::uint64_t tasks = 0;
 };
 
@@ -31,6 +32,7 @@ int graph_main(int argc, char** argv, Run&& run) {
     }
     Outcome()
         .add("seconds", done.seconds)
+        .add("cpu_seconds", done.cpu_seconds)
         .add("tasks", static_cast<double>(done.tasks))
         .add("step_ns", step)
         .add("peak_mb", peak_mb())

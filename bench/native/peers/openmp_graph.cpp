@@ -17,7 +17,7 @@ GraphRun run(const Pattern& pattern, int workers, std::uint64_t work) {
         work_steps(steps);
         ++of_thread[omp_get_thread_num()].count;
     };
-    const double start = seconds_now();
+    const double start = seconds_now(), cpu_start = cpu_seconds();
 #pragma omp parallel num_threads(workers) default(shared)
 #pragma omp single
     for (std::uint32_t step = 0; step < pattern.steps; ++step) {
@@ -48,7 +48,7 @@ GraphRun run(const Pattern& pattern, int workers, std::uint64_t work) {
             }
         }
     }
-    GraphRun done{seconds_now() - start, 0};
+    GraphRun done{seconds_now() - start, cpu_seconds() - cpu_start, 0};
     for (const TaskCount& count : counts) done.tasks += count.count;
     return done;
 }

@@ -35,10 +35,11 @@ GraphRun run(const Pattern& pattern, int workers, std::uint64_t work) {
             }
         }
         const bool all_begin = pattern.kind == Pattern::Kind::trivial;
-        const double start = seconds_now();
+        const double start = seconds_now(), cpu_start = cpu_seconds();
         for (std::size_t i = 0; i < (all_begin ? nodes.size() : pattern.width); ++i) nodes[i].try_put({});
         graph.wait_for_all();
         done.seconds = seconds_now() - start;
+        done.cpu_seconds = cpu_seconds() - cpu_start;
         for (const TaskCount& count : counts) done.tasks += count.count;
     });
     return done;
