@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Runs Heddle on real cores and its peers (peers/), one after the other and again from the start, and prints medians
+and their ratios as tables in Markdown. It measures and prints; it does not judge, except that all answers must be right.
+
+usage: bench/native/compare.py --build build/bench [--only fork_join,messages] [--json FILE]
+"""
+
+import argparse
+import functools
+import itertools
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+
+class Bench:
+    """The programs of a build, and all that they have said."""
+
+    def __init__(self, folder, runs, quick, fastest, earlier, file):
+        self.folder, self.runs, self.quick, self.fastest, self.earlier, self.file = folder, runs, quick, fastest, earlier, file
+        self.all = []
+
+    def has(self, program):
+        return bool(self.earlier) or os.path.exists(os.path.join(self.folder, program))
+
+    def once(self, before, command, expected):
+        done = subprocess.run([*before, os.path.join(self.folder, command[0]), *command[1:]], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+        said = json.loads(done.stdout)
+        if expected is not None and said["value"] != expected:
+            sys.exit(f"{' '.join(command)}: {said['value']}, and not {expected}")
+        return said
+
+    def alternate(self, group, cases, expected=None):
+        """cases: {name: (words before the command, command)}. Runs all of them in turn, several times, and returns
+        {name: {what it says: median}}, or of the fastest run. A program that was not built is left out."""
+        cases = {name: (before, list(map(str, command))) for name, (before, command) in cases.items()}
+        if self.earlier:
+            said = {name: self.earlier[group, *command] for name, (_, command) in cases.items()
+                    if (group, *command) in self.earlier}
+        else:
+            said = {name: [] for name, (_, command) in cases.items() if self.has(command[0])}
+            for _ in range(self.runs):
+                for name in said:
+                    right = expected[name] if isinstance(expected, dict) else expected
+                    said[name].append(self.once(*cases[name], right))
+        self.all += [{"group": group, "command": cases[name][1], "runs": runs} for name, runs in said.items()]
+        if self.file:
+            with open(self.file, "w", encoding="utf-8") as file:
+                json.dump(self.all, file, indent=1)
+        if self.fastest:
+            return {name: dict(min(runs, key=lambda run: next(iter(run.values())))) for name, runs in said.items()}
+        return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in said.items()}
+
+
+def table(*names):
+    print("| " + " | ".join(names) + " |\n|" + "---|" * len(names), flush=True)
+    return lambda *cells: print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def ratio(value, other, digits=2):
+    return f"{value / other:.{digits}f}" if value and other else ""
+
+
+# --- fork/join
+
+PEERS = {"Heddle": "heddle_fork_join", "oneTBB": "peer_tbb_tasks", "libgomp": "peer_openmp_tasks"}
+
+
+def spawns_of_fib(n):
+    """The calls that are no base cases, each of which forks once: fib(n + 1) - 1."""
+    previous, value = 0, 1
+    for _ in range(n):
+        previous, value = value, previous + value
+    return value - 1
+
+
+def fork_join(bench):
+    problems = [("fib", 38, 39088169), ("uts", "T1", 4130071), ("uts", "T3", 4112897), ("queens", 12, 14200),
+                ("queens_bytes", 12, 14200), ("queens", 13, 73712), ("queens_bytes", 13, 73712)]
+    if bench.quick:
+        problems = [("fib", 30, 832040), ("queens", 10, 724), ("queens_bytes", 10, 724), ("uts", "T1", 4130071)]
+    print("\n### Fork/join\n")
+    row = table("problem", "program", "T1 s", "CPU s", "ns a spawn", "T1 / Ts", "of CPU s", "/ Heddle's CPU s", "T2 s", "Ts / T2",
+                "T1 / T2", "peak MB, 1 and 2 workers")
+    for kind, size, expected in problems:
+        cases = {"sequential": ((), ("peer_sequential", kind, size, 1))}
+        right = {"sequential": expected}
+        for name, workers in itertools.product(PEERS, (1, 2)):
+            smaller = kind == "fib" and name != "Heddle"
+            cases[name, workers] = ((), (PEERS[name], kind, size - 6 if smaller else size, workers))
+            right[name, workers] = spawns_of_fib(size - 7) + 1 if smaller else expected
+        found = bench.alternate("fork_join", cases, right)
+        if kind == "fib":
+            # The peers take seconds for it: they do a smaller one, and their times are scaled by the spawns.
+            for name, said in found.items():
+                if name != "sequential" and name[0] != "Heddle":
+                    for key in "seconds", "cpu_seconds":
+                        said[key] *= spawns_of_fib(size) / spawns_of_fib(size - 6)
+        alone = found["sequential"]
+        row(f"{kind}({size})", "sequential", f"{alone['seconds']:.4f}", f"{alone['cpu_seconds']:.4f}", *[""] * 7,
+            f"{alone['peak_mb']:.1f}")
+        for name in PEERS:
+            if (name, 1) not in found:
+                continue
+            one, two = found[name, 1], found[name, 2]
+            spawn = f"{one['cpu_seconds'] * 1e9 / spawns_of_fib(size):.2f}" if kind == "fib" else ""
+            row("", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", spawn, ratio(one["seconds"], alone["seconds"]),
+                ratio(one["cpu_seconds"], alone["cpu_seconds"]),
+                ratio(one["cpu_seconds"], found["Heddle", 1]["cpu_seconds"], 1), f"{two['seconds']:.4f}",
+                ratio(alone["seconds"], two["seconds"]), ratio(one["seconds"], two["seconds"]),
+                f"{one['peak_mb']:.1f}, {two['peak_mb']:.1f}")
+
+
+def gate(bench):
+    """What the tests on the path of a local task cost."""
+    n, expected = (30, 832040) if bench.quick else (38, 39088169)
+    found = bench.alternate("gate", {
+        "as it is, and as all of Heddle is compiled": ((), ("heddle_fork_join", "fib", n, 1)),
+        "as it is": ((), ("heddle_all_gates", "fib", n, 1)),
+        "without the test whether work is charged": ((), ("heddle_no_charge", "fib", n, 1)),
+        "without any gate": ((), ("heddle_no_gate", "fib", n, 1))}, expected)
+    print(f"\n### The gate: fib({n}), one worker\n")
+    row = table("gate", "s", "CPU s", "ns a spawn", "CPU s: as it is / this")
+    for name, said in found.items():
+        row(name, f"{said['seconds']:.4f}", f"{said['cpu_seconds']:.4f}", f"{said['cpu_seconds'] * 1e9 / spawns_of_fib(n):.2f}",
+            ratio(found["as it is"]["cpu_seconds"], said["cpu_seconds"]))
+
+
+# --- graphs
+
+def graph(bench):
+    width, steps = (1000, 100) if bench.quick else (1000, 10000)
+    print(f"\n### A graph of {width * steps:,} empty tasks with two dependencies each\n")
+    cases = {}
+    for workers in 1, 2:
+        for order in "strict", "ready":
+            cases[f"Heddle, {order}", workers] = ((), ("heddle_graph", "pair", width, steps, workers, 0, order))
+        cases["libgomp, depend", workers] = ((), ("peer_openmp_graph", "pair", width, steps, workers, 0))
+        # A tenth: its nodes are large.
+        cases["oneTBB flow graph", workers] = ((), ("peer_tbb_graph", "pair", width, steps // 10, workers, 0))
+    found = bench.alternate("graph", cases)
+    row = table("program", "ns a task, 1 worker", "of CPU time", "2 workers: ns of time a task", "T1 / T2", "tasks", "peak MB")
+    for name in dict.fromkeys(name for name, _ in found):
+        one, two = found[name, 1], found[name, 2]
+        per_task = [said["seconds"] / said["tasks"] * 1e9 for said in (one, two)]
+        row(name, f"{per_task[0]:.0f}", f"{one['cpu_seconds'] / one['tasks'] * 1e9:.0f}", f"{per_task[1]:.0f}", ratio(*per_task), f"{one['tasks']:,.0f}", f"{one['peak_mb']:.0f}")
+
+
+def metg(bench):
+    """The smallest average time of a task, tasks times workers into wall time, at which half of the processors' time is
+    useful work (Slaughter et al., SC20, section 4). The grain is bisected, in steps of the kernel."""
+    tasks = 5_000 if bench.quick else 50_000
+    print(f"\n### METG(50%), {tasks:,} tasks\n")
+    row = table("pattern", "program", "workers", "tasks a step and worker", "METG(50%) us", "efficiency there")
+    programs = {"Heddle, strict": ("heddle_graph", ["strict"]), "Heddle, ready": ("heddle_graph", ["ready"]),
+                "libgomp, depend": ("peer_openmp_graph", []), "oneTBB flow graph": ("peer_tbb_graph", [])}
+    programs = {name: program for name, program in programs.items() if bench.has(program[0])}
+    for pattern, each, workers in itertools.product(("stencil", "trivial"), (1, 8), (1, 2)):
+        if pattern == "trivial" and each != 1:
+            continue  # the same tasks
+        for name, (program, words) in programs.items():
+
+            @functools.lru_cache(None)
+            def measured(work):
+                """(efficiency, microseconds of a task)"""
+                width = workers * each
+                command = (program, pattern, width, tasks // width, workers, work, *words)
+                said = bench.alternate("metg", {0: ((), command)})[0]
+                grain = said["seconds"] * workers / said["tasks"]
+                return work * said["step_ns"] * 1e-9 / grain, grain * 1e6
+
+            low, high, most = 1, 64, 1 << 16
+            while measured(high)[0] < 0.5 and high < most:
+                low, high = high, high * 4
+            while measured(high)[0] >= 0.5 and high / low > 1.15 and low + 1 < high:
+                middle = round((low * high) ** 0.5)
+                low, high = (low, middle) if measured(middle)[0] >= 0.5 else (middle, high)
+            efficiency, grain = measured(high)
+            row(pattern, name, workers, each, f"{'more than ' if efficiency < 0.5 else ''}{grain:.2f}", f"{efficiency:.2f}")
+
+
+# --- messages
+
+def mpi(command):
+    return (("mpirun", "--allow-run-as-root", "-np", "2", "--oversubscribe", "--mca", "btl", "tcp,self", "--mca", "pml", "ob1"),
+            command)
+
+
+def messages(bench):
+    share = 10 if bench.quick else 1
+    have_mpi = bench.earlier or shutil.which("mpirun")
+
+    def cases(heddle, kind, bytes_, count, sockets):
+        count //= share
+        all_ = {name: ((), ("heddle_messages", *how, bytes_, count)) for name, how in heddle.items()}
+        all_ |= {name: ((), ("peer_socket_messages", kind, bytes_, count, *words)) for name, words in sockets.items()}
+        all_["ZeroMQ"] = ((), ("peer_zeromq_messages", kind, bytes_, count))
+        if have_mpi:
+            all_["Open MPI, TCP"] = mpi(("peer_mpi_messages", kind, bytes_, count // 10 if kind == "rate" else count))
+        return all_
+
+    blocking = {"sockets": [], "sockets, pinned": ["pinned"]}
+
+    def show(title, found, unit, value):
+        print(f"\n### {title}\n")
+        row = table("program", unit, "Heddle, active / this")
+        reference = value(found["Heddle, active"])
+        for name, said in found.items():
+            row(name, f"{value(said):.2f}", ratio(reference, value(said)))
+
+    levels = {"Heddle, active": "active", "Heddle, seam": "seam"}
+    found = bench.alternate("latency", cases(
+        {name: (level, "latency") for name, level in levels.items()}, "latency", 8, 50_000,
+        blocking | {"sockets, polling": ["polling"], "sockets, polling and pinned": ["polling", "pinned"]}))
+    show("A message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
+
+    found = bench.alternate("rate", cases({name: (level, "rate") for name, level in levels.items()}, "rate", 16, 1_000_000, blocking))
+    show("Messages of 16 bytes, each sent at once", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
+
+    found = bench.alternate("gathered", cases(
+        {"Heddle, active": ("active", "gathered"), "Heddle, seam": ("seam", "rate")}, "rate", 16, 2_000_000,
+        {"sockets, 4 KiB at a time, parsed": ["aggregate=4096"], "sockets, 64 KiB at a time, parsed": ["aggregate=65536"]}))
+    show("Messages of 16 bytes, gathered", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
+
+    for bytes_, name, count in (65536, "64 KiB", 16384), (1 << 20, "1 MiB", 1024):
+        found = bench.alternate("bulk", cases({name: (level, "bulk") for name, level in levels.items()}, "bulk", bytes_, count, blocking))
+        show(f"Messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
+
+    # Inside a node: a chain of tasks, each on the other worker than the one before.
+    steps = 100_000 // share
+    found = bench.alternate("inside", {"Heddle": ((), ("heddle_graph", "chain", 1, steps, 2, 0, "strict"))})
+    print("\n### From one worker to the other of a node: a task is made ready, and begins\n")
+    row = table("program", "us")
+    for name, said in found.items():
+        row(name, f"{said['seconds'] / said['tasks'] * 1e6:.3f}")
+
+
+# --- idle
+
+def idle(bench):
+    print("\n### Idle workers\n")
+    cases = {f"{workers} workers, {nodes} processes": ((), ("heddle_idle", "cpu", workers, nodes))
+             for workers, nodes in ((2, 1), (1, 2), (8, 1))}
+    found = bench.alternate("idle", cases)
+    row = table("of which one sleeps in its task", "% of a core, all together", "% of a core, the process with the most")
+    for name, said in found.items():
+        row(name, f"{said['cores'] * 100:.2f}", f"{said['most'] * 100:.2f}")
+    count = 20 if bench.quick else 200
+    found = bench.alternate("wake", {f"{workers} workers": ((), ("heddle_idle", "wake", workers, count)) for workers in (2, 4)})
+    print()
+    row = table("from a fork until another worker begins the task", "median us", "90% us", "99% us", "taken by nobody, of " + str(count))
+    for name, said in found.items():
+        row(name, f"{said['median_us']:.1f}", f"{said['p90_us']:.1f}", f"{said['p99_us']:.1f}", f"{said['missed']:.0f}")
+
+
+GROUPS = {"fork_join": fork_join, "gate": gate, "graph": graph, "messages": messages, "idle": idle, "metg": metg}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/bench", help="a build with -DHEDDLE_BENCH=ON, and its target benches")
+    parser.add_argument("--runs", type=int, default=5, help="of each program; medians are printed (default: 5)")
+    parser.add_argument("--only", default=",".join(GROUPS), help="some of " + ", ".join(GROUPS))
+    parser.add_argument("--quick", action="store_true", help="small sizes: whether it works, not how fast")
+    parser.add_argument("--fastest", action="store_true", help="print the fastest runs in place of medians")
+    parser.add_argument("--json", metavar="FILE", help="write all that the programs said")
+    parser.add_argument("--earlier", metavar="FILE", help="run nothing; print the tables of what --json wrote")
+    options = parser.parse_args()
+    earlier = {}
+    if options.earlier:
+        with open(options.earlier, encoding="utf-8") as file:
+            earlier = {(case["group"], *case["command"]): case["runs"] for case in json.load(file)}
+    folder = os.path.join(options.build, "bench", "native")
+    bench = Bench(folder, options.runs, options.quick, options.fastest, earlier, options.json)
+    if not bench.has("heddle_fork_join"):
+        sys.exit(f"{folder} has no heddle_fork_join: cmake -DHEDDLE_BENCH=ON {options.build} && ninja -C {options.build} benches")
+    if unknown := set(options.only.split(",")) - set(GROUPS):
+        sys.exit(f"there is no group {', '.join(unknown)}: {', '.join(GROUPS)}")
+    for name in options.only.split(","):
+        if not earlier or any(group == name or name == "messages" for group, *_ in earlier):
+            GROUPS[name](bench)
+
+
+if __name__ == "__main__":
+    main()

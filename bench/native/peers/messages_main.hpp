@@ -1,0 +1,46 @@
+// What the message peers share: PROGRAM latency|rate|bulk BYTES COUNT [WORD...], and what they print. One
+// side sends COUNT messages and waits for one answer after the last; for latency, each is sent back.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "bench/native/outcome.hpp"
+
+namespace heddle::bench {
+
+struct Exchange {
+    bool latency = false;
+    std::size_t bytes = 8;
+    long count = 1;
+    std::string words;  ///< further ones, each after a blank
+
+    bool says(std::string_view word) const { return words.find(word) != std::string::npos; }
+
+    static Exchange read(int argc, char** argv) {
+        if (argc < 4) {
+            std::fprintf(stderr, "usage: %s latency|rate|bulk BYTES COUNT [WORD...]\n", argv[0]);
+            std::exit(2);
+        }
+        Exchange exchange{
+            std::string_view(argv[1]) == "latency", std::stoul(argv[2]), std::stol(argv[3]), {}};
+        for (int i = 4; i < argc; ++i) exchange.words += std::string(" ") + argv[i];
+        return exchange;
+    }
+
+    void report(double seconds) const {
+        const auto messages = static_cast<double>(count);
+        Outcome outcome;
+        outcome.add("seconds", seconds);
+        if (latency) {
+            outcome.add("one_way_us", seconds / (2 * messages) * 1e6);
+        } else {
+            outcome.add("messages_per_second", messages / seconds);
+            outcome.add("gigabytes_per_second", messages * static_cast<double>(bytes) / seconds / 1e9);
+        }
+        outcome.add("peak_mb", peak_mb()).print();
+    }
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,63 @@
+// Messages between two processes with MPI. Small ones are sent and received 64 at a time without waiting,
+// large ones 8 at a time. To be started by mpirun -np 2.
+#include <mpi.h>
+
+#include <vector>
+
+#include "bench/native/peers/messages_main.hpp"
+
+namespace {
+
+using namespace heddle::bench;
+
+/// Sends or receives all messages, up to `window` at a time.
+void stream(const Exchange& exchange, int rank) {
+    const long window = exchange.bytes > 4096 ? 8 : 64;
+    const int bytes = static_cast<int>(exchange.bytes);
+    std::vector<std::vector<char>> rooms(static_cast<std::size_t>(window), std::vector<char>(exchange.bytes));
+    std::vector<MPI_Request> requests(static_cast<std::size_t>(window));
+    for (long done = 0; done < exchange.count;) {
+        const long now = std::min(window, exchange.count - done);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(now); ++i) {
+            if (rank == 0) {
+                MPI_Isend(rooms[i].data(), bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &requests[i]);
+            } else {
+                MPI_Irecv(rooms[i].data(), bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &requests[i]);
+            }
+        }
+        MPI_Waitall(static_cast<int>(now), requests.data(), MPI_STATUSES_IGNORE);
+        done += now;
+    }
+}
+
+void ping_pong(const Exchange& exchange, int rank) {
+    std::vector<char> room(exchange.bytes);
+    const int bytes = static_cast<int>(exchange.bytes);
+    for (long i = 0; i < exchange.count; ++i) {
+        if (rank == 0) MPI_Send(room.data(), bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(room.data(), bytes, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(room.data(), bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const Exchange exchange = Exchange::read(argc, argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = seconds_now();
+    if (exchange.latency) {
+        ping_pong(exchange, rank);
+    } else {
+        stream(exchange, rank);
+        char over = 0;
+        if (rank == 0) MPI_Recv(&over, 1, MPI_CHAR, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&over, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+    }
+    if (rank == 0) exchange.report(seconds_now() - start);
+    MPI_Finalize();
+    return 0;
+}
