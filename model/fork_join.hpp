@@ -30,7 +30,8 @@ public:
     explicit Strand(runtime::Worker& worker) : Strand(worker, worker.base()) {}
     Strand(runtime::Worker& worker, runtime::Slot* head) : worker_(&worker), head_(head) {}
 
-    /// Makes a task F::run(strand, arguments...), which another worker may take.
+    /// Makes a task F::run(strand, arguments...), which another worker may take. For an argument that is dear
+    /// to copy, give a function that returns it: it is made in its place.
     template <class F, class... Given>
     void fork(Given&&... arguments) {
         using Task = TaskFunction<F>;

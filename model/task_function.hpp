@@ -18,6 +18,17 @@ class Strand;
 
 namespace detail {
 
+/// A value of type T from what a program gives for it: something like it, or a function that makes it. What
+/// such a function returns is made where the value is kept, and not copied there.
+template <class T, class Given>
+T made_from(Given&& given) {
+    if constexpr (std::is_invocable_r_v<T, Given> && !std::is_convertible_v<Given, T>) {
+        return std::forward<Given>(given)();
+    } else {
+        return static_cast<T>(std::forward<Given>(given));
+    }
+}
+
 template <std::size_t, class T>
 struct Element {
     T value;
@@ -35,7 +46,7 @@ struct PackOf<std::index_sequence<I...>, T...> : Element<I, T>... {
     }
     template <class... Given>
     static void construct(void* memory, Given&&... given) {
-        ::new (memory) PackOf{Element<I, T>{static_cast<T>(std::forward<Given>(given))}...};
+        ::new (memory) PackOf{Element<I, T>{made_from<T>(std::forward<Given>(given))}...};
     }
 };
 

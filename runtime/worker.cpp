@@ -171,7 +171,12 @@ bool Worker::ask_node(NodeId victim) {
 void Worker::back_off(const Slot* awaited) {
     const Stealing& settings = node_.schedule().stealing;
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
-    rest(backend->now(*this) + back_off_, awaited);
+    const Time now = backend->now(*this);
+    // Nobody who has found nothing for so long loses much by looking less often.
+    constexpr int patience = 1000;
+    constexpr int rarer = 100;
+    const bool long_idle = now - last_task_end_ > patience * settings.back_off_max;
+    rest(now + (long_idle ? rarer * settings.back_off_max : back_off_), awaited);
     back_off_ = std::min(2 * back_off_, settings.back_off_max);
 }
 
@@ -264,7 +269,11 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
     Slot* slot = deque.take();
     if (slot) {
         slot->state.store(taken_by(id.core), std::memory_order_relaxed);
-        if (deque.shared() == 0) deque.ask();
+        if (deque.shared() == 0) {
+            deque.ask();
+        } else {
+            node_.wake_one(*this);  // there is more than was woken for
+        }
         charge(costs.steal);
         ++counters_.steals_within_node;
         count_task();

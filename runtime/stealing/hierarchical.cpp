@@ -32,7 +32,7 @@ public:
             return other_node(random_, self_, nodes_);
         }
         found();
-        return {Victim::Kind::rest, 0};
+        return round_over(nodes_);
     }
     void found() override {
         local_.restart(random_);

@@ -19,7 +19,7 @@ public:
         if (!local_.empty()) return local_.next();
         if (nodes_ > 1 && !std::exchange(went_out_, true)) return other_node(random_, self_, nodes_);
         found();
-        return {Victim::Kind::rest, 0};
+        return round_over(nodes_);
     }
     void found() override {
         local_.restart(random_);

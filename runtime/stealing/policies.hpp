@@ -32,6 +32,11 @@ private:
     bool left_ = false;
 };
 
+/// After a round in vain: who has only its own node to look at is woken when there is something.
+inline Victim round_over(NodeId nodes) {
+    return {nodes == 1 ? Victim::Kind::sleep : Victim::Kind::rest, 0};
+}
+
 /// A node other than `self`, each equally likely. There must be one.
 inline Victim other_node(Random& random, NodeId self, NodeId nodes) {
     const auto pick = static_cast<NodeId>(random.below(nodes - 1));

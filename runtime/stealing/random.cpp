@@ -19,7 +19,7 @@ public:
     Victim next() override {
         const std::uint64_t others = std::uint64_t{nodes_} * cores_ - 1;
         if (others == 0) return {Victim::Kind::sleep, 0};
-        if (std::exchange(looked_, !looked_)) return {Victim::Kind::rest, 0};
+        if (std::exchange(looked_, !looked_)) return round_over(nodes_);
         std::uint64_t pick = random_.below(others);
         if (pick >= std::uint64_t{self_.node} * cores_ + self_.core) ++pick;
         const auto node = static_cast<NodeId>(pick / cores_);

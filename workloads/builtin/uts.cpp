@@ -40,7 +40,7 @@ UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& 
     }
     strand.work();
     const std::int32_t children = settings.tree.children(node);
-    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>(UtsTree::child(node, i));
+    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
     UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
     for (std::int32_t i = 0; i < children; ++i) count += strand.join<Task>();
     return count;
@@ -48,13 +48,13 @@ UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& 
 
 struct Uts {
     static constexpr auto name = "uts";
-    static UtsCount run(Strand strand, UtsNode node);
+    static UtsCount run(Strand strand, const UtsNode& node);
 };
 
 /// The same task below a placed one: another program holds the settings.
 struct PlacedUts {
     static constexpr auto name = "placed_uts";
-    static UtsCount run(Strand strand, UtsNode node);
+    static UtsCount run(Strand strand, const UtsNode& node);
 };
 
 runtime::Answer answer_of(const UtsCount& count) {
@@ -106,11 +106,11 @@ private:
     runtime::Answer answer_;
 };
 
-UtsCount Uts::run(Strand strand, UtsNode node) {
+UtsCount Uts::run(Strand strand, const UtsNode& node) {
     return search_with<Uts>(strand, strand.program<UtsProgram>().settings(), node);
 }
 
-UtsCount PlacedUts::run(Strand strand, UtsNode node) {
+UtsCount PlacedUts::run(Strand strand, const UtsNode& node) {
     return search_with<PlacedUts>(strand, strand.program<PlacedUtsProgram>().tree().settings, node);
 }
 
