@@ -48,7 +48,12 @@ Inputs inputs_of(PlacedGraphProgram& program, const Payload& payload) {
 void run_task(Worker& worker, runtime::Slot* head, std::byte* bytes) {
     auto& program = static_cast<PlacedGraphProgram&>(worker.program());
     const Payload payload = read_payload(bytes);
-    program.execute(worker, head, payload.task, inputs_of(program, payload));
+    if (payload.stolen) {
+        Inputs inputs = inputs_of(program, payload);
+        program.execute(worker, head, payload.task, inputs);
+    } else {
+        program.execute(worker, head, payload.task);
+    }
 }
 
 std::uint64_t pack(Node& node, const std::byte* bytes, Writer& writer) {
@@ -107,7 +112,8 @@ PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
       node_(node),
       held_(plan.incoming(node).size()),
       missing_(plan.tasks_on(node)),
-      unready_(plan.placement().grid().cores) {
+      unready_(plan.placement().grid().cores),
+      spare_(plan.placement().grid().cores) {
     for (CoreId core = 0; core < plan.placement().grid().cores; ++core) {
         const auto tasks = plan.tasks_of({node, core});
         unready_[core].store(static_cast<std::uint32_t>(tasks.size()));
@@ -136,19 +142,34 @@ void PlacedGraphProgram::begin(Worker& worker) {
 
 Inputs PlacedGraphProgram::take_inputs(TaskIndex task) {
     Inputs inputs;
-    inputs.reserve(plan_.inputs(task).size());
-    for (const std::uint32_t delivery : plan_.inputs(task)) {
-        Held& held = held_[plan_.delivery(delivery).local];
-        Datum datum = held.datum;
-        // Invariant: every reader has its copy before it counts itself off, so the last one may let go.
-        const bool last = held.readers.fetch_sub(1, std::memory_order_acq_rel) == 1;
-        if (last) held.datum.reset();
-        inputs.push_back({std::move(datum), last});
-    }
+    take_inputs(task, inputs);
     return inputs;
 }
 
-void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs inputs) {
+void PlacedGraphProgram::take_inputs(TaskIndex task, Inputs& into) {
+    for (const std::uint32_t delivery : plan_.inputs(task)) {
+        Held& held = held_[plan_.delivery(delivery).local];
+        // Invariant: every reader has its copy before it counts itself off, so the last one may take it.
+        if (held.readers.load(std::memory_order_acquire) == 1) {
+            into.push_back({std::move(held.datum), true});
+            continue;
+        }
+        Datum datum = held.datum;
+        const bool last = held.readers.fetch_sub(1, std::memory_order_acq_rel) == 1;
+        if (last) held.datum.reset();
+        into.push_back({std::move(datum), last});
+    }
+}
+
+void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task) {
+    // Above a task that waits there is none to spare.
+    Inputs inputs = std::move(spare_[worker.id.core].inputs);
+    take_inputs(task, inputs);
+    execute(worker, head, task, inputs);
+    spare_[worker.id.core].inputs = std::move(inputs);
+}
+
+void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
     const Datum datum = run(Strand(worker, head), task, inputs);
     inputs.clear();
     hand_over({worker.node(), worker, worker.outbox()}, task, datum);
@@ -192,7 +213,10 @@ void PlacedGraphProgram::arrive(const Caller& caller, const PlacedGraph::Deliver
 
 void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
     caller.context.charge(caller.context.costs.sync);
-    if (missing_[plan_.local(task)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    // Where one signal is missing it is this one.
+    auto& missing = missing_[plan_.local(task)];
+    if (missing.load(std::memory_order_acquire) != 1 && missing.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        return;
     put(caller, plan_.placement().of(task).core, task);
 }
 

@@ -149,7 +149,9 @@ public:
     /// What the task needs, taken out of the node's store.
     Inputs take_inputs(TaskIndex task);
     /// Runs a task on a worker, whether it belongs to this node or was stolen.
-    void execute(runtime::Worker& worker, runtime::Slot* head, TaskIndex task, Inputs inputs);
+    void execute(runtime::Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs);
+    /// The same for a task of this node, with what waits for it here.
+    void execute(runtime::Worker& worker, runtime::Slot* head, TaskIndex task);
 
 protected:
     /// Does the work of a task. Returns what its successors get, which may be null where nobody looks at it.
@@ -173,12 +175,19 @@ private:
     void arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum);
     void signal(const Caller& caller, TaskIndex task);
     void put(const Caller& caller, CoreId core, TaskIndex task);
+    void take_inputs(TaskIndex task, Inputs& into);
+
+    /// Memory for the inputs of a worker's next task, so that none is asked for.
+    struct alignas(64) Spare {
+        Inputs inputs;
+    };
 
     const PlacedGraph& plan_;
     NodeId node_;
     std::vector<Held> held_;                           ///< by Delivery::local
     std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
     std::vector<std::atomic<std::uint32_t>> unready_;  ///< tasks that miss some, by core
+    std::vector<Spare> spare_;                         ///< by core
 };
 
 }  // namespace heddle::model

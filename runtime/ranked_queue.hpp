@@ -3,11 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <set>
+#include <vector>
 
+#include "runtime/min_max_heap.hpp"
 #include "runtime/spin_lock.hpp"
 #include "runtime/task_type.hpp"
 
@@ -23,41 +24,82 @@ struct RankedTask {
     bool operator<(const RankedTask& other) const { return rank < other.rank; }
 };
 
+/// Ranked tasks of one worker. Mostly they become ready in the order of their ranks: these are in a sorted
+/// row, where both ends are at hand, and only the others in a heap.
+class RankedTasks {
+public:
+    std::size_t size() const { return row_.size() - begin_ + others_.size(); }
+
+    void push(const RankedTask& task) {
+        if (begin_ == row_.size()) {
+            row_.clear();
+            begin_ = 0;
+        } else if (task < row_.back()) {
+            return others_.push(task);
+        } else if (2 * begin_ > row_.size() && begin_ >= few) {
+            row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(begin_));
+            begin_ = 0;
+        }
+        row_.push_back(task);
+    }
+
+    /// Of the lowest rank. Not empty.
+    RankedTask pop_first() {
+        const bool from_row = begin_ < row_.size() && (others_.empty() || row_[begin_] < others_.first());
+        return from_row ? row_[begin_++] : others_.pop_first();
+    }
+
+    /// Of the highest rank. Not empty.
+    RankedTask pop_last() {
+        if (begin_ == row_.size() || (!others_.empty() && row_.back() < others_.last()))
+            return others_.pop_last();
+        const RankedTask last = row_.back();
+        row_.pop_back();
+        return last;
+    }
+
+private:
+    static constexpr std::size_t few = 32;  ///< gone from the beginning, until their room is used again
+
+    std::vector<RankedTask> row_;
+    std::size_t begin_ = 0;
+    MinMaxHeap<RankedTask> others_;
+};
+
 class RankedQueue {
 public:
     void put(const RankedTask& task) {
         const SpinLock::Guard guard(lock_);
-        tasks_.insert(task);
+        tasks_.push(task);
         size_.store(static_cast<std::uint32_t>(tasks_.size()), std::memory_order_seq_cst);
     }
 
     /// The task of the lowest rank, which its own worker runs next.
     std::optional<RankedTask> take_first() {
-        return take([](const auto& tasks) { return tasks.begin(); });
+        return take([](auto& tasks) { return tasks.pop_first(); });
     }
 
     /// The task of the highest rank: the one that its own worker would come to last.
     std::optional<RankedTask> take_last() {
-        return take([](const auto& tasks) { return std::prev(tasks.end()); });
+        return take([](auto& tasks) { return tasks.pop_last(); });
     }
 
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
 
 private:
-    template <class Choose>
-    std::optional<RankedTask> take(Choose choose) {
+    template <class Pop>
+    std::optional<RankedTask> take(Pop pop) {
         if (size() == 0) return std::nullopt;
         const SpinLock::Guard guard(lock_);
-        if (tasks_.empty()) return std::nullopt;
-        const auto chosen = choose(tasks_);
-        const RankedTask task = *chosen;
-        tasks_.erase(chosen);
-        size_.store(static_cast<std::uint32_t>(tasks_.size()), std::memory_order_seq_cst);
+        if (tasks_.size() == 0) return std::nullopt;
+        const RankedTask task = pop(tasks_);
+        // Who still sees the old one looks in vain, and that is all.
+        size_.store(static_cast<std::uint32_t>(tasks_.size()), std::memory_order_release);
         return task;
     }
 
     SpinLock lock_;  ///< over `tasks_`
-    std::set<RankedTask> tasks_;
+    RankedTasks tasks_;
     std::atomic<std::uint32_t> size_{0};
 };
 

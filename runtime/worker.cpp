@@ -174,7 +174,7 @@ void Worker::back_off(const Slot* awaited) {
     const Time now = backend->now(*this);
     // Nobody who has found nothing for so long loses much by looking less often.
     constexpr int patience = 1000;
-    constexpr int rarer = 100;
+    constexpr int rarer = 250;
     const bool long_idle = now - last_task_end_ > patience * settings.back_off_max;
     rest(now + (long_idle ? rarer * settings.back_off_max : back_off_), awaited);
     back_off_ = std::min(2 * back_off_, settings.back_off_max);
@@ -214,14 +214,26 @@ bool Worker::run_token(Slot* head) {
 bool Worker::run_ranked(Slot* head) {
     if (ranked_.size() == 0) return false;
     if (idle()) node_.begin_activity(id.core);
-    const auto task = ranked_.take_first();
-    if (task) {
-        enter_now(inside_task());
-        charge(costs.token);
-        run_taken(*task, head);
+    auto task = ranked_.take_first();
+    const bool found = task.has_value();
+    if (found) {
+        begin_task();
+        for (; task; task = another_ranked()) {
+            charge(costs.token);
+            run_taken(*task, head);
+        }
+        end_task();
     }
     if (idle()) node_.end_activity(*this);
-    return task.has_value();
+    return found;
+}
+
+/// The task to run right after a ranked one, as one piece of work: looking at the clock and showing oneself
+/// active would take longer than a small task does. Not where operations are charged, so that each is seen;
+/// nor above a task that waits.
+std::optional<RankedTask> Worker::another_ranked() {
+    if (!gate_open_ || depth_ != 1 || node_.anything_waits() || node_.stopping()) return std::nullopt;
+    return ranked_.take_first();
 }
 
 bool Worker::steal_ranked(Worker& victim, Slot* head) {
@@ -231,7 +243,9 @@ bool Worker::steal_ranked(Worker& victim, Slot* head) {
     if (task) {
         charge(costs.steal);
         ++counters_.steals_within_node;
+        begin_task();
         run_taken(*task, head);
+        end_task();
     }
     if (idle()) node_.end_activity(*this);
     return task.has_value();
@@ -240,11 +254,9 @@ bool Worker::steal_ranked(Worker& victim, Slot* head) {
 void Worker::run_taken(const RankedTask& task, Slot* head) {
     node_.ranked_waiting().fetch_sub(1, std::memory_order_seq_cst);
     count_task();
-    begin_task();
     alignas(16) std::byte payload[payload_bytes] = {};
     std::memcpy(payload, &task.argument, sizeof task.argument);
     task.type->run()(*this, head, payload);
-    end_task();
 }
 
 /// Tries the other workers that may have something, from `begin` on.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/random.hpp"
 #include "runtime/backend.hpp"
@@ -108,6 +109,7 @@ private:
     bool run_ready(Slot* head);
     bool run_token(Slot* head);
     bool run_ranked(Slot* head);
+    std::optional<RankedTask> another_ranked();
     bool steal_ranked(Worker& victim, Slot* head);
     void run_taken(const RankedTask& task, Slot* head);
     bool steal_from(CoreId victim, Slot* head);
