@@ -48,7 +48,8 @@ constexpr int receiving_max = 64;
 // ones where pieces are on their way, which move only while somebody looks.
 constexpr std::chrono::microseconds look_time{20};
 constexpr std::chrono::microseconds pause_under_way_max{20};
-constexpr std::chrono::microseconds pause_max{250};
+constexpr std::chrono::microseconds pause_max{1000};
+constexpr std::chrono::microseconds pause_max_beside{200};  ///< where a core is left for it
 
 // A tag says what kind of frame, whether more pieces of it follow, and, where all nodes are one rank, who
 // sends. The standard promises tags up to 32767.
@@ -230,7 +231,7 @@ void MpiMesh::State::meet() {
     });
     for (int done = 0; !done;) {
         in_turn([&] { MPI_Test(&request, &done, MPI_STATUS_IGNORE); });
-        if (!done) std::this_thread::sleep_for(pause_max);
+        if (!done) std::this_thread::sleep_for(pause_max_beside);
     }
     for (NodeId node = 1; node < nodes; ++node)
         if (fingerprints[node] != fingerprints[0])
@@ -408,8 +409,10 @@ void MpiMesh::State::take(NodeId from, FrameKind kind, Bytes bytes) {
 void MpiMesh::State::pause(Clock::duration idle) {
     if (options.spin && idle < look_time) return;
     const bool under_way = !sending.empty() || !with_pieces.empty();
-    const Clock::duration longest = under_way ? pause_under_way_max : pause_max;
-    const Clock::duration wait = std::min(idle / 4, longest);
+    const Clock::duration longest = under_way      ? pause_under_way_max
+                                    : options.spin ? pause_max_beside
+                                                   : pause_max;
+    const Clock::duration wait = std::min(idle / 8, longest);
     if (wait < std::chrono::microseconds(1)) {
         sched_yield();
         return;
@@ -472,46 +475,6 @@ void MpiMesh::end_all(int exit_code) {
     (void)lock.try_lock_for(std::chrono::seconds(1));
     MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
-
-}  // namespace heddle::native
-
-#else
-
-namespace heddle::native {
-
-namespace {
-
-[[noreturn]] void no_mpi() {
-    throw Error(
-        "this heddle was built without MPI",
-        "install an MPI (Debian: apt-get install libopenmpi-dev openmpi-bin), configure and build again; "
-        "or state transport: tcp");
-}
-
-}  // namespace
-
-std::string mpi_version() {
-    return {};
-}
-
-Membership join_mpi() {
-    no_mpi();
-}
-
-void leave_mpi(int) {}
-
-struct MpiMesh::State {};
-
-MpiMesh::MpiMesh(const MpiMeshOptions&) {
-    no_mpi();
-}
-MpiMesh::~MpiMesh() = default;
-void MpiMesh::start(Events) {}
-void MpiMesh::post(NodeId, FrameKind, runtime::Bytes, runtime::Body) {}
-bool MpiMesh::part() {
-    return false;
-}
-void MpiMesh::end_all(int) {}
 
 }  // namespace heddle::native
 

@@ -1,7 +1,6 @@
 // The nodes of a native run connected by MPI, so that a cluster's fast network is used: a rank is a node. One
-// thread is sender and receiver module in one and makes all calls. The only file that includes MPI's header
-// is mpi_mesh.cpp; without MPI it is built too, and says so when it is used. How processes are started is for
-// mpi_start.hpp.
+// thread is sender and receiver module in one and makes all calls. Only mpi_mesh.cpp includes MPI's header;
+// without MPI, mpi_absent.cpp stands in. How processes are started is for mpi_start.hpp.
 #pragma once
 
 #include <cstddef>
