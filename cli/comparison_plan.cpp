@@ -20,7 +20,7 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
                                   const Combination& combination, std::uint64_t seed) {
     const Experiment& experiment = combination.experiment;
     std::vector<std::string> words;
-    if (experiment.backend == Backend::native && experiment.platform.nodes > 1)
+    if (experiment.backend == Backend::native && experiment.platform.nodes > 1 && !by_mpi(experiment))
         words = {"launch", "-n", std::to_string(experiment.platform.nodes), "--", "heddle"};
     words.insert(words.end(), {"run", file});
     const auto set = [&words](const std::string& key, const std::string& value) {

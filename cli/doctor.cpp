@@ -12,6 +12,7 @@
 #include "cli/worlds.hpp"
 #include "partitioners/place_graph.hpp"
 #include "runtime/native/machine.hpp"
+#include "runtime/native/mpi_mesh.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
 
@@ -30,11 +31,13 @@ int examine(bool json) {
     std::vector<std::string> workloads;
     for (const workloads::Kind& kind : workloads::all()) workloads.push_back(kind.name);
     const unsigned cores = native::machine_cores();
+    const std::string mpi = native::mpi_version();
     if (json) {
         const nlohmann::ordered_json object = {{"heddle", built.heddle},
                                                {"compiler", built.compiler},
                                                {"simulation", has_simulation()},
                                                {"simgrid", built.simgrid},
+                                               {"mpi", mpi},
                                                {"workloads", workloads},
                                                {"stealing", runtime::victim_policies()},
                                                {"partitioners", partitioners::placement_names()},
@@ -46,15 +49,17 @@ int examine(bool json) {
     const std::string simulation = has_simulation()
                                        ? fmt::format("yes, SimGrid {}", built.simgrid)
                                        : "no (built with HEDDLE_SIM=OFF; --backend sim is refused)";
-    std::cout << columns({{"heddle", built.heddle},
-                          {"compiler", built.compiler},
-                          {"simulation", simulation},
-                          {"workloads", listed(workloads)},
-                          {"stealing", listed(runtime::victim_policies())},
-                          {"partitioners", listed(partitioners::placement_names())},
-                          {"host", native::host_name()},
-                          {"cores", fmt::format("{} for native workers", cores)}},
-                         2);
+    std::cout << columns(
+        {{"heddle", built.heddle},
+         {"compiler", built.compiler},
+         {"simulation", simulation},
+         {"MPI", mpi.empty() ? "no (none was found; platform.transport: mpi is refused)" : mpi},
+         {"workloads", listed(workloads)},
+         {"stealing", listed(runtime::victim_policies())},
+         {"partitioners", listed(partitioners::placement_names())},
+         {"host", native::host_name()},
+         {"cores", fmt::format("{} for native workers", cores)}},
+        2);
     return success;
 }
 

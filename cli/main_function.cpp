@@ -18,6 +18,8 @@
 #include "base/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "runtime/native/mpi_mesh.hpp"
+#include "runtime/native/mpi_start.hpp"
 
 namespace heddle::cli {
 
@@ -122,9 +124,12 @@ bool speaks() {
     }
 }
 
-}  // namespace
+/// A rank of MPI's behind the first lets that one speak of a mistake, which is most likely the same.
+void wait_for_turn() {
+    if (native::mpi_hint().value_or(native::MpiHint{}).rank > 0) native::let_rank_0_speak();
+}
 
-int run_main(int argc, char** argv) {
+int run_and_report(int argc, char** argv) {
     int code = our_mistake;
     bool understood = false;
     // Standard output is for results.
@@ -133,9 +138,11 @@ int run_main(int argc, char** argv) {
     try {
         code = run_words(std::vector<std::string>(argv + 1, argv + argc), understood);
     } catch (const Error& error) {
+        wait_for_turn();
         if (understood || speaks()) std::cerr << fmt::format("heddle: {}\n", error.what());
         code = mistake;
     } catch (const std::exception& error) {
+        wait_for_turn();
         std::cerr << fmt::format("heddle: a mistake of heddle's own: {}\n", error.what());
     }
     std::cout.flush();
@@ -143,6 +150,14 @@ int run_main(int argc, char** argv) {
         std::cerr << "heddle: standard output could not be written\n";
         return mistake;
     }
+    return code;
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv) {
+    const int code = run_and_report(argc, argv);
+    native::leave_mpi(code);
     return code;
 }
 

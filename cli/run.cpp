@@ -168,17 +168,24 @@ void check_trace(const configs::Experiment& experiment) {
 }
 
 int run(const Options& options) {
-    const Part part = part_of_this_process();
+    Part part = part_of_this_process();
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     if (part.launched)
         overrides.push_back({"platform.nodes", std::to_string(part.nodes), "heddle launch -n"});
     configs::Experiment experiment;
     try {
         experiment = configs::read_experiment(options.file, overrides);
+        if (by_mpi(experiment) && !options.resolve) {
+            part = part_by_mpi(experiment, part);
+            if (part.launched && !experiment.is_stated("platform.nodes")) {
+                overrides.push_back({"platform.nodes", std::to_string(part.nodes), "mpirun -n"});
+                experiment = configs::read_experiment(options.file, overrides);
+            }
+        }
         if (!options.resolve) settle(experiment, part);
         if (!options.trace.empty()) check_trace(experiment);
     } catch (const Error&) {
-        if (part.speaks()) throw;
+        if (part.speaks() || part.by_mpi) throw;
         return mistake;  // which node 0 speaks of
     }
     if (options.resolve) {

@@ -5,6 +5,8 @@
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/membership.hpp"
+#include "runtime/native/mpi_mesh.hpp"
+#include "runtime/native/mpi_start.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/thread_crew.hpp"
 #include "runtime/task_type.hpp"
@@ -28,7 +30,12 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.core_speed = experiment.platform.core_speed;
     options.latency = 2 * experiment.platform.network.latency;  // to the switch, and from it
     options.bandwidth = experiment.platform.network.bandwidth;
-    options.membership = native::membership_from_environment();
+    if (!by_mpi(experiment)) {
+        options.membership = native::membership_from_environment();
+    } else if (experiment.platform.nodes > 1) {
+        options.membership = native::join_mpi();
+        options.mpi.emplace();
+    }
     options.fingerprint = runtime::task_types_fingerprint();
     return std::make_unique<native::NativeBackend>(std::move(options));
 }
@@ -63,6 +70,38 @@ Part part_of_this_process() {
     return {membership->rank, membership->nodes, true};
 }
 
+bool by_mpi(const configs::Experiment& experiment) {
+    return experiment.backend == configs::Backend::native && experiment.transport == configs::Transport::mpi;
+}
+
+Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
+    const Location where = experiment.where("platform.transport");
+    const NodeId nodes = experiment.platform.nodes;
+    if (part.launched) {
+        throw Error("`heddle launch` connects processes by TCP, but the transport is mpi",
+                    fmt::format("start them with: mpirun -n {} heddle run ...; or --set "
+                                "platform.transport=tcp",
+                                part.nodes),
+                    where);
+    }
+    const auto hint = native::mpi_hint();
+    try {
+        if (!hint && native::mpi_version().empty()) (void)native::join_mpi();  // says what is missing
+        if (!hint && nodes == 1) return part;
+        if (!hint) native::become_mpirun(nodes);
+        const native::Membership self = native::join_mpi();
+        if (hint->nodes.value_or(self.nodes) != self.nodes) {
+            throw Error(
+                fmt::format("the launcher has started {} processes, but MPI knows of {}", *hint->nodes,
+                            self.nodes),
+                fmt::format("use the mpirun of {}, which this heddle was built with", native::mpi_version()));
+        }
+        return {self.rank, self.nodes, true, true};
+    } catch (const Error& error) {
+        throw error.at(where);
+    }
+}
+
 void settle(configs::Experiment& experiment, const Part& part) {
     using configs::Backend;
     if (experiment.backend == Backend::sim && !has_simulation()) no_simulation(experiment.where("backend"));
@@ -73,6 +112,13 @@ void settle(configs::Experiment& experiment, const Part& part) {
                     "leave launch out, or add --backend native", experiment.where("backend"));
     }
     Platform& platform = experiment.platform;
+    if (platform.nodes != part.nodes && part.by_mpi) {
+        throw Error(fmt::format("{} nodes need {} MPI ranks, and there {} {}", platform.nodes, platform.nodes,
+                                part.nodes == 1 ? "is" : "are", part.nodes),
+                    fmt::format("start them with: mpirun -n {} heddle run ...; or --set platform.nodes={}",
+                                platform.nodes, part.nodes),
+                    experiment.where("platform.nodes"));
+    }
     if (platform.nodes != part.nodes) {
         throw Error(
             fmt::format("a native run on {} nodes has {} processes, and this is {}", platform.nodes,

@@ -17,6 +17,7 @@ struct Part {
     NodeId rank = 0;
     NodeId nodes = 1;
     bool launched = false;
+    bool by_mpi = false;  ///< launched by mpirun or its like
 
     /// Only one node of a run talks to people and writes results.
     bool speaks() const { return rank == 0; }
@@ -24,6 +25,13 @@ struct Part {
 
 /// What the environment says. Throws Error where it makes no sense.
 Part part_of_this_process();
+
+/// The same for an experiment whose messages travel by MPI, which is started. A run on several nodes that no
+/// MPI launcher has started becomes an mpirun of the same command. Throws Error.
+Part part_by_mpi(const configs::Experiment& experiment, const Part& part);
+
+/// Whether the messages of an experiment travel by MPI.
+bool by_mpi(const configs::Experiment& experiment);
 
 /// Completes an experiment for its world: the machine's cores, where nobody stated them. Throws Error where
 /// the world cannot be had: no simulation built in, several nodes that nobody launched.

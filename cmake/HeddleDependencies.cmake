@@ -1,5 +1,5 @@
 # The libraries that Heddle stands on. Read by its own build and by find_package(heddle), so that both find the same.
-# HEDDLE_SIM says whether SimGrid is one of them.
+# HEDDLE_SIM says whether SimGrid is one of them; HEDDLE_MPI, whether MPI is, where it is there.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
@@ -18,4 +18,10 @@ pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 if(HEDDLE_SIM)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
+endif()
+if(HEDDLE_MPI)
+    if(NOT CMAKE_C_COMPILER_LOADED)
+        enable_language(C)
+    endif()
+    find_package(MPI QUIET COMPONENTS C)
 endif()

@@ -297,6 +297,10 @@ const char* name(Backend backend) {
     return "inprocess";
 }
 
+const char* name(Transport transport) {
+    return transport == Transport::mpi ? "mpi" : "tcp";
+}
+
 std::vector<std::string> backend_names() {
     return {name(Backend::native), name(Backend::sim), name(Backend::inprocess)};
 }

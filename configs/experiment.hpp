@@ -20,7 +20,11 @@ namespace heddle::configs {
 
 enum class Backend : std::uint8_t { native, sim, inprocess };
 
+/// What carries messages between the processes of a native run.
+enum class Transport : std::uint8_t { tcp, mpi };
+
 const char* name(Backend backend);
+const char* name(Transport transport);
 std::vector<std::string> backend_names();
 
 /// One line of the `compare` section: a dotted key and the values it is to take.
@@ -37,6 +41,7 @@ struct Experiment {
     Platform platform;
     runtime::Schedule schedule;
     Backend backend = Backend::native;
+    Transport transport = Transport::tcp;
     std::uint64_t seed = 1;
     std::uint32_t repeat = 1;
     std::vector<Comparison> compare;

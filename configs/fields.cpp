@@ -161,6 +161,13 @@ void add_platform(std::vector<Field>& all) {
     all.push_back(integer(
         "platform.cores", 1, 65536, "cores of each node; natively by default the machine's own",
         [](auto& e) -> auto& { return e.platform.cores; }));
+    all.push_back(choice(
+        "platform.transport", {name(Transport::tcp), name(Transport::mpi)},
+        "natively: what carries messages between the processes",
+        [](const Experiment& e) { return name(e.transport); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.transport = static_cast<Transport>(index);
+        }));
     all.push_back(quantity(
         "platform.core_speed", Kind::flops, parse_flops, print_flops, 1, 1e18, "flops per second of a core",
         [](auto& e) -> auto& { return e.platform.core_speed; }));

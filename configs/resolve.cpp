@@ -50,6 +50,10 @@ bool applies(const std::string& key, const Experiment& experiment) {
     if (!key.starts_with("platform.")) return true;
     const bool count = key == "platform.nodes" || key == "platform.cores";
     if (count && experiment.platform.cores == 0 && key == "platform.cores") return false;
+    if (key == "platform.transport") {
+        return experiment.backend == Backend::native &&
+               (experiment.platform.nodes > 1 || experiment.transport != Transport::tcp);
+    }
     // What declared work lasts, and what schedulers are told of messages.
     const bool told = key == "platform.core_speed" || key == "platform.network.latency" ||
                       key == "platform.network.bandwidth";

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 #include "base/random.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
 #ifdef HEDDLE_SIM
@@ -75,8 +78,9 @@ inline std::ostream& operator<<(std::ostream& out, const Arm& arm) {
     return out << arm.name;
 }
 
-/// The real world in one process: a backend for each node, each on a thread, connected by TCP.
-inline void run_native(NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+/// The real world in one process: a backend for each node, each on a thread, connected by TCP, or by MPI.
+inline void run_native(NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node,
+                       std::optional<native::MpiOptions> mpi = {}) {
     if (nodes == 1) return native::NativeBackend({.cores = cores}).run(make_node);
     const native::Key key = native::make_key();
     const native::Rendezvous rendezvous(nodes, key);
@@ -84,11 +88,23 @@ inline void run_native(NodeId nodes, CoreId cores, const runtime::NodeFactory& m
     for (NodeId node = 0; node < nodes; ++node) {
         threads.emplace_back([&, node] {
             native::NativeOptions options{.cores = cores};
+            options.mpi = mpi;
             options.membership = native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
             native::NativeBackend(options).run(make_node);
         });
     }
     for (std::thread& thread : threads) thread.join();
+}
+
+/// The tests' nodes share memory, so they all are one rank of MPI's, which sends to itself. Nodes that are
+/// ranks of their own: native_mpi_test.cpp.
+inline Arm mpi_arm(const std::string& name, const native::MpiOptions& mpi) {
+    return {name, [mpi](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                (void)native::join_mpi();
+                static const int at_exit = std::atexit([] { native::leave_mpi(0); });
+                EXPECT_EQ(at_exit, 0);
+                run_native(nodes, cores, make_node, mpi);
+            }};
 }
 
 inline Arm inprocess_arm(std::uint64_t seed, bool gate_open) {
@@ -117,7 +133,14 @@ inline Arm sim_arm(const std::string& name, bool overheads) {
 #endif
 
 inline std::vector<Arm> arms() {
-    std::vector<Arm> all{{"native", run_native}};
+    std::vector<Arm> all{{"native", [](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                              run_native(nodes, cores, make_node);
+                          }}};
+    if (!native::mpi_version().empty()) {
+        all.push_back(mpi_arm("native_mpi", {.together = true}));
+        // Nearly every frame is split.
+        all.push_back(mpi_arm("native_mpi_pieces", {.part_bytes = 1000, .together = true}));
+    }
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         all.push_back(inprocess_arm(seed, false));
         all.push_back(inprocess_arm(seed, true));

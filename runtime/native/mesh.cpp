@@ -302,13 +302,9 @@ void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body
     state_->post(*state_->links[to], kind, std::move(payload), std::move(body));
 }
 
-void Mesh::post_to_all(FrameKind kind) {
-    for (const auto& link : state_->links)
-        if (link) state_->post(*link, kind, {});
-}
-
 bool Mesh::part() {
-    post_to_all(FrameKind::goodbye);
+    for (const auto& link : state_->links)
+        if (link) state_->post(*link, FrameKind::goodbye, {});
     std::unique_lock lock(state_->mutex);
     state_->changed.wait(lock, [this] { return state_->parted == state_->nodes - 1 || state_->lost; });
     return !state_->lost;

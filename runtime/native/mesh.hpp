@@ -1,16 +1,13 @@
 // The connections of this node to all others, and the two threads that serve them: the sender module and the
-// receiver module (Tremblay et al., section 4). Carries messages and control frames; what control frames mean
-// is for coordination.hpp.
+// receiver module (Tremblay et al., section 4).
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 
-#include "runtime/native/frame.hpp"
 #include "runtime/native/membership.hpp"
+#include "runtime/native/transport.hpp"
 
 namespace heddle::native {
 
@@ -22,31 +19,18 @@ struct MeshOptions {
     std::chrono::milliseconds meeting_max{};
 };
 
-class Mesh {
+class Mesh final : public Transport {
 public:
-    /// All called on the receiver's thread, one at a time.
-    struct Events {
-        std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)> deliver;
-        std::function<void(NodeId from, FrameKind kind, std::span<const std::byte> payload)> control;
-        std::function<void(NodeId node, const std::string& reason)> lost;  ///< once
-    };
-
     /// Meets the other nodes, and connects to each. Throws Error where one does not come, or runs another
     /// program.
     explicit Mesh(const MeshOptions& options);
 
     /// Stops the threads and closes the connections.
-    ~Mesh();
+    ~Mesh() override;
 
-    /// Starts the sender and the receiver.
-    void start(Events events);
-
-    /// Queues a frame for another node. Any thread.
-    void post(NodeId to, FrameKind kind, runtime::Bytes payload = {}, runtime::Body body = {});
-    void post_to_all(FrameKind kind);
-
-    /// Says goodbye to all others and waits for theirs. False where a node was lost.
-    bool part();
+    void start(Events events) override;
+    void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    bool part() override;
 
 private:
     struct State;

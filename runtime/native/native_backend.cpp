@@ -35,12 +35,6 @@ constexpr std::chrono::microseconds spin_time{5};
 
 constexpr std::uint64_t padding_frame_bytes = 1U << 20;
 
-[[noreturn]] void end_process(int code, const std::string& text) {
-    const std::string line = "heddle: " + text + "\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
-    std::_Exit(code);
-}
-
 }  // namespace
 
 struct NativeBackend::State {
@@ -53,7 +47,7 @@ struct NativeBackend::State {
     bool bind = false;
 
     runtime::NodeProgram* program = nullptr;
-    std::unique_ptr<Mesh> mesh;
+    std::unique_ptr<Transport> transport;
     std::unique_ptr<Coordination> coordination;
     std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> delivered{0};
@@ -91,6 +85,7 @@ struct NativeBackend::State {
     void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
     [[noreturn]] void throw_lost();
+    [[noreturn]] void end_process(int code, const std::string& text);
 };
 
 NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
@@ -137,32 +132,41 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     }
     state.start_threads();
     auto zero = std::optional(Clock::now());
-    if (state.mesh) {
-        state.mesh->start({[&state](NodeId from, auto message, runtime::Body body) {
-                               state.deliver(from, message, std::move(body));
-                           },
-                           [&state](NodeId from, FrameKind kind, auto payload) {
-                               state.coordination->handle(from, kind, payload);
-                           },
-                           [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
+    if (state.transport) {
+        state.transport->start(
+            {[&state](NodeId from, auto message, runtime::Body body) {
+                 state.deliver(from, message, std::move(body));
+             },
+             [&state](NodeId from, FrameKind kind, auto payload) {
+                 state.coordination->handle(from, kind, payload);
+             },
+             [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
         zero = state.coordination->start();
     }
     if (zero) state.zero.store(zero->time_since_epoch().count(), std::memory_order_relaxed);
     state.release(!zero);
     state.join();
     if (state.failure) std::rethrow_exception(state.failure);
-    if (!state.mesh) return;
-    const bool ended_well = zero && state.coordination->finish() && state.mesh->part();
-    state.mesh.reset();
+    if (!state.transport) return;
+    const bool ended_well = zero && state.coordination->finish() && state.transport->part();
+    state.transport.reset();
     if (!ended_well) state.throw_lost();
 }
 
 void NativeBackend::State::meet() {
-    mesh = std::make_unique<Mesh>(MeshOptions{*options.membership, options.fingerprint, options.address,
-                                              options.frame_bytes_max, options.meeting_max});
+    if (options.mpi) {
+        transport = std::make_unique<MpiMesh>(
+            MpiMeshOptions{*options.membership, options.fingerprint, *options.mpi, spin.count() > 0});
+    } else {
+        transport =
+            std::make_unique<Mesh>(MeshOptions{*options.membership, options.fingerprint, options.address,
+                                               options.frame_bytes_max, options.meeting_max});
+    }
     coordination = std::make_unique<Coordination>(
         rank, topology.nodes,
-        [this](NodeId to, FrameKind kind, Bytes payload) { mesh->post(to, kind, std::move(payload)); },
+        [this](NodeId to, FrameKind kind, Bytes payload) {
+            transport->post(to, kind, std::move(payload), {});
+        },
         [this] {
             // Delivered first: the difference may then only look too large, never too small.
             const std::uint64_t delivered_now = delivered.load(std::memory_order_seq_cst);
@@ -257,6 +261,13 @@ void NativeBackend::State::throw_lost() {
     throw Error(lost);
 }
 
+void NativeBackend::State::end_process(int code, const std::string& text) {
+    const std::string line = "heddle: " + text + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    if (transport) transport->end_all(code);
+    std::_Exit(code);
+}
+
 // --- what workers call
 
 const runtime::Topology& NativeBackend::topology() const {
@@ -300,10 +311,11 @@ void NativeBackend::send(Context&, NodeId to, Bytes message, runtime::Enclosure 
                                 largest, state.options.frame_bytes_max),
                     "send it in parts, or raise the largest frame");
     for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes)) {
-        state.mesh->post(to, FrameKind::padding, Bytes(std::min(left, padding_frame_bytes), std::byte{0}));
+        state.transport->post(to, FrameKind::padding,
+                              Bytes(std::min(left, padding_frame_bytes), std::byte{0}), {});
     }
     state.sent.fetch_add(1, std::memory_order_seq_cst);
-    state.mesh->post(to, FrameKind::message, std::move(message), std::move(enclosure.body));
+    state.transport->post(to, FrameKind::message, std::move(message), std::move(enclosure.body));
 }
 
 bool NativeBackend::poll(Context&) {

@@ -1,6 +1,6 @@
 // The real world: one process is one node; a pthread for each worker, and where there are other nodes a
 // sender and a receiver thread (Tremblay et al., "Implementation of the EARTH programming model on SMP
-// clusters", section 4) over TCP. Time is the steady clock; nothing is charged.
+// clusters", section 4) over TCP, or one that is both over MPI. Time is the steady clock; nothing is charged.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/native/membership.hpp"
+#include "runtime/native/mpi_mesh.hpp"
 
 namespace heddle::native {
 
@@ -27,14 +28,15 @@ struct NativeOptions {
     Time latency{};                         ///< Topology::latency
     double bandwidth = 0;                   ///< Topology::bandwidth
 
-    std::string address = "127.0.0.1";             ///< the address to listen on for other nodes
+    std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
+    std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
     std::uint32_t frame_bytes_max = 1U << 30;      ///< largest message between nodes
-    std::chrono::milliseconds meeting_max{10000};  ///< how long to wait for the other nodes at the start
+    std::chrono::milliseconds meeting_max{10000};  ///< TCP: how long to wait for the others at the start
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
     /// after that: a handler that returns makes `run` throw Error once the local workers have returned.
     /// Default: writes `heddle: node 2 was lost (connection closed); the run cannot go on` to standard error
-    /// and ends the process with exit code 4.
+    /// and ends the process with exit code 4. With MPI, MPI itself then ends all processes.
     std::function<void(NodeId node, const std::string& reason)> on_lost = {};
 };
 

@@ -1,0 +1,45 @@
+// What mpi_mesh.hpp promises, where no MPI was found: says so, and does nothing else.
+#ifndef HEDDLE_HAVE_MPI
+
+#include "base/error.hpp"
+#include "runtime/native/mpi_mesh.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+[[noreturn]] void no_mpi() {
+    throw Error(
+        "this heddle was built without MPI",
+        "install an MPI (Debian: apt-get install libopenmpi-dev openmpi-bin), configure and build again; "
+        "or state transport: tcp");
+}
+
+}  // namespace
+
+std::string mpi_version() {
+    return {};
+}
+
+Membership join_mpi() {
+    no_mpi();
+}
+
+void leave_mpi(int) {}
+
+struct MpiMesh::State {};
+
+MpiMesh::MpiMesh(const MpiMeshOptions&) {
+    no_mpi();
+}
+MpiMesh::~MpiMesh() = default;
+void MpiMesh::start(Events) {}
+void MpiMesh::post(NodeId, FrameKind, runtime::Bytes, runtime::Body) {}
+bool MpiMesh::part() {
+    return false;
+}
+void MpiMesh::end_all(int) {}
+
+}  // namespace heddle::native
+
+#endif

@@ -1,0 +1,481 @@
+#include "runtime/native/mpi_mesh.hpp"
+
+#include "base/error.hpp"
+
+#ifdef HEDDLE_HAVE_MPI
+
+// MPI's old C++ interface, which some headers bring along, is not used.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+
+namespace heddle::native {
+
+using runtime::Bytes;
+
+namespace {
+
+// Small messages to one node that wait together travel together, each after its length.
+using Length = std::uint32_t;
+constexpr std::size_t small_bytes = 4 << 10;
+constexpr std::size_t batch_bytes = 32 << 10;
+
+/// Sends under way at a time; what is more waits in the queue, and is put into batches there.
+constexpr std::size_t sending_max = 1024;
+
+/// Receives begun before the first is looked at.
+constexpr int receiving_max = 64;
+
+// MPI cannot be waited for together with a queue, so the thread looks again and again. It looks without pause
+// for a short while after something has moved, then with pauses that grow with the time of idleness: short
+// ones where pieces are on their way, which move only while somebody looks.
+constexpr std::chrono::microseconds look_time{20};
+constexpr std::chrono::microseconds pause_under_way_max{20};
+constexpr std::chrono::microseconds pause_max{1000};
+constexpr std::chrono::microseconds pause_max_beside{200};  ///< where a core is left for it
+
+// A tag says what kind of frame, whether more pieces of it follow, and, where all nodes are one rank, who
+// sends. The standard promises tags up to 32767.
+constexpr int tags_of_a_node = 2 * (static_cast<int>(FrameKind::last) + 1);
+
+/// MPI as this process knows it. It is called by one thread at a time.
+struct World {
+    std::timed_mutex mutex;
+    bool started = false;
+    bool ended = false;
+    Membership self;
+    MPI_Comm all = MPI_COMM_NULL;    ///< for runs; apart from whatever else the program might do
+    std::vector<MPI_Comm> together;  ///< one for the receives of each node, where all live here
+};
+
+World& world() {
+    static World the;
+    return the;
+}
+
+/// Errors of MPI's own end all processes: that is its default.
+void start_mpi(World& the) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    int provided = MPI_THREAD_SINGLE;
+    if (initialized) {
+        MPI_Query_thread(&provided);
+    } else {
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    }
+    the.started = true;
+    if (provided < MPI_THREAD_SERIALIZED)
+        throw Error("this MPI does not let several threads call it in turn",
+                    "use one that provides MPI_THREAD_SERIALIZED, or transport: tcp");
+    MPI_Comm_dup(MPI_COMM_WORLD, &the.all);
+    const auto count = [](int (*ask)(MPI_Comm, int*), MPI_Comm group) {
+        int value = 0;
+        ask(group, &value);
+        return static_cast<std::uint32_t>(value);
+    };
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(the.all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    the.self.rank = count(MPI_Comm_rank, the.all);
+    the.self.nodes = count(MPI_Comm_size, the.all);
+    the.self.local_rank = count(MPI_Comm_rank, here);
+    the.self.local_count = count(MPI_Comm_size, here);
+    MPI_Comm_free(&here);
+}
+
+}  // namespace
+
+std::string mpi_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    const std::string version(text.data(), static_cast<std::size_t>(length));
+    return version.substr(0, version.find_first_of(",\n"));
+}
+
+Membership join_mpi() {
+    World& the = world();
+    const std::lock_guard lock(the.mutex);
+    HEDDLE_ASSERT(!the.ended);
+    if (!the.started) start_mpi(the);
+    return the.self;
+}
+
+void leave_mpi(int exit_code) {
+    World& the = world();
+    const std::lock_guard lock(the.mutex);
+    if (!the.started || std::exchange(the.ended, true)) return;
+    if (exit_code == 0) {
+        MPI_Finalize();
+    } else {
+        MPI_Abort(MPI_COMM_WORLD, exit_code);
+    }
+}
+
+struct MpiMesh::State {
+    struct Outgoing {
+        NodeId to;
+        FrameKind kind;
+        Bytes payload;
+        runtime::Body body;
+
+        bool small() const { return kind == FrameKind::message && payload.size() < small_bytes && !body; }
+    };
+
+    /// A piece that MPI sends, and the bytes that it reads.
+    struct Sending {
+        std::shared_ptr<const Bytes> bytes;
+        MPI_Request request;
+    };
+
+    /// A piece that MPI writes to.
+    struct Incoming {
+        FrameKind kind;
+        bool more;  ///< pieces of the same frame follow
+        Bytes bytes;
+        MPI_Request request;
+    };
+
+    struct Frame {
+        NodeId from;
+        FrameKind kind;
+        Bytes bytes;
+    };
+
+    /// What comes from one node, in order.
+    struct Source {
+        std::deque<Incoming> pieces;
+        Bytes begun;         ///< the frame's pieces so far
+        runtime::Body body;  ///< goes with the next message
+    };
+
+    MpiMeshOptions options;
+    NodeId rank = 0;
+    NodeId nodes = 1;
+    Events events;
+    std::vector<MPI_Comm> to;  ///< where each node receives
+    std::thread carrier;
+    std::atomic<bool> stopping{false};
+
+    // Posting.
+    std::mutex mutex;
+    std::condition_variable posted;
+    std::vector<Outgoing> queue;
+    bool sleeps = false;
+
+    // Parting.
+    std::condition_variable changed;
+    NodeId parted = 0;
+
+    // The carrier's own.
+    std::vector<Outgoing> taken;
+    std::vector<Bytes> batches;      ///< for each node
+    std::vector<NodeId> with_batch;  ///< whose batch is not empty
+    std::vector<Sending> sending;
+    std::vector<Source> sources;      ///< for each node
+    std::vector<NodeId> with_pieces;  ///< whose pieces are under way
+    std::vector<Frame> arrived;
+
+    void meet();
+    void carry();
+    bool send_posted();
+    void send_batch(NodeId node);
+    void send(NodeId node, FrameKind kind, std::shared_ptr<const Bytes> bytes);
+    bool finish_sends();
+    bool begin_receives();
+    bool finish_receives();
+    void hand_over();
+    void take(NodeId from, FrameKind kind, Bytes bytes);
+    void pause(Clock::duration idle);
+};
+
+// --- meeting
+
+void MpiMesh::State::meet() {
+    World& the = world();
+    if (options.mpi.together) {
+        const std::lock_guard lock(the.mutex);
+        for (MPI_Comm comm = MPI_COMM_NULL; the.together.size() < nodes; the.together.push_back(comm))
+            MPI_Comm_dup(MPI_COMM_SELF, &comm);
+        to.assign(the.together.begin(), the.together.begin() + nodes);
+        return;
+    }
+    HEDDLE_ASSERT(rank == the.self.rank && nodes == the.self.nodes);
+    to.assign(nodes, the.all);
+    // All come here before one goes on: so what is left of an earlier run never meets this one.
+    std::vector<std::uint64_t> fingerprints(nodes);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto in_turn = [&the](const auto& call) {
+        const std::lock_guard lock(the.mutex);
+        call();
+    };
+    in_turn([&] {
+        MPI_Iallgather(&options.fingerprint, 1, MPI_UINT64_T, fingerprints.data(), 1, MPI_UINT64_T, the.all,
+                       &request);
+    });
+    for (int done = 0; !done;) {
+        in_turn([&] { MPI_Test(&request, &done, MPI_STATUS_IGNORE); });
+        if (!done) std::this_thread::sleep_for(pause_max_beside);
+    }
+    for (NodeId node = 1; node < nodes; ++node)
+        if (fingerprints[node] != fingerprints[0])
+            throw Error(
+                fmt::format("node {} runs another program than node 0 (fingerprints {:016x} and {:016x})",
+                            node, fingerprints[node], fingerprints[0]),
+                "start every node from the same binary");
+}
+
+// --- the carrier: sender module and receiver module
+
+void MpiMesh::State::carry() {
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: its pauses are short
+    for (auto last_move = Clock::now();;) {
+        // Read first: what was posted before the stop is still sent.
+        const bool last = stopping.load(std::memory_order_acquire);
+        bool moved = false;
+        {
+            const std::lock_guard lock(world().mutex);
+            moved = send_posted();
+            moved = finish_sends() || moved;
+            moved = begin_receives() || moved;
+            moved = finish_receives() || moved;
+        }
+        hand_over();
+        if (moved) {
+            last_move = Clock::now();
+        } else if (last && sending.empty()) {
+            return;
+        } else {
+            pause(Clock::now() - last_move);
+        }
+    }
+}
+
+bool MpiMesh::State::send_posted() {
+    if (sending.size() >= sending_max) return false;
+    {
+        const std::lock_guard lock(mutex);
+        std::swap(queue, taken);
+    }
+    if (taken.empty()) return false;
+    for (Outgoing& frame : taken) {
+        Bytes& batch = batches[frame.to];
+        if (frame.small()) {
+            const auto length = static_cast<Length>(frame.payload.size());
+            if (batch.empty()) with_batch.push_back(frame.to);
+            const std::size_t end = batch.size();
+            batch.resize(end + sizeof length + frame.payload.size());
+            std::memcpy(batch.data() + end, &length, sizeof length);
+            if (length > 0) std::memcpy(batch.data() + end + sizeof length, frame.payload.data(), length);
+            if (batch.size() >= batch_bytes) send_batch(frame.to);
+            continue;
+        }
+        send_batch(frame.to);
+        if (frame.body) send(frame.to, FrameKind::body, std::move(frame.body));
+        send(frame.to, frame.kind, std::make_shared<const Bytes>(std::move(frame.payload)));
+    }
+    taken.clear();
+    for (const NodeId node : with_batch) send_batch(node);
+    with_batch.clear();
+    return true;
+}
+
+void MpiMesh::State::send_batch(NodeId node) {
+    if (batches[node].empty()) return;
+    send(node, FrameKind::batch, std::make_shared<const Bytes>(std::exchange(batches[node], {})));
+}
+
+void MpiMesh::State::send(NodeId node, FrameKind kind, std::shared_ptr<const Bytes> bytes) {
+    const bool together = options.mpi.together;
+    const int tag = (together ? static_cast<int>(rank) * tags_of_a_node : 0) + 2 * static_cast<int>(kind);
+    for (std::size_t begin = 0;;) {
+        const std::size_t count = std::min(options.mpi.part_bytes, bytes->size() - begin);
+        const bool more = begin + count < bytes->size();
+        Sending& piece = sending.emplace_back(Sending{bytes, MPI_REQUEST_NULL});
+        MPI_Isend(bytes->data() + begin, static_cast<int>(count), MPI_BYTE,
+                  together ? 0 : static_cast<int>(node), tag + (more ? 1 : 0), to[node], &piece.request);
+        if (!more) return;
+        begin += count;
+    }
+}
+
+bool MpiMesh::State::finish_sends() {
+    return std::erase_if(sending, [](Sending& piece) {
+               int done = 0;
+               MPI_Test(&piece.request, &done, MPI_STATUS_IGNORE);
+               return done != 0;
+           }) > 0;
+}
+
+bool MpiMesh::State::begin_receives() {
+    for (int begun = 0; begun < receiving_max; ++begun) {
+        int found = 0;
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
+        MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, to[rank], &found, &message, &status);
+        if (!found) return begun > 0;
+        int count = 0;
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        const int tag = status.MPI_TAG % tags_of_a_node;
+        const auto from =
+            static_cast<NodeId>(options.mpi.together ? status.MPI_TAG / tags_of_a_node : status.MPI_SOURCE);
+        Source& source = sources[from];
+        if (source.pieces.empty()) with_pieces.push_back(from);
+        Incoming& piece =
+            source.pieces.emplace_back(Incoming{static_cast<FrameKind>(tag / 2), tag % 2 == 1,
+                                                Bytes(static_cast<std::size_t>(count)), MPI_REQUEST_NULL});
+        MPI_Imrecv(piece.bytes.data(), count, MPI_BYTE, &message, &piece.request);
+    }
+    return true;
+}
+
+/// Of each node in order: a later piece waits for an earlier one.
+bool MpiMesh::State::finish_receives() {
+    bool moved = false;
+    std::erase_if(with_pieces, [&](NodeId from) {
+        Source& source = sources[from];
+        while (!source.pieces.empty()) {
+            Incoming& piece = source.pieces.front();
+            int done = 0;
+            MPI_Test(&piece.request, &done, MPI_STATUS_IGNORE);
+            if (!done) return false;
+            moved = true;
+            if (source.begun.empty()) {
+                source.begun = std::move(piece.bytes);
+            } else {
+                source.begun.insert(source.begun.end(), piece.bytes.begin(), piece.bytes.end());
+            }
+            if (!piece.more) arrived.push_back({from, piece.kind, std::exchange(source.begun, {})});
+            source.pieces.pop_front();
+        }
+        return true;
+    });
+    return moved;
+}
+
+void MpiMesh::State::hand_over() {
+    for (Frame& frame : arrived) take(frame.from, frame.kind, std::move(frame.bytes));
+    arrived.clear();
+}
+
+void MpiMesh::State::take(NodeId from, FrameKind kind, Bytes bytes) {
+    switch (kind) {
+        case FrameKind::batch:
+            for (std::span<const std::byte> rest = bytes; !rest.empty();) {
+                Length length = 0;
+                HEDDLE_ASSERT(rest.size() >= sizeof length);
+                std::memcpy(&length, rest.data(), sizeof length);
+                rest = rest.subspan(sizeof length);
+                HEDDLE_ASSERT(rest.size() >= length);
+                events.deliver(from, rest.first(length), {});
+                rest = rest.subspan(length);
+            }
+            break;
+        case FrameKind::message:
+            events.deliver(from, bytes, std::exchange(sources[from].body, nullptr));
+            break;
+        case FrameKind::body:
+            sources[from].body = std::make_shared<Bytes>(std::move(bytes));
+            break;
+        case FrameKind::padding:
+            break;
+        case FrameKind::goodbye: {
+            const std::lock_guard lock(mutex);
+            ++parted;
+            changed.notify_all();
+            break;
+        }
+        default:
+            events.control(from, kind, bytes);
+    }
+}
+
+void MpiMesh::State::pause(Clock::duration idle) {
+    if (options.spin && idle < look_time) return;
+    const bool under_way = !sending.empty() || !with_pieces.empty();
+    const Clock::duration longest = under_way      ? pause_under_way_max
+                                    : options.spin ? pause_max_beside
+                                                   : pause_max;
+    const Clock::duration wait = std::min(idle / 8, longest);
+    if (wait < std::chrono::microseconds(1)) {
+        sched_yield();
+        return;
+    }
+    std::unique_lock lock(mutex);
+    sleeps = true;
+    posted.wait_for(lock, wait,
+                    [this] { return !queue.empty() || stopping.load(std::memory_order_relaxed); });
+    sleeps = false;
+}
+
+// --- the whole
+
+MpiMesh::MpiMesh(const MpiMeshOptions& options) : state_(std::make_unique<State>()) {
+    HEDDLE_ASSERT(options.mpi.part_bytes > 0 && options.mpi.part_bytes <= std::numeric_limits<int>::max());
+    state_->options = options;
+    state_->rank = options.membership.rank;
+    state_->nodes = options.membership.nodes;
+    state_->batches.resize(state_->nodes);
+    state_->sources.resize(state_->nodes);
+    state_->meet();
+}
+
+MpiMesh::~MpiMesh() {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->stopping.store(true, std::memory_order_release);
+        state_->posted.notify_one();
+    }
+    if (state_->carrier.joinable()) state_->carrier.join();
+}
+
+void MpiMesh::start(Events events) {
+    state_->events = std::move(events);
+    state_->carrier = std::thread([state = state_.get()] { state->carry(); });
+}
+
+void MpiMesh::post(NodeId to, FrameKind kind, Bytes payload, runtime::Body body) {
+    HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
+    bool wake = false;
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->queue.push_back({to, kind, std::move(payload), std::move(body)});
+        wake = std::exchange(state_->sleeps, false);
+    }
+    if (wake) state_->posted.notify_one();
+}
+
+bool MpiMesh::part() {
+    for (NodeId node = 0; node < state_->nodes; ++node)
+        if (node != state_->rank) post(node, FrameKind::goodbye, {}, {});
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return state_->parted == state_->nodes - 1; });
+    return true;
+}
+
+void MpiMesh::end_all(int exit_code) {
+    // Whoever calls MPI now never does so for long; should he, it is better to break the rule of turns.
+    std::unique_lock lock(world().mutex, std::defer_lock);
+    (void)lock.try_lock_for(std::chrono::seconds(1));
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+}  // namespace heddle::native
+
+#endif

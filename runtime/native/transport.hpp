@@ -1,0 +1,44 @@
+// What carries frames between the nodes of a native run, as NativeBackend sees it: connections of its own
+// over TCP (mesh.hpp), or MPI (mpi_mesh.hpp). Carries messages and control frames; what control frames mean
+// is for coordination.hpp.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "runtime/native/frame.hpp"
+
+namespace heddle::native {
+
+class Transport {
+public:
+    /// All called on one thread of the transport's, one at a time.
+    struct Events {
+        std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)> deliver;
+        std::function<void(NodeId from, FrameKind kind, std::span<const std::byte> payload)> control;
+        std::function<void(NodeId node, const std::string& reason)> lost;  ///< once
+    };
+
+    Transport() = default;
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+
+    /// Stops the threads and closes what is open.
+    virtual ~Transport() = default;
+
+    /// Begins to send and to receive.
+    virtual void start(Events events) = 0;
+
+    /// Queues a frame for another node. Any thread. Frames from one thread to one node arrive in order.
+    virtual void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) = 0;
+
+    /// Says goodbye to all others and waits for theirs. False where a node was lost.
+    virtual bool part() = 0;
+
+    /// This process is about to end with that exit code, because of a failure that it has told people. Any
+    /// thread. May not return: where the transport can end the other processes, it ends this one too.
+    virtual void end_all([[maybe_unused]] int exit_code) {}
+};
+
+}  // namespace heddle::native
