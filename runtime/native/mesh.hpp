@@ -9,8 +9,10 @@
 #include <span>
 #include <string>
 
+#include "runtime/native/flow.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/membership.hpp"
+#include "runtime/native/polling.hpp"
 
 namespace heddle::native {
 
@@ -20,6 +22,9 @@ struct MeshOptions {
     std::string address;
     std::uint64_t frame_bytes_max = 0;
     std::chrono::milliseconds meeting_max{};
+    Receive receive = Receive::automatic;
+    std::uint64_t window = 8U << 20;          ///< see Flow
+    std::function<bool()> core_is_free = {};  ///< see Polling
 };
 
 class Mesh {
@@ -44,6 +49,12 @@ public:
     /// Queues a frame for another node. Any thread.
     void post(NodeId to, FrameKind kind, runtime::Bytes payload = {}, runtime::Body body = {});
     void post_to_all(FrameKind kind);
+
+    /// Queues a message for another node. Holds a worker back while too much is under way there.
+    void send(NodeId to, runtime::Bytes message, runtime::Body body, Flow::Sender sender);
+
+    /// Queues a frame of padding, as part of a message that follows.
+    void pad(NodeId to, std::uint64_t bytes, Flow::Sender sender);
 
     /// Says goodbye to all others and waits for theirs. False where a node was lost.
     bool part();

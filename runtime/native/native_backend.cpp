@@ -55,6 +55,7 @@ struct NativeBackend::State {
     runtime::NodeProgram* program = nullptr;
     std::unique_ptr<Mesh> mesh;
     std::unique_ptr<Coordination> coordination;
+    std::atomic<std::uint32_t> resting{0};  ///< workers that park
     std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> delivered{0};
 
@@ -158,8 +159,10 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
 }
 
 void NativeBackend::State::meet() {
-    mesh = std::make_unique<Mesh>(MeshOptions{*options.membership, options.fingerprint, options.address,
-                                              options.frame_bytes_max, options.meeting_max});
+    mesh = std::make_unique<Mesh>(
+        MeshOptions{*options.membership, options.fingerprint, options.address, options.frame_bytes_max,
+                    options.meeting_max, options.receive, options.window,
+                    [this] { return resting.load(std::memory_order_relaxed) != 0; }});
     coordination = std::make_unique<Coordination>(
         rank, topology.nodes,
         [this](NodeId to, FrameKind kind, Bytes payload) { mesh->post(to, kind, std::move(payload)); },
@@ -279,7 +282,9 @@ void NativeBackend::park(Context& context, Time deadline) {
     // Rounded up, and never beyond what the steady clock can say.
     const auto until =
         deadline == never ? Deadline::max() : zero + std::chrono::ceil<Clock::duration>(deadline);
+    state_->resting.fetch_add(1, std::memory_order_relaxed);
     state_->parkers[context.id.core].park(until, state.spin);
+    state_->resting.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
@@ -292,18 +297,19 @@ void NativeBackend::compute(Context&, runtime::Work work, const std::function<vo
     keep_busy(from_seconds(work.flops / state_->options.core_speed));
 }
 
-void NativeBackend::send(Context&, NodeId to, Bytes message, runtime::Enclosure enclosure) {
+void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::Enclosure enclosure) {
     State& state = *state_;
     const std::size_t largest = std::max(message.size(), enclosure.body ? enclosure.body->size() : 0);
     if (largest > state.options.frame_bytes_max)
         throw Error(fmt::format("a message of {} bytes is larger than the {} that may travel at once",
                                 largest, state.options.frame_bytes_max),
                     "send it in parts, or raise the largest frame");
-    for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes)) {
-        state.mesh->post(to, FrameKind::padding, Bytes(std::min(left, padding_frame_bytes), std::byte{0}));
-    }
+    // The receiver has the number after the workers'; only workers may wait.
+    const auto sender = context.id.core < state.topology.cores ? Flow::Sender::worker : Flow::Sender::handler;
+    for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes))
+        state.mesh->pad(to, std::min(left, padding_frame_bytes), sender);
     state.sent.fetch_add(1, std::memory_order_seq_cst);
-    state.mesh->post(to, FrameKind::message, std::move(message), std::move(enclosure.body));
+    state.mesh->send(to, std::move(message), std::move(enclosure.body), sender);
 }
 
 bool NativeBackend::poll(Context&) {
