@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstring>
+#include <utility>
 
 #include "runtime/worker.hpp"
 
@@ -49,6 +50,8 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
     workers_.reserve(topology_.cores);
     for (CoreId core = 0; core < topology_.cores; ++core)
         workers_.push_back(std::make_unique<Worker>(*this, core));
+    receiver_outbox_->belong_to(*this);
+    for (const auto& worker : workers_) worker->outbox().belong_to(*this);
 }
 
 Node::~Node() = default;
@@ -68,18 +71,63 @@ void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
                       from);
         return;
     }
+    const auto turn = mailbox_.begin([&] {
+        return Mail{from, Bytes(message.begin(), message.end()), std::move(body)};
+    });
+    if (turn == Mailbox::Turn::other) return;
+    if (turn == Mailbox::Turn::mine) handle(from, message, std::move(body));
+    handle_waiting();
+}
+
+void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
+                        Body body) {
+    const auto turn = mailbox_.begin([&] {
+        return Mail{id_, whole_message(handler, message), std::move(body)};
+    });
+    if (turn == Mailbox::Turn::other) return;
+    // The handlers take the caller's time; and as always, nobody acts meanwhile.
+    const Time clock = std::exchange(receiver_.clock, caller.clock);
+    const Time horizon = std::exchange(receiver_.horizon, never);
+    if (turn == Mailbox::Turn::mine) {
+        body_ = std::move(body);
+        handler.run()(*this, id_, message);
+        if (handler.makes_work()) termination_.received(1);
+        body_.reset();
+        receiver_outbox_->flush();
+    }
+    handle_waiting();
+    const Time cost = receiver_.clock - caller.clock;
+    receiver_.clock = clock;
+    receiver_.horizon = horizon;
+    if (cost > Time::zero()) caller.charge(cost);
+}
+
+/// By whoever has the turn.
+void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     body_ = std::move(body);
+    const std::span handlers = all_handlers();
+    // Counted after their effects, and before anybody asks: a node that has counted a message as received
+    // shows the work that it made.
+    std::uint64_t received = 0;
     while (!message.empty()) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
-        const Handler& handler = *find_handler(header.handler);
+        const Handler& handler = *handlers[header.handler];
+        if (handler.makes_work()) {
+            ++received;
+        } else if (received != 0) {
+            termination_.received(std::exchange(received, 0));
+        }
         handler.run()(*this, from, message.subspan(sizeof header, header.bytes));
-        // After its effects: a node that has counted a message as received shows the work that it made.
-        if (handler.makes_work()) termination_.received();
         message = message.subspan(sizeof header + header.bytes);
     }
+    if (received != 0) termination_.received(received);
     body_.reset();
     receiver_outbox_->flush();
+}
+
+void Node::handle_waiting() {
+    while (auto mail = mailbox_.next()) handle(mail->from, mail->message, std::move(mail->body));
 }
 
 void Node::wake_one(Context& caller) {

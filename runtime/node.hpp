@@ -12,6 +12,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/core_set.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/mailbox.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/program.hpp"
 #include "runtime/ranked_queue.hpp"
@@ -36,6 +37,10 @@ public:
     Context& context(CoreId core) override;
     void work(CoreId core) override;
     void deliver(NodeId from, std::span<const std::byte> message, Body body) override;
+
+    /// Runs a handler for a message from this node to itself, on the caller and in its time, at once or,
+    /// where another handler runs, right after that one. No other thread has to wake for it.
+    void deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message, Body body);
 
     NodeId id() const { return id_; }
     CoreId cores() const { return static_cast<CoreId>(workers_.size()); }
@@ -116,6 +121,8 @@ public:
 
 private:
     bool passive() const;
+    void handle(NodeId from, std::span<const std::byte> message, Body body);
+    void handle_waiting();
     void leave(Worker& worker);
 
     NodeId id_;
@@ -127,6 +134,7 @@ private:
     Termination termination_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;
+    Mailbox mailbox_;  ///< whose turn it is has the receiver's context, its outbox and the body
     Body body_;
     TokenQueue tokens_;
     ReadyQueue ready_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "runtime/node.hpp"
 #include "runtime/registry.hpp"
 
 namespace heddle::runtime {
@@ -19,9 +20,8 @@ void number_handlers() {
     for (const Handler* handler : Registry<Handler>::sorted()) handler->id_ = next++;
 }
 
-const Handler* find_handler(std::uint16_t id) {
-    const auto& handlers = Registry<Handler>::sorted();
-    return id < handlers.size() ? handlers[id] : nullptr;
+std::span<const Handler* const> all_handlers() {
+    return Registry<Handler>::sorted();
 }
 
 namespace {
@@ -29,15 +29,34 @@ namespace {
 /// Smaller bodies are copied into their messages: a copy costs less than a frame of their own.
 constexpr std::size_t body_bytes_min = 8 << 10;
 
+void append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+                   std::span<const std::byte> more) {
+    const RecordHeader header{handler.id(), 0, static_cast<std::uint32_t>(message.size() + more.size())};
+    std::size_t end = bytes.size();
+    bytes.resize(end + sizeof header + header.bytes);
+    for (const auto part : {std::as_bytes(std::span(&header, 1)), message, more}) {
+        if (!part.empty()) std::memcpy(bytes.data() + end, part.data(), part.size());
+        end += part.size();
+    }
+}
+
 }  // namespace
 
 Outbox::Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uint32_t aggregate_bytes)
     : context_(context), work_sent_(work_sent), aggregate_bytes_(aggregate_bytes) {}
 
+Bytes whole_message(const Handler& handler, std::span<const std::byte> message) {
+    Bytes bytes;
+    append_record(bytes, handler, message, {});
+    return bytes;
+}
+
+std::vector<Outbox::Gathering>::iterator Outbox::gathering_for(NodeId to) {
+    return std::find_if(open_.begin(), open_.end(), [to](const Gathering& one) { return one.to == to; });
+}
+
 Outbox::Gathering Outbox::take_gathering(NodeId to) {
-    HEDDLE_ASSERT(to != context_.id.node);
-    const auto found =
-        std::find_if(open_.begin(), open_.end(), [to](const Gathering& one) { return one.to == to; });
+    const auto found = gathering_for(to);
     if (found == open_.end()) return {to, {}};
     Gathering gathering = std::move(*found);
     open_.erase(found);
@@ -46,29 +65,51 @@ Outbox::Gathering Outbox::take_gathering(NodeId to) {
 
 void Outbox::append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
                     std::span<const std::byte> more) {
-    const RecordHeader header{handler.id(), 0, static_cast<std::uint32_t>(message.size() + more.size())};
-    // Appended, not resized and overwritten: of large data that would be written twice.
-    const auto header_bytes = std::as_bytes(std::span(&header, 1));
-    if (bytes.empty()) bytes.reserve(header_bytes.size() + message.size() + more.size());
-    for (const auto part : {header_bytes, message, more}) bytes.insert(bytes.end(), part.begin(), part.end());
+    append_record(bytes, handler, message, more);
     // Counted before it can arrive, so that the end of the run is never seen too early.
     if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
     add(active_messages_, 1);
 }
 
+/// Not counted among the messages between nodes.
+void Outbox::post_here(const Handler& handler, std::span<const std::byte> message, Body body) {
+    HEDDLE_ASSERT(node_);
+    if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
+    node_->deliver_here(context_, handler, message, std::move(body));
+}
+
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message, Urgency urgency,
                   std::span<const std::byte> more) {
-    Gathering gathering = take_gathering(to);
-    append(gathering.bytes, handler, message, more);
-    if (urgency == Urgency::now || gathering.bytes.size() >= aggregate_bytes_) {
-        send(std::move(gathering));
-    } else {
-        open_.push_back(std::move(gathering));
+    if (to == context_.id.node) {
+        if (more.empty()) return post_here(handler, message, {});
+        Bytes both(message.begin(), message.end());
+        both.insert(both.end(), more.begin(), more.end());
+        return post_here(handler, both, {});
     }
+    if (urgency == Urgency::now) {
+        Gathering gathering = take_gathering(to);
+        append(gathering.bytes, handler, message, more);
+        return send(std::move(gathering));
+    }
+    // Whoever got something last is flushed first, and stands at the end.
+    if (const auto found = gathering_for(to); found == open_.end()) {
+        open_.push_back({to, {}});
+    } else if (found + 1 != open_.end()) {
+        std::rotate(found, found + 1, open_.end());
+    }
+    append(open_.back().bytes, handler, message, more);
+    if (open_.back().bytes.size() >= aggregate_bytes_) send(take_gathering(to));
 }
 
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message,
                   Enclosure enclosure) {
+    if (to == context_.id.node) {
+        // The handler's own, as if it had travelled.
+        if (enclosure.body) enclosure.body = std::make_shared<Bytes>(*enclosure.body);
+        if (!enclosure.body || enclosure.body->size() >= body_bytes_min)
+            return post_here(handler, message, std::move(enclosure.body));
+        return post(to, handler, message, Urgency::now, *enclosure.body);
+    }
     Gathering gathering = take_gathering(to);
     if (enclosure.body && enclosure.body->size() < body_bytes_min) {
         append(gathering.bytes, handler, message, *enclosure.body);
@@ -100,12 +141,13 @@ Counters Outbox::counters() const {
 }
 
 bool well_formed(std::span<const std::byte> message) {
+    const std::size_t handlers = all_handlers().size();
     while (!message.empty()) {
         RecordHeader header;
         if (message.size() < sizeof header) return false;
         std::memcpy(&header, message.data(), sizeof header);
         message = message.subspan(sizeof header);
-        if (header.bytes > message.size() || !find_handler(header.handler)) return false;
+        if (header.bytes > message.size() || header.handler >= handlers) return false;
         message = message.subspan(header.bytes);
     }
     return true;

@@ -43,7 +43,9 @@ private:
 };
 
 void number_handlers();
-const Handler* find_handler(std::uint16_t id);
+
+/// By number.
+std::span<const Handler* const> all_handlers();
 
 /// One active message inside a message between nodes: this header, then `bytes` bytes.
 struct RecordHeader {
@@ -56,10 +58,14 @@ class Outbox {
 public:
     Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uint32_t aggregate_bytes);
 
+    /// The node of the context: gets what is posted to itself.
+    void belong_to(Node& node) { node_ = &node; }
+
     /// When a message leaves: `now`, or when enough have gathered or the context runs out of work.
     enum class Urgency : std::uint8_t { now, gathered };
 
-    /// Sends `message` to another node. The pieces are copied one after the other.
+    /// Sends `message`. The pieces are copied one after the other. For the context's own node the handler
+    /// runs here and now (Node::deliver_here), whatever the urgency.
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message,
               Urgency urgency = Urgency::now, std::span<const std::byte> more = {});
 
@@ -85,12 +91,15 @@ private:
         NodeId to;
         Bytes bytes;
     };
+    std::vector<Gathering>::iterator gathering_for(NodeId to);
     Gathering take_gathering(NodeId to);
+    void post_here(const Handler& handler, std::span<const std::byte> message, Body body);
     void append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
                 std::span<const std::byte> more);
     void send(Gathering gathering, Enclosure enclosure = {});
 
     Context& context_;
+    Node* node_ = nullptr;
     std::atomic<std::uint64_t>& work_sent_;
     std::uint32_t aggregate_bytes_;
     std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's
@@ -102,6 +111,9 @@ private:
     }
     Count messages_{0}, active_messages_{0}, bytes_{0}, data_bytes_{0};
 };
+
+/// One active message as a whole message between nodes.
+Bytes whole_message(const Handler& handler, std::span<const std::byte> message);
 
 /// True where the message is whole records for known handlers, and nothing else.
 bool well_formed(std::span<const std::byte> message);

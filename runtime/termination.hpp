@@ -24,7 +24,7 @@ public:
 
     /// Messages that can make work (Handler::Kind::work), of this node.
     std::atomic<std::uint64_t>& sent() { return sent_; }
-    void received() { received_.fetch_add(1, std::memory_order_seq_cst); }
+    void received(std::uint64_t messages) { received_.fetch_add(messages, std::memory_order_seq_cst); }
 
     /// To be called whenever the node may have become passive. True, once, on node 0 when the run is over.
     bool look(Outbox& outbox);

@@ -197,7 +197,7 @@ def messages(bench):
 
     def cases(heddle, kind, bytes_, count, sockets):
         count //= share
-        all_ = {name: ((), ("heddle_messages", *how, bytes_, count)) for name, how in heddle.items()}
+        all_ = {name: ((), ("heddle_messages", *how[:2], bytes_, count, *how[2:])) for name, how in heddle.items()}
         all_ |= {name: ((), ("peer_socket_messages", kind, bytes_, count, *words)) for name, words in sockets.items()}
         all_["ZeroMQ"] = ((), ("peer_zeromq_messages", kind, bytes_, count))
         if have_mpi:
@@ -215,7 +215,8 @@ def messages(bench):
 
     levels = {"Heddle, active": "active", "Heddle, seam": "seam"}
     found = bench.alternate("latency", cases(
-        {name: (level, "latency") for name, level in levels.items()}, "latency", 8, 50_000,
+        {name: (level, "latency") for name, level in levels.items()}
+        | {f"Heddle, active, {way}": ("active", "latency", way) for way in ("block", "poll")}, "latency", 8, 50_000,
         blocking | {"sockets, polling": ["polling"], "sockets, polling and pinned": ["polling", "pinned"]}))
     show("A message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
 
@@ -230,6 +231,12 @@ def messages(bench):
     for bytes_, name, count in (65536, "64 KiB", 16384), (1 << 20, "1 MiB", 1024):
         found = bench.alternate("bulk", cases({name: (level, "bulk") for name, level in levels.items()}, "bulk", bytes_, count, blocking))
         show(f"Messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
+
+    found = bench.alternate("inside", {"Heddle": ((), ("heddle_messages", "inside", "latency", 8, 1_000_000 // share))})
+    print("\n### A message of 8 bytes from one worker to the other of a node\n")
+    row = table("program", "us")
+    for name, said in found.items():
+        row(name, f"{said['one_way_us']:.3f}")
 
     # Inside a node: a chain of tasks, each on the other worker than the one before.
     steps = 100_000 // share

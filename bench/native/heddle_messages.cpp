@@ -1,13 +1,16 @@
 // Messages between two processes, which are started as `heddle launch` starts them:
 //
-//     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT
+//     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]
+//     heddle_messages inside latency BYTES COUNT
 //
 // seam: bytes through Backend::send, handled by NodeProgram::deliver. active: active messages through an
 // outbox, with their handlers; `gathered` ones may wait in the outbox until enough have come together, the
-// others may not. Nothing is stolen meanwhile.
+// others may not. inside: active messages from one worker of a node to the other. Nothing is stolen
+// meanwhile. The last word is how receivers wait (`native.receive`).
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
@@ -177,10 +180,52 @@ void ActiveProgram::begin(runtime::Worker& worker) {
     report(task, seconds_now() - start);
 }
 
-void run_node(bool active, const Task& task) {
+// --- inside a node
+
+/// Two workers in turn: a message of the one lets the other go on. No answer is a message of its own.
+class InsideProgram final : public runtime::Program {
+public:
+    explicit InsideProgram(const Task& given) : task(given) {}
+
+    void begin(runtime::Worker& worker) override;
+    runtime::Answer answer() const override { return {}; }
+
+    Task task;
+    std::atomic<std::uint64_t> turn{0};
+};
+
+const runtime::Handler inside_handler("bench.inside", runtime::Handler::Kind::work,
+                                      [](runtime::Node& node, NodeId, auto) {
+                                          static_cast<InsideProgram&>(node.program()).turn.fetch_add(1);
+                                      });
+
+void InsideProgram::begin(runtime::Worker& worker) {
+    const Bytes message(task.bytes, std::byte{});
+    const double start = seconds_now();
+    for (std::uint64_t i = 0; i < task.count; ++i) {
+        for (int looks = 1; turn.load() != 2 * i + worker.id.core; ++looks)
+            if (looks % 1000 == 0) std::this_thread::yield();
+        worker.outbox().post(worker.id.node, inside_handler, message);
+    }
+    if (worker.id.core == 1) report(task, seconds_now() - start);
+}
+
+void run_inside(const Task& task) {
+    native::NativeOptions options;
+    options.cores = 2;
+    native::NativeBackend backend(options);
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "none";
+    runtime::Execution(backend, schedule, [&](NodeId) {
+        return std::make_unique<InsideProgram>(task);
+    }).run();
+}
+
+void run_node(bool active, const Task& task, native::Receive receive) {
     native::NativeOptions options;
     options.membership = native::membership_from_environment();
     options.fingerprint = runtime::task_types_fingerprint();
+    options.receive = receive;
     native::NativeBackend backend(options);
     if (active) {
         runtime::Schedule schedule;
@@ -197,11 +242,18 @@ void run_node(bool active, const Task& task) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 5) {
-        std::fprintf(stderr, "usage: %s seam|active latency|rate|gathered|bulk BYTES COUNT\n", argv[0]);
+    const std::string_view how = argc == 6 ? argv[5] : "auto";
+    if (argc < 5 || argc > 6 || (how != "auto" && how != "block" && how != "poll")) {
+        std::fprintf(stderr,
+                     "usage: %s seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]\n",
+                     argv[0]);
         return 2;
     }
     try {
+        if (std::string_view(argv[1]) == "inside") {
+            run_inside(Task::named("latency", std::stoul(argv[3]), std::stoul(argv[4])));
+            return 0;
+        }
         if (!native::membership_from_environment()) {
             native::LaunchOptions launch;
             launch.nodes = 2;
@@ -209,7 +261,10 @@ int main(int argc, char** argv) {
             return native::LocalLauncher().launch(launch);
         }
         run_node(std::string_view(argv[1]) == "active",
-                 Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])));
+                 Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])),
+                 how == "block"  ? native::Receive::block
+                 : how == "poll" ? native::Receive::poll
+                                 : native::Receive::automatic);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
         return 1;

@@ -29,6 +29,8 @@ enum class FrameKind : std::uint32_t {
     finish,   ///< end: nothing is under way any more
     goodbye,  ///< the last frame of a connection
     abort,    ///< the run cannot go on: which node was lost, and why
+    mark,     ///< flow control: tell me its number (64 bits) when you have handled what came before
+    handled,  ///< the answer
     table,    ///< rendezvous: the addresses of all nodes
     last = table
 };

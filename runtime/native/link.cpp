@@ -13,16 +13,18 @@ namespace heddle::native {
 
 namespace {
 
-// Messages below `small_bytes` are copied into batches of up to `batch_bytes`: for them a copy costs less
-// than a header, a hash and an entry of the gather list of their own.
-constexpr std::size_t small_bytes = 8 << 10;
-constexpr std::size_t batch_bytes = 64 << 10;
 constexpr std::size_t buffer_bytes = 256 << 10;
+
+/// What is read at most behind a large frame that goes to memory of its own: enough for a body's message and
+/// the next header. What is read beyond would be copied.
+constexpr std::size_t behind_bytes = 1 << 10;
+
+constexpr std::size_t large_kept_bytes = 4 << 20;
 
 /// How long nothing must have been written for a message to count as alone: a little more than a write takes.
 constexpr std::chrono::microseconds quiet{4};
 
-using Length = std::uint32_t;  ///< of a message in a batch
+using Length = SendQueue::Length;
 
 void append(std::vector<std::byte>& to, const void* data, std::size_t size) {
     const auto* bytes = static_cast<const std::byte*>(data);
@@ -35,38 +37,30 @@ Link::Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_
     : socket_(std::move(socket)),
       peer_(session.peer.rank),
       sealer_(session.send_key),
-      opener_(session.receive_key, std::max<std::uint64_t>(frame_bytes_max, batch_bytes)),
-      buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {
-    head_.reserve(sizeof(FrameHeader) + batch_bytes);
-}
+      opener_(session.receive_key, std::max<std::uint64_t>(frame_bytes_max, SendQueue::batch_bytes)),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
 
 // --- sending
 
-bool Link::Outgoing::small() const {
-    return kind == FrameKind::message && payload.size() < small_bytes && !body;
-}
-
 bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
-    const bool lone = payload.size() < small_bytes && !body;
-    {
-        const std::lock_guard lock(mutex_);
-        queue_.push_back({kind, std::move(payload), std::move(body)});
-        if (queue_.size() > 1) return false;  // whoever came first has told the sender, or is writing
-    }
-    return !(lone && write_at_once());
+    const auto [first, large] = queue_.post(kind, std::move(payload), std::move(body));
+    if (first) return !write_at_once(large);
+    // Whoever came first has told the sender, or is writing.
+    if (large) write_at_once(true);
+    return false;
 }
 
 /// True where nothing is left for the sender.
-bool Link::write_at_once() {
+bool Link::write_at_once(bool large) {
     const std::unique_lock lock(writing_, std::try_to_lock);
-    if (!lock || Clock::now() - last_write_ < quiet) return false;
-    if (write_waiting(1) == Flushed::blocked) return false;
-    const std::lock_guard posting(mutex_);
-    return queue_.empty();
+    if (!lock || blocked_.load(std::memory_order_relaxed)) return false;
+    if (!large && !heard_.load(std::memory_order_relaxed) && Clock::now() - last_write_ < quiet) return false;
+    return write_waiting(1) != Flushed::blocked && queue_.empty();
 }
 
 Link::Flushed Link::flush() {
     const std::lock_guard lock(writing_);
+    blocked_.store(false, std::memory_order_relaxed);
     return write_waiting(std::numeric_limits<int>::max());
 }
 
@@ -77,9 +71,7 @@ Link::Flushed Link::write_waiting(int rounds_max) {
         if (taken_next_ == taken_.size()) {
             taken_.clear();
             taken_next_ = 0;
-            const std::lock_guard lock(mutex_);
-            if (queue_.empty() || rounds++ == rounds_max) break;
-            std::swap(queue_, taken_);
+            if (rounds++ == rounds_max || !queue_.take(taken_)) break;
         }
         next_frame();
     }
@@ -87,48 +79,35 @@ Link::Flushed Link::write_waiting(int rounds_max) {
     return Flushed::all;
 }
 
-/// Makes the next frames of what was taken: as many small messages as fit, or one large one.
+/// Makes the next frames of what was taken: a batch, or one large message.
 void Link::next_frame() {
     head_.clear();
     tail_.clear();
-    middle_ = {};
     written_ = 0;
-    if (!taken_[taken_next_].small()) {
-        writing_now_ = std::move(taken_[taken_next_++]);
-        const auto& [kind, payload, body] = writing_now_;
-        middle_ = body ? std::span<const std::byte>(*body) : payload;
-        const FrameHeader first = sealer_.seal(body ? FrameKind::body : kind, middle_);
-        append(head_, &first, sizeof first);
-        if (!body) return;
-        const FrameHeader second = sealer_.seal(kind, payload);
-        append(tail_, &second, sizeof second);
-        append(tail_, payload.data(), payload.size());
+    writing_now_ = std::move(taken_[taken_next_++]);
+    auto& [kind, payload, body] = writing_now_;
+    middle_ = body ? std::span<const std::byte>(*body) : payload;
+    if (kind == FrameKind::batch) {
+        const FrameHeader header = sealer_.seal(kind, middle_.subspan(sizeof header));
+        std::memcpy(payload.data(), &header, sizeof header);
         return;
     }
-    writing_now_ = {};
-    head_.resize(sizeof(FrameHeader));
-    for (; taken_next_ < taken_.size() && taken_[taken_next_].small(); ++taken_next_) {
-        runtime::Bytes message = std::move(taken_[taken_next_].payload);
-        const auto length = static_cast<Length>(message.size());
-        append(head_, &length, sizeof length);
-        append(head_, message.data(), message.size());
-        if (head_.size() + sizeof length + small_bytes > sizeof(FrameHeader) + batch_bytes) {
-            ++taken_next_;
-            break;
-        }
-    }
-    const FrameHeader header = sealer_.seal(FrameKind::batch, std::span(head_).subspan(sizeof(FrameHeader)));
-    std::memcpy(head_.data(), &header, sizeof header);
+    const FrameHeader first = sealer_.seal(body ? FrameKind::body : kind, middle_);
+    append(head_, &first, sizeof first);
+    if (!body) return;
+    const FrameHeader second = sealer_.seal(kind, payload);
+    append(tail_, &second, sizeof second);
+    append(tail_, payload.data(), payload.size());
 }
 
 Link::Flushed Link::write_out() {
     if (broken_) {
-        const std::lock_guard lock(mutex_);
         queue_.clear();
         return Flushed::broken;
     }
     const std::span<const std::byte> all[] = {head_, middle_, tail_};
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
+        heard_.store(false, std::memory_order_relaxed);  // before the answer can come
         iovec parts[std::size(all)];
         msghdr message{};
         message.msg_iov = parts;
@@ -141,16 +120,21 @@ Link::Flushed Link::write_out() {
             if (!part.empty())
                 parts[message.msg_iovlen++] = {const_cast<std::byte*>(part.data()), part.size()};
         }
-        const auto count = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+        const auto count = message.msg_iovlen == 1
+                               ? send(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags)
+                               : sendmsg(socket_.get(), &message, flags);
         if (count >= 0) {
             written_ += static_cast<std::size_t>(count);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            blocked_.store(true, std::memory_order_relaxed);
             return Flushed::blocked;
         } else if (errno != EINTR) {
             broken_ = true;
             return Flushed::broken;
         }
     }
+    if (writing_now_.kind == FrameKind::batch) queue_.give_back(std::move(writing_now_.payload));
     writing_now_ = {};
     middle_ = {};
     head_.clear();
@@ -172,29 +156,52 @@ std::string Link::reason_of(const std::string& symptom) {
     return given_up_.empty() ? symptom : given_up_;
 }
 
-std::string Link::receive(const Handler& handle) {
+void Link::stop_receiving() {
+    shutdown(socket_.get(), SHUT_RD);
+}
+
+std::string Link::receive(const Handler& handle, When when) {
     // A bounded number of rounds, so that one busy node does not keep the others waiting.
     for (int round = 0; round < 16 && !ended_; ++round) {
-        const std::span<std::byte> room = in_large_ ? large_room_.subspan(large_filled_)
-                                                    : std::span(buffer_.get() + end_, buffer_bytes - end_);
-        const auto count = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+        iovec parts[2];
+        msghdr message{};
+        message.msg_iov = parts;
+        std::size_t room = 0;
+        const auto add = [&](std::byte* begin, std::size_t size) {
+            parts[message.msg_iovlen++] = {begin, size};
+            room += size;
+        };
+        const std::size_t large_left = in_large_ ? large_room_.size() - large_filled_ : 0;
+        if (in_large_) add(large_room_.data() + large_filled_, large_left);
+        add(buffer_.get() + end_, in_large_ ? behind_bytes : buffer_bytes - end_);
+        const bool waits = when == When::comes && round == 0;
+        const int flags = waits ? 0 : MSG_DONTWAIT;
+        const auto count = in_large_ ? recvmsg(socket_.get(), &message, flags)
+                                     : recv(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {};
         if (count < 0) return reason_of(error_text(errno));
         if (count == 0) return reason_of("connection closed");
-        (in_large_ ? large_filled_ : end_) += static_cast<std::size_t>(count);
+        heard_.store(true, std::memory_order_relaxed);
+        const auto came = static_cast<std::size_t>(count);
+        received_ += came;
+        large_filled_ += std::min(came, large_left);
+        end_ += came - std::min(came, large_left);
         if (std::string failure = parse(handle); !failure.empty()) return failure;
-        if (static_cast<std::size_t>(count) < room.size()) return {};
+        if (came < room) return {};
     }
     return {};
 }
 
-/// Handles all whole frames. Afterwards there is room to read into: in `large_`, or at the end of the buffer.
+/// Handles all whole frames. Afterwards there is room to read into: in `large_room_`, and at the end of the
+/// buffer.
 std::string Link::parse(const Handler& handle) {
     if (in_large_) {
         if (large_filled_ < header_.length) return {};
         in_large_ = have_header_ = false;
-        return take(header_, large_room_, handle);
+        if (std::string failure = take(header_, large_room_, handle); !failure.empty()) return failure;
+        // One huge message must not hold its memory for ever.
+        if (large_.size() > large_kept_bytes) runtime::Bytes().swap(large_);
     }
     for (;;) {
         const std::size_t available = end_ - begin_;
@@ -206,7 +213,7 @@ std::string Link::parse(const Handler& handle) {
             begin_ += sizeof header_;
             if (header_.kind != FrameKind::body) continue;
             if (body_) return "it sent a body without its message";
-            body_ = std::make_shared<runtime::Bytes>();
+            body_ = bodies_->make(header_.length);
             collect(*body_);
             if (in_large_) return {};
         } else if (header_.length <= available) {
@@ -221,7 +228,7 @@ std::string Link::parse(const Handler& handle) {
             break;
         }
     }
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    if (begin_ != end_) std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
     return {};

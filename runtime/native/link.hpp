@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/native/body_pool.hpp"
 #include "runtime/native/frame.hpp"
+#include "runtime/native/send_queue.hpp"
 
 namespace heddle::native {
 
@@ -22,10 +24,11 @@ public:
     int socket() const { return socket_.get(); }
 
     // --- any thread
-    /// Queues a frame (a message: the payload of one). Where nothing was written for a while and nobody
-    /// writes, it is written at once, which saves a lone message the way through the sender; in a stream of
-    /// messages waiting is better, for they then travel together. True where the sender has to be told.
-    /// `body`: what a message encloses; it is not copied.
+    /// Queues a frame (a message: the payload of one). Where nobody writes, the caller does it itself, which
+    /// saves the way through the sender: a large message, a lone one, and what has gathered to a large one.
+    /// Others wait for the sender, for they then travel together. Lone: nothing was written for a while, or
+    /// the peer has sent something since. True where the sender has to be told. `body`: what a message
+    /// encloses; it is not copied.
     bool post(FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
 
     // --- the sender
@@ -43,23 +46,26 @@ public:
     using Handler =
         std::function<void(FrameKind kind, std::span<const std::byte> payload, runtime::Body body)>;
 
+    enum class When : std::uint8_t {
+        now,   ///< returns where nothing has come
+        comes  ///< waits for something
+    };
+
     /// Reads what has come, and hands over each message and each other frame. Returns an empty string, or why
     /// the node is lost.
-    std::string receive(const Handler& handle);
+    std::string receive(const Handler& handle, When when = When::now);
+
+    /// Bytes that have been read.
+    std::uint64_t received() const { return received_; }
+
+    /// Nothing is read any more: wakes a receiver that waits. Any thread.
+    void stop_receiving();
 
     /// The other side has said goodbye: nothing more comes.
     bool ended() const { return ended_; }
 
 private:
-    struct Outgoing {
-        FrameKind kind;
-        runtime::Bytes payload;
-        runtime::Body body;
-
-        bool small() const;
-    };
-
-    bool write_at_once();
+    bool write_at_once(bool large);
     Flushed write_waiting(int rounds_max);
     void next_frame();
     Flushed write_out();
@@ -72,19 +78,21 @@ private:
     NodeId peer_;
 
     // Posting.
+    SendQueue queue_;
+    std::atomic<bool> heard_{true};     ///< something has come since the last write
+    std::atomic<bool> blocked_{false};  ///< the socket had no room: the sender waits for some
     std::mutex mutex_;
-    std::vector<Outgoing> queue_;
     std::string given_up_;
 
-    // The writer's own: who holds this mutex. What is being written: `head_`, a header or a whole batch; then
-    // the payload or the body of `writing_now_`, not copied; then `tail_`, the message of a body. `written_`:
-    // what the socket has taken of all.
+    // The writer's own: who holds this mutex. What is being written: `head_`, a header; then the payload or
+    // the body of `writing_now_`, not copied; then `tail_`, the message of a body. A batch has its header in
+    // front of its own payload. `written_`: what the socket has taken of all.
     std::mutex writing_;
     Deadline last_write_;
     Sealer sealer_;
-    std::vector<Outgoing> taken_;
+    std::vector<SendQueue::Parcel> taken_;
     std::size_t taken_next_ = 0;
-    Outgoing writing_now_{};
+    SendQueue::Parcel writing_now_{};
     std::vector<std::byte> head_, tail_;
     std::span<const std::byte> middle_;
     std::size_t written_ = 0;
@@ -92,6 +100,8 @@ private:
 
     // The receiver's own. Bytes [begin_, end_) of `buffer_` are not handled yet; a frame that does not fit
     // there is collected in `large_`, a body in memory of its own, which goes with the next message.
+    std::shared_ptr<BodyPool> bodies_ = std::make_shared<BodyPool>();
+    std::uint64_t received_ = 0;
     Opener opener_;
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t begin_ = 0;

@@ -1,8 +1,10 @@
 #include "runtime/native/mesh.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -29,6 +31,10 @@ constexpr std::chrono::seconds host_patience{8};
 constexpr std::chrono::seconds look_period{1};
 constexpr std::chrono::milliseconds farewell_max{200};
 
+/// How long the sender naps between the writes of a stream of messages: meanwhile they gather, and nobody has
+/// to wake it.
+constexpr std::chrono::microseconds nap{20};
+
 runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
     runtime::Bytes payload(sizeof node + reason.size());
     std::memcpy(payload.data(), &node, sizeof node);
@@ -43,6 +49,7 @@ struct Mesh::State {
     NodeId rank;
     NodeId nodes;
     std::vector<std::unique_ptr<Link>> links;  ///< by rank; none for this node. Complete once met
+    std::vector<std::unique_ptr<Flow>> flows;  ///< likewise
     Events events;
     std::atomic<bool> stopping{false};
 
@@ -72,10 +79,13 @@ struct Mesh::State {
 
     void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
     void send_all();
-    void sleep_until_work(const std::vector<Link*>& blocked);
+    void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
     void look_for_dead_hosts();
 
     void receive_all();
+    void receive_from_one(Link& link, Polling& polling);
+    void receive_from_many(Polling& polling);
+    bool receive_from(Link& link, Link::When when);
     void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
 
@@ -156,7 +166,9 @@ void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runti
 
 void Mesh::State::send_all() {
     std::vector<Link*> turn;
-    std::vector<Link*> blocked;  ///< their sockets have no room
+    std::vector<Link*> blocked;        ///< their sockets have no room
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
+    bool streams = false;              ///< there was something to write after the last sleep
     Deadline next_look = Clock::now() + look_period;
     for (;;) {
         // Read first: what was posted before the stop is still sent.
@@ -164,12 +176,15 @@ void Mesh::State::send_all() {
         {
             const std::lock_guard lock(sender_mutex);
             turn.swap(waiting);
-            sender_sleeps = turn.empty();
+            sender_sleeps = turn.empty() && !streams;
         }
         if (turn.empty()) {
             if (last && (blocked.empty() || is_lost())) return;
-            sleep_until_work(blocked);
-            turn.swap(blocked);
+            sleep_until_work(blocked, streams && !last ? std::chrono::nanoseconds(nap) : look_period);
+            streams = false;
+            turn = blocked;
+        } else {
+            streams = true;
         }
         for (Link* link : turn) {
             const bool is_blocked = link->flush() == Link::Flushed::blocked;
@@ -186,10 +201,11 @@ void Mesh::State::send_all() {
 }
 
 /// Until somebody posts, a blocked socket has room again, or it is time to look at the hosts.
-void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked) {
+void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max) {
     std::vector<pollfd> entries{{sender_wake.get(), POLLIN, 0}};
     for (const Link* link : blocked) entries.push_back({link->socket(), POLLOUT, 0});
-    poll(entries.data(), entries.size(), static_cast<int>(std::chrono::milliseconds(look_period).count()));
+    const timespec most{time_max.count() / 1'000'000'000, time_max.count() % 1'000'000'000};
+    ppoll(entries.data(), entries.size(), &most, nullptr);
     if (entries[0].revents) clear_event(sender_wake);
 }
 
@@ -201,6 +217,43 @@ void Mesh::State::look_for_dead_hosts() {
 // --- the receiver module
 
 void Mesh::State::receive_all() {
+    Polling polling(options.receive, options.core_is_free);
+    Link* alone = nullptr;
+    for (const auto& link : links)
+        if (link && nodes == 2) alone = link.get();
+    // One call that blocks is cheaper than two, of which one waits and one reads.
+    if (alone) receive_from_one(*alone, polling);
+    receive_from_many(polling);
+}
+
+/// False where nothing more comes from there.
+bool Mesh::State::receive_from(Link& link, Link::When when) {
+    const std::string failure =
+        link.receive([&](FrameKind kind, std::span<const std::byte> payload,
+                         runtime::Body body) { take(link, kind, payload, std::move(body)); },
+                     when);
+    if (stopping.load(std::memory_order_acquire)) return false;
+    if (!failure.empty()) lose(link.peer(), failure);
+    return failure.empty() && !link.ended();
+}
+
+/// Until the mesh stops, or nothing more comes.
+void Mesh::State::receive_from_one(Link& link, Polling& polling) {
+    // The only calls that do not say themselves that they must not wait are meant to.
+    fcntl(link.socket(), F_SETFL, fcntl(link.socket(), F_GETFL) & ~O_NONBLOCK);
+    const auto at_first = polling.never() ? Link::When::comes : Link::When::now;
+    Link::When when = at_first;
+    for (std::uint64_t before = link.received(); receive_from(link, when); before = link.received()) {
+        when = at_first;
+        if (link.received() != before) {
+            polling.found();
+        } else if (!polling.again()) {
+            when = Link::When::comes;
+        }
+    }
+}
+
+void Mesh::State::receive_from_many(Polling& polling) {
     const Descriptor set(epoll_create1(EPOLL_CLOEXEC));
     const auto watch = [&](int descriptor, Link* link) {
         epoll_event event{};
@@ -210,20 +263,18 @@ void Mesh::State::receive_all() {
     };
     watch(receiver_wake.get(), nullptr);
     for (const auto& link : links)
-        if (link) watch(link->socket(), link.get());
+        if (link && nodes > 2) watch(link->socket(), link.get());
     std::vector<epoll_event> events_seen(64);
+    int patience = 0;
     while (!stopping.load(std::memory_order_acquire)) {
-        const int count = epoll_wait(set.get(), events_seen.data(), static_cast<int>(events_seen.size()), -1);
+        const int count =
+            epoll_wait(set.get(), events_seen.data(), static_cast<int>(events_seen.size()), patience);
+        if (count > 0) polling.found();
+        patience = count > 0 || (nodes > 2 && polling.again()) ? 0 : -1;
         for (int i = 0; i < count; ++i) {
             Link* link = static_cast<Link*>(events_seen[static_cast<std::size_t>(i)].data.ptr);
-            if (!link) continue;
-            const std::string failure =
-                link->receive([&](FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
-                    take(*link, kind, payload, std::move(body));
-                });
-            if (!failure.empty() || link->ended())
+            if (link && !receive_from(*link, Link::When::now))
                 epoll_ctl(set.get(), EPOLL_CTL_DEL, link->socket(), nullptr);
-            if (!failure.empty()) lose(link->peer(), failure);
         }
     }
 }
@@ -235,6 +286,15 @@ void Mesh::State::take(Link& link, FrameKind kind, std::span<const std::byte> pa
             break;
         case FrameKind::padding:
             break;
+        case FrameKind::mark:
+            post(link, FrameKind::handled, runtime::Bytes(payload.begin(), payload.end()));
+            break;
+        case FrameKind::handled: {
+            std::uint64_t number = 0;
+            std::memcpy(&number, payload.data(), std::min(sizeof number, payload.size()));
+            flows[link.peer()]->handled(number);
+            break;
+        }
         case FrameKind::goodbye: {
             const std::lock_guard lock(mutex);
             ++parted;
@@ -259,6 +319,8 @@ void Mesh::State::lose(NodeId node, const std::string& reason) {
         if (std::exchange(lost, true)) return;
         changed.notify_all();
     }
+    for (const auto& flow : flows)
+        if (flow) flow->open();
     // The others are told first: when this process ends too, they must not take it for the cause.
     for (const auto& link : links)
         if (link && link->peer() != node && !link->ended())
@@ -281,12 +343,23 @@ Mesh::Mesh(const MeshOptions& options) : state_(std::make_unique<State>()) {
     state_->nodes = options.membership.nodes;
     state_->links.resize(state_->nodes);
     state_->connect_all();
+    state_->flows.resize(state_->nodes);
+    for (const auto& link : state_->links) {
+        if (!link) continue;
+        const auto post_mark = [state = state_.get(), to = link.get()](std::uint64_t number) {
+            const auto bytes = std::as_bytes(std::span(&number, 1));
+            state->post(*to, FrameKind::mark, runtime::Bytes(bytes.begin(), bytes.end()));
+        };
+        state_->flows[link->peer()] = std::make_unique<Flow>(options.window, post_mark);
+    }
 }
 
 Mesh::~Mesh() {
     state_->stopping.store(true, std::memory_order_release);
     signal_event(state_->sender_wake);
     signal_event(state_->receiver_wake);
+    for (const auto& link : state_->links)
+        if (link) link->stop_receiving();
     if (state_->sender.joinable()) state_->sender.join();
     if (state_->receiver.joinable()) state_->receiver.join();
 }
@@ -300,6 +373,21 @@ void Mesh::start(Events events) {
 void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     state_->post(*state_->links[to], kind, std::move(payload), std::move(body));
+}
+
+void Mesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) {
+    HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
+    Flow& flow = *state_->flows[to];
+    flow.before(message.size() + (body ? body->size() : 0), sender);
+    state_->post(*state_->links[to], FrameKind::message, std::move(message), std::move(body));
+    flow.after();
+}
+
+void Mesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
+    Flow& flow = *state_->flows[to];
+    flow.before(bytes, sender);
+    state_->post(*state_->links[to], FrameKind::padding, runtime::Bytes(bytes, std::byte{0}));
+    flow.after();
 }
 
 bool Mesh::part() {

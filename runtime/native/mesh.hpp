@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "runtime/native/flow.hpp"
 #include "runtime/native/membership.hpp"
+#include "runtime/native/polling.hpp"
 #include "runtime/native/transport.hpp"
 
 namespace heddle::native {
@@ -17,6 +19,9 @@ struct MeshOptions {
     std::string address;
     std::uint64_t frame_bytes_max = 0;
     std::chrono::milliseconds meeting_max{};
+    Receive receive = Receive::automatic;
+    std::uint64_t window = 8U << 20;          ///< see Flow
+    std::function<bool()> core_is_free = {};  ///< see Polling
 };
 
 class Mesh final : public Transport {
@@ -30,6 +35,8 @@ public:
 
     void start(Events events) override;
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
+    void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
     bool part() override;
 
 private:

@@ -49,6 +49,7 @@ struct NativeBackend::State {
     runtime::NodeProgram* program = nullptr;
     std::unique_ptr<Transport> transport;
     std::unique_ptr<Coordination> coordination;
+    std::atomic<std::uint32_t> resting{0};  ///< workers that park
     std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> delivered{0};
 
@@ -158,9 +159,10 @@ void NativeBackend::State::meet() {
         transport = std::make_unique<MpiMesh>(
             MpiMeshOptions{*options.membership, options.fingerprint, *options.mpi, spin.count() > 0});
     } else {
-        transport =
-            std::make_unique<Mesh>(MeshOptions{*options.membership, options.fingerprint, options.address,
-                                               options.frame_bytes_max, options.meeting_max});
+        transport = std::make_unique<Mesh>(
+            MeshOptions{*options.membership, options.fingerprint, options.address, options.frame_bytes_max,
+                        options.meeting_max, options.receive, options.window,
+                        [this] { return resting.load(std::memory_order_relaxed) != 0; }});
     }
     coordination = std::make_unique<Coordination>(
         rank, topology.nodes,
@@ -290,7 +292,9 @@ void NativeBackend::park(Context& context, Time deadline) {
     // Rounded up, and never beyond what the steady clock can say.
     const auto until =
         deadline == never ? Deadline::max() : zero + std::chrono::ceil<Clock::duration>(deadline);
+    state_->resting.fetch_add(1, std::memory_order_relaxed);
     state_->parkers[context.id.core].park(until, state.spin);
+    state_->resting.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
@@ -303,19 +307,19 @@ void NativeBackend::compute(Context&, runtime::Work work, const std::function<vo
     keep_busy(from_seconds(work.flops / state_->options.core_speed));
 }
 
-void NativeBackend::send(Context&, NodeId to, Bytes message, runtime::Enclosure enclosure) {
+void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::Enclosure enclosure) {
     State& state = *state_;
     const std::size_t largest = std::max(message.size(), enclosure.body ? enclosure.body->size() : 0);
     if (largest > state.options.frame_bytes_max)
         throw Error(fmt::format("a message of {} bytes is larger than the {} that may travel at once",
                                 largest, state.options.frame_bytes_max),
                     "send it in parts, or raise the largest frame");
-    for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes)) {
-        state.transport->post(to, FrameKind::padding,
-                              Bytes(std::min(left, padding_frame_bytes), std::byte{0}), {});
-    }
+    // The receiver has the number after the workers'; only workers may wait.
+    const auto sender = context.id.core < state.topology.cores ? Sender::worker : Sender::handler;
+    for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes))
+        state.transport->pad(to, std::min(left, padding_frame_bytes), sender);
     state.sent.fetch_add(1, std::memory_order_seq_cst);
-    state.transport->post(to, FrameKind::message, std::move(message), std::move(enclosure.body));
+    state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
 }
 
 bool NativeBackend::poll(Context&) {

@@ -14,6 +14,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
+#include "runtime/native/polling.hpp"
 
 namespace heddle::native {
 
@@ -30,7 +31,10 @@ struct NativeOptions {
 
     std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
-    std::uint32_t frame_bytes_max = 1U << 30;      ///< largest message between nodes
+    std::uint32_t frame_bytes_max = 1U << 30;  ///< largest message between nodes
+    Receive receive = Receive::automatic;      ///< TCP: how the receiver waits for messages
+    std::uint64_t window =
+        8U << 20;  ///< TCP: bytes to one other node that may be under way until workers wait
     std::chrono::milliseconds meeting_max{10000};  ///< TCP: how long to wait for the others at the start
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
@@ -65,7 +69,7 @@ public:
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
 
     /// Throws Error for a message of more than `frame_bytes_max`. Padding goes ahead of it, in frames of its
-    /// own.
+    /// own. Holds a worker back while more than `window` is under way to that node; a handler never.
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
     bool poll(runtime::Context& context) override;

@@ -3,13 +3,18 @@
 // is for coordination.hpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "runtime/native/frame.hpp"
 
 namespace heddle::native {
+
+/// Who sends: a handler is never held back.
+enum class Sender : std::uint8_t { worker, handler };
 
 class Transport {
 public:
@@ -32,6 +37,16 @@ public:
 
     /// Queues a frame for another node. Any thread. Frames from one thread to one node arrive in order.
     virtual void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) = 0;
+
+    /// Sends a message. A worker may be held back while too much is under way to that node.
+    virtual void send(NodeId to, runtime::Bytes message, runtime::Body body, [[maybe_unused]] Sender sender) {
+        post(to, FrameKind::message, std::move(message), std::move(body));
+    }
+
+    /// Sends a frame of padding, as part of a message that follows.
+    virtual void pad(NodeId to, std::uint64_t bytes, [[maybe_unused]] Sender sender) {
+        post(to, FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
+    }
 
     /// Says goodbye to all others and waits for theirs. False where a node was lost.
     virtual bool part() = 0;

@@ -1,0 +1,30 @@
+// Memory of bodies that have been received and let go, for the next ones: fresh memory of the system is
+// touched for the first time page by page, which takes longer than receiving into it does. Keeps little.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/backend.hpp"
+
+namespace heddle::native {
+
+class BodyPool : public std::enable_shared_from_this<BodyPool> {
+public:
+    /// A body of `size` bytes that are not filled. Its memory comes back when nobody holds it any more, on
+    /// any thread, also after the last of the pool's other users is gone.
+    runtime::Body make(std::size_t size);
+
+private:
+    static constexpr std::size_t spare_max = 4;
+    static constexpr std::size_t spare_bytes_max = 4 << 20;  ///< of one
+
+    void take_back(runtime::Bytes* bytes);
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<runtime::Bytes>> spare_;
+};
+
+}  // namespace heddle::native

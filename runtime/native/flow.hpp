@@ -1,0 +1,49 @@
+// Flow control of messages to one node: how much of what was sent it has not handled yet. A sender marks
+// places in the stream of its messages; the receiver, when it has handled what comes before a mark, answers
+// with the mark's number, behind whatever its handlers have sent meanwhile. Workers wait where too much is
+// under way; handlers count and never wait, so that receiving always goes on and nobody waits in a circle.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+
+#include "runtime/native/transport.hpp"
+
+namespace heddle::native {
+
+class Flow {
+public:
+    /// `window`: bytes that may be under way. A larger message goes alone. `post_mark` sends a mark with its
+    /// number; called on the threads that send.
+    Flow(std::uint64_t window, std::function<void(std::uint64_t number)> post_mark);
+
+    /// Before a message of `bytes` is sent: counts it, and lets a worker wait for its turn. Several workers
+    /// may exceed the window by the message of each.
+    void before(std::uint64_t bytes, Sender sender);
+
+    /// After it: sends a mark now and then.
+    void after();
+
+    /// The other side has handled all up to mark `number`. The receiver's thread.
+    void handled(std::uint64_t number);
+
+    /// The other side is gone: nobody waits any more.
+    void open();
+
+private:
+    void mark(std::unique_lock<std::mutex>& lock);
+
+    const std::uint64_t window_;
+    const std::function<void(std::uint64_t)> post_mark_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    // Bytes since the beginning; a mark's number is how many went before it.
+    std::uint64_t sent_ = 0;
+    std::uint64_t marked_ = 0;
+    std::uint64_t handled_ = 0;
+    bool open_ = false;
+};
+
+}  // namespace heddle::native

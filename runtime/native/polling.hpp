@@ -1,0 +1,89 @@
+// How a receiver waits: blocking, looking again and again, or looking for a short while after something has
+// come. EARTH has both of the first: its run-time system 1.2 polls, 2.0 blocks (Tremblay et al.).
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/relax.hpp"
+#include "runtime/native/socket.hpp"
+
+namespace heddle::native {
+
+enum class Receive : std::uint8_t {
+    automatic,  ///< looks for a short while after something has come, where nobody else wants the core
+    block,
+    poll  ///< looks all the time: takes a core for itself
+};
+
+class Polling {
+public:
+    /// `core_is_free`: whether a core of the node has nothing better to do just now.
+    Polling(Receive how, std::function<bool()> core_is_free)
+        : how_(how), core_is_free_(std::move(core_is_free)) {}
+
+    bool never() const { return how_ == Receive::block; }
+
+    /// Something has come.
+    void found() {
+        if (looks_ != 0 && how_ == Receive::automatic) {
+            const Deadline now = Clock::now();
+            if (now > end_ + for_long) {
+                crowded(now);
+            } else {
+                truce_ = truce_min;
+            }
+        }
+        looks_ = 0;
+    }
+
+    /// Nothing has come. True: look again, false: block. Lets others have the core now and then.
+    bool again() {
+        if (never()) return false;
+        const bool polite = ++looks_ % looks_between_yields == 0;
+        if (how_ == Receive::automatic) {
+            if (!core_is_free_ || !core_is_free_()) return false;
+            if (looks_ == 1 || polite) {
+                const Deadline now = Clock::now();
+                if (looks_ == 1) end_ = now + for_long;
+                if (now > end_ + for_long) crowded(now);
+                if (now >= end_ || now < truce_end_) {
+                    looks_ = 0;
+                    return false;
+                }
+            }
+        }
+        if (polite) {
+            sched_yield();
+        } else {
+            relax();
+        }
+        return true;
+    }
+
+private:
+    static constexpr std::chrono::microseconds for_long{50};
+    static constexpr std::chrono::milliseconds truce_min{10}, truce_max{1000};
+    static constexpr std::uint32_t looks_between_yields = 16;
+
+    /// Looking took much longer than it may: another process had the core. Who waits in the system gets a
+    /// core as soon as something comes; who has used up its time by looking does not.
+    void crowded(Deadline now) {
+        truce_end_ = now + truce_;
+        truce_ = std::min(2 * truce_, truce_max);
+    }
+
+    Receive how_;
+    std::function<bool()> core_is_free_;
+    std::uint32_t looks_ = 0;
+    Deadline end_;
+    Deadline truce_end_;  ///< until then it blocks
+    std::chrono::milliseconds truce_ = truce_min;
+};
+
+}  // namespace heddle::native

@@ -1,0 +1,71 @@
+#include "runtime/native/send_queue.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace heddle::native {
+
+SendQueue::Posted SendQueue::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+    const bool small = kind == FrameKind::message && payload.size() < small_bytes && !body;
+    const std::lock_guard lock(mutex_);
+    if (closed_ && (kind == FrameKind::mark || kind == FrameKind::handled)) return {false, false};
+    closed_ = closed_ || kind == FrameKind::goodbye;
+    const bool first = waiting_.empty();
+    if (small) {
+        add_to_batch(payload);
+    } else {
+        waiting_.push_back({kind, std::move(payload), std::move(body)});
+    }
+    const Parcel& last = waiting_.back();
+    const std::size_t large_bytes = last.kind == FrameKind::batch ? batch_bytes / 2 : small_bytes;
+    const bool large = last.body || last.payload.size() >= large_bytes;
+    return {first, large};
+}
+
+void SendQueue::add_to_batch(const runtime::Bytes& message) {
+    const auto length = static_cast<Length>(message.size());
+    const std::size_t added = sizeof length + message.size();
+    const auto fits = [&](const Parcel& parcel) {
+        return parcel.kind == FrameKind::batch &&
+               parcel.payload.size() + added <= sizeof(FrameHeader) + batch_bytes;
+    };
+    if (waiting_.empty() || !fits(waiting_.back())) {
+        Parcel batch{FrameKind::batch, {}, {}};
+        if (spare_.empty()) {
+            batch.payload.reserve(sizeof(FrameHeader) + batch_bytes);
+        } else {
+            batch.payload = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        batch.payload.resize(sizeof(FrameHeader));
+        waiting_.push_back(std::move(batch));
+    }
+    runtime::Bytes& batch = waiting_.back().payload;
+    const std::size_t end = batch.size();
+    batch.resize(end + added);
+    std::memcpy(batch.data() + end, &length, sizeof length);
+    if (length != 0) std::memcpy(batch.data() + end + sizeof length, message.data(), message.size());
+}
+
+bool SendQueue::take(std::vector<Parcel>& to) {
+    const std::lock_guard lock(mutex_);
+    std::swap(to, waiting_);
+    return !to.empty();
+}
+
+bool SendQueue::empty() {
+    const std::lock_guard lock(mutex_);
+    return waiting_.empty();
+}
+
+void SendQueue::clear() {
+    const std::lock_guard lock(mutex_);
+    waiting_.clear();
+}
+
+void SendQueue::give_back(runtime::Bytes batch) {
+    const std::lock_guard lock(mutex_);
+    if (spare_.size() < spare_max) spare_.push_back(std::move(batch));
+}
+
+}  // namespace heddle::native

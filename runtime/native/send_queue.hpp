@@ -1,0 +1,57 @@
+// What waits to be written to one connection. Small messages are packed into batches when they are posted, so
+// their memory stays with the thread that made it, and whoever writes finds whole buffers. Knows no socket.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "runtime/native/frame.hpp"
+
+namespace heddle::native {
+
+class SendQueue {
+public:
+    // Messages below `small_bytes` are copied into batches of up to `batch_bytes`: for them a copy costs less
+    // than a header, a hash and an entry of the gather list of their own.
+    static constexpr std::size_t small_bytes = 8 << 10;
+    static constexpr std::size_t batch_bytes = 64 << 10;
+
+    using Length = std::uint32_t;  ///< of a message in a batch
+
+    /// A frame to be. The payload of a batch begins with room for its frame's header.
+    struct Parcel {
+        FrameKind kind = FrameKind::padding;
+        runtime::Bytes payload;
+        runtime::Body body;
+    };
+
+    /// What a post has found.
+    struct Posted {
+        bool first;     ///< nothing waited before
+        bool worth_it;  ///< what waits is worth a write of its own
+    };
+    /// Flow control after a goodbye is of no use, and forgotten.
+    Posted post(FrameKind kind, runtime::Bytes payload, runtime::Body body);
+
+    /// Swaps what waits with `to`, which is empty. False where nothing waits.
+    bool take(std::vector<Parcel>& to);
+    bool empty();
+    void clear();
+
+    /// The memory of a batch that has been written, for one of the next.
+    void give_back(runtime::Bytes batch);
+
+private:
+    void add_to_batch(const runtime::Bytes& message);
+
+    static constexpr std::size_t spare_max = 4;
+
+    std::mutex mutex_;
+    bool closed_ = false;  ///< a goodbye has been posted
+    std::vector<Parcel> waiting_;
+    std::vector<runtime::Bytes> spare_;
+};
+
+}  // namespace heddle::native
