@@ -157,13 +157,25 @@ TEST(Config, TheResolvedConfigurationNamesEveryKey) {
     const std::string yaml = resolved_yaml(read(full));
     for (const std::string& key : known_keys(workloads::find("fib"))) {
         const std::string name = key.substr(key.rfind('.') + 1);
-        if (key == "platform.file") continue;
+        if (key == "platform.file" || key == "platform.transport") continue;  // not of this world
         EXPECT_THAT(yaml, HasSubstr(name + ": ")) << key;
     }
     EXPECT_THAT(yaml, HasSubstr("unit_cost: 30f\n"));
     EXPECT_THAT(yaml, HasSubstr("platform.nodes: [1,64]\n"));
     EXPECT_THAT(resolved_json(read("workload: {name: uts}")), Not(HasSubstr("probability")));
     EXPECT_THAT(resolved_json(read("workload: {name: fib}")), Not(HasSubstr("network")));
+}
+
+TEST(Config, ATransportIsResolvedWhereMessagesTravelNatively) {
+    EXPECT_EQ(read("workload: {name: fib}").transport, Transport::tcp);
+    const Experiment mpi = read("workload: {name: fib}\nplatform: {transport: mpi}");
+    EXPECT_EQ(mpi.transport, Transport::mpi);
+    EXPECT_THAT(resolved_json(mpi), HasSubstr(R"("transport":"mpi")"));
+    EXPECT_THAT(resolved_json(read("workload: {name: fib}\nplatform: {nodes: 2}")),
+                HasSubstr(R"("transport":"tcp")"));
+    EXPECT_THAT(resolved_json(read("workload: {name: fib}")), Not(HasSubstr("transport")));
+    EXPECT_THAT(resolved_json(read("workload: {name: fib}\nplatform: {transport: mpi}\nbackend: sim")),
+                Not(HasSubstr("transport")));
 }
 
 TEST(Config, ACellIsNamedByWhatChangesItsRun) {

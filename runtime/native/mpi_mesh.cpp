@@ -9,13 +9,13 @@
 #define MPICH_SKIP_MPICXX 1
 #include <fmt/format.h>
 #include <mpi.h>
-#include <sched.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -47,6 +47,7 @@ constexpr int receiving_max = 64;
 // for a short while after something has moved, then with pauses that grow with the time of idleness: short
 // ones where pieces are on their way, which move only while somebody looks.
 constexpr std::chrono::microseconds look_time{20};
+constexpr std::chrono::microseconds pause_min{1};
 constexpr std::chrono::microseconds pause_under_way_max{20};
 constexpr std::chrono::microseconds pause_max{1000};
 constexpr std::chrono::microseconds pause_max_beside{200};  ///< where a core is left for it
@@ -78,6 +79,8 @@ void start_mpi(World& the) {
     if (initialized) {
         MPI_Query_thread(&provided);
     } else {
+        // Open MPI yields in every call where it knows of more ranks than cores; see `pause`.
+        setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     }
     the.started = true;
@@ -196,7 +199,7 @@ struct MpiMesh::State {
     void carry();
     bool send_posted();
     void send_batch(NodeId node);
-    void send(NodeId node, FrameKind kind, std::shared_ptr<const Bytes> bytes);
+    void send(NodeId node, FrameKind kind, const std::shared_ptr<const Bytes>& bytes);
     bool finish_sends();
     bool begin_receives();
     bool finish_receives();
@@ -287,7 +290,7 @@ bool MpiMesh::State::send_posted() {
             continue;
         }
         send_batch(frame.to);
-        if (frame.body) send(frame.to, FrameKind::body, std::move(frame.body));
+        if (frame.body) send(frame.to, FrameKind::body, frame.body);
         send(frame.to, frame.kind, std::make_shared<const Bytes>(std::move(frame.payload)));
     }
     taken.clear();
@@ -301,7 +304,7 @@ void MpiMesh::State::send_batch(NodeId node) {
     send(node, FrameKind::batch, std::make_shared<const Bytes>(std::exchange(batches[node], {})));
 }
 
-void MpiMesh::State::send(NodeId node, FrameKind kind, std::shared_ptr<const Bytes> bytes) {
+void MpiMesh::State::send(NodeId node, FrameKind kind, const std::shared_ptr<const Bytes>& bytes) {
     const bool together = options.mpi.together;
     const int tag = (together ? static_cast<int>(rank) * tags_of_a_node : 0) + 2 * static_cast<int>(kind);
     for (std::size_t begin = 0;;) {
@@ -407,16 +410,14 @@ void MpiMesh::State::take(NodeId from, FrameKind kind, Bytes bytes) {
 }
 
 void MpiMesh::State::pause(Clock::duration idle) {
-    if (options.spin && idle < look_time) return;
+    if (idle < look_time) return;
     const bool under_way = !sending.empty() || !with_pieces.empty();
-    const Clock::duration longest = under_way      ? pause_under_way_max
-                                    : options.spin ? pause_max_beside
-                                                   : pause_max;
-    const Clock::duration wait = std::min(idle / 8, longest);
-    if (wait < std::chrono::microseconds(1)) {
-        sched_yield();
-        return;
-    }
+    const Clock::duration longest = under_way           ? pause_under_way_max
+                                    : options.core_left ? pause_max_beside
+                                                        : pause_max;
+    // It sleeps rather than yields: a yield lets others have a whole slice of time, a sleep ends when it
+    // should.
+    const Clock::duration wait = std::clamp<Clock::duration>(idle / 8, pause_min, longest);
     std::unique_lock lock(mutex);
     sleeps = true;
     posted.wait_for(lock, wait,

@@ -36,7 +36,7 @@ struct MpiMeshOptions {
     Membership membership;
     std::uint64_t fingerprint = 0;
     MpiOptions mpi;
-    bool spin = false;  ///< there is a core on which to look without pause for a short while
+    bool core_left = false;  ///< the workers leave a core to the thread: it may look more often
 };
 
 class MpiMesh final : public Transport {
