@@ -71,18 +71,15 @@ void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
                       from);
         return;
     }
-    const auto turn = mailbox_.begin([&] {
-        return Mail{from, Bytes(message.begin(), message.end()), std::move(body)};
-    });
-    if (turn == Mailbox::Turn::other) return;
-    if (turn == Mailbox::Turn::mine) handle(from, message, std::move(body));
-    handle_waiting();
+    mailbox_.begin();
+    handle(from, message, std::move(body));
+    while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));
 }
 
 void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
                         Body body) {
-    const auto turn = mailbox_.begin([&] {
-        return Mail{id_, whole_message(handler, message), std::move(body)};
+    const auto turn = mailbox_.begin_or_leave(&caller != &receiver_, [&] {
+        return Mail{whole_message(handler, message), std::move(body)};
     });
     if (turn == Mailbox::Turn::other) return;
     // The handlers take the caller's time; and as always, nobody acts meanwhile.
@@ -95,10 +92,13 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
         body_.reset();
         receiver_outbox_->flush();
     }
-    handle_waiting();
-    const Time cost = receiver_.clock - caller.clock;
-    receiver_.clock = clock;
-    receiver_.horizon = horizon;
+    Time cost{};
+    const auto end_turn = [&] {
+        cost = receiver_.clock - caller.clock;
+        receiver_.clock = clock;
+        receiver_.horizon = horizon;
+    };
+    while (auto mail = mailbox_.next(end_turn)) handle(id_, mail->message, std::move(mail->body));
     if (cost > Time::zero()) caller.charge(cost);
 }
 
@@ -124,10 +124,6 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     if (received != 0) termination_.received(received);
     body_.reset();
     receiver_outbox_->flush();
-}
-
-void Node::handle_waiting() {
-    while (auto mail = mailbox_.next()) handle(mail->from, mail->message, std::move(mail->body));
 }
 
 void Node::wake_one(Context& caller) {
