@@ -54,8 +54,10 @@ public:
     std::optional<Mail> next(const End& end) {
         const SpinLock::Guard guard(lock_);
         if (first_ == waiting_.size()) {
-            waiting_.clear();
-            first_ = 0;
+            if (first_ != 0) {
+                waiting_.clear();
+                first_ = 0;
+            }
             end();
             taken_ = false;
             return std::nullopt;
@@ -75,7 +77,7 @@ private:
         return waiting_.size();  // with what has been handled: it is given back when the turn ends
     }
 
-    SpinLock lock_;
+    alignas(64) SpinLock lock_;
     bool taken_ = false;
     std::vector<Mail> waiting_;
     std::size_t first_ = 0;

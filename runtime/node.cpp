@@ -79,24 +79,32 @@ void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
 void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
                         Body body) {
     const auto turn = mailbox_.begin_or_leave(&caller != &receiver_, [&] {
+        // What runs before the post returns need not be counted: the caller is active, or a message that
+        // makes it act is not counted as received yet.
+        if (handler.makes_work()) termination_.sent().fetch_add(1, std::memory_order_seq_cst);
         return Mail{whole_message(handler, message), std::move(body)};
     });
     if (turn == Mailbox::Turn::other) return;
-    // The handlers take the caller's time; and as always, nobody acts meanwhile.
-    const Time clock = std::exchange(receiver_.clock, caller.clock);
-    const Time horizon = std::exchange(receiver_.horizon, never);
+    // The handlers take the caller's time; and as always, nobody acts meanwhile. Written only where something
+    // changes: the workers of a node would pass these lines to and fro.
+    const auto set = [](Time& time, Time value) {
+        if (time != value) time = value;
+    };
+    const Time clock = receiver_.clock;
+    const Time horizon = receiver_.horizon;
+    set(receiver_.clock, caller.clock);
+    set(receiver_.horizon, never);
     if (turn == Mailbox::Turn::mine) {
-        body_ = std::move(body);
+        if (body) body_ = std::move(body);
         handler.run()(*this, id_, message);
-        if (handler.makes_work()) termination_.received(1);
-        body_.reset();
+        if (body_) body_.reset();
         receiver_outbox_->flush();
     }
     Time cost{};
     const auto end_turn = [&] {
         cost = receiver_.clock - caller.clock;
-        receiver_.clock = clock;
-        receiver_.horizon = horizon;
+        set(receiver_.clock, clock);
+        set(receiver_.horizon, horizon);
     };
     while (auto mail = mailbox_.next(end_turn)) handle(id_, mail->message, std::move(mail->body));
     if (cost > Time::zero()) caller.charge(cost);
