@@ -85,15 +85,8 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
         return Mail{whole_message(handler, message), std::move(body)};
     });
     if (turn == Mailbox::Turn::other) return;
-    // The handlers take the caller's time; and as always, nobody acts meanwhile. Written only where something
-    // changes: the workers of a node would pass these lines to and fro.
-    const auto set = [](Time& time, Time value) {
-        if (time != value) time = value;
-    };
-    const Time clock = receiver_.clock;
-    const Time horizon = receiver_.horizon;
-    set(receiver_.clock, caller.clock);
-    set(receiver_.horizon, never);
+    // The handlers take the caller's time; and as always, nobody acts meanwhile.
+    const Context::Standing own = receiver_.stand_in_for(caller);
     if (turn == Mailbox::Turn::mine) {
         if (body) body_ = std::move(body);
         handler.run()(*this, id_, message);
@@ -101,11 +94,7 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
         receiver_outbox_->flush();
     }
     Time cost{};
-    const auto end_turn = [&] {
-        cost = receiver_.clock - caller.clock;
-        set(receiver_.clock, clock);
-        set(receiver_.horizon, horizon);
-    };
+    const auto end_turn = [&] { cost = receiver_.stand_back(caller, own); };
     while (auto mail = mailbox_.next(end_turn)) handle(id_, mail->message, std::move(mail->body));
     if (cost > Time::zero()) caller.charge(cost);
 }
