@@ -30,6 +30,8 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.bandwidth = experiment.platform.network.bandwidth;
     options.membership = native::membership_from_environment();
     options.fingerprint = runtime::task_types_fingerprint();
+    options.receive = static_cast<native::Receive>(experiment.transport.receive);
+    options.window = experiment.transport.window_bytes;
     return std::make_unique<native::NativeBackend>(std::move(options));
 }
 

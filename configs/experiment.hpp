@@ -23,6 +23,13 @@ enum class Backend : std::uint8_t { native, sim, inprocess };
 const char* name(Backend backend);
 std::vector<std::string> backend_names();
 
+/// How messages travel between the nodes of a native run.
+struct Transport {
+    enum class Receive : std::uint8_t { automatic, block, poll };  ///< as native::Receive
+    Receive receive = Receive::automatic;
+    std::uint64_t window_bytes = 8U << 20;
+};
+
 /// One line of the `compare` section: a dotted key and the values it is to take.
 struct Comparison {
     std::string key;
@@ -36,6 +43,7 @@ struct Experiment {
     Settings settings;                      ///< the workload's
     Platform platform;
     runtime::Schedule schedule;
+    Transport transport;
     Backend backend = Backend::native;
     std::uint64_t seed = 1;
     std::uint32_t repeat = 1;
