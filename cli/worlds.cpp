@@ -37,6 +37,8 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
         options.mpi.emplace();
     }
     options.fingerprint = runtime::task_types_fingerprint();
+    options.receive = static_cast<native::Receive>(experiment.messages.receive);
+    options.window = experiment.messages.window_bytes;
     return std::make_unique<native::NativeBackend>(std::move(options));
 }
 

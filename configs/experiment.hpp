@@ -27,6 +27,13 @@ const char* name(Backend backend);
 const char* name(Transport transport);
 std::vector<std::string> backend_names();
 
+/// How messages travel between the nodes of a native run.
+struct Messages {
+    enum class Receive : std::uint8_t { automatic, block, poll };  ///< as native::Receive
+    Receive receive = Receive::automatic;
+    std::uint64_t window_bytes = 8U << 20;
+};
+
 /// One line of the `compare` section: a dotted key and the values it is to take.
 struct Comparison {
     std::string key;
@@ -40,6 +47,7 @@ struct Experiment {
     Settings settings;                      ///< the workload's
     Platform platform;
     runtime::Schedule schedule;
+    Messages messages;
     Backend backend = Backend::native;
     Transport transport = Transport::tcp;
     std::uint64_t seed = 1;

@@ -279,6 +279,24 @@ void add_schedule(std::vector<Field>& all) {
         [](auto& e) -> auto& { return e.schedule.aggregate_bytes; }));
 }
 
+void add_transport(std::vector<Field>& all) {
+    static const std::vector<std::string> ways{"auto", "block", "poll"};
+    all.push_back(choice(
+        "transport.receive", ways,
+        "natively, how a node waits for messages: auto looks for a short while after one has come, where a "
+        "core "
+        "is free, and then sleeps; block sleeps at once; poll always looks",
+        [](const Experiment& e) { return ways[static_cast<std::size_t>(e.messages.receive)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.messages.receive = static_cast<Messages::Receive>(index);
+        }));
+    all.push_back(quantity(
+        "transport.window", Kind::bytes, parse_bytes, print_bytes, 4096, 1e12,
+        "natively, how much may be under way to one other node before workers wait; a larger message goes "
+        "alone",
+        [](auto& e) -> auto& { return e.messages.window_bytes; }));
+}
+
 std::vector<Field> make_fields() {
     std::vector<Field> all;
     all.push_back(text(
@@ -286,6 +304,7 @@ std::vector<Field> make_fields() {
         [](auto& e) -> auto& { return e.name; }));
     add_platform(all);
     add_schedule(all);
+    add_transport(all);
     all.push_back(choice(
         "backend", backend_names(), "the world that it runs in",
         [](const Experiment& e) { return name(e.backend); },

@@ -47,6 +47,8 @@ Json shown(const Settings& settings, const Setting& setting) {
 /// Whether a key means something in the experiment's world. Natively the machine is what it is; a platform
 /// file says what the YAML does not.
 bool applies(const std::string& key, const Experiment& experiment) {
+    if (key.starts_with("transport."))
+        return experiment.backend == Backend::native && experiment.is_stated(key);
     if (!key.starts_with("platform.")) return true;
     const bool count = key == "platform.nodes" || key == "platform.cores";
     if (count && experiment.platform.cores == 0 && key == "platform.cores") return false;

@@ -104,6 +104,30 @@ struct Context {
 
     /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
     void charge(Time cost);
+
+    struct Standing {
+        Time clock;
+        Time horizon;
+    };
+    /// From now on, to `stand_back`, this context acts in the time of `caller`, in one go. Written only where
+    /// something changes: workers that take turns would pass the line to and fro.
+    Standing stand_in_for(const Context& caller) {
+        const Standing own{clock, horizon};
+        take({caller.clock, never});
+        return own;
+    }
+    /// Returns what was charged to it, for `caller` to be charged.
+    Time stand_back(const Context& caller, Standing own) {
+        const Time cost = clock - caller.clock;
+        take(own);
+        return cost;
+    }
+
+private:
+    void take(Standing other) {
+        if (clock != other.clock) clock = other.clock;
+        if (horizon != other.horizon) horizon = other.horizon;
+    }
 };
 
 /// What a node runs: the scheduler implements this, a backend calls it.
@@ -163,7 +187,8 @@ public:
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
-    /// Sends a message to another node (never to the caller's own). Does not block. Messages from one context
+    /// Sends a message to another node (never to the caller's own). May hold a worker back while too much is
+    /// under way there; in a handler it does not block. Messages from one context
     /// to one node arrive in order where they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 

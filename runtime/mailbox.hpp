@@ -1,5 +1,6 @@
-// Who may run handlers on a node: one at a time, the receiver or a worker that sends to its own node. Nobody
-// waits for his turn: what comes meanwhile is left here, for the one whose turn it is. Runs nothing itself.
+// Who may run handlers on a node: one at a time, the receiver or a worker that sends to its own node. The
+// receiver waits for its turn, so that what comes from the network never gathers here; a worker leaves its
+// message to the one whose turn it is. Turns are short, for handlers are. Runs nothing itself.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/relax.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
 
-/// One message for a node.
+/// One message of a node to itself.
 struct Mail {
-    NodeId from;
     Bytes message;
     Body body;
 };
@@ -28,12 +29,19 @@ public:
         other   ///< somebody else will handle it
     };
 
+    /// Waits until it is the caller's turn. Not for handlers, which have the turn already.
+    void begin() {
+        while (!free_to_take()) relax();
+    }
+
     /// A message has come. `make_mail()` makes what is left of it where somebody else has the turn.
+    /// `patient`: the caller is no handler, and waits where much has been left.
     template <class MakeMail>
-    Turn begin(const MakeMail& make_mail) {
-        {
-            const SpinLock::Guard guard(lock_);
-            if (!std::exchange(taken_, true)) return Turn::mine;
+    Turn begin_or_leave(bool patient, const MakeMail& make_mail) {
+        for (;;) {
+            if (free_to_take()) return Turn::mine;
+            if (!patient || waits() < many) break;
+            relax();
         }
         Mail mail = make_mail();
         const SpinLock::Guard guard(lock_);
@@ -41,12 +49,16 @@ public:
         return std::exchange(taken_, true) ? Turn::other : Turn::later;
     }
 
-    /// The next that was left meanwhile, in order; nothing ends the turn.
-    std::optional<Mail> next() {
+    /// The next that was left meanwhile, in order. Where there is none, calls `end()` and ends the turn.
+    template <class End>
+    std::optional<Mail> next(const End& end) {
         const SpinLock::Guard guard(lock_);
         if (first_ == waiting_.size()) {
-            waiting_.clear();
-            first_ = 0;
+            if (first_ != 0) {
+                waiting_.clear();
+                first_ = 0;
+            }
+            end();
             taken_ = false;
             return std::nullopt;
         }
@@ -54,7 +66,18 @@ public:
     }
 
 private:
-    SpinLock lock_;
+    static constexpr std::size_t many = 64;
+
+    bool free_to_take() {
+        const SpinLock::Guard guard(lock_);
+        return !std::exchange(taken_, true);
+    }
+    std::size_t waits() {
+        const SpinLock::Guard guard(lock_);
+        return waiting_.size();  // with what has been handled: it is given back when the turn ends
+    }
+
+    alignas(64) SpinLock lock_;
     bool taken_ = false;
     std::vector<Mail> waiting_;
     std::size_t first_ = 0;

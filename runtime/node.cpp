@@ -71,34 +71,31 @@ void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
                       from);
         return;
     }
-    const auto turn = mailbox_.begin([&] {
-        return Mail{from, Bytes(message.begin(), message.end()), std::move(body)};
-    });
-    if (turn == Mailbox::Turn::other) return;
-    if (turn == Mailbox::Turn::mine) handle(from, message, std::move(body));
-    handle_waiting();
+    mailbox_.begin();
+    handle(from, message, std::move(body));
+    while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));
 }
 
 void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
                         Body body) {
-    const auto turn = mailbox_.begin([&] {
-        return Mail{id_, whole_message(handler, message), std::move(body)};
+    const auto turn = mailbox_.begin_or_leave(&caller != &receiver_, [&] {
+        // What runs before the post returns need not be counted: the caller is active, or a message that
+        // makes it act is not counted as received yet.
+        if (handler.makes_work()) termination_.sent().fetch_add(1, std::memory_order_seq_cst);
+        return Mail{whole_message(handler, message), std::move(body)};
     });
     if (turn == Mailbox::Turn::other) return;
     // The handlers take the caller's time; and as always, nobody acts meanwhile.
-    const Time clock = std::exchange(receiver_.clock, caller.clock);
-    const Time horizon = std::exchange(receiver_.horizon, never);
+    const Context::Standing own = receiver_.stand_in_for(caller);
     if (turn == Mailbox::Turn::mine) {
-        body_ = std::move(body);
+        if (body) body_ = std::move(body);
         handler.run()(*this, id_, message);
-        if (handler.makes_work()) termination_.received(1);
-        body_.reset();
+        if (body_) body_.reset();
         receiver_outbox_->flush();
     }
-    handle_waiting();
-    const Time cost = receiver_.clock - caller.clock;
-    receiver_.clock = clock;
-    receiver_.horizon = horizon;
+    Time cost{};
+    const auto end_turn = [&] { cost = receiver_.stand_back(caller, own); };
+    while (auto mail = mailbox_.next(end_turn)) handle(id_, mail->message, std::move(mail->body));
     if (cost > Time::zero()) caller.charge(cost);
 }
 
@@ -124,10 +121,6 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     if (received != 0) termination_.received(received);
     body_.reset();
     receiver_outbox_->flush();
-}
-
-void Node::handle_waiting() {
-    while (auto mail = mailbox_.next()) handle(mail->from, mail->message, std::move(mail->body));
 }
 
 void Node::wake_one(Context& caller) {

@@ -122,7 +122,6 @@ public:
 private:
     bool passive() const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);
-    void handle_waiting();
     void leave(Worker& worker);
 
     NodeId id_;

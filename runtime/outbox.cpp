@@ -74,7 +74,6 @@ void Outbox::append(Bytes& bytes, const Handler& handler, std::span<const std::b
 /// Not counted among the messages between nodes.
 void Outbox::post_here(const Handler& handler, std::span<const std::byte> message, Body body) {
     HEDDLE_ASSERT(node_);
-    if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
     node_->deliver_here(context_, handler, message, std::move(body));
 }
 

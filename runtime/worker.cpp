@@ -228,7 +228,7 @@ bool Worker::run_ranked(Slot* head) {
     return found;
 }
 
-/// The task to run right after a ranked one, as one piece of work: looking at the clock and showing oneself
+/// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
 /// active would take longer than a small task does. Not where operations are charged, so that each is seen;
 /// nor above a task that waits.
 std::optional<RankedTask> Worker::another_ranked() {

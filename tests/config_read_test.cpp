@@ -157,13 +157,23 @@ TEST(Config, TheResolvedConfigurationNamesEveryKey) {
     const std::string yaml = resolved_yaml(read(full));
     for (const std::string& key : known_keys(workloads::find("fib"))) {
         const std::string name = key.substr(key.rfind('.') + 1);
-        if (key == "platform.file" || key == "platform.transport") continue;  // not of this world
+        // Not of this world.
+        if (key == "platform.file" || key == "platform.transport" || key.starts_with("transport.")) continue;
         EXPECT_THAT(yaml, HasSubstr(name + ": ")) << key;
     }
     EXPECT_THAT(yaml, HasSubstr("unit_cost: 30f\n"));
     EXPECT_THAT(yaml, HasSubstr("platform.nodes: [1,64]\n"));
     EXPECT_THAT(resolved_json(read("workload: {name: uts}")), Not(HasSubstr("probability")));
     EXPECT_THAT(resolved_json(read("workload: {name: fib}")), Not(HasSubstr("network")));
+}
+
+TEST(Config, HowNativeMessagesTravelIsResolvedWhereItIsStated) {
+    const Experiment stated = read("workload: {name: fib}\ntransport: {receive: block, window: 1MiB}");
+    EXPECT_EQ(stated.messages.receive, Messages::Receive::block);
+    EXPECT_EQ(stated.messages.window_bytes, 1U << 20);
+    EXPECT_THAT(resolved_yaml(stated), HasSubstr("receive: block\n"));
+    EXPECT_THAT(resolved_yaml(stated), HasSubstr("window: 1MiB\n"));
+    EXPECT_THAT(resolved_yaml(read("workload: {name: fib}")), Not(HasSubstr("window")));
 }
 
 TEST(Config, ATransportIsResolvedWhereMessagesTravelNatively) {

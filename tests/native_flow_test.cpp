@@ -115,7 +115,11 @@ TEST(NativeFlowControl, ASlowReceiverCostsTheSenderNoMemory) {
     const std::uint64_t before = peak_memory_bytes();
     conformance::run_native(2, 1, [&](NodeId node) -> runtime::NodeProgram& { return *nodes[node]; });
     EXPECT_EQ(got, count);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
     EXPECT_LT(peak_memory_bytes() - before, 100U << 20);
+#else
+    (void)before;
+#endif
 }
 
 }  // namespace heddle::native

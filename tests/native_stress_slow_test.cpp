@@ -137,7 +137,9 @@ TEST(NativeStress, BothSidesAtFullSpeedWithSlowReceivers) {
     // workers and its handler make meanwhile, and one that it receives.
     const std::uint64_t bound = 2 * (window + (1 + cores + 1 + 1) * largest) + (64U << 20);
     const std::uint64_t peak = peak_memory_bytes() - before;
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
     EXPECT_LT(peak, bound);
+#endif
     std::printf("%llu and %llu messages, %.1f GB, peak %.0f MB, bound %.0f MB\n",
                 static_cast<unsigned long long>(sides[0].got), static_cast<unsigned long long>(sides[1].got),
                 static_cast<double>(sides[0].bytes + sides[1].bytes) / 1e9, static_cast<double>(peak) / 1e6,

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <thread>
 
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
@@ -196,15 +195,16 @@ public:
 
 const runtime::Handler inside_handler("bench.inside", runtime::Handler::Kind::work,
                                       [](runtime::Node& node, NodeId, auto) {
-                                          static_cast<InsideProgram&>(node.program()).turn.fetch_add(1);
+                                          auto& program = static_cast<InsideProgram&>(node.program());
+                                          const auto turn = program.turn.fetch_add(1) + 1;
+                                          node.receiver().backend->unpark(node.receiver(), turn % 2);
                                       });
 
 void InsideProgram::begin(runtime::Worker& worker) {
     const Bytes message(task.bytes, std::byte{});
     const double start = seconds_now();
     for (std::uint64_t i = 0; i < task.count; ++i) {
-        for (int looks = 1; turn.load() != 2 * i + worker.id.core; ++looks)
-            if (looks % 1000 == 0) std::this_thread::yield();
+        while (turn.load() != 2 * i + worker.id.core) worker.backend->park(worker, never);
         worker.outbox().post(worker.id.node, inside_handler, message);
     }
     if (worker.id.core == 1) report(task, seconds_now() - start);

@@ -292,8 +292,10 @@ void NativeBackend::park(Context& context, Time deadline) {
     // Rounded up, and never beyond what the steady clock can say.
     const auto until =
         deadline == never ? Deadline::max() : zero + std::chrono::ceil<Clock::duration>(deadline);
+    Parker& parker = state_->parkers[context.id.core];
+    if (!state.transport) return parker.park(until, state.spin);  // nobody asks
     state_->resting.fetch_add(1, std::memory_order_relaxed);
-    state_->parkers[context.id.core].park(until, state.spin);
+    parker.park(until, state.spin);
     state_->resting.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -1,0 +1,128 @@
+// Active messages of a node to itself, in every world: each is handled once, one at a time, in the order in
+// which its sender sent them, also those that handlers send; and the run does not end before.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "runtime/execution.hpp"
+#include "runtime/node.hpp"
+#include "runtime/worker.hpp"
+#include "tests/conformance.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+constexpr std::uint32_t messages = 300;  ///< of each worker
+constexpr std::size_t body_bytes = 20'000;
+
+struct Numbered {
+    CoreId core;
+    std::uint32_t number;
+};
+
+class Talker final : public Program {
+public:
+    explicit Talker(CoreId cores) : next(cores, 0) {}
+    void begin(Worker& worker) override;
+    Answer answer() const override {
+        return {{"handled", static_cast<double>(handled)},
+                {"echoes", static_cast<double>(echoes)},
+                {"bodies", static_cast<double>(bodies)},
+                {"wrong", static_cast<double>(wrong)}};
+    }
+
+    // Not atomic: handlers run one at a time.
+    std::vector<std::uint32_t> next;  ///< number that each worker sends next
+    std::uint64_t handled = 0, echoes = 0, bodies = 0, wrong = 0;
+    bool inside = false;
+};
+
+Talker& talker(Node& node) {
+    return static_cast<Talker&>(node.program());
+}
+
+const Handler echo_handler("test.own.echo", Handler::Kind::work, [](Node& node, NodeId from, auto) {
+    if (from != node.id() || talker(node).inside) ++talker(node).wrong;
+    ++talker(node).echoes;
+});
+
+const Handler own_handler("test.own.message", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    Talker& program = talker(node);
+    Numbered numbered{};
+    std::memcpy(&numbered, message.data(), sizeof numbered);
+    if (std::exchange(program.inside, true) || from != node.id()) ++program.wrong;
+    if (numbered.number != program.next[numbered.core]++) ++program.wrong;
+    if (const Body body = node.take_body()) {
+        ++program.bodies;
+        if (body->size() != body_bytes || (*body)[7] != std::byte{9}) ++program.wrong;
+    }
+    ++program.handled;
+    node.receiver().charge(node.receiver().costs.sync);
+    node.receiver_outbox().post(node.id(), echo_handler, {});
+    program.inside = false;
+});
+
+void Talker::begin(Worker& worker) {
+    const auto body = std::make_shared<Bytes>(body_bytes, std::byte{9});
+    for (std::uint32_t i = 0; i < messages; ++i) {
+        const Numbered numbered{worker.id.core, i};
+        const auto bytes = std::as_bytes(std::span(&numbered, 1));
+        const NodeId own = worker.id.node;
+        if (i % 3 == 0) {
+            worker.outbox().post(own, own_handler, bytes, Enclosure{body});
+        } else {
+            worker.outbox().post(own, own_handler, bytes,
+                                 i % 3 == 1 ? Outbox::Urgency::now : Outbox::Urgency::gathered,
+                                 std::as_bytes(std::span("more", i % 2 * 4)));
+        }
+    }
+}
+
+class OwnNode : public testing::TestWithParam<CoreId> {
+protected:
+    void run(Backend& backend) {
+        const RunResult result =
+            Execution(backend, {}, [&](NodeId) { return std::make_unique<Talker>(GetParam()); }).run();
+        const double sent = static_cast<double>(messages) * GetParam();
+        const double expected[] = {sent, sent, sent / 3, 0};
+        for (std::size_t i = 0; i < std::size(expected); ++i)
+            EXPECT_EQ(result.answer.at(i).value, expected[i]) << result.answer.at(i).name;
+        EXPECT_EQ(result.total.messages, 0U);  // none between nodes
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Cores, OwnNode, testing::Values(1U, 2U, 4U));
+
+}  // namespace
+
+TEST_P(OwnNode, Natively) {
+    for (int i = 0; i < 20; ++i) {
+        native::NativeBackend backend({.cores = GetParam()});
+        run(backend);
+    }
+}
+
+TEST_P(OwnNode, InProcess) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        inprocess::Options options;
+        options.cores = GetParam();
+        options.seed = seed;
+        options.gate_open = seed % 2 == 0;
+        inprocess::InprocessBackend backend(options);
+        run(backend);
+    }
+}
+
+#ifdef HEDDLE_SIM
+TEST_P(OwnNode, InSimulation) {
+    Platform platform;
+    platform.cores = GetParam();
+    sim::SimBackend backend(platform);
+    run(backend);
+}
+#endif
+
+}  // namespace heddle::runtime
