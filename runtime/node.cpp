@@ -46,12 +46,10 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       working_(topology_.cores) {
     receiver_.backend = &backend;
     receiver_.id = {id, topology_.cores};
-    receiver_outbox_ = std::make_unique<Outbox>(receiver_, termination_.sent(), schedule.aggregate_bytes);
+    receiver_outbox_ = std::make_unique<Outbox>(receiver_, *this);
     workers_.reserve(topology_.cores);
     for (CoreId core = 0; core < topology_.cores; ++core)
         workers_.push_back(std::make_unique<Worker>(*this, core));
-    receiver_outbox_->belong_to(*this);
-    for (const auto& worker : workers_) worker->outbox().belong_to(*this);
 }
 
 Node::~Node() = default;

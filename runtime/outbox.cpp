@@ -42,8 +42,11 @@ void append_record(Bytes& bytes, const Handler& handler, std::span<const std::by
 
 }  // namespace
 
-Outbox::Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uint32_t aggregate_bytes)
-    : context_(context), work_sent_(work_sent), aggregate_bytes_(aggregate_bytes) {}
+Outbox::Outbox(Context& context, Node& node)
+    : context_(context),
+      node_(node),
+      work_sent_(node.termination().sent()),
+      aggregate_bytes_(node.schedule().aggregate_bytes) {}
 
 Bytes whole_message(const Handler& handler, std::span<const std::byte> message) {
     Bytes bytes;
@@ -73,8 +76,7 @@ void Outbox::append(Bytes& bytes, const Handler& handler, std::span<const std::b
 
 /// Not counted among the messages between nodes.
 void Outbox::post_here(const Handler& handler, std::span<const std::byte> message, Body body) {
-    HEDDLE_ASSERT(node_);
-    node_->deliver_here(context_, handler, message, std::move(body));
+    node_.deliver_here(context_, handler, message, std::move(body));
 }
 
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message, Urgency urgency,

@@ -56,10 +56,8 @@ struct RecordHeader {
 
 class Outbox {
 public:
-    Outbox(Context& context, std::atomic<std::uint64_t>& work_sent, std::uint32_t aggregate_bytes);
-
-    /// The node of the context: gets what is posted to itself.
-    void belong_to(Node& node) { node_ = &node; }
+    /// `node`: the one of the context.
+    Outbox(Context& context, Node& node);
 
     /// When a message leaves: `now`, or when enough have gathered or the context runs out of work.
     enum class Urgency : std::uint8_t { now, gathered };
@@ -99,7 +97,7 @@ private:
     void send(Gathering gathering, Enclosure enclosure = {});
 
     Context& context_;
-    Node* node_ = nullptr;
+    Node& node_;
     std::atomic<std::uint64_t>& work_sent_;
     std::uint32_t aggregate_bytes_;
     std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's

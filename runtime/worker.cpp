@@ -38,7 +38,7 @@ Worker::Worker(Node& node, CoreId core)
       unit_(program_.unit()),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
-      outbox_(*this, node.termination().sent(), node.schedule().aggregate_bytes),
+      outbox_(*this, node),
       back_off_(node.schedule().stealing.back_off_min) {
     backend = node.receiver().backend;
     id = {node.id(), core};
