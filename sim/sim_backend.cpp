@@ -11,6 +11,7 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "sim/huge_pages.hpp"
 #include "sim/node.hpp"
 #include "sim/platform_summary.hpp"
 #include "sim/simgrid_process.hpp"
@@ -145,6 +146,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
         state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
                             state.options.messages_compete_for_cores,
                             state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
+    const HeapGrowth heap;
     Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(),
                           state.elapsed);
     try {
@@ -154,6 +156,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             node.start(*this, make_node(id), *state.stacks);
         }
+        heap.move_to_huge_pages();
         simulation.run();
     } catch (...) {
         for (SimNode& node : state.nodes) node.abandon();
