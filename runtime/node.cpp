@@ -143,6 +143,27 @@ void Node::published(Worker& worker) {
     if (steals_.lifelines_waiting()) worker.deque().ask();
 }
 
+void Node::make_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
+    if (caller.id.core < cores() && type.detached()) {
+        Worker& worker = *workers_[caller.id.core];
+        if (worker.may_detach()) {
+            return worker.detach(
+                type, [&](std::byte* payload) { std::memcpy(payload, arguments.data(), arguments.size()); });
+        }
+    }
+    put_ready(caller, type, arguments);
+}
+
+void Node::put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
+    HEDDLE_ASSERT(arguments.size() <= payload_bytes);
+    auto task = std::make_unique<Token>();
+    task->type = &type;
+    task->home.core = Home::nobody;
+    std::memcpy(task->payload, arguments.data(), arguments.size());
+    ready_.put(std::move(task));
+    wake_one(caller);
+}
+
 // Counted before it is in the queue, and until after it is taken: see `passive`.
 void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
     ranked_waiting_.fetch_add(1, std::memory_order_seq_cst);
@@ -163,7 +184,8 @@ void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const Ranked
 bool Node::passive() const {
     const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
     const auto nothing_waits = [this] {
-        return !anything_waits() && ranked_waiting_.load(std::memory_order_seq_cst) == 0;
+        return !anything_waits() && ranked_waiting_.load(std::memory_order_seq_cst) == 0 &&
+               leaving_.load(std::memory_order_seq_cst) == 0;
     };
     return nothing_waits() && active_.empty() && nothing_waits() &&
            activations_.load(std::memory_order_seq_cst) == before;

@@ -57,11 +57,20 @@ public:
     Body take_body() { return std::move(body_); }
 
     TokenQueue& tokens() { return tokens_; }
-    ReadyQueue& ready() { return ready_; }
+    TokenQueue& ready() { return ready_; }
     bool anything_waits() const { return tokens_.size() != 0 || ready_.size() != 0; }
 
     /// Tasks in the ranked queues of all workers; never less than there are.
     std::atomic<std::uint32_t>& ranked_waiting() { return ranked_waiting_; }
+
+    /// Detached tasks that were taken from a deque, and are not yet where others see them.
+    std::atomic<std::uint32_t>& leaving() { return leaving_; }
+
+    /// Any worker of this node may run that task now. A detached task of the caller's own may stay with it.
+    void make_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments);
+
+    /// The same, for no worker in particular.
+    void put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments);
 
     /// Gives a worker of this node a task of the schedule that is ready, and wakes whoever may run it.
     /// `caller` and its outbox: a worker of this node, or the receiver.
@@ -136,12 +145,13 @@ private:
     Mailbox mailbox_;  ///< whose turn it is has the receiver's context, its outbox and the body
     Body body_;
     TokenQueue tokens_;
-    ReadyQueue ready_;
+    TokenQueue ready_;
     StealService steals_;
     Reports reports_;
     std::vector<std::unique_ptr<Worker>> workers_;
 
     std::atomic<std::uint32_t> ranked_waiting_{0};
+    std::atomic<std::uint32_t> leaving_{0};
     CoreSet sleeping_;
     CoreSet active_;
     std::atomic<std::uint64_t> activations_{0};

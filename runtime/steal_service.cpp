@@ -13,7 +13,7 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr CoreId nobody = ~CoreId{0};                ///< tokens that answer no request: a lifeline's
+constexpr CoreId nobody = Home::nobody;              ///< tokens that answer no request: a lifeline's
 constexpr std::uint32_t most_at_once = 64;           ///< tasks in one message
 constexpr std::size_t message_bytes_max = 1U << 20;  ///< beyond which no task more joins a message
 
@@ -63,7 +63,7 @@ void StealService::tie_lifeline(Worker& thief, NodeId victim) {
 }
 
 void StealService::send_result(Worker& worker, const Token& token) {
-    if (token.home.core == nobody) return;
+    if (token.home.core == Home::nobody) return;
     if (token.home.node == node_.id()) {
         Worker& owner = node_.worker(token.home.core);
         Slot& slot = *owner.deque().slot(token.home.index);
@@ -89,6 +89,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     message.put(core);
     std::uint32_t count = 0;
     std::uint32_t ranked = 0;
+    std::uint32_t detached = 0;
     std::uint64_t data_bytes = 0;
     std::uint64_t padding = 0;
     const auto add = [&](const TaskType& type, Home home, const std::byte* payload) {
@@ -113,7 +114,22 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         while (wants_more()) {
             Slot* slot = victim.deque().take();
             if (!slot) break;
-            add(*slot->type, {node_.id(), victim.id.core, victim.deque().index(slot)}, slot->payload);
+            const TaskType& type = *slot->type;
+            if (!type.detached()) {
+                add(type, {node_.id(), victim.id.core, victim.deque().index(slot)}, slot->payload);
+                continue;
+            }
+            // Its owner does not wait for it, and may be passive once it is copied.
+            node_.leaving().fetch_add(1, std::memory_order_seq_cst);
+            ++detached;
+            std::byte copy[payload_bytes];
+            std::memcpy(copy, slot->payload, type.arguments_bytes());
+            Worker::complete(*slot);
+            if (type.travels()) {
+                add(type, {node_.id(), Home::nobody, 0}, copy);
+            } else {
+                node_.put_ready(outbox.context(), type, {copy, type.arguments_bytes()});
+            }
         }
         if (victim.deque().shared() == 0) victim.deque().ask();
     }
@@ -124,7 +140,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
             if (!task) break;
             std::byte payload[payload_bytes] = {};
             std::memcpy(payload, &task->argument, sizeof task->argument);
-            add(*task->type, {node_.id(), nobody, 0}, payload);
+            add(*task->type, {node_.id(), Home::nobody, 0}, payload);
             // In the message, and not yet counted as sent: until then it is still here.
             ++ranked;
         }
@@ -134,8 +150,11 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         outbox.count_data(data_bytes + padding);
     }
     // The last task that waited may have left with no worker having been active.
-    if (ranked != 0 && node_.ranked_waiting().fetch_sub(ranked, std::memory_order_seq_cst) == ranked)
-        node_.look_for_end(outbox);
+    const bool last_ranked =
+        ranked != 0 && node_.ranked_waiting().fetch_sub(ranked, std::memory_order_seq_cst) == ranked;
+    const bool last_detached =
+        detached != 0 && node_.leaving().fetch_sub(detached, std::memory_order_seq_cst) == detached;
+    if (last_ranked || last_detached) node_.look_for_end(outbox);
     return count;
 }
 

@@ -1,8 +1,11 @@
 #include "runtime/sync_slot.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.hpp"
 #include "runtime/node.hpp"
 #include "runtime/wire.hpp"
 #include "runtime/worker.hpp"
@@ -66,20 +69,10 @@ void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot
 
 }  // namespace
 
-void SyncSlot::signal(Node& node, Context& caller, std::uint32_t signals) {
-    caller.charge(caller.costs.sync);
-    std::uint32_t missing = missing_.load(std::memory_order_relaxed);
-    bool last = false;
-    do {
-        HEDDLE_ASSERT(missing >= signals);
-        last = missing == signals;
-    } while (!missing_.compare_exchange_weak(missing, last ? reset_count_ : missing - signals,
-                                             std::memory_order_acq_rel, std::memory_order_relaxed));
-    if (!last) return;
-    auto task = std::make_unique<ReadyTask>();
-    task->run = run_;
-    node.ready().put(std::move(task));
-    node.wake_one(caller);
+void SyncSlot::too_many(std::uint32_t missing, std::uint32_t signals) {
+    throw Error(fmt::format("a sync slot got {} signal{}, and waits for {}", signals, signals == 1 ? "" : "s",
+                            missing),
+                "count the signals of each round, or give the slot a reset count");
 }
 
 void signal(Worker& worker, SlotReference slot, std::uint32_t signals) {

@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -13,32 +11,54 @@
 #include "base/assert.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/global_reference.hpp"
-#include "runtime/token.hpp"
 
 namespace heddle::runtime {
 
 class Node;
+class Worker;
 
 /// Invariant: `missing` counts down to zero once for each round; the signal that takes it there starts the
-/// next round before it makes the task ready, so signals of the next round may come at once.
+/// next round before it enables anything, so signals of the next round may come at once.
 class SyncSlot {
 public:
-    using Run = std::function<void(Worker&, Slot* head)>;
+    /// What happens when the last signal has come: mostly something becomes ready (Node::make_ready). Runs on
+    /// whoever brought that signal, a worker of the slot's node or its receiver.
+    using Enable = void (*)(SyncSlot& slot, Node& node, Context& caller);
 
-    /// `count` signals enable `run` the first time, `reset_count` each time after that; a reset count of 0:
-    /// only once. Both `count` and the number of signals sent must be at least 1 and agree.
-    SyncSlot(std::uint32_t count, std::uint32_t reset_count, Run run)
-        : missing_(count), reset_count_(reset_count), run_(std::move(run)) {
-        HEDDLE_ASSERT(count > 0);
+    /// `count` signals enable it the first time, `reset_count` each time after that; a reset count of 0: only
+    /// once. A count of 0: it gets its counts later, by `set`.
+    SyncSlot(std::uint32_t count, std::uint32_t reset_count, Enable enable)
+        : missing_(count), reset_count_(reset_count), enable_(enable) {}
+
+    /// Sets the counts anew. While no signal can come.
+    void set(std::uint32_t count, std::uint32_t reset_count) {
+        reset_count_ = reset_count;
+        missing_.store(count, std::memory_order_relaxed);
     }
 
-    /// `signals` of the missing ones have come. The last makes the task ready on `node`, the slot's own.
-    void signal(Node& node, Context& caller, std::uint32_t signals = 1);
+    /// `signals` of the missing ones have come, on `node`, the slot's own. Throws Error where fewer are
+    /// missing.
+    void signal(Node& node, Context& caller, std::uint32_t signals = 1) {
+        caller.charge(caller.costs.sync);
+        std::uint32_t missing = missing_.load(std::memory_order_relaxed);
+        bool last = false;
+        do {
+            if (missing < signals) [[unlikely]]
+                too_many(missing, signals);
+            last = missing == signals;
+        } while (!missing_.compare_exchange_weak(missing, last ? reset_count_ : missing - signals,
+                                                 std::memory_order_acq_rel, std::memory_order_relaxed));
+        if (last) enable_(*this, node, caller);
+    }
+
+    std::uint32_t missing() const { return missing_.load(std::memory_order_relaxed); }
 
 private:
+    [[noreturn]] static void too_many(std::uint32_t missing, std::uint32_t signals);
+
     std::atomic<std::uint32_t> missing_;
     std::uint32_t reset_count_;
-    Run run_;
+    Enable enable_;
 };
 
 /// Signals a slot anywhere. To another node the signal travels as a small message, with others.

@@ -7,12 +7,13 @@
 namespace heddle::runtime {
 
 TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
-                   bool may_travel, const Cargo* its_cargo)
+                   bool may_travel, const Cargo* its_cargo, End end)
     : name_(std::move(type_name)),
       run_(function),
       arguments_bytes_(argument_size),
       result_bytes_(result_size),
       travels_(may_travel),
+      detached_(end == End::detached),
       cargo_(its_cargo) {
     Registry<TaskType>::add(*this);
 }

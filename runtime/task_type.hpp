@@ -34,10 +34,14 @@ struct Cargo {
 class TaskType {
 public:
     /// Runs a task above `head` on the worker: reads the arguments from `payload`, leaves the result there.
+    /// A detached task reads its arguments before it detaches another: that one is written over them.
     using Run = void (*)(Worker& worker, Slot* head, std::byte* payload);
 
+    /// Who waits for a task's end: whoever forked it, or nobody (Worker::detach).
+    enum class End : std::uint8_t { awaited, detached };
+
     TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
-             bool may_travel, const Cargo* its_cargo = nullptr);
+             bool may_travel, const Cargo* its_cargo = nullptr, End end = End::awaited);
     TaskType(const TaskType&) = delete;
     TaskType& operator=(const TaskType&) = delete;
 
@@ -49,6 +53,8 @@ public:
     /// False where arguments or result hold an address, or are not plain bytes: such a task stays on its
     /// node.
     bool travels() const { return travels_; }
+
+    bool detached() const { return detached_; }
 
     /// Null where the arguments are all that it needs.
     const Cargo* cargo() const { return cargo_; }
@@ -62,6 +68,7 @@ private:
     std::size_t arguments_bytes_;
     std::size_t result_bytes_;
     bool travels_;
+    bool detached_;
     const Cargo* cargo_;
     mutable TaskTypeId id_ = 0;
 

@@ -1,10 +1,9 @@
-// What waits on a node for a worker: tokens, which came from other nodes and may go on to others, and ready
-// tasks, which belong to this node.
+// What waits on a node for any of its workers: tokens, which came from other nodes and may go on to others,
+// and ready tasks, which belong to this node.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "base/ids.hpp"
 #include "runtime/shared_list.hpp"
@@ -14,6 +13,8 @@ namespace heddle::runtime {
 
 /// Where a task's result is awaited: slot `index` of a worker's deque. Its node is the task's home.
 struct Home {
+    static constexpr CoreId nobody = ~CoreId{0};  ///< as `core`: nobody waits for it
+
     NodeId node = 0;
     CoreId core = 0;
     std::uint32_t index = 0;
@@ -27,13 +28,6 @@ struct Token {
     Token* next = nullptr;
 };
 
-/// A task whose last missing signal has come (see SyncSlot). Any worker of its node may run it.
-struct ReadyTask {
-    std::function<void(Worker&, Slot* head)> run;
-    ReadyTask* next = nullptr;
-};
-
 using TokenQueue = SharedList<Token>;
-using ReadyQueue = SharedList<ReadyTask>;
 
 }  // namespace heddle::runtime

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/relax.hpp"
 #include "runtime/node.hpp"
 #include "runtime/token.hpp"
 
@@ -69,9 +71,23 @@ bool Worker::pop_slow(Slot* slot) {
         count_task();
         return true;
     }
-    wait_for(slot);
+    if (slot->type->detached()) {
+        wait_until_copied(slot);
+    } else {
+        wait_for(slot);
+    }
     deque_.release(slot);
     return false;
+}
+
+void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
+    Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
+    type.run()(*this, head, payload);
+    while (loose_ && loose_ != head) {
+        Slot* slot = --loose_;
+        if (pop(slot)) slot->type->run()(*this, slot, slot->payload);
+    }
+    loose_ = before;
 }
 
 void Worker::work_slow(std::uint64_t units) {
@@ -116,6 +132,11 @@ void Worker::wait_for(Slot* slot) {
         state = slot->state.load(std::memory_order_seq_cst);
     }
     enter_now(before);
+}
+
+/// Whoever took a detached task copies it at once, and then sets the state.
+void Worker::wait_until_copied(Slot* slot) {
+    while (slot->state.load(std::memory_order_seq_cst) != Slot::done) relax();
 }
 
 // --- looking for work
@@ -188,7 +209,7 @@ bool Worker::run_ready(Slot* head) {
         begin_task();
         charge(costs.token);
         count_task();
-        task->run(*this, head);
+        execute(*task->type, head, task->payload);
         end_task();
     }
     if (idle()) node_.end_activity(*this);
@@ -203,7 +224,7 @@ bool Worker::run_token(Slot* head) {
         begin_task();
         charge(costs.token);
         count_task();
-        token->type->run()(*this, head, token->payload);
+        execute(*token->type, head, token->payload);
         end_task();
         node_.steals().send_result(*this, *token);
     }
@@ -256,7 +277,7 @@ void Worker::run_taken(const RankedTask& task, Slot* head) {
     count_task();
     alignas(16) std::byte payload[payload_bytes] = {};
     std::memcpy(payload, &task.argument, sizeof task.argument);
-    task.type->run()(*this, head, payload);
+    execute(*task.type, head, payload);
 }
 
 /// Tries the other workers that may have something, from `begin` on.
@@ -280,7 +301,14 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
     if (idle()) node_.begin_activity(id.core);
     Slot* slot = deque.take();
     if (slot) {
-        slot->state.store(taken_by(id.core), std::memory_order_relaxed);
+        const TaskType& type = *slot->type;
+        alignas(16) std::byte copy[payload_bytes];
+        if (type.detached()) {
+            std::memcpy(copy, slot->payload, type.arguments_bytes());
+            complete(*slot);
+        } else {
+            slot->state.store(taken_by(id.core), std::memory_order_relaxed);
+        }
         if (deque.shared() == 0) {
             deque.ask();
         } else {
@@ -290,11 +318,12 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
         ++counters_.steals_within_node;
         count_task();
         begin_task();
-        slot->type->run()(*this, head, slot->payload);
+        execute(type, head, type.detached() ? copy : slot->payload);
         end_task();
-        complete(*slot);
-        Worker& owner = node_.worker(victim);
-        if (owner.claim_sleeper()) backend->unpark(*this, victim);
+        if (!type.detached()) {
+            complete(*slot);
+            if (node_.worker(victim).claim_sleeper()) backend->unpark(*this, victim);
+        }
     }
     if (idle()) node_.end_activity(*this);
     return slot != nullptr;

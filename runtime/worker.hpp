@@ -53,6 +53,24 @@ public:
         return pop_slow(slot);
     }
 
+    /// True inside a detached task, on the same worker: it may detach others.
+    bool may_detach() const { return loose_ != nullptr; }
+
+    /// Leaves a task that nobody waits for, of a detached type. This worker runs it after the present one,
+    /// the latest first, unless somebody takes it before. `write(payload)` writes its arguments.
+    template <class Write>
+    void detach(const TaskType& type, const Write& write) {
+        HEDDLE_ASSERT(may_detach());
+        Slot* slot = loose_;
+        slot->type = &type;
+        write(slot->payload);
+        push(slot);
+        loose_ = slot + 1;
+    }
+
+    /// Runs a task above `head`, and what it detaches.
+    void execute(const TaskType& type, Slot* head, std::byte* payload);
+
     /// Counts a task that this worker runs. Only this worker writes the number; others read it for progress.
     void count_task() { tasks_.store(tasks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
@@ -105,6 +123,7 @@ private:
     void work_slow(std::uint64_t units);
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);
+    void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Slot* awaited);
     bool run_ready(Slot* head);
     bool run_token(Slot* head);
@@ -125,6 +144,7 @@ private:
 
     Deque deque_;
     bool gate_open_;
+    Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
     std::atomic<std::uint64_t> tasks_{0};
 
     Node& node_;

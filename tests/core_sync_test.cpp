@@ -2,8 +2,12 @@
 // run that ended too early would miss signals, one that ended too late would deadlock.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/execution.hpp"
@@ -16,8 +20,31 @@ namespace heddle {
 namespace {
 
 using runtime::GlobalReference;
-using runtime::SyncSlot;
 using runtime::Worker;
+
+/// A slot that, each time its signals have come, has a worker of its node call a function.
+struct SyncSlot : runtime::SyncSlot {
+    using Run = std::function<void(Worker&)>;
+
+    SyncSlot(std::uint32_t count, std::uint32_t reset_count, Run function)
+        : runtime::SyncSlot(count, reset_count, &SyncSlot::enable), run(std::move(function)) {}
+
+    static void enable(runtime::SyncSlot& slot, runtime::Node& node, runtime::Context& caller) {
+        const auto* self = static_cast<SyncSlot*>(&slot);
+        node.make_ready(caller, task, std::as_bytes(std::span(&self, 1)));
+    }
+    static void call(Worker& worker, runtime::Slot*, std::byte* payload) {
+        const SyncSlot* self = nullptr;
+        std::memcpy(&self, payload, sizeof self);
+        self->run(worker);
+    }
+    static const runtime::TaskType task;
+
+    Run run;
+};
+
+const runtime::TaskType SyncSlot::task("test.sync_slot", &SyncSlot::call, sizeof(SyncSlot*), 0, false,
+                                       nullptr, runtime::TaskType::End::detached);
 
 constexpr NodeId nodes = 5;
 
@@ -59,7 +86,7 @@ struct Gather {
     double value = 0;
     int rounds = 0;
     std::vector<std::uint64_t> table = std::vector<std::uint64_t>(nodes, 0);
-    SyncSlot full{nodes, nodes, [this](Worker& worker, runtime::Slot*) {
+    SyncSlot full{nodes, nodes, [this](Worker& worker) {
                       value +=
                           static_cast<double>(std::accumulate(table.begin(), table.end(), std::uint64_t{0}));
                       if (++rounds == 3) return;
@@ -67,7 +94,7 @@ struct Gather {
                           runtime::signal(worker, {id, &(*all)[id]->go});
                       }
                   }};
-    SyncSlot go{1, 1, [this](Worker& worker, runtime::Slot*) { contribute(worker); }};
+    SyncSlot go{1, 1, [this](Worker& worker) { contribute(worker); }};
 
     void contribute(Worker& worker) {
         Gather& first = *all->front();
@@ -95,7 +122,7 @@ struct Fetch {
     double value = 0;
     std::vector<std::uint64_t> block = std::vector<std::uint64_t>(1000, 0);
     std::vector<std::uint64_t> copy = std::vector<std::uint64_t>(1000, 0);
-    SyncSlot arrived{1, 0, [this](Worker&, runtime::Slot*) {
+    SyncSlot arrived{1, 0, [this](Worker&) {
                          value =
                              static_cast<double>(std::accumulate(copy.begin(), copy.end(), std::uint64_t{0}));
                      }};
@@ -129,7 +156,7 @@ struct Hop {
     std::vector<std::unique_ptr<Hop>>* all = nullptr;
     double value = 0;
     int left = 40;
-    SyncSlot here{1, 1, [this](Worker& worker, runtime::Slot*) {
+    SyncSlot here{1, 1, [this](Worker& worker) {
                       ++value;
                       if (left-- > 0) send_on(worker);
                   }};
@@ -159,7 +186,7 @@ TEST(CoreSync, SmallMessagesToOneNodeTravelTogether) {
     struct Many {
         std::vector<std::unique_ptr<Many>>* all = nullptr;
         double value = 0;
-        SyncSlot counted{1000, 0, [this](Worker&, runtime::Slot*) { value = 1; }};
+        SyncSlot counted{1000, 0, [this](Worker&) { value = 1; }};
         void begin(Worker& worker) {
             if (worker.id != WorkerId{1, 0}) return;
             for (int i = 0; i < 1000; ++i) runtime::signal(worker, {0, &all->front()->counted});
