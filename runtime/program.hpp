@@ -1,6 +1,7 @@
 // What the scheduler runs: a program, one object on each node, and the answer that its nodes give together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,10 @@ public:
     /// True where tasks were placed on a worker of this node whose data are not all here: such a worker
     /// waits, and is not idle. Asked before a worker rests.
     virtual bool expects_data(CoreId /*core*/) const { return false; }
+
+    /// Called before a message from elsewhere reads or writes memory of this node, or a worker here does by
+    /// way of a global reference. May throw Error where that memory is not in use any more.
+    virtual void touched(const void* /*begin*/, std::size_t /*bytes*/) const {}
 
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.

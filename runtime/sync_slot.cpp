@@ -38,9 +38,15 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot, std::uint32_t signals);
 
+void signal_here(Node& node, Context& caller, SlotReference slot, std::uint32_t signals) {
+    SyncSlot& here = slot.on(node.id());
+    node.program().touched(&here, sizeof here);
+    here.signal(node, caller, signals);
+}
+
 const Handler signal_handler("sync.signal", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     const auto [slot, signals] = Reader(message).get<SignalMessage>();
-    slot.on(node.id()).signal(node, node.receiver(), signals);
+    signal_here(node, node.receiver(), slot, signals);
 });
 
 const Handler put_handler("sync.put", Handler::Kind::work, [](Node& node, NodeId, auto message) {
@@ -48,19 +54,22 @@ const Handler put_handler("sync.put", Handler::Kind::work, [](Node& node, NodeId
     const auto put = reader.get<PutMessage>();
     const auto bytes = reader.get_rest();
     HEDDLE_ASSERT(reader.ok());
-    std::copy(bytes.begin(), bytes.end(), &put.target.on(node.id()));
+    std::byte* const target = &put.target.on(node.id());
+    node.program().touched(target, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), target);
     signal_from(node, node.receiver(), node.receiver_outbox(), put.slot, 1);
 });
 
 const Handler get_handler("sync.get", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     const auto [source, count, answer] = Reader(message).get<GetMessage>();
+    node.program().touched(&source.on(node.id()), count);
     node.receiver_outbox().post(answer.target.node, put_handler, bytes_of(answer), Outbox::Urgency::gathered,
                                 {&source.on(node.id()), count});
 });
 
 void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot, std::uint32_t signals) {
     if (slot.node == node.id()) {
-        slot.on(node.id()).signal(node, caller, signals);
+        signal_here(node, caller, slot, signals);
     } else {
         outbox.post(slot.node, signal_handler, bytes_of(SignalMessage{slot, signals}),
                     Outbox::Urgency::gathered);
@@ -92,12 +101,14 @@ void put_bytes(Worker& worker, std::span<const std::byte> bytes, GlobalReference
 
 void get_bytes(Worker& worker, GlobalReference<const std::byte> source, std::uint64_t count,
                std::byte* target, SlotReference slot) {
-    if (source.node == worker.id.node) {
-        std::copy_n(&source.on(worker.id.node), count, target);
-        signal(worker, slot);
-        return;
-    }
-    const GetMessage get{source, count, {{worker.id.node, target}, slot}};
+    move_bytes(worker, source, {worker.id.node, target}, count, slot);
+}
+
+void move_bytes(Worker& worker, GlobalReference<const std::byte> source, GlobalReference<std::byte> target,
+                std::uint64_t count, SlotReference slot) {
+    if (source.node == worker.id.node)
+        return put_bytes(worker, {&source.on(source.node), count}, target, slot);
+    const GetMessage get{source, count, {target, slot}};
     worker.outbox().post(source.node, get_handler, bytes_of(get), Outbox::Urgency::gathered);
 }
 

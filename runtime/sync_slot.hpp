@@ -74,6 +74,10 @@ void put_bytes(Worker& worker, std::span<const std::byte> bytes, GlobalReference
 void get_bytes(Worker& worker, GlobalReference<const std::byte> source, std::uint64_t count,
                std::byte* target, GlobalReference<SyncSlot> slot);
 
+/// Copies `count` bytes from `source` to `target`, each on any node, and then signals `slot` (BLKMOV_SYNC).
+void move_bytes(Worker& worker, GlobalReference<const std::byte> source, GlobalReference<std::byte> target,
+                std::uint64_t count, GlobalReference<SyncSlot> slot);
+
 template <class T>
 requires std::is_trivially_copyable_v<T>
 void put(Worker& worker, const T& value, GlobalReference<T> target, GlobalReference<SyncSlot> slot) {

@@ -84,6 +84,11 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
     Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
     type.run()(*this, head, payload);
     while (loose_ && loose_ != head) {
+        // What has a rank goes first.
+        if (const auto ranked = ranked_.take_first()) {
+            run_taken(*ranked, loose_);
+            continue;
+        }
         Slot* slot = --loose_;
         if (pop(slot)) slot->type->run()(*this, slot, slot->payload);
     }

@@ -34,6 +34,8 @@ public:
     Node& node() const { return node_; }
     Outbox& outbox() { return outbox_; }
     Random& random() { return random_; }
+    /// For the execution model: what it keeps for this worker alone.
+    std::shared_ptr<void>& model_data() { return model_data_; }
 
     /// Pushes the task already written at `head`. Three instructions, unless a thief has asked or operations
     /// are charged.
@@ -151,6 +153,7 @@ private:
     Program& program_;
     Work unit_;
     Random random_;
+    std::shared_ptr<void> model_data_;
     std::unique_ptr<VictimPolicy> policy_;
     RankedQueue ranked_;
     Outbox outbox_;

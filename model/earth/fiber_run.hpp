@@ -1,0 +1,62 @@
+// How activations and fibers run: the parts of threaded.hpp and fiber.hpp that need the whole Em. Included by
+// earth.hpp.
+#pragma once
+
+namespace heddle::model::earth {
+
+template <class F>
+void Activation<F>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::byte* payload) {
+    static_assert(std::is_aggregate_v<F>, "a threaded function is an aggregate: it has no constructor");
+    FramePool& pool = detail::pool_of(worker);
+    Parameters parameters;
+    std::memcpy(&parameters, payload, sizeof parameters);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+    F& thread = *::new (pool.allocate(sizeof(F))) F{{parameters}};
+#pragma GCC diagnostic pop
+    thread.init(Em(worker, &thread));
+    detail::end_fiber(worker, thread, detail::initialization);
+}
+
+template <class F>
+const runtime::TaskType Activation<F>::token("earth.token " + F::info().name, &Activation<F>::run,
+                                             sizeof(Parameters), 0, travels, nullptr,
+                                             runtime::TaskType::End::detached);
+template <class F>
+const runtime::TaskType Activation<F>::invocation("earth.invoke " + F::info().name, &Activation<F>::run,
+                                                  sizeof(Parameters), 0, false, nullptr,
+                                                  runtime::TaskType::End::detached);
+
+template <auto Function, bool exclusive, std::uint32_t priority>
+void Fiber<Function, exclusive, priority>::run(runtime::Worker& worker, runtime::Slot* /*head*/,
+                                               std::byte* payload) {
+    F* thread = nullptr;
+    std::memcpy(&thread, payload, sizeof thread);
+    (thread->*Function)(Em(worker, thread));
+    if constexpr (exclusive) detail::schedule_next_exclusive(*thread, worker);
+    detail::end_fiber(worker, *thread, type.name());
+}
+
+template <auto Function, bool exclusive, std::uint32_t priority>
+const runtime::TaskType Fiber<Function, exclusive, priority>::type(
+    "earth.fiber " + detail::function_name<Function>() + (exclusive ? " exclusive" : "") +
+        (priority ? " priority " + std::to_string(priority) : ""),
+    &Fiber::run, sizeof(F*), 0, false, nullptr, runtime::TaskType::End::detached);
+
+template <auto Function>
+void FiberOf<Function>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::byte* payload) {
+    Payload given;
+    std::memcpy(&given, payload, sizeof given);
+    F& thread = *given.frame;
+    std::move(given.arguments).apply([&](auto&&... values) {
+        (thread.*Function)(Em(worker, &thread), values...);
+    });
+    detail::end_fiber(worker, thread, type.name());
+}
+
+template <auto Function>
+const runtime::TaskType FiberOf<Function>::type("earth.fiber " + detail::function_name<Function>(),
+                                                &FiberOf::run, sizeof(Payload), 0, false, nullptr,
+                                                runtime::TaskType::End::detached);
+
+}  // namespace heddle::model::earth

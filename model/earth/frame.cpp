@@ -1,0 +1,49 @@
+#include "model/earth/frame.hpp"
+
+#include "model/earth/exclusive.hpp"
+
+namespace heddle::model::earth {
+
+ExclusiveFibers& Frame::exclusive() {
+    ExclusiveFibers* present = exclusive_.load(std::memory_order_acquire);
+    if (present) return *present;
+    auto made = std::make_unique<ExclusiveFibers>();
+    if (exclusive_.compare_exchange_strong(present, made.get(), std::memory_order_acq_rel))
+        return *made.release();
+    return *present;
+}
+
+void Frame::forget_exclusive() {
+    delete exclusive_.load(std::memory_order_relaxed);
+}
+
+FramePool::~FramePool() {
+    for (const auto& [begin, function] : graves_)
+        if (class_of(function->frame_bytes) >= classes) ::operator delete(const_cast<std::byte*>(begin));
+}
+
+void* FramePool::carve(std::size_t size_class) {
+    const std::size_t bytes = size_class * grain;
+    if (left_ < bytes) {
+        chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes));
+        left_ = chunk_bytes;
+    }
+    left_ -= bytes;
+    return chunks_.back().get() + left_;
+}
+
+void FramePool::bury(void* memory, const FunctionInfo& function) {
+    const runtime::SpinLock::Guard guard(lock_);
+    graves_.emplace(static_cast<const std::byte*>(memory), &function);
+}
+
+const FunctionInfo* FramePool::find_freed(const void* begin, std::size_t bytes) {
+    const runtime::SpinLock::Guard guard(lock_);
+    const auto* first = static_cast<const std::byte*>(begin);
+    auto after = graves_.lower_bound(first + bytes);
+    if (after == graves_.begin()) return nullptr;
+    const auto& [frame, function] = *--after;
+    return first < frame + function->frame_bytes ? function : nullptr;
+}
+
+}  // namespace heddle::model::earth

@@ -1,0 +1,127 @@
+// Activation frames of threaded functions, and where their memory comes from. Runs nothing.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "runtime/spin_lock.hpp"
+#include "runtime/task_type.hpp"
+
+namespace heddle::model::earth {
+
+class ExclusiveFibers;
+
+/// A fiber that is enabled, of a frame.
+struct ScheduledFiber {
+    const runtime::TaskType* type;
+    std::uint32_t priority;
+};
+
+/// A threaded function, as errors name it.
+struct FunctionInfo {
+    std::string name;
+    std::size_t frame_bytes;
+};
+
+/// What every activation has, before its parameters and variables.
+///
+/// Invariant: `fibers` counts the fibers of the activation that run or are scheduled. The frame is freed by
+/// the fiber that terminates it, which must be the only one then; nobody else touches it afterwards.
+class Frame {
+public:
+    explicit Frame(const FunctionInfo& its_function) : function_(&its_function) {}
+    ~Frame() {
+        if (exclusive_.load(std::memory_order_relaxed)) forget_exclusive();
+    }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+    const FunctionInfo& function() const { return *function_; }
+
+    void fiber_scheduled() { fibers_.fetch_add(1, std::memory_order_relaxed); }
+    /// The last touch of a fiber that does not terminate the thread.
+    void fiber_ended() { fibers_.fetch_sub(1, std::memory_order_release); }
+    std::uint32_t fibers() const { return fibers_.load(std::memory_order_acquire); }
+
+    bool terminated() const { return terminated_.load(std::memory_order_relaxed); }
+    void terminate() { terminated_.store(true, std::memory_order_relaxed); }
+
+    /// Made when they are first asked for.
+    ExclusiveFibers& exclusive();
+
+private:
+    void forget_exclusive();
+
+    const FunctionInfo* function_;
+    std::atomic<std::uint32_t> fibers_{1};  ///< the initialization fiber
+    std::atomic<bool> terminated_{false};
+    std::atomic<ExclusiveFibers*> exclusive_{nullptr};
+};
+
+/// Memory for the frames that one worker makes. A frame may end on another worker of its node, whose pool
+/// keeps its memory then. Used by its worker alone, except `find_freed`.
+class FramePool {
+public:
+    /// `checked`: memory that was freed is not used again, so that who still touches it is found.
+    explicit FramePool(bool checked) : checked_(checked) {}
+    ~FramePool();
+    FramePool(const FramePool&) = delete;
+    FramePool& operator=(const FramePool&) = delete;
+
+    void* allocate(std::size_t bytes) {
+        ++allocated_;
+        const std::size_t size_class = class_of(bytes);
+        if (size_class >= classes) return ::operator new(bytes);
+        if (Free* const free = free_[size_class]) {
+            free_[size_class] = free->next;
+            return free;
+        }
+        return carve(size_class);
+    }
+
+    void release(void* memory, const FunctionInfo& function) {
+        ++released_;
+        if (checked_) return bury(memory, function);
+        const std::size_t size_class = class_of(function.frame_bytes);
+        if (size_class >= classes) return ::operator delete(memory);
+        free_[size_class] = ::new (memory) Free{free_[size_class]};
+    }
+
+    bool checked() const { return checked_; }
+    std::uint64_t allocated() const { return allocated_; }
+    std::uint64_t released() const { return released_; }
+
+    /// The function whose frame, freed here, the bytes belonged to; null where they did not. From any
+    /// context.
+    const FunctionInfo* find_freed(const void* begin, std::size_t bytes);
+
+private:
+    struct Free {
+        Free* next;
+    };
+    static constexpr std::size_t grain = 16;
+    static constexpr std::size_t classes = 65;  ///< up to 1 KiB; larger frames are few
+    static constexpr std::size_t chunk_bytes = 64U << 10;
+
+    static std::size_t class_of(std::size_t bytes) { return (bytes + grain - 1) / grain; }
+    void* carve(std::size_t size_class);
+    void bury(void* memory, const FunctionInfo& function);
+
+    bool checked_;
+    std::array<Free*, classes> free_{};
+    std::vector<std::unique_ptr<std::byte[]>> chunks_;
+    std::size_t left_ = 0;  ///< bytes of the last chunk that no frame has had
+    std::uint64_t allocated_ = 0;
+    std::uint64_t released_ = 0;
+    runtime::SpinLock lock_;  ///< over `graves_`
+    std::map<const std::byte*, const FunctionInfo*> graves_;
+};
+
+}  // namespace heddle::model::earth

@@ -1,0 +1,34 @@
+// Atomic mailboxes (EARTH paper, section 2): items from anywhere meet at one place, in no promised order, and
+// each signals a slot. Only the node where a mailbox lives takes items out.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+
+#include "runtime/backend.hpp"
+#include "runtime/spin_lock.hpp"
+#include "runtime/sync_slot.hpp"
+
+namespace heddle::model::earth {
+
+/// MAILBOX: a variable of a thread's frame, or of its node's program. Em::init_mailbox comes first; items are
+/// put in and taken out by Em::drop_in and Em::retrieve_item.
+class Mailbox {
+public:
+    // --- for Em and messages
+    void open(NodeId node, runtime::SyncSlot& slot);
+    /// Throws Error where the mailbox was not initialized.
+    void put(runtime::Node& node, runtime::Context& caller, std::span<const std::byte> item);
+    /// Throws Error where `here` is not its node.
+    std::optional<runtime::Bytes> take(NodeId here);
+
+private:
+    runtime::SpinLock lock_;  ///< over `items_`
+    std::deque<runtime::Bytes> items_;
+    runtime::SyncSlot* slot_ = nullptr;
+    NodeId node_ = 0;
+};
+
+}  // namespace heddle::model::earth
