@@ -34,12 +34,12 @@ public:
     Threaded(const P& parameters) : Frame(info()), P(parameters) {}
 
     static const FunctionInfo& info() {
-        static const FunctionInfo function{name(), sizeof(F)};
+        static const FunctionInfo function{its_name(), sizeof(F)};
         return function;
     }
 
 private:
-    static std::string name() {
+    static std::string its_name() {
         if constexpr (requires { F::name; }) {
             return F::name;
         } else {
