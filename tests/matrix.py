@@ -24,6 +24,8 @@ SMALL = [
     # At its own price of a placement the whole takes 16 us, which is too short for a steal to be certain.
     ("nqueens 8", {"name": "nqueens", "n": 8, "unit_cost": "1kf"}, {"solutions": 92}, False),
     ("uts T1 depth 7", {"name": "uts", "tree": "T1", "depth": 7}, {"nodes": 63914, "depth": 7}, False),
+    ("earth_fib 18", {"name": "earth_fib", "n": 18, "unit_cost": "200f"}, {"value": 4181}, False),
+    ("earth_nqueens 8", {"name": "earth_nqueens", "n": 8, "unit_cost": "1kf"}, {"solutions": 92}, False),
 ]
 WHOLE = (
     [("fib 30", {"name": "fib", "n": 30}, {"value": 832040}, False)]

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "workloads/queens.hpp"
 #include "workloads/uts_tree.hpp"
 
 namespace heddle::bench {
@@ -20,42 +21,10 @@ inline UtsTree uts_tree(std::string_view name) {
     return {UtsTree::Type::binomial, UtsTree::Shape::linear, 2000, 6, 42, 0.124875, 8};
 }
 
-struct Found {
-    std::uint64_t solutions = 0;
-    std::uint64_t placements = 0;
+using Found = workloads::QueensFound;
 
-    Found& operator+=(const Found& other) {
-        solutions += other.solutions;
-        placements += other.placements;
-        return *this;
-    }
-};
-
-/// Rows as bit masks, as in Heddle's workload: a placement takes a few nanoseconds.
-struct BitBoard {
-    std::uint32_t columns = 0;
-    std::uint32_t left = 0;
-    std::uint32_t right = 0;
-    std::uint16_t rows_left = 0;
-    std::uint16_t size = 0;
-
-    static BitBoard empty(int n) {
-        return {0, 0, 0, static_cast<std::uint16_t>(n), static_cast<std::uint16_t>(n)};
-    }
-    bool full() const { return rows_left == 0; }
-    std::uint32_t free() const { return ~(columns | left | right) & ((1U << size) - 1); }
-    BitBoard with(std::uint32_t queen) const {
-        return {columns | queen, (left | queen) << 1, (right | queen) >> 1,
-                static_cast<std::uint16_t>(rows_left - 1), size};
-    }
-
-    /// Calls visit(next board) for each place of the next queen.
-    template <class Visit>
-    void places(Visit&& visit) const {
-        for (std::uint32_t queens = free(); queens != 0; queens &= queens - 1)
-            visit(with(queens & (~queens + 1)));
-    }
-};
+/// As in Heddle's workload: a placement takes a few nanoseconds.
+using BitBoard = workloads::QueensBoard;
 
 /// A byte a queen, and every pair looked at again, as in most fork/join benchmarks: about eighty nanoseconds
 /// a placement.

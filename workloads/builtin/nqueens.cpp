@@ -2,11 +2,11 @@
 // task for each placement of a queen ("unthrottled"; EARTH paper, section 5; KAAPI paper, section 4).
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
 
 #include "base/random.hpp"
 #include "model/fork_join.hpp"
+#include "workloads/queens.hpp"
 #include "workloads/unrolled.hpp"
 #include "workloads/workload.hpp"
 
@@ -16,41 +16,8 @@ namespace {
 
 using model::Strand;
 
-/// The rows above: columns taken, and diagonals as they reach the next row. Bit i is column i.
-struct Board {
-    std::uint32_t columns = 0;
-    std::uint32_t left = 0;
-    std::uint32_t right = 0;
-    std::uint16_t rows_left = 0;
-    std::uint16_t size = 0;
-
-    std::uint32_t free() const { return ~(columns | left | right) & ((1U << size) - 1); }
-
-    Board with(std::uint32_t queen) const {
-        return {columns | queen, (left | queen) << 1, (right | queen) >> 1,
-                static_cast<std::uint16_t>(rows_left - 1), size};
-    }
-};
-
-struct Found {
-    std::uint64_t solutions = 0;
-    std::uint64_t placements = 0;
-
-    Found& operator+=(const Found& other) {
-        solutions += other.solutions;
-        placements += other.placements;
-        return *this;
-    }
-};
-
-Found search(const Board& board) {
-    if (board.rows_left == 0) return {1, 1};
-    Found found{0, 1};
-    for (std::uint32_t free = board.free(); free != 0; free &= free - 1) {
-        found += search(board.with(free & (~free + 1)));
-    }
-    return found;
-}
+using Board = QueensBoard;
+using Found = QueensFound;
 
 struct Queens {
     static constexpr auto name = "nqueens";
@@ -61,13 +28,14 @@ struct Queens {
             return found;
         }
         strand.work();
-        if (board.rows_left == 0) return {1, 1};
-        const std::uint32_t free = board.free();
-        for (std::uint32_t queens = free; queens != 0; queens &= queens - 1) {
-            strand.fork<Queens>(board.with(queens & (~queens + 1)), cutoff);
-        }
+        if (board.full()) return {1, 1};
+        int forks = 0;
+        board.places([&](const Board& next) {
+            strand.fork<Queens>(next, cutoff);
+            ++forks;
+        });
         Found found{0, 1};
-        for (int left = std::popcount(free); left != 0; --left) found += strand.join<Queens>();
+        for (; forks != 0; --forks) found += strand.join<Queens>();
         return found;
     }
 };
@@ -77,11 +45,6 @@ struct QueensSettings {
     std::uint16_t cutoff;
     double unit_cost;
 };
-
-runtime::Answer answer_of(const Found& found) {
-    return {{"solutions", static_cast<double>(found.solutions)},
-            {"placements", static_cast<double>(found.placements)}};
-}
 
 /// How many placements a search from here makes, estimated by random ways down the tree: a way that had
 /// d1, d2, ... free columns to choose from stands for 1 + d1 + d1 d2 + ... (Knuth: "Estimating the efficiency
@@ -112,11 +75,10 @@ struct QueensTree {
 
     QueensSettings settings;
 
-    Board root() const { return {0, 0, 0, settings.n, settings.n}; }
+    Board root() const { return Board::empty(settings.n); }
     void children(const Board& board, std::vector<Board>& into) const {
-        if (board.rows_left == 0 || board.rows_left < settings.cutoff) return;
-        for (std::uint32_t free = board.free(); free != 0; free &= free - 1)
-            into.push_back(board.with(free & (~free + 1)));
+        if (board.rows_left < settings.cutoff) return;
+        board.places([&](const Board& next) { into.push_back(next); });
     }
     double weight(const Board& board) const { return estimated_placements(board); }
     Found visit(const Board&) const { return {0, 1}; }
@@ -132,8 +94,7 @@ public:
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
     void root(Strand strand) override {
-        const Board empty{0, 0, 0, settings_.n, settings_.n};
-        answer_ = answer_of(strand.call<Queens>(empty, settings_.cutoff));
+        answer_ = answer_of(strand.call<Queens>(Board::empty(settings_.n), settings_.cutoff));
     }
     runtime::Answer answer() const override { return answer_; }
 
@@ -142,21 +103,13 @@ private:
     runtime::Answer answer_;
 };
 
-/// OEIS A000170, n = 0 to 18.
-constexpr std::array<double, 19> known_solutions = {
-    1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
-    724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
-
 class QueensWorkload final : public Workload {
 public:
     explicit QueensWorkload(const Settings& settings)
         : stated_(settings),
           settings_{static_cast<std::uint16_t>(settings.integer("n")),
                     static_cast<std::uint16_t>(settings.integer("cutoff")), settings.number("unit_cost")} {
-        if (settings.integer("n") >= static_cast<std::int64_t>(known_solutions.size())) {
-            throw Error(fmt::format("{} queens take too long", settings.integer("n")), "n is at most 18",
-                        settings.where("n"));
-        }
+        check_queens(settings);
         if (settings.integer("cutoff") > settings.integer("n")) {
             throw Error(fmt::format("cutoff {} is more than the {} rows of the board",
                                     settings.integer("cutoff"), settings.integer("n")),
@@ -178,7 +131,7 @@ public:
 
     Verdict check(const runtime::RunResult& result) const override {
         const runtime::Answer& answer = result.answer;
-        return judge(answer, {{"solutions", known_solutions[settings_.n]}}, "OEIS A000170");
+        return judge(answer, {{"solutions", known_queens[settings_.n]}}, "OEIS A000170");
     }
 
     std::vector<const runtime::TaskType*> tasks() const override {
