@@ -102,6 +102,7 @@ std::vector<Item> platform_items() {
 
 std::vector<Item> model_items() {
     return {
+        {"earth", "threaded functions and fibers, which signals schedule; tokens that run anywhere"},
         {"fork_join", "tasks that fork tasks and join them, call by call"},
         {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
 }
