@@ -29,9 +29,13 @@ MAKESPANS = [(16, 10), (1000, 10)]
 QUICK_MAKESPANS = [(16, 7), (16, 8)]
 
 
+TWO_THREADS = "heddle, 2 threads"
+
+
 class Programs:
     def __init__(self, heddle, actors, file):
-        self.commands = {"heddle": [heddle, "run", file, "--json"], "actors": [actors, file],
+        self.commands = {"heddle": [heddle, "run", file, "--json"], TWO_THREADS: [heddle, "run", file, "--json", "--sim-threads", "2"],
+                         "actors": [actors, file],
                          "sleeping actors": [actors, file, "--sleep"], "tree": [actors, file, "--sequential"]}
 
     def run(self, program, nodes, depth, kiloflops, seed):
@@ -62,12 +66,12 @@ def header(*names):
     row(*("---" for _ in names))
 
 
-def compare_costs(programs, cells):
+def compare_costs(programs, cells, two_threads):
     header("nodes x cores", "grain", "tasks", "program", "wall s", "tasks/s", "tasks/s, tree apart", "messages", "messages/s",
            "peak MB", "KB a worker", "CPU s", "times the wall", "tree apart", "times the CPU, tree apart")
     for nodes, grain, kiloflops, depth, repeats in cells:
         run = lambda program: programs.run(program, nodes, depth, kiloflops, 1)
-        names = ("heddle", "actors", "sleeping actors")
+        names = ("heddle", *([TWO_THREADS] if two_threads else []), "actors", "sleeping actors")
         runs = {name: [] for name in names}
         for _ in range(repeats):  # in turn, so that a disturbance meets all of them
             for name in names:
@@ -126,7 +130,8 @@ def main():
         file.flush()
         programs = Programs(arguments.heddle, arguments.actors, file.name)
         if arguments.only != "makespans":
-            compare_costs(programs, QUICK_COSTS if arguments.quick else COSTS)
+            # The actors share the memory of their node without locks: SimGrid must run them in one thread.
+            compare_costs(programs, QUICK_COSTS if arguments.quick else COSTS, arguments.core is None)
             print()
         if arguments.only != "costs":
             compare_makespans(programs, QUICK_MAKESPANS if arguments.quick else MAKESPANS, arguments.seeds)
