@@ -239,6 +239,7 @@ Overheads Overheads::defaults() {
     costs.message_enqueue = nanoseconds(60);
     costs.message_send = nanoseconds(400);
     costs.message_receive = nanoseconds(400);
+    costs.poll = nanoseconds(500);
     costs.wake_up = nanoseconds(1500);
     return costs;
 }

@@ -27,6 +27,7 @@ struct Overheads {
     Time message_enqueue{};  ///< hand a message to the sender module (paid by the worker)
     Time message_send{};     ///< send one message (paid by the sender module)
     Time message_receive{};  ///< receive one message and run its handler (paid by the receiver module)
+    Time poll{};             ///< look for messages (schedule.modules: single; paid by the worker)
     Time wake_up{};          ///< from an unpark to the parked worker's next instruction
 
     static Overheads defaults();

@@ -57,6 +57,7 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     sim::SimOptions options;
     options.stack_bytes = experiment.schedule.stack_bytes;
     options.seed = experiment.seed;
+    options.single_module = experiment.schedule.modules == runtime::Modules::single;
     if (threads > 1) options.crew = std::make_shared<native::ThreadCrew>(threads);
     return std::make_unique<sim::SimBackend>(experiment.platform, options);
 #else
@@ -107,6 +108,13 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
 void settle(configs::Experiment& experiment, const Part& part) {
     using configs::Backend;
     if (experiment.backend == Backend::sim && !has_simulation()) no_simulation(experiment.where("backend"));
+    if (experiment.backend != Backend::sim && experiment.schedule.modules == runtime::Modules::single) {
+        throw Error(
+            fmt::format(
+                "schedule.modules is single, which is there in simulation only, and the backend is {}",
+                configs::name(experiment.backend)),
+            "leave it out, or add --backend sim", experiment.where("schedule.modules"));
+    }
     if (experiment.backend != Backend::native) {
         if (!part.launched) return;
         throw Error(fmt::format("`heddle launch` starts processes, but the backend is {}",

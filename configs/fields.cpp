@@ -142,6 +142,7 @@ constexpr Overhead overheads[] = {
     {"message_send", &Overheads::message_send, "send one message (paid by the sender module)"},
     {"message_receive", &Overheads::message_receive,
      "receive one message and run its handler (paid by the receiver module)"},
+    {"poll", &Overheads::poll, "look for messages, where schedule.modules is single (paid by the worker)"},
     {"wake_up", &Overheads::wake_up, "from an unpark to the parked worker's next instruction"},
 };
 
@@ -240,6 +241,7 @@ void add_platform(std::vector<Field>& all) {
 
 void add_schedule(std::vector<Field>& all) {
     using Amount = runtime::Stealing::Amount;
+    using runtime::Modules;
     all.push_back(choice(
         "schedule.placement", partitioners::placement_names(), "where a task starts",
         [](const Experiment& e) { return e.schedule.placement; },
@@ -267,6 +269,15 @@ void add_schedule(std::vector<Field>& all) {
         "schedule.stealing.retries", 0, 1e9,
         "failed attempts before the policy's last resort (the longest wait, lifelines)",
         [](auto& e) -> auto& { return e.schedule.stealing.retries; }));
+    static const std::vector<std::string> modules{"separate", "single"};
+    all.push_back(choice(
+        "schedule.modules", modules,
+        "separate: a sender and a receiver beside a node's workers; single: workers send and receive "
+        "themselves, and look for messages between tasks (simulation only)",
+        [](const Experiment& e) { return modules[e.schedule.modules == Modules::separate ? 0 : 1]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.modules = index == 0 ? Modules::separate : Modules::single;
+        }));
     all.push_back(integer(
         "schedule.deque_slots", 64, 1U << 30, "tasks that one worker can hold",
         [](auto& e) -> auto& { return e.schedule.deque_slots; }));

@@ -192,8 +192,11 @@ public:
     /// to one node arrive in order where they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 
-    /// Lets the backend deliver what has arrived, where it has no receiver of its own. True where something
-    /// was delivered.
+    /// True where nobody delivers messages but workers that call `poll`, between tasks.
+    virtual bool polled() const { return false; }
+
+    /// Delivers what has arrived, on the caller and in its time. True where something was delivered. Only
+    /// where the backend is `polled`; a parked worker of such a node returns when a message arrives.
     virtual bool poll(Context& context) = 0;
 
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.

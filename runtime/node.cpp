@@ -252,7 +252,10 @@ void Node::leave(Worker& worker) {
         return;
     }
     reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
-    while (reports_.count() + 1 < topology_.nodes) backend_.park(worker, never);
+    while (reports_.count() + 1 < topology_.nodes) {
+        backend_.park(worker, never);
+        if (backend_.polled()) backend_.poll(worker);
+    }
 }
 
 }  // namespace heddle::runtime

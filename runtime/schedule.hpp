@@ -20,9 +20,16 @@ struct Stealing {
         16;  ///< failed attempts before the policy's last resort (wait back_off_max, lifelines)
 };
 
+/// Who sends and receives a node's messages (EARTH paper, section 5: RTS 2.0 and RTS 1.2).
+enum class Modules : std::uint8_t {
+    separate,  ///< modules of their own, beside the workers
+    single,    ///< the workers themselves, between tasks
+};
+
 struct Schedule {
     std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
     Stealing stealing;
+    Modules modules = Modules::separate;
     std::uint64_t seed = 1;
     std::uint32_t deque_slots = 1U << 17;  ///< tasks that one worker can hold
     std::uint64_t stack_bytes = 8U << 20;  ///< stack of one worker

@@ -35,6 +35,7 @@ ThiefView thief_view(const Node& node, CoreId core) {
 Worker::Worker(Node& node, CoreId core)
     : deque_(node.schedule().deque_slots, node.receiver().backend->gate_open()),
       gate_open_(node.receiver().backend->gate_open()),
+      polled_(node.receiver().backend->polled()),
       node_(node),
       program_(node.program()),
       unit_(program_.unit()),
@@ -66,6 +67,7 @@ void Worker::push_slow(Slot* head) {
 bool Worker::pop_slow(Slot* slot) {
     hot = slot;
     charge(costs.join);
+    if (!slot->type->detached()) poll();
     if (deque_.asked()) serve_request(slot);
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
         count_task();
@@ -83,7 +85,11 @@ bool Worker::pop_slow(Slot* slot) {
 void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
     Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
     type.run()(*this, head, payload);
-    while (loose_ && loose_ != head) {
+    // What has gathered for other nodes does not wait until there is nothing more to do here.
+    constexpr std::uint32_t patience = 32;
+    for (std::uint32_t tasks = 1; loose_ && loose_ != head; ++tasks) {
+        if (tasks % patience == 0) outbox_.flush();
+        poll();
         // What has a rank goes first.
         if (const auto ranked = ranked_.take_first()) {
             run_taken(*ranked, loose_);
@@ -98,10 +104,15 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
 void Worker::work_slow(std::uint64_t units) {
     static const std::function<void()> nothing = [] {};
     const auto n = static_cast<double>(units);
-    compute({unit_.flops * n, unit_.bytes * n}, nothing);
+    compute_now({unit_.flops * n, unit_.bytes * n}, nothing);
 }
 
 void Worker::compute(Work cost, const std::function<void()>& code) {
+    outbox_.flush();  // it may take long
+    compute_now(cost, code);
+}
+
+void Worker::compute_now(Work cost, const std::function<void()>& code) {
     const Activity before = enter_now(Activity::working);
     backend->compute(*this, cost, code);
     if (before == Activity::working) return;
@@ -147,7 +158,13 @@ void Worker::wait_until_copied(Slot* slot) {
 // --- looking for work
 // -------------------------------------------------------------------------------------------
 
+void Worker::poll_now() {
+    charge(costs.poll);
+    backend->poll(*this);
+}
+
 bool Worker::run_something(Slot* head, const Slot* awaited) {
+    poll();
     if (run_ready(head) || run_token(head)) return true;
     if (awaited && depth_ >= deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);

@@ -82,7 +82,7 @@ public:
             work_slow(units);
     }
 
-    /// Runs `code` as user work of a declared cost.
+    /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before.
     void compute(Work cost, const std::function<void()>& code);
 
     // --- for the node
@@ -123,10 +123,16 @@ private:
     void push_slow(Slot* head);
     bool pop_slow(Slot* slot);
     void work_slow(std::uint64_t units);
+    void compute_now(Work cost, const std::function<void()>& code);
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Slot* awaited);
+    void poll() {
+        if (polled_) [[unlikely]]
+            poll_now();
+    }
+    void poll_now();
     bool run_ready(Slot* head);
     bool run_token(Slot* head);
     bool run_ranked(Slot* head);
@@ -146,6 +152,7 @@ private:
 
     Deque deque_;
     bool gate_open_;
+    bool polled_;
     Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
     std::atomic<std::uint64_t> tasks_{0};
 

@@ -59,6 +59,8 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
                                }
                                ++idle_;
                                --lane_.workers_left;
+                               if (++finished_ == settings_.cores && world_.single_module && received_)
+                                   receive_next(worker.context->clock);
                                return switchboard.leave(worker);
                            });
         switchboard.jump(switchboard.main(), worker);
@@ -241,6 +243,7 @@ void SimNode::pause(SimWorker& worker) {
 void SimNode::park(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
+    if (world_.single_module && received_) return pause(worker);  // it came after the last look
     if (deadline <= worker.context->clock) return pause(worker);
     if (lane_.switchboard.abandoning()) return;
     worker.parked = true;
@@ -285,7 +288,7 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
 void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
     caller.charge(settings_.costs.message_enqueue);
     sender_free_ = pace_.after(std::max(sender_free_, caller.clock), settings_.costs.message_send);
-    take_from_core(settings_.costs.message_send);
+    if (!world_.single_module) take_from_core(settings_.costs.message_send);
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.enclosure = std::move(enclosure);
@@ -297,6 +300,9 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     leaving_.push_back(&message);
     if (caller.recorder)
         caller.recorder->sending(note_of(message), sender_free_ - settings_.costs.message_send, sender_free_);
+    // After it has been put down: the window in which it departs may not be the one in which the caller goes
+    // on.
+    if (world_.single_module) caller.charge(sender_free_ - caller.clock);
 }
 
 void SimNode::hand_over() {
@@ -343,7 +349,37 @@ void SimNode::receive(Message& message, Time now) {
         return;
     }
     received_ = last_received_ = &message;
-    receive_next(now);
+    if (world_.single_module && finished_ != settings_.cores) {
+        wake_to_poll(now);
+    } else {
+        receive_next(now);  // of a node whose workers have left: somebody must see to the last messages
+    }
+}
+
+/// A parked worker of a node without modules looks for messages all the time: it sees them when they come.
+void SimNode::wake_to_poll(Time now) {
+    for (SimWorker& worker : workers_) {
+        if (!worker.parked) continue;
+        worker.parked = false;
+        worker.waking = true;
+        --idle_;
+        return push(pace_.at(now), EventKind::resume, &worker);
+    }
+}
+
+bool SimNode::poll(SimWorker& worker) {
+    bool any = false;
+    Context& context = *worker.context;
+    while (received_ && !lane_.switchboard.abandoning()) {
+        Message& message = *std::exchange(received_, received_->next);
+        any = true;
+        if (Recorder* recorder = context.recorder) recorder->receiving(note_of(message), context.clock);
+        context.charge(settings_.costs.message_receive);
+        hand_to_program(message, context.clock);
+        const Time cost = receiver_.context->clock - context.clock;
+        if (cost > Time::zero()) context.charge(cost);
+    }
+    return any;
 }
 
 void SimNode::receive_next(Time now) {
@@ -355,21 +391,28 @@ void SimNode::receive_next(Time now) {
 
 void SimNode::deliver(Time now) {
     Message& message = *received_;
+    const bool all_busy = idle_ == 0;  // before the handler wakes somebody
+    Message* const next = message.next;
+    hand_to_program(message, now);
+    Context& receiver = *receiver_.context;
+    if (all_busy) take_from_core(receiver.clock - now);
+    receiver.clock = pace_.after(now, receiver.clock - now);
+    received_ = next;
+    if (received_) receive_next(now);
+}
+
+/// Runs the message's handlers in the receiver's context, from `now` on.
+void SimNode::hand_to_program(Message& message, Time now) {
     const MessageNote note = note_of(message);  // its body is given away
     Context& receiver = *receiver_.context;
     receiver.clock = now;
-    receiver.horizon = never;          // a handler runs in one go
-    const bool all_busy = idle_ == 0;  // before the handler wakes somebody
+    receiver.horizon = never;  // a handler runs in one go
     runtime::Body body = std::move(message.enclosure.body);
     // The sender may keep its own, and be at work in another thread.
     if (body) body = std::make_shared<runtime::Bytes>(*body);
     program_->deliver(message.from, message.bytes, std::move(body));
-    if (all_busy) take_from_core(receiver.clock - now);
     if (receiver.recorder) receiver.recorder->delivered(note, receiver.clock);
-    receiver.clock = pace_.after(now, receiver.clock - now);
-    received_ = message.next;
     lane_.mailroom.give_back(message);
-    if (received_) receive_next(now);
 }
 
 /// The module that works on a message needs a core. Where all are busy it takes one from a worker, from each

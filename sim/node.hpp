@@ -52,15 +52,19 @@ struct alignas(64) Lane {
 
 /// What all nodes share.
 struct World {
-    World(SimgridProcess& simgrid, const heddle::Network& settings, Time sending, bool compete,
+    World(SimgridProcess& simgrid, const heddle::Network& settings, Time sending, bool compete, bool single,
           std::size_t lane_count)
-        : network(simgrid, settings, sending), messages_compete(compete), lanes(lane_count) {}
+        : network(simgrid, settings, sending),
+          messages_compete(compete && !single),
+          single_module(single),
+          lanes(lane_count) {}
 
     std::size_t lane_number(NodeId node) const { return node % lanes.size(); }
     Lane& lane_of(NodeId node) { return lanes[lane_number(node)]; }
 
     Network network;  ///< asked between windows only
     bool messages_compete;
+    bool single_module;  ///< workers send and receive
     std::vector<Lane> lanes;
 };
 
@@ -102,6 +106,7 @@ public:
     void park(SimWorker& worker, Time deadline);
     void unpark(runtime::Context& caller, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
+    bool poll(SimWorker& worker);
     void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
 
 private:
@@ -122,6 +127,8 @@ private:
     void receive(Message& message, Time now);
     void receive_next(Time now);
     void deliver(Time now);
+    void hand_to_program(Message& message, Time now);
+    void wake_to_poll(Time now);
     void take_from_core(Time cost);
     void cross_stop(SimWorker& worker);
     void stop(Time now);
@@ -139,6 +146,7 @@ private:
     Pace pace_;
     std::size_t stops_passed_ = 0;
 
+    CoreId finished_ = 0;    ///< workers that have left
     CoreId idle_ = 0;        ///< workers that are parked or have finished
     CoreId next_taken_ = 0;  ///< the core that the next message takes its time from
 

@@ -144,7 +144,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     World& world =
         state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
-                            state.options.messages_compete_for_cores,
+                            state.options.messages_compete_for_cores, state.options.single_module,
                             state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     const HeapGrowth heap;
     Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(),
@@ -192,8 +192,13 @@ void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runti
     worker_of(context).node->send(context, to, std::move(message), std::move(enclosure));
 }
 
-bool SimBackend::poll(Context& /*context*/) {
-    return false;
+bool SimBackend::polled() const {
+    return state_->options.single_module;
+}
+
+bool SimBackend::poll(Context& context) {
+    SimWorker& worker = worker_of(context);
+    return worker.node->poll(worker);
 }
 
 Time SimBackend::elapsed() const {

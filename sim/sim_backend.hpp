@@ -23,6 +23,9 @@ struct SimOptions {
     /// as if each node had a core more, for messages only.
     bool messages_compete_for_cores = true;
 
+    /// No modules beside the workers: they send and receive themselves.
+    bool single_module = false;
+
     /// Of the noise of the platform.
     std::uint64_t seed = 1;
 
@@ -63,6 +66,7 @@ public:
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
+    bool polled() const override;
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 

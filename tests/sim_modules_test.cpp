@@ -1,0 +1,120 @@
+// Nodes without modules for messages (schedule.modules: single), where workers look for messages between
+// tasks: as the older of the EARTH paper's two runtimes (section 5, RTS 1.2).
+#include <gtest/gtest.h>
+
+#include "sim/sim_backend.hpp"
+#include "tests/earth_testing.hpp"
+
+namespace heddle {
+namespace {
+
+using namespace test;
+
+constexpr double busy_flops = 1e7;  // a millisecond
+
+struct PlaceParameters {
+    Global<std::int64_t> value;
+};
+
+/// Keeps the worker of node 1 busy.
+struct Busy : Threaded<Busy, PlaceParameters> {
+    void init(Em em) {
+        em.compute({busy_flops, 0}, [] {});
+        em.terminate();
+    }
+};
+
+/// Reads a value of node 1, once that works, and notes when it has come, in nanoseconds.
+struct Reader : Threaded<Reader, PlaceParameters> {
+    std::int64_t copy;
+
+    void init(Em em) {
+        em.invoke<Busy>(1, value);
+        em.compute({1e6, 0}, [] {});  // the invocation has begun by then
+        em.sync(begin);
+    }
+    void ask(Em em) { em.get_sync(value, copy, came); }
+    void note(Em em) {
+        notes(em).add(em.worker().backend->now(em.worker()) / std::chrono::nanoseconds(1));
+        em.terminate();
+    }
+    Fiber<&Reader::ask> begin{*this, 1};
+    Fiber<&Reader::note> came{*this, 1};
+};
+
+std::int64_t answered_after(bool single) {
+    Platform platform;
+    platform.nodes = 2;
+    platform.cores = 1;
+    platform.core_speed = 1e10;
+    sim::SimOptions options;
+    options.single_module = single;
+    sim::SimBackend backend(platform, options);
+    static std::int64_t value = 7;
+    Notes shared;
+    run_on(backend, {2, 1, 1, "none"}, shared,
+           [](Em em) { em.invoke<Reader>(0, Global<std::int64_t>(1, &value)); });
+    return shared.values.at(0);
+}
+
+TEST(SimModules, AMessageWaitsForTheTaskOfASingleModuleAndNotForSeparateOnes) {
+    EXPECT_LT(answered_after(false), 200'000);
+    const std::int64_t single = answered_after(true);
+    EXPECT_GT(single, 1'000'000);  // the busy millisecond of node 1
+    EXPECT_LT(single, 1'100'000);
+}
+
+struct TreeParameters {
+    std::int64_t depth;
+    Sptr done;
+};
+struct Tree : Threaded<Tree, TreeParameters> {
+    void init(Em em) {
+        em.compute({1e4, 0}, [] {});
+        if (depth == 0) {
+            ++notes(em).total;
+            em.sync(done);
+            return em.terminate();
+        }
+        em.token<Tree>(depth - 1, em.to_sptr(both));
+        em.token<Tree>(depth - 1, em.to_sptr(both));
+    }
+    void end(Em em) {
+        em.sync(done);
+        em.terminate();
+    }
+    Fiber<&Tree::end> both{*this, 2};
+};
+struct TreeMain : Threaded<TreeMain> {
+    void init(Em em) { em.token<Tree>(9, em.to_sptr(done)); }
+    void end(Em em) { em.terminate(); }
+    Fiber<&TreeMain::end> done{*this, 1};
+};
+
+TEST(SimModules, EveryPolicyComesToItsEndTheSameEachTime) {
+    for (const char* victim : {"none", "random", "local_first", "hierarchical", "lifeline"}) {
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            Time makespans[2];
+            for (Time& makespan : makespans) {
+                Platform platform;
+                platform.nodes = 6;
+                platform.cores = 3;
+                platform.overheads = Overheads::defaults();
+                sim::SimOptions options;
+                options.single_module = true;
+                options.seed = seed;
+                sim::SimBackend backend(platform, options);
+                Notes shared;
+                const auto result =
+                    run_on(backend, {6, 3, seed, victim}, shared, [](Em em) { em.invoke<TreeMain>(0); });
+                ASSERT_EQ(shared.total, 512) << victim << ", seed " << seed;
+                ASSERT_EQ(unterminated(result), 0);
+                makespan = result.makespan;
+            }
+            ASSERT_EQ(makespans[0], makespans[1]) << victim << ", seed " << seed;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heddle
