@@ -157,7 +157,7 @@ private:
         task.right_h = right_h_.data();
         task.right_e = right_e_.data();
         task.vectors = stripe_.vectors;
-        task.scores = stripe_.scores.data();
+        task.scores = stripe_.scores.front().numbers;
         task.h = h_.data();
         task.f = f_.data();
         task.last_vector = (stripe_.width - 1) % stripe_.vectors;
@@ -199,7 +199,7 @@ private:
     Gaps gaps_;
     std::int64_t bottom_ = 0;  // no H is less
     std::int64_t base_ = 0;    // what a 16-bit number 0 stands for
-    std::array<std::int16_t, width_max> h_, f_, best_h_;
+    alignas(64) std::array<std::int16_t, width_max> h_, f_, best_h_;
     std::array<std::int16_t, rows_max + 1> left_h_;
     std::array<std::int16_t, rows_max> left_e_, right_h_, right_e_;
 };
@@ -243,11 +243,14 @@ Columns::Columns(const Scoring& scoring, std::span<const Letter> letters, Path p
         const std::size_t width = std::min(size() - first, vectors * numbers);
         Stripe stripe{first, width, (width + numbers - 1) / numbers, {}};
         const std::size_t places = stripe.vectors * numbers;
-        stripe.scores.assign(static_cast<std::size_t>(scoring.letters()) * places, padding);
+        const std::size_t letter_count = static_cast<std::size_t>(scoring.letters());
+        stripe.scores.resize((letter_count * places + 31) / 32);
+        std::int16_t* scores = stripe.scores.front().numbers;
+        std::fill_n(scores, letter_count * places, padding);
         for (std::size_t column = 0; column < width; ++column) {
             const std::size_t at = column % stripe.vectors * numbers + column / stripe.vectors;
-            for (std::size_t letter = 0; letter < static_cast<std::size_t>(scoring.letters()); ++letter)
-                stripe.scores[letter * places + at] = static_cast<std::int16_t>(
+            for (std::size_t letter = 0; letter < letter_count; ++letter)
+                scores[letter * places + at] = static_cast<std::int16_t>(
                     scoring.of(static_cast<Letter>(letter), letters_[first + column]));
         }
         stripes_.push_back(std::move(stripe));

@@ -66,7 +66,10 @@ public:
         std::size_t first;    ///< its first column
         std::size_t width;    ///< how many it has
         std::size_t vectors;  ///< how many vectors hold them
-        std::vector<std::int16_t> scores;
+        struct alignas(64) Numbers {
+            std::int16_t numbers[32];
+        };
+        std::vector<Numbers> scores;  ///< letter by letter, vector by vector
     };
     /// None where the scores do not fit into 16 bits, or the path is plain.
     std::span<const Stripe> stripes() const { return stripes_; }

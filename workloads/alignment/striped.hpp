@@ -59,15 +59,16 @@ private:
     /// Computes row i and returns the largest H of each number of its vectors.
     Vector compute(std::size_t i) {
         const std::int16_t* scores = task_.scores + task_.letters[i] * end_;
-        Carried carried{Lanes::shift(Lanes::load(h_ + end_ - size), task_.left_h[i]),
-                        Lanes::shift(least_, task_.left_e[i]), zero_};
+        Carried carried{
+            Lanes::template shift<1>(Lanes::load(h_ + end_ - size), Lanes::splat(task_.left_h[i])),
+            Lanes::template shift<1>(least_, Lanes::splat(task_.left_e[i])), zero_};
         // Two loops, because of affine gaps E of the last column is needed, which is not stored.
         const std::size_t last = affine ? task_.last_vector * size : 0;
         for (std::size_t at = 0; at < last; at += size) cells(scores, at, carried);
         const Vector e_last = carried.e;
         for (std::size_t at = last; at < end_; at += size) cells(scores, at, carried);
 
-        Vector entering = Lanes::shift(carried.e, task_.least);
+        Vector entering = Lanes::template shift<1>(carried.e, least_);
         if (Lanes::any_greater(entering, Lanes::load(h_) - slack_)) cross(entering, carried.most);
         task_.right_h[i] = h_[last + task_.last_number + (affine ? 0 : task_.last_vector * size)];
         if constexpr (affine) {
@@ -97,12 +98,11 @@ private:
 
     /// The row again, with the E that enter each number's first column from the number before.
     void cross(Vector& entering, Vector& most) {
-        long loss = static_cast<long>(task_.vectors) * task_.extend;
-        for (std::size_t distance = 1; distance < size && loss <= task_.loss_max; distance *= 2, loss *= 2) {
-            const Vector from = moved(entering, distance);
-            const Vector kept = Lanes::max(from, Lanes::splat(static_cast<std::int16_t>(task_.least + loss)));
-            entering = Lanes::max(entering, kept - Lanes::splat(static_cast<std::int16_t>(loss)));
-        }
+        const long loss = static_cast<long>(task_.vectors) * task_.extend;
+        take_over<1>(entering, loss);
+        take_over<2>(entering, 2 * loss);
+        take_over<4>(entering, 4 * loss);
+        if constexpr (size > 8) take_over<8>(entering, 8 * loss);
         Vector e = entering;
         for (std::size_t at = 0; at < end_; at += size) {
             const Vector h = Lanes::load(h_ + at);
@@ -115,12 +115,13 @@ private:
         }
     }
 
-    /// Number k of the result is number k - `distance` of the vector, or the least.
-    Vector moved(Vector vector, std::size_t distance) const {
-        std::int16_t numbers[2 * size];
-        Lanes::store(numbers, least_);
-        Lanes::store(numbers + size, vector);
-        return Lanes::load(numbers + size - distance);
+    /// Each number becomes the one `distance` before it, less the loss, where that is larger.
+    template <int distance>
+    void take_over(Vector& entering, long loss) const {
+        if (loss > task_.loss_max) return;
+        const Vector from = Lanes::template shift<distance>(entering, least_);
+        const Vector kept = Lanes::max(from, Lanes::splat(static_cast<std::int16_t>(task_.least + loss)));
+        entering = Lanes::max(entering, kept - Lanes::splat(static_cast<std::int16_t>(loss)));
     }
 
     static std::int16_t number(Vector vector, std::size_t k) {

@@ -34,12 +34,13 @@ struct Lanes256 {
     static Vector splat(std::int16_t number) { return Vector{} + number; }
     static Vector max(Vector a, Vector b) { return Vector(_mm256_max_epi16(__m256i(a), __m256i(b))); }
     static bool any_greater(Vector a, Vector b) { return _mm256_movemask_epi8(__m256i(a > b)) != 0; }
-    /// Every number one place on; `first` goes before them.
-    static Vector shift(Vector vector, std::int16_t first) {
+    /// Every number `distance` places on; numbers of `filler` go before them.
+    template <int distance>
+    static Vector shift(Vector vector, Vector filler) {
         const __m256i all = __m256i(vector);
-        const __m256i upper =
-            _mm256_permute2x128_si256(all, all, 0x08);  // nothing below, the lower half above
-        return Vector(_mm256_insert_epi16(_mm256_alignr_epi8(all, upper, 14), first, 0));
+        const __m256i before =
+            _mm256_permute2x128_si256(all, __m256i(filler), 0x02);  // filler, the lower half
+        return Vector(_mm256_alignr_epi8(all, before, 16 - 2 * distance));
     }
 };
 

@@ -24,9 +24,14 @@ struct Lanes128 {
         const auto halves = std::bit_cast<Halves>(a > b);
         return (halves[0] | halves[1]) != 0;
     }
-    /// Every number one place on; `first` goes before them.
-    static Vector shift(Vector vector, std::int16_t first) {
-        return __builtin_shufflevector(splat(first), vector, 0, 8, 9, 10, 11, 12, 13, 14);
+    /// Every number `distance` places on; numbers of `filler` go before them.
+    template <int distance>
+    static Vector shift(Vector vector, Vector filler) {
+        if constexpr (distance == 1)
+            return __builtin_shufflevector(filler, vector, 0, 8, 9, 10, 11, 12, 13, 14);
+        if constexpr (distance == 2)
+            return __builtin_shufflevector(filler, vector, 0, 1, 8, 9, 10, 11, 12, 13);
+        if constexpr (distance == 4) return __builtin_shufflevector(filler, vector, 0, 1, 2, 3, 8, 9, 10, 11);
     }
 };
 
