@@ -64,8 +64,10 @@ private:
             Lanes::template shift<1>(least_, Lanes::splat(task_.left_e[i])), zero_};
         // Two loops, because of affine gaps E of the last column is needed, which is not stored.
         const std::size_t last = affine ? task_.last_vector * size : 0;
+#pragma GCC unroll 4
         for (std::size_t at = 0; at < last; at += size) cells(scores, at, carried);
         const Vector e_last = carried.e;
+#pragma GCC unroll 4
         for (std::size_t at = last; at < end_; at += size) cells(scores, at, carried);
 
         Vector entering = Lanes::template shift<1>(carried.e, least_);
@@ -99,20 +101,33 @@ private:
     /// The row again, with the E that enter each number's first column from the number before.
     void cross(Vector& entering, Vector& most) {
         const long loss = static_cast<long>(task_.vectors) * task_.extend;
-        take_over<1>(entering, loss);
-        take_over<2>(entering, 2 * loss);
-        take_over<4>(entering, 4 * loss);
-        if constexpr (size > 8) take_over<8>(entering, 8 * loss);
-        Vector e = entering;
-        for (std::size_t at = 0; at < end_; at += size) {
-            const Vector h = Lanes::load(h_ + at);
-            // From here on the E that the row itself has are no less: opening a gap at h is one of them.
-            if (!Lanes::any_greater(e, h - slack_)) break;
-            const Vector better = Lanes::max(h, e);
-            Lanes::store(h_ + at, better);
-            most = Lanes::max(most, better);
-            e = Lanes::max(e - extend_, least_);
+        // Mostly no E outlives all columns of a number; then the first step changes nothing, nor do the
+        // others.
+        Vector once = entering;
+        take_over<1>(once, loss);
+        if (Lanes::any_greater(once, entering)) {
+            entering = once;
+            take_over<2>(entering, 2 * loss);
+            take_over<4>(entering, 4 * loss);
+            if constexpr (size > 8) take_over<8>(entering, 8 * loss);
         }
+        Vector e = entering;
+        const auto pass = [&](std::size_t at) {
+            const Vector h = Lanes::max(Lanes::load(h_ + at), e);
+            Lanes::store(h_ + at, h);
+            most = Lanes::max(most, h);
+            e = Lanes::max(e - extend_, least_);
+        };
+        // Once the E that the row itself has are no less, they stay so: opening a gap at h is one of them. To
+        // look after each vector would cost more than some vectors too many: where it ends is hard to
+        // predict.
+        constexpr std::size_t group = 4 * size;
+        std::size_t at = 0;
+        for (; at + group <= end_; at += group) {
+            if (!Lanes::any_greater(e, Lanes::load(h_ + at) - slack_)) return;
+            for (std::size_t ahead = 0; ahead < group; ahead += size) pass(at + ahead);
+        }
+        for (; at < end_; at += size) pass(at);
     }
 
     /// Each number becomes the one `distance` before it, less the loss, where that is larger.
