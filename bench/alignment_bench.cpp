@@ -148,7 +148,7 @@ void compare(const Case& problem) {
 
 int main() {
     parasail_matrix_t* dna = parasail_matrix_create("ACGT", 2, -1);
-    for (const std::size_t size : {400UL, 4000UL}) {
+    for (const std::size_t size : {500UL, 5000UL}) {
         for (const bool similar : {false, true}) {
             const std::string kind = similar ? ", similar" : ", random";
             for (const Gaps gaps : {Gaps::linear(2), Gaps{5, 1}})

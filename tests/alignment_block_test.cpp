@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alignment_testing.hpp"
+#include "tests/alignment_testing.hpp"
 
 namespace heddle::workloads::alignment {
 namespace {

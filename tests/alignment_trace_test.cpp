@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "alignment_testing.hpp"
 #include "base/error.hpp"
+#include "tests/alignment_testing.hpp"
 
 namespace heddle::workloads::alignment {
 namespace {

@@ -98,11 +98,10 @@ public:
 private:
     /// Finds numbers that can be left out on both sides; false where the others do not fit into 16 bits.
     bool choose_base() {
-        std::int64_t least = edges_.corner, most = edges_.corner;
+        Score least = edges_.corner, most = edges_.corner;
         const auto see = [&](std::span<const Score> values) {
-            const auto [low, high] = std::minmax_element(values.begin(), values.end());
-            least = std::min<std::int64_t>(least, *low);
-            most = std::max<std::int64_t>(most, *high);
+            for (const Score value : values) least = std::min(least, value);
+            for (const Score value : values) most = std::max(most, value);
         };
         see(edges_.row_h);
         see(edges_.column_h);
@@ -110,10 +109,17 @@ private:
                    height = static_cast<std::int64_t>(rows_.size());
         const Scoring& scoring = columns_.scoring();
         // H is at least what a gap leaves of the left edge, and at most what matches add to an edge.
-        bottom_ = std::max<std::int64_t>(0, least - gaps_.open - width * gaps_.extend);
+        bottom_ = std::max<std::int64_t>(0, std::int64_t{least} - gaps_.open - width * gaps_.extend);
         base_ = bottom_ - lowest - 2 * gaps_.open - std::max(0, -scoring.least());
         return most + (std::min(width, height) + 1) * scoring.most() - base_ <= highest;
     }
+
+    /// Of a value that choose_base has seen to fit.
+    std::int16_t fitting(Score value) const {
+        return static_cast<std::int16_t>(static_cast<std::uint32_t>(value) -
+                                         static_cast<std::uint32_t>(base_));
+    }
+    Score absolute(std::int16_t number) const { return static_cast<Score>(number + base_); }
 
     std::int16_t relative(std::int64_t value) const {
         return static_cast<std::int16_t>(std::clamp(value - base_, lowest, highest));
@@ -132,21 +138,19 @@ private:
 
     void load() {
         // No E or F matters that is less than this: each is at least what opening a gap leaves of an H.
-        const std::int64_t least = bottom_ - gaps_.open;
+        const Score least = static_cast<Score>(bottom_ - gaps_.open);
         const std::size_t numbers = stripe_.vectors * numbers_of(columns_.path());
         std::fill_n(h_.begin(), numbers, relative(bottom_));
         std::fill_n(f_.begin(), numbers, relative(least));
         each_column([&](std::size_t column, std::size_t at) {
-            h_[at] = relative(edges_.row_h[column]);
-            if (gaps_.affine()) f_[at] = relative(std::max<std::int64_t>(least, edges_.row_f[column]));
+            h_[at] = fitting(edges_.row_h[column]);
+            if (gaps_.affine()) f_[at] = fitting(std::max(least, edges_.row_f[column]));
         });
-        left_h_[0] = relative(edges_.corner);
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            left_h_[i + 1] = relative(edges_.column_h[i]);
-            std::int64_t e = edges_.column_h[i] - gaps_.open;
-            if (gaps_.affine()) e = std::max<std::int64_t>(e, edges_.column_e[i] - gaps_.extend);
-            left_e_[i] = relative(e);
-        }
+        left_h_[0] = fitting(edges_.corner);
+        for (std::size_t i = 0; i < rows_.size(); ++i) left_h_[i + 1] = fitting(edges_.column_h[i]);
+        for (std::size_t i = 0; i < rows_.size(); ++i) left_e_[i] = fitting(edges_.column_h[i] - gaps_.open);
+        for (std::size_t i = 0; i < edges_.column_e.size(); ++i)
+            left_e_[i] = std::max(left_e_[i], fitting(std::max(least, edges_.column_e[i] - gaps_.extend)));
     }
 
     StripeRows prepare() {
@@ -173,13 +177,11 @@ private:
 
     void store() {
         each_column([&](std::size_t column, std::size_t at) {
-            edges_.row_h[column] = static_cast<Score>(h_[at] + base_);
-            if (gaps_.affine()) edges_.row_f[column] = static_cast<Score>(f_[at] + base_);
+            edges_.row_h[column] = absolute(h_[at]);
+            if (gaps_.affine()) edges_.row_f[column] = absolute(f_[at]);
         });
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            edges_.column_h[i] = static_cast<Score>(right_h_[i] + base_);
-            if (gaps_.affine()) edges_.column_e[i] = static_cast<Score>(right_e_[i] + base_);
-        }
+        for (std::size_t i = 0; i < rows_.size(); ++i) edges_.column_h[i] = absolute(right_h_[i]);
+        for (std::size_t i = 0; i < edges_.column_e.size(); ++i) edges_.column_e[i] = absolute(right_e_[i]);
     }
 
     /// The least column of the best row where H is `value`.

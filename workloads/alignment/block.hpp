@@ -81,7 +81,8 @@ private:
     std::vector<Stripe> stripes_;
 };
 
-/// The edges of a block, changed in place. E and F are not used where gaps are linear, and may be empty then.
+/// The edges of a block, changed in place. Outside of the matrix they are 0; no H is negative, and no E or F
+/// is above its H or below -2^30. E and F are not used where gaps are linear, and may be empty then.
 struct Edges {
     Score corner = 0;        ///< H above and left of the block's first cell
     std::span<Score> row_h;  ///< a value a column: H of the row above; afterwards of the block's last row
