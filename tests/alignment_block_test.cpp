@@ -77,12 +77,23 @@ TEST(AlignmentBlock, BlocksOfSeveralTilesGiveTheTextbooksEdgesAndBest) {
     Random random(2);
     for (int round = 0; round < 24 && !HasFailure(); ++round) {
         const Scoring scoring = random_scoring(random);
-        const Letters a = random_letters(random, 500 + random.below(800), scoring.letters());
+        const Letters a =
+            random_letters(random, 500 + random.below(round < 4 ? 2500 : 800), scoring.letters());
         const Letters b = round % 2 == 0
                               ? random_letters(random, 1 + random.below(1300), scoring.letters())
                               : relative_of(random, a, scoring.letters(), round % 4 == 1 ? 0.01 : 0.1);
-        expect_textbook(scoring, a, b, 1 + random.below(1300), 1 + random.below(1300));
+        expect_textbook(scoring, a, b, round < 4 ? 3000 : 1 + random.below(1300), 1 + random.below(1300));
     }
+}
+
+// Tiles are at most 1024 rows high and 512 (or 256) columns wide, and then the only good path goes from
+// corner to corner.
+TEST(AlignmentBlock, APathThroughTheCornersOfTilesIsNotLost) {
+    Random random(8);
+    const Letters a = random_letters(random, 2048, 4);
+    const Letters b(a.begin() + 512, a.begin() + 1536);
+    expect_textbook(Scoring::match(Alphabet::dna, 1, -9, {30, 9}), a, b, 2048, 1024);
+    expect_textbook(Scoring::match(Alphabet::dna, 1, -9, Gaps::linear(30)), a, b, 2048, 1024);
 }
 
 // H stays so large over the whole row that a gap from the diagonal reaches every vector and every number.
@@ -135,6 +146,24 @@ TEST(AlignmentBlock, ALargeCornerMovesEveryResultByTheSameAmount) {
     }
 }
 
+// A block with a 0 and, at its end, the corner and all matches: somewhere in between 16 bits no longer hold
+// both.
+TEST(AlignmentBlock, ABlockWhoseValuesAreFarApartIsExactWhereverSixteenBitsEnd) {
+    Random random(7);
+    const Scoring scoring = Scoring::match(Alphabet::dna, 100, -100, {150, 20});
+    const Letters a = random_letters(random, 200, 4);
+    for (const Path path : paths()) {
+        for (Score corner = 10'000; corner < 70'000; corner += 250) {
+            std::vector<Score> row_h(a.size(), 0), row_f(row_h), column_h(row_h), column_e(row_h);
+            const Best best =
+                compute_block(a, Columns(scoring, a, path), {corner, row_h, row_f, column_h, column_e});
+            EXPECT_EQ(best, (Best{corner + 20'000, a.size() - 1, a.size() - 1}));
+            EXPECT_EQ(row_h.back(), corner + 20'000);
+            EXPECT_EQ(column_h[50], corner + 5'100 - 150 - 148 * 20);
+        }
+    }
+}
+
 TEST(AlignmentBlock, OfEqualScoresTheLeastRowAndThenTheLeastColumnIsTheBest) {
     const Scoring scoring = Scoring::match(Alphabet::dna, 1, -1, Gaps::linear(1));
     const Letters a = encode(Alphabet::dna, "CCACCCTCC"), b = encode(Alphabet::dna, "GGTGGAGGA");
@@ -142,6 +171,34 @@ TEST(AlignmentBlock, OfEqualScoresTheLeastRowAndThenTheLeastColumnIsTheBest) {
         for (std::size_t height = 1; height <= a.size(); ++height)
             for (std::size_t width = 1; width <= b.size(); ++width)
                 EXPECT_EQ(Blocks(scoring, a, b, path, height, width).best, (Best{1, 2, 5}));
+    }
+}
+
+// The best cells lie in different tiles of one block: the tile that is computed later has the lesser row, or
+// the same one.
+TEST(AlignmentBlock, OfEqualScoresInSeveralTilesTheLeastRowAndThenTheLeastColumnIsTheBest) {
+    const Scoring scoring = Scoring::match(Alphabet::dna, 1, -1, {3, 1});
+    for (const auto& [words, best] : {std::pair{std::string("TTTTCAAAA"), Best{4, 8, 1203}},
+                                      {std::string("AAAATTTT"), Best{4, 8, 103}},
+                                      {std::string("CCCCAAAACCCCTTTT"), Best{4, 12, 103}},
+                                      {std::string("CCCCTTTT"), Best{4, 12, 603}}}) {
+        std::string b(1400, 'G');
+        b.replace(100, 4, "AAAA");
+        b.replace(600, 4, words.starts_with("CCCCTTTT") ? "TTTT" : "GGGG");
+        b.replace(1200, 4, "TTTT");
+        for (const std::size_t rows : {30u, 3000u}) {
+            std::string a(rows, 'C');
+            a.replace(5, words.size(), words);
+            a.replace(rows - 5, 4, "AAAA");
+            for (const Path path : paths()) {
+                for (const std::size_t size : {200u, 700u, 5000u})
+                    EXPECT_EQ(
+                        Blocks(scoring, encode(Alphabet::dna, a), encode(Alphabet::dna, b), path, size, size)
+                            .best,
+                        best)
+                        << words << " by path " << static_cast<int>(path) << " in blocks of " << size;
+            }
+        }
     }
 }
 
