@@ -110,7 +110,7 @@ private:
         const Scoring& scoring = columns_.scoring();
         // H is at least what a gap leaves of the left edge, and at most what matches add to an edge.
         bottom_ = std::max<std::int64_t>(0, std::int64_t{least} - gaps_.open - width * gaps_.extend);
-        base_ = bottom_ - lowest - 2 * gaps_.open - std::max(0, -scoring.least());
+        base_ = bottom_ - lowest - std::int64_t{2} * gaps_.open - std::max(0, -scoring.least());
         return most + (std::min(width, height) + 1) * scoring.most() - base_ <= highest;
     }
 
