@@ -1,0 +1,29 @@
+// What ATGC aligns and how it scores: its settings, read. Runs nothing. (EARTH paper, section 5: "Another Tool for Genome
+// Comparison".)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "workloads/alignment/scoring.hpp"
+
+namespace heddle::workloads {
+
+struct AtgcProblem {
+    alignment::Scoring scoring;
+    std::vector<alignment::Letters> a;  ///< one, or all whose pairs are compared
+    alignment::Letters b;               ///< empty where the pairs of `a` are compared
+    std::uint32_t rows = 0;             ///< of a block, at most
+    std::uint32_t columns = 0;
+    double cell_cost = 0;  ///< flops
+
+    bool pairs() const { return b.empty(); }
+
+    /// Throws Error: files that cannot be read or do not fit the alphabet, a scoring that makes no sense.
+    static AtgcProblem read(const Settings& settings);
+    static std::vector<Setting> settings();
+};
+
+}  // namespace heddle::workloads
