@@ -48,9 +48,9 @@ std::vector<Letters> related(const Settings& settings) {
     for (Letter& letter : first) letter = static_cast<Letter>(random.below(letters));
     for (const Letter letter : first) {
         const std::uint64_t change = random.below(24);
-        if (change == 0) continue;                                                        // lost
+        if (change == 0) continue;                                                            // lost
         second.push_back(change == 1 ? static_cast<Letter>(random.below(letters)) : letter);  // another
-        if (change == 2) second.push_back(static_cast<Letter>(random.below(letters)));    // one more
+        if (change == 2) second.push_back(static_cast<Letter>(random.below(letters)));        // one more
     }
     return {std::move(first), std::move(second)};
 }
@@ -67,7 +67,8 @@ AtgcProblem AtgcProblem::read(const Settings& settings) {
     }();
     AtgcProblem problem{scoring, {}, {}};
     if (!settings.stated("a") && settings.stated("b")) {
-        throw Error("b is stated and a is not", "state both, or a alone: then all pairs of its sequences are compared",
+        throw Error("b is stated and a is not",
+                    "state both, or a alone: then all pairs of its sequences are compared",
                     settings.where("b"));
     }
     try {
@@ -82,7 +83,8 @@ AtgcProblem AtgcProblem::read(const Settings& settings) {
                 problem.a.resize(1);
                 problem.b = read_file(settings, "b").front();
             } else if (problem.a.size() < 2) {
-                throw Error("one sequence has no pair", "state workload.b as well, or a file of several sequences");
+                throw Error("one sequence has no pair",
+                            "state workload.b as well, or a file of several sequences");
             }
         }
     } catch (const Error& error) {
@@ -90,17 +92,23 @@ AtgcProblem AtgcProblem::read(const Settings& settings) {
     }
     problem.rows = static_cast<std::uint32_t>(settings.integer("block_rows"));
     problem.columns = static_cast<std::uint32_t>(settings.integer("block_columns"));
-    problem.cell_cost = settings.number("cell_cost");
+    problem.cell_cost = settings.number("unit_cost");
     return problem;
 }
 
 std::vector<Setting> AtgcProblem::settings() {
     return {
-        {"a", SettingKind::text, "", "FASTA file of the first sequence, whose letters are the matrix's rows; without b: all "
-                                     "pairs of its sequences are compared"},
+        {"a", SettingKind::text, "",
+         "FASTA file of the first sequence, whose letters are the matrix's rows; without b: all "
+         "pairs of its sequences are compared"},
         {"b", SettingKind::text, "", "FASTA file of the second"},
-        {"length", SettingKind::integer, "4000", "letters of a random sequence, which is compared with a changed copy where "
-                                                 "no file is stated; of files: only so many, where stated", {}, 1},
+        {"length",
+         SettingKind::integer,
+         "4000",
+         "letters of a random sequence, which is compared with a changed copy where "
+         "no file is stated; of files: only so many, where stated",
+         {},
+         1},
         {"seed", SettingKind::integer, "1", "of the random sequences", {}, 0},
         {"alphabet", SettingKind::choice, "dna", "of the letters", {"dna", "protein"}},
         {"matrix", SettingKind::choice, "none", "of the scores", {"none", "blosum62"}},
@@ -110,9 +118,12 @@ std::vector<Setting> AtgcProblem::settings() {
         {"gap_extend", SettingKind::integer, "", "what each further one costs; initially the same", {}, 0},
         {"block_rows", SettingKind::integer, "256", "rows of a block, which is the work of one fiber", {}, 1},
         {"block_columns", SettingKind::integer, "512", "its columns", {}, 1},
-        {"cell_cost", SettingKind::flops, "2f", "cost of a cell of the matrix where work is charged", {}, 0},
         {"output", SettingKind::text, "", "file for the alignment: its place, what it scores, its CIGAR"},
-        {"check", SettingKind::choice, "whole", "whole: computes the matrix once more as one block", {"whole", "none"}},
+        {"check",
+         SettingKind::choice,
+         "whole",
+         "whole: computes the matrix once more as one block",
+         {"whole", "none"}},
     };
 }
 

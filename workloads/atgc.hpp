@@ -1,5 +1,5 @@
-// What ATGC aligns and how it scores: its settings, read. Runs nothing. (EARTH paper, section 5: "Another Tool for Genome
-// Comparison".)
+// What ATGC aligns and how it scores: its settings, read. Runs nothing. (EARTH paper, section 5: "Another
+// Tool for Genome Comparison".)
 #pragma once
 
 #include <cstdint>

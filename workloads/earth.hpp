@@ -17,7 +17,7 @@ public:
     explicit EarthProgram(const Settings& settings)
         : Program(settings.boolean("checked")), unit_{settings.number("unit_cost"), 0} {}
 
-    /// The settings of an EARTH workload: `own`, and those of all.
+    /// The settings of an EARTH workload: `own`, and those of all. `unit_cost`: of `unit`, initially.
     static std::vector<Setting> settings(std::vector<Setting> own, const std::string& unit_cost,
                                          const std::string& unit) {
         own.push_back({"unit_cost",
