@@ -87,11 +87,9 @@ void schedule_next_exclusive(Frame& frame, runtime::Worker& worker) {
 }
 
 void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId node) {
-    throw Error(
-        fmt::format(
-            "{}, in {} on node {}, terminates its thread while {} other of its fibers run or are scheduled",
-            frame.function().name, fiber, node, frame.fibers() - 1),
-        "terminate in the last fiber, which waits for a signal of each other one");
+    throw Error(fmt::format("{} on node {} has terminated while {} was scheduled", frame.function().name,
+                            node, fiber),
+                "terminate in the last fiber, which waits for a signal of each other one");
 }
 
 }  // namespace detail

@@ -83,7 +83,7 @@ public:
     }
 
     /// TERMINATE: this thread ends with this fiber, which then should return. None of its other fibers may be
-    /// running or scheduled: that is an Error when the fiber returns.
+    /// scheduled: it is an Error when one begins. One that still runs may run to its end.
     void terminate() const { thread_->terminate(); }
 
     // --- references
