@@ -1,3 +1,5 @@
+#include "model/earth.hpp"
+
 #include <cxxabi.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -8,7 +10,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "model/earth.hpp"
 #include "model/earth/exclusive.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/wire.hpp"
@@ -141,7 +142,7 @@ void Em::move(Global<const std::byte> source, Global<std::byte> target, std::siz
               SlotArgument slot) const {
     if (checked() && source.node == node_id()) touch(&source.on(node_id()), bytes);
     if (checked() && target.node == node_id()) touch(&target.on(node_id()), bytes);
-    runtime::move_bytes(*worker_, source, target, bytes, reference_to(slot));
+    runtime::move_bytes(*worker_, source, target, bytes, to_sptr(slot));
 }
 
 void Em::drop_in(Global<Mailbox> mailbox, std::span<const std::byte> item) const {
