@@ -1,3 +1,5 @@
+#include "model/earth.hpp"
+
 #include <cxxabi.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -8,7 +10,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "model/earth.hpp"
 #include "model/earth/exclusive.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/wire.hpp"
@@ -87,11 +88,9 @@ void schedule_next_exclusive(Frame& frame, runtime::Worker& worker) {
 }
 
 void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId node) {
-    throw Error(
-        fmt::format(
-            "{}, in {} on node {}, terminates its thread while {} other of its fibers run or are scheduled",
-            frame.function().name, fiber, node, frame.fibers() - 1),
-        "terminate in the last fiber, which waits for a signal of each other one");
+    throw Error(fmt::format("{} on node {} has terminated while {} was scheduled", frame.function().name,
+                            node, fiber),
+                "terminate in the last fiber, which waits for a signal of each other one");
 }
 
 }  // namespace detail
@@ -143,7 +142,7 @@ void Em::move(Global<const std::byte> source, Global<std::byte> target, std::siz
               SlotArgument slot) const {
     if (checked() && source.node == node_id()) touch(&source.on(node_id()), bytes);
     if (checked() && target.node == node_id()) touch(&target.on(node_id()), bytes);
-    runtime::move_bytes(*worker_, source, target, bytes, reference_to(slot));
+    runtime::move_bytes(*worker_, source, target, bytes, to_sptr(slot));
 }
 
 void Em::drop_in(Global<Mailbox> mailbox, std::span<const std::byte> item) const {

@@ -41,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/earth/directory.hpp"
 #include "model/earth/fiber.hpp"
 #include "model/earth/mailbox.hpp"
 #include "model/earth/threaded.hpp"
@@ -83,7 +84,7 @@ public:
     }
 
     /// TERMINATE: this thread ends with this fiber, which then should return. None of its other fibers may be
-    /// running or scheduled: that is an Error when the fiber returns.
+    /// scheduled: it is an Error when one begins. One that still runs may run to its end.
     void terminate() const { thread_->terminate(); }
 
     // --- references
@@ -95,8 +96,7 @@ public:
     /// TO_SPTR.
     Sptr to_sptr(runtime::SyncSlot& slot) const { return {node_id(), &slot}; }
 
-    // --- signals and data. All return at once. `slot`: signalled when it is done; one of this node may be
-    // given itself.
+    /// A slot as an argument: one of this node may be given itself.
     struct SlotArgument {
         SlotArgument(Sptr anywhere) : reference(anywhere), here(nullptr) {}
         SlotArgument(runtime::SyncSlot& local) : here(&local) {}
@@ -104,6 +104,9 @@ public:
         Sptr reference;
         runtime::SyncSlot* here;
     };
+    Sptr to_sptr(const SlotArgument& slot) const { return slot.here ? to_sptr(*slot.here) : slot.reference; }
+
+    // --- signals and data. All return at once. `slot`: signalled when it is done.
 
     /// SYNC: one signal.
     void sync(SlotArgument slot) const {
@@ -117,7 +120,7 @@ public:
     template <class T>
     void put_sync(const std::type_identity_t<T>& value, Global<T> target, SlotArgument slot) const {
         static_assert(std::is_trivially_copyable_v<T>);
-        if (target.node != node_id()) return runtime::put(*worker_, value, target, reference_to(slot));
+        if (target.node != node_id()) return runtime::put(*worker_, value, target, to_sptr(slot));
         if (checked()) touch(&target.on(node_id()), sizeof(T));
         target.on(node_id()) = value;
         sync(slot);
@@ -164,8 +167,8 @@ public:
         drop_in(mailbox, std::as_bytes(std::span(&item, 1)));
     }
 
-    /// RETRIEVE_ITEM: takes some item out. Returns its size in bytes; 0 where there is none. Throws Error
-    /// where it does not fit, or where the mailbox is on another node.
+    /// RETRIEVE_ITEM: takes the item out that arrived first. Returns its size in bytes; 0 where there is
+    /// none. Throws Error where it does not fit, or where the mailbox is on another node.
     std::size_t retrieve_item(Mailbox& mailbox, std::span<std::byte> into) const;
     template <class T>
     std::size_t retrieve_item(Mailbox& mailbox, T& into) const {
@@ -191,14 +194,14 @@ public:
         return static_cast<P&>(worker_->program());
     }
 
+    /// What threads of this node find without a message.
+    Directory& directory() const;
+
     runtime::Worker& worker() const { return *worker_; }
 
 private:
     bool checked() const { return detail::pool_of(*worker_).checked(); }
     void touch(const void* begin, std::size_t bytes) const { worker_->program().touched(begin, bytes); }
-    Sptr reference_to(const SlotArgument& slot) const {
-        return slot.here ? to_sptr(*slot.here) : slot.reference;
-    }
     void invoke_elsewhere(NodeId node, const runtime::TaskType& type,
                           std::span<const std::byte> parameters) const;
     void move(Global<const std::byte> source, Global<std::byte> target, std::size_t bytes,
@@ -219,6 +222,8 @@ public:
     void begin(runtime::Worker& worker) override;
     void touched(const void* begin, std::size_t bytes) const override;
 
+    Directory& directory() { return directory_; }
+
     /// Threads of this node that no fiber has terminated. When the run is over.
     std::uint64_t unterminated() const;
 
@@ -230,9 +235,14 @@ public:
 private:
     bool checked_;
     std::atomic<std::uint32_t> enabled_{0};
+    Directory directory_;
     mutable runtime::SpinLock lock_;  ///< over `pools_`
     std::vector<std::shared_ptr<FramePool>> pools_;
 };
+
+inline Directory& Em::directory() const {
+    return program<Program>().directory();
+}
 
 }  // namespace heddle::model::earth
 

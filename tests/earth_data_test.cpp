@@ -154,6 +154,22 @@ TEST(EarthData, SplitPhaseOperationsCompleteInAnyOrder) {
     EXPECT_EQ(orders.size(), 6) << "all orders of three";
 }
 
+// --- what a node's threads find without a message
+
+TEST(EarthData, ADirectoryKnowsTheProxiesOfItsNode) {
+    Directory directory;
+    Mailbox owner, first, second;
+    const Global<Mailbox> object(3, &owner);
+    EXPECT_EQ(directory.find(object), nullptr);
+    directory.enter(object, first);
+    directory.enter({4, &owner}, second);
+    EXPECT_EQ(directory.find(object), &first);
+    EXPECT_EQ(directory.find({4, &owner}), &second);
+    directory.leave(object);
+    EXPECT_EQ(directory.find(object), nullptr);
+    EXPECT_EQ(directory.find({4, &owner}), &second);
+}
+
 // --- mailboxes
 
 struct ProducerParameters {
@@ -202,6 +218,20 @@ TEST(EarthData, EveryItemArrivesOnceFrom64Producers) {
             for (std::int64_t i = 0; i < Master::each; ++i) expected.push_back(node * 1000 + i);
         EXPECT_THAT(shared.values, testing::UnorderedElementsAreArray(expected)) << "seed " << seed;
         EXPECT_EQ(shared.total, 0) << "bytes retrieved from the empty mailbox";
+    }
+}
+
+TEST(EarthData, ItemsOfOneFiberStayInOrder) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        Notes shared;
+        run({5, 3, seed}, shared, [](Em em) { em.invoke<Master>(0); });
+        std::vector<std::vector<std::int64_t>> of_node(5);
+        for (const auto item : shared.values)
+            of_node.at(static_cast<std::size_t>(item / 1000)).push_back(item);
+        for (const auto& items : of_node) {
+            ASSERT_EQ(items.size(), Master::each);
+            ASSERT_TRUE(std::is_sorted(items.begin(), items.end())) << "seed " << seed;
+        }
     }
 }
 

@@ -134,8 +134,43 @@ struct Hasty : Threaded<Hasty> {
 
 TEST(EarthModel, TerminatingWithAFiberScheduledIsAnErrorThatNamesIt) {
     EXPECT_THAT(error_of({3, 1}, [](Em em) { em.invoke<Hasty>(2); }),
-                testing::HasSubstr(
-                    "hasty, in the initialization fiber on node 2, terminates its thread while 1 other"));
+                testing::HasSubstr("hasty on node 2 has terminated while earth.fiber "
+                                   "&heddle::{anonymous}::Hasty::run was scheduled"));
+}
+
+/// The last signal is sent by a fiber that still runs when the one that it enables terminates.
+struct Gatherer : Threaded<Gatherer> {
+    std::int64_t sum = 0;
+
+    void init(Em em) {
+        for (int i = 0; i < 8; ++i) em.sync(one);
+    }
+    void add(Em em) {
+        ++sum;
+        em.sync(all);
+        em.work();  // others act meanwhile
+    }
+    void end(Em em) {
+        notes(em).total += sum;
+        em.terminate();
+    }
+    ExclusiveFiber<&Gatherer::add> one{*this, 1};
+    Fiber<&Gatherer::end> all{*this, 8};
+};
+
+void gather_often(Em em) {
+    for (int i = 0; i < 200; ++i) em.invoke<Gatherer>(0);
+}
+
+TEST(EarthModel, TheFiberThatSendsTheLastSignalMayStillRunWhenItsThreadTerminates) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Notes shared;
+        EXPECT_EQ(unterminated(run({1, 4, seed, "random", true}, shared, gather_often)), 0);
+        EXPECT_EQ(shared.total, 1600);
+        Notes natively;
+        EXPECT_EQ(unterminated(run_natively(4, natively, gather_often)), 0);
+        EXPECT_EQ(natively.total, 1600);
+    }
 }
 
 // --- slots

@@ -67,19 +67,22 @@ void schedule(Frame& frame, runtime::Node& node, runtime::Context& caller, const
 /// An exclusive fiber has ended.
 void schedule_next_exclusive(Frame& frame, runtime::Worker& worker);
 
-inline const std::string initialization = "the initialization fiber";
-
 [[noreturn]] void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId node);
 
 inline FramePool& pool_of(runtime::Worker& worker) {
     return *static_cast<FramePool*>(worker.model_data().get());
 }
 
-/// To be called when a fiber, `fiber`, of the frame has returned.
+/// To be called before a fiber of the frame, `fiber`, other than the initialization fiber.
+inline void begin_fiber(const runtime::Worker& worker, const Frame& frame, const std::string& fiber) {
+    if (frame.terminated()) [[unlikely]]
+        terminated_too_early(frame, fiber, worker.id.node);
+}
+
+/// To be called when a fiber of the frame has returned.
 template <class F>
-void end_fiber(runtime::Worker& worker, F& frame, const std::string& fiber) {
-    if (!frame.terminated()) return frame.fiber_ended();
-    if (frame.fibers() != 1) terminated_too_early(frame, fiber, worker.id.node);
+void end_fiber(runtime::Worker& worker, F& frame) {
+    if (!frame.fiber_ended()) return;
     const FunctionInfo& function = frame.function();
     frame.~F();
     pool_of(worker).release(&frame, function);

@@ -15,7 +15,7 @@ void Activation<F>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::b
     F& thread = *::new (pool.allocate(sizeof(F))) F{{parameters}};
 #pragma GCC diagnostic pop
     thread.init(Em(worker, &thread));
-    detail::end_fiber(worker, thread, detail::initialization);
+    detail::end_fiber(worker, thread);
 }
 
 template <class F>
@@ -32,9 +32,10 @@ void Fiber<Function, exclusive, priority>::run(runtime::Worker& worker, runtime:
                                                std::byte* payload) {
     F* thread = nullptr;
     std::memcpy(&thread, payload, sizeof thread);
+    detail::begin_fiber(worker, *thread, type.name());
     (thread->*Function)(Em(worker, thread));
     if constexpr (exclusive) detail::schedule_next_exclusive(*thread, worker);
-    detail::end_fiber(worker, *thread, type.name());
+    detail::end_fiber(worker, *thread);
 }
 
 template <auto Function, bool exclusive, std::uint32_t priority>
@@ -48,10 +49,11 @@ void FiberOf<Function>::run(runtime::Worker& worker, runtime::Slot* /*head*/, st
     Payload given;
     std::memcpy(&given, payload, sizeof given);
     F& thread = *given.frame;
+    detail::begin_fiber(worker, thread, type.name());
     std::move(given.arguments).apply([&](auto&&... values) {
         (thread.*Function)(Em(worker, &thread), values...);
     });
-    detail::end_fiber(worker, thread, type.name());
+    detail::end_fiber(worker, thread);
 }
 
 template <auto Function>

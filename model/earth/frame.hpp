@@ -32,8 +32,10 @@ struct FunctionInfo {
 
 /// What every activation has, before its parameters and variables.
 ///
-/// Invariant: `fibers` counts the fibers of the activation that run or are scheduled. The frame is freed by
-/// the fiber that terminates it, which must be the only one then; nobody else touches it afterwards.
+/// Invariant: `fibers` counts the fibers of the activation that run or are scheduled, and says whether it has
+/// terminated. Whoever counts the last one of a terminated activation frees the frame; nobody touches it
+/// after the end of his fiber. So a fiber that runs to its end elsewhere while another one terminates,
+/// because it has sent the last signal, is no harm; one that begins after that is an error.
 class Frame {
 public:
     explicit Frame(const FunctionInfo& its_function) : function_(&its_function) {}
@@ -46,12 +48,15 @@ public:
     const FunctionInfo& function() const { return *function_; }
 
     void fiber_scheduled() { fibers_.fetch_add(1, std::memory_order_relaxed); }
-    /// The last touch of a fiber that does not terminate the thread.
-    void fiber_ended() { fibers_.fetch_sub(1, std::memory_order_release); }
-    std::uint32_t fibers() const { return fibers_.load(std::memory_order_acquire); }
+    /// The last touch of a fiber. True: the thread has terminated and nobody else touches the frame, which
+    /// the caller frees.
+    bool fiber_ended() {
+        return fibers_.load(std::memory_order_acquire) == last_one ||
+               fibers_.fetch_sub(1, std::memory_order_acq_rel) == last_one;
+    }
 
-    bool terminated() const { return terminated_.load(std::memory_order_relaxed); }
-    void terminate() { terminated_.store(true, std::memory_order_relaxed); }
+    bool terminated() const { return (fibers_.load(std::memory_order_relaxed) & terminated_bit) != 0; }
+    void terminate() { fibers_.fetch_or(terminated_bit, std::memory_order_relaxed); }
 
     /// Made when they are first asked for.
     ExclusiveFibers& exclusive();
@@ -59,9 +64,11 @@ public:
 private:
     void forget_exclusive();
 
+    static constexpr std::uint32_t terminated_bit = std::uint32_t{1} << 31;
+    static constexpr std::uint32_t last_one = terminated_bit + 1;
+
     const FunctionInfo* function_;
     std::atomic<std::uint32_t> fibers_{1};  ///< the initialization fiber
-    std::atomic<bool> terminated_{false};
     std::atomic<ExclusiveFibers*> exclusive_{nullptr};
 };
 

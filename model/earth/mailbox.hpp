@@ -1,5 +1,6 @@
-// Atomic mailboxes (EARTH paper, section 2): items from anywhere meet at one place, in no promised order, and
-// each signals a slot. Only the node where a mailbox lives takes items out.
+// Atomic mailboxes (EARTH paper, section 2): items from anywhere meet at one place, and each signals a slot.
+// Only the node where a mailbox lives takes items out. The paper promises no order; here they are taken out
+// as they arrived, so those that one fiber sends to one mailbox stay in order, and others meet by chance.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,31 @@
+// What the objects of the library have in common. Each is an active monitor: a handler thread on the object's
+// home node, to whose mailbox requests come from anywhere, and whose fibers are exclusive. A handle is plain
+// bytes: pass it to threads as you pass any value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+#include "model/earth.hpp"
+
+namespace heddle::model::earth {
+
+/// Stands for a slot where nobody wants to know.
+inline const Sptr nobody;
+
+namespace detail {
+
+/// Signals a slot, unless it is `nobody`.
+inline void sync_if(Em em, Sptr slot) {
+    if (slot != nobody) em.sync(slot);
+}
+
+/// Wrong use, found by the handler thread of an object on this node.
+[[noreturn]] inline void wrong_use(Em em, const std::string& what, const std::string& advice) {
+    throw Error("node " + std::to_string(em.node_id()) + ": " + what, advice);
+}
+
+}  // namespace detail
+
+}  // namespace heddle::model::earth
