@@ -269,6 +269,18 @@ void add_schedule(std::vector<Field>& all) {
         "schedule.stealing.retries", 0, 1e9,
         "failed attempts before the policy's last resort (the longest wait, lifelines)",
         [](auto& e) -> auto& { return e.schedule.stealing.retries; }));
+    static const std::vector<std::string> balancers{"none", "sender", "neighbours"};
+    all.push_back(choice(
+        "schedule.balancing.policy", balancers,
+        "detached tasks (EARTH's tokens) that move unasked; sender: who has many gives some to any node; "
+        "neighbours: to the nodes beside it that have less",
+        [](const Experiment& e) { return balancers[static_cast<std::size_t>(e.schedule.balancing.policy)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.balancing.policy = static_cast<runtime::Balancing::Policy>(index);
+        }));
+    all.push_back(integer(
+        "schedule.balancing.threshold", 1, 1e6, "how many tasks are many, and what difference matters",
+        [](auto& e) -> auto& { return e.schedule.balancing.threshold; }));
     static const std::vector<std::string> modules{"separate", "single"};
     all.push_back(choice(
         "schedule.modules", modules,

@@ -81,6 +81,11 @@ public:
     /// How many tasks are shared now.
     std::uint32_t shared() const;
 
+    /// How many tasks below `head` nobody has taken. For the owner.
+    std::uint32_t waiting(const Slot* head) const {
+        return index(head) - unpack(ends_.load(std::memory_order_relaxed)).tail;
+    }
+
     /// Asks the owner to publish: closes its gates until it has.
     void ask();
 

@@ -41,6 +41,7 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       program_(make_program(id)),
       termination_(id, topology_.nodes, [this] { return passive(); }),
       steals_(*this),
+      balancer_(*this),
       sleeping_(topology_.cores, CoreSet::Initially::empty),
       active_(topology_.cores, CoreSet::Initially::full),
       working_(topology_.cores) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/balancer.hpp"
 #include "runtime/core_set.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/mailbox.hpp"
@@ -77,6 +78,7 @@ public:
     void put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task);
 
     StealService& steals() { return steals_; }
+    Balancer& balancer() { return balancer_; }
     Termination& termination() { return termination_; }
     Reports& reports() { return reports_; }
 
@@ -147,6 +149,7 @@ private:
     TokenQueue tokens_;
     TokenQueue ready_;
     StealService steals_;
+    Balancer balancer_;
     Reports reports_;
     std::vector<std::unique_ptr<Worker>> workers_;
 

@@ -26,9 +26,21 @@ enum class Modules : std::uint8_t {
     single,    ///< the workers themselves, between tasks
 };
 
+/// Detached tasks that move to other nodes unasked (runtime/balancer.hpp).
+struct Balancing {
+    enum class Policy : std::uint8_t {
+        none,
+        sender,      ///< who has many gives some to any node
+        neighbours,  ///< nodes know what their neighbours have, and give to those that have less
+    };
+    Policy policy = Policy::none;
+    std::uint32_t threshold = 8;  ///< tasks: how many are many, and what difference matters
+};
+
 struct Schedule {
     std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
     Stealing stealing;
+    Balancing balancing;
     Modules modules = Modules::separate;
     std::uint64_t seed = 1;
     std::uint32_t deque_slots = 1U << 17;  ///< tasks that one worker can hold

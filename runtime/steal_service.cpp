@@ -158,6 +158,10 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     return count;
 }
 
+std::uint32_t StealService::give_away(Outbox& outbox, NodeId to) {
+    return give(outbox, to, nobody);
+}
+
 void StealService::ask_workers() {
     node_.active().any_from(0, [&](CoreId core) {
         Deque& deque = node_.worker(core).deque();

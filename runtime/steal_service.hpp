@@ -36,6 +36,9 @@ public:
     /// Asks `victim` to remember this node until it has something to give.
     void tie_lifeline(Worker& thief, NodeId victim);
 
+    /// Sends detached tasks to a node that has not asked for any. Returns how many.
+    std::uint32_t give_away(Outbox& outbox, NodeId to);
+
     /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
     void send_result(Worker& worker, const Token& token);
 

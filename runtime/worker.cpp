@@ -85,10 +85,9 @@ bool Worker::pop_slow(Slot* slot) {
 void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
     Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
     type.run()(*this, head, payload);
-    // What has gathered for other nodes does not wait until there is nothing more to do here.
     constexpr std::uint32_t patience = 32;
     for (std::uint32_t tasks = 1; loose_ && loose_ != head; ++tasks) {
-        if (tasks % patience == 0) outbox_.flush();
+        if (tasks % patience == 0) look_up();
         poll();
         // What has a rank goes first.
         if (const auto ranked = ranked_.take_first()) {
@@ -99,6 +98,16 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
         if (pop(slot)) slot->type->run()(*this, slot, slot->payload);
     }
     loose_ = before;
+}
+
+/// Now and then, between detached tasks.
+void Worker::look_up() {
+    if (node_.balancer().on()) {
+        if (deque_.shared() == 0) serve_request(loose_);
+        node_.balancer().look(*this, deque_.waiting(loose_));
+    }
+    outbox_
+        .flush();  // what has gathered for other nodes does not wait until there is nothing more to do here
 }
 
 void Worker::work_slow(std::uint64_t units) {
@@ -171,6 +180,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
         return false;
     }
     if (run_ranked(head)) return true;
+    if (node_.balancer().on()) node_.balancer().idle(*this);
     enter_now(Activity::stealing);
     if (awaiting_answer_) {
         rest(never, awaited);

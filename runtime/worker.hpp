@@ -126,6 +126,7 @@ private:
     void compute_now(Work cost, const std::function<void()>& code);
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);
+    void look_up();
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Slot* awaited);
     void poll() {

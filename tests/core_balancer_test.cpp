@@ -1,0 +1,80 @@
+// Tasks that move unasked: every one still runs once, and they reach all nodes although nobody steals.
+#include <gtest/gtest.h>
+
+#include "tests/earth_testing.hpp"
+
+namespace heddle {
+namespace {
+
+using namespace test;
+using Policy = runtime::Balancing::Policy;
+
+struct TreeParameters {
+    std::int64_t depth;
+    Sptr done;
+};
+/// A tree of tokens with three children each, whose leaves count themselves.
+struct Tree : Threaded<Tree, TreeParameters> {
+    void init(Em em) {
+        if (depth == 0) {
+            ++notes(em).total;
+            em.sync(done);
+            return em.terminate();
+        }
+        for (int i = 0; i < 3; ++i) em.token<Tree>(depth - 1, em.to_sptr(all));
+    }
+    void end(Em em) {
+        em.sync(done);
+        em.terminate();
+    }
+    Fiber<&Tree::end> all{*this, 3};
+};
+struct TreeMain : Threaded<TreeMain> {
+    void init(Em em) { em.token<Tree>(8, em.to_sptr(done)); }
+    void end(Em em) { em.terminate(); }
+    Fiber<&TreeMain::end> done{*this, 1};
+};
+
+runtime::RunResult run_balanced(Policy policy, const std::string& victim, NodeId nodes, CoreId cores,
+                                std::uint64_t seed, Notes& shared) {
+    inprocess::InprocessBackend backend({nodes, cores, seed});
+    runtime::Schedule schedule;
+    schedule.seed = seed;
+    schedule.stealing.victim = victim;
+    schedule.stealing.amount = runtime::Stealing::Amount::half;
+    schedule.balancing = {policy, 4};
+    runtime::Execution execution(backend, schedule, [&](NodeId) {
+        return std::make_unique<TestProgram>(
+            shared, [](Em em) { em.invoke<TreeMain>(0); }, false);
+    });
+    return execution.run();
+}
+
+TEST(CoreBalancer, EveryTaskRunsOnceBesideAnyStealing) {
+    for (const Policy policy : {Policy::sender, Policy::neighbours}) {
+        for (const char* victim : {"none", "random", "lifeline"}) {
+            for (const NodeId nodes : {1U, 2U, 5U}) {
+                for (std::uint64_t seed = 0; seed < 10; ++seed) {
+                    Notes shared;
+                    const auto result = run_balanced(policy, victim, nodes, 2, seed, shared);
+                    ASSERT_EQ(shared.total, 6561) << victim << ", " << nodes << " nodes, seed " << seed;
+                    ASSERT_EQ(unterminated(result), 0);
+                }
+            }
+        }
+    }
+}
+
+TEST(CoreBalancer, WorkReachesEveryNodeWithoutStealing) {
+    for (const Policy policy : {Policy::sender, Policy::neighbours}) {
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            Notes shared;
+            const auto result = run_balanced(policy, "none", 6, 1, seed, shared);
+            for (NodeId node = 0; node < 6; ++node)
+                EXPECT_GT(result.nodes.at(node).tasks, 100) << "node " << node << ", seed " << seed;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heddle
