@@ -56,7 +56,15 @@ public:
     }
 
     bool terminated() const { return (fibers_.load(std::memory_order_relaxed) & terminated_bit) != 0; }
-    void terminate() { fibers_.fetch_or(terminated_bit, std::memory_order_relaxed); }
+    /// By one of its fibers. Where that is the only one, nobody else changes the count: who signals a thread
+    /// that terminates signals after its end.
+    void terminate() {
+        if (fibers_.load(std::memory_order_acquire) == 1) {
+            fibers_.store(last_one, std::memory_order_relaxed);
+        } else {
+            fibers_.fetch_or(terminated_bit, std::memory_order_relaxed);
+        }
+    }
 
     /// Made when they are first asked for.
     ExclusiveFibers& exclusive();
