@@ -80,11 +80,27 @@ std::string demangled(const char* name) {
 
 void schedule(Frame& frame, Node& node, runtime::Context& caller, const ScheduledFiber& fiber,
               bool exclusive) {
-    if (!exclusive || frame.exclusive().begin_or_wait(fiber)) make_ready(frame, node, caller, fiber);
+    if (exclusive) {
+        bool made = false;
+        ExclusiveFibers& others = frame.exclusive(made);
+        if (made) remember(node.program(), frame, nullptr);
+        if (!others.begin_or_wait(fiber)) return;
+    }
+    make_ready(frame, node, caller, fiber);
 }
 
 void schedule_next_exclusive(Frame& frame, runtime::Worker& worker) {
-    if (const auto fiber = frame.exclusive().next()) make_ready(frame, worker.node(), worker, *fiber);
+    bool made = false;
+    if (const auto fiber = frame.exclusive(made).next()) make_ready(frame, worker.node(), worker, *fiber);
+}
+
+void remember(runtime::Program& program, Frame& frame, void (*destroy)(Frame&)) {
+    static_cast<Program&>(program).remember(frame, destroy);
+}
+
+void forget(runtime::Program& program, Frame& frame) {
+    static_cast<Program&>(program).forget(frame);
+    frame.free_exclusive();
 }
 
 void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId node) {
@@ -172,6 +188,24 @@ runtime::Bytes Em::retrieve_item_addr(Mailbox& mailbox) const {
 }
 
 // --- the program
+
+Program::~Program() {
+    for (const auto& [frame, destroy] : owners_) {
+        frame->free_exclusive();
+        if (destroy) destroy(*frame);
+    }
+}
+
+void Program::remember(Frame& frame, void (*destroy)(Frame&)) {
+    const runtime::SpinLock::Guard guard(owners_lock_);
+    auto& known = owners_[&frame];
+    if (destroy) known = destroy;
+}
+
+void Program::forget(Frame& frame) {
+    const runtime::SpinLock::Guard guard(owners_lock_);
+    owners_.erase(&frame);
+}
 
 void Program::begin(runtime::Worker& worker) {
     auto pool = std::make_shared<FramePool>(checked_);

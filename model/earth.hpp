@@ -35,6 +35,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -216,6 +217,9 @@ class Program : public runtime::Program {
 public:
     /// `checked`: frames that have ended are kept, and it is an Error to touch them. Costs time and memory.
     explicit Program(bool checked = false) : checked_(checked) {}
+    ~Program() override;
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
 
     virtual void main(Em em) = 0;
 
@@ -223,6 +227,10 @@ public:
     void touched(const void* begin, std::size_t bytes) const override;
 
     Directory& directory() { return directory_; }
+
+    // --- for frames: see detail::remember
+    void remember(Frame& frame, void (*destroy)(Frame&));
+    void forget(Frame& frame);
 
     /// Threads of this node that no fiber has terminated. When the run is over.
     std::uint64_t unterminated() const;
@@ -236,6 +244,8 @@ private:
     bool checked_;
     std::atomic<std::uint32_t> enabled_{0};
     Directory directory_;
+    runtime::SpinLock owners_lock_;
+    std::map<Frame*, void (*)(Frame&)> owners_;
     mutable runtime::SpinLock lock_;  ///< over `pools_`
     std::vector<std::shared_ptr<FramePool>> pools_;
 };

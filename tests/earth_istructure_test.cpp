@@ -1,6 +1,8 @@
 // I-structures of the library in EARTH, cached and not: reads before and after the write, one write, and how
 // many messages a cache saves.
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,21 +161,24 @@ TEST(EarthIStructureCache, FetchesABlockByOneMessageAndKeepsIt) {
     }
 }
 
-/// Reads element 0 500 times on node 1, before it is written.
+/// Reads element 0 500 times on node 1, long before it is written.
 struct Impatient : Threaded<Impatient, ArrayParameters> {
-    std::int64_t value = 0;
+    std::int64_t value = 0, lingered = 0;
 
     void init(Em em) {
         for (int i = 0; i < 500; ++i) read_sync(em, array, 0, em.to_global(value), read);
         read_sync(em, array, 1, em.to_global(value), other_read);
     }
-    void write(Em em) { write_sync(em, array, 0, value_of(0)); }
+    void linger(Em em) {
+        if (++lingered < 1000) return em.sync(other_read);
+        write_sync(em, array, 0, value_of(0));
+    }
     void end(Em em) {
         state<ArrayState>(em).right += value == value_of(0);
         em.sync(done);
         em.terminate();
     }
-    Fiber<&Impatient::write> other_read{*this, 1};
+    Fiber<&Impatient::linger> other_read{*this, 1};
     Fiber<&Impatient::end> read{*this, 500};
 };
 
@@ -205,6 +210,70 @@ TEST(EarthIStructureCache, ReadsOfWhatIsUnderWayWaitHereAndHoldUpNobody) {
         ASSERT_LE(messages(4, seed), 300) << "seed " << seed;
     }
     EXPECT_GE(messages(0, 1), 1000);
+}
+
+/// An owner that answers a fetch twice, in either order, and lets the cache end before the second answer.
+struct SlowOwnerParameters {
+    bool late_first;
+};
+struct SlowOwner : Threaded<SlowOwner, SlowOwnerParameters> {
+    using Request = detail::IStructureRequest<std::int64_t>;
+    using Block = detail::IStructureBlock<std::int64_t>;
+    static constexpr std::uint64_t asked = 5;
+
+    Mailbox requests;
+    Global<Mailbox> cache, incoming;
+    std::int64_t value = 0;
+    int lingered = 0;
+
+    void init(Em em) {
+        em.init_mailbox(requests, arrived);
+        em.invoke<detail::IStructureCache<std::int64_t>>(em.node_id(), em.to_global(requests),
+                                                         std::uint64_t{8}, 4U);
+    }
+    void serve(Em em) {
+        Request request;
+        em.retrieve_item(requests, request);
+        if (request.kind == Request::Kind::attach) {
+            cache = request.cache;
+            read_sync(em, IStructure<std::int64_t>{em.to_global(requests)}, asked, em.to_global(value), read);
+        } else if (request.kind == Request::Kind::fetch) {
+            incoming = request.cache;
+            answer(em, late_first);
+            em.drop_in(cache, Request{Request::Kind::destroy});
+            em.sync(wait);
+        } else {
+            const bool known = em.directory().find(em.to_global(requests)) != nullptr;
+            state<ArrayState>(em).right += lingered == 1000 && value == value_of(asked) && !known;
+            em.sync(read);
+        }
+    }
+    void linger(Em em) {
+        if (++lingered < 1000) return em.sync(wait);
+        answer(em, !late_first);
+    }
+    void answer(Em em, bool late) const {
+        const std::vector<std::uint8_t> written = {0, late, 0, 0};
+        const std::vector<std::int64_t> values = {0, late ? value_of(asked) : 0, 0, 0};
+        const auto bytes = Block::pack({4, 4, asked, late}, written.data(), values.data());
+        em.drop_in(incoming, std::span<const std::byte>(bytes));
+    }
+    void end(Em em) { em.terminate(); }
+    ExclusiveFiber<&SlowOwner::serve> arrived{*this, 1};
+    Fiber<&SlowOwner::linger> wait{*this, 1};
+    Fiber<&SlowOwner::end> read{*this, 2};  // and the cache has ended
+};
+
+TEST(EarthIStructureCache, DoesNotEndBeforeTheLastAnswerWhicheverComesFirst) {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        ArrayState state;
+        run(
+            state,
+            seed % 2 == 0 ? [](Em em) { em.invoke<SlowOwner>(0, true); }
+                          : [](Em em) { em.invoke<SlowOwner>(0, false); },
+            seed, 2);
+        ASSERT_EQ(state.right, 1) << "seed " << seed;
+    }
 }
 
 // --- wrong use

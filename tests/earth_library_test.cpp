@@ -291,6 +291,24 @@ TEST(EarthBarrier, HoldsOnRealThreads) {
     check_rounds(state, "native");
 }
 
+/// Comes to a barrier that has ended.
+struct Latecomer : Threaded<Latecomer> {
+    Barrier barrier;
+    int lingered = 0;
+
+    void init(Em em) { init_barrier(em, em.to_global(barrier), 2, ready); }
+    void end(Em em) {
+        destroy(em, barrier);
+        em.sync(wait);
+    }
+    void linger(Em em) {
+        if (++lingered < 1000) return em.sync(wait);
+        barrier_sync(em, barrier, wait);
+    }
+    Fiber<&Latecomer::end> ready{*this, 1};
+    Fiber<&Latecomer::linger> wait{*this, 1};
+};
+
 /// Comes twice to a barrier for two threads, which are on the first two nodes.
 struct BarrierMisuser : Threaded<BarrierMisuser> {
     Barrier barrier;
@@ -332,6 +350,7 @@ struct EmptyBarrier : Threaded<EmptyBarrier> {
 TEST(EarthBarrier, WhoDoesNotTakePartIsAnError) {
     OrderState state;
     EXPECT_THAT(error_of(state, start<BarrierMisuser>), HasSubstr("more threads come to a barrier"));
+    EXPECT_THAT(error_of(state, start<Latecomer>), HasSubstr("none on this node takes part"));
     EXPECT_THAT(error_of(state, start<StrangerMain>), HasSubstr("none on this node takes part"));
     EXPECT_THAT(error_of(state, start<EmptyBarrier>), HasSubstr("a barrier for no threads"));
 }

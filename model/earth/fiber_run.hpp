@@ -14,6 +14,8 @@ void Activation<F>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::b
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
     F& thread = *::new (pool.allocate(sizeof(F))) F{{parameters}};
 #pragma GCC diagnostic pop
+    if constexpr (!std::is_trivially_destructible_v<F>)
+        detail::remember(worker.program(), thread, [](Frame& frame) { static_cast<F&>(frame).~F(); });
     thread.init(Em(worker, &thread));
     detail::end_fiber(worker, thread);
 }

@@ -4,17 +4,19 @@
 
 namespace heddle::model::earth {
 
-ExclusiveFibers& Frame::exclusive() {
+ExclusiveFibers& Frame::exclusive(bool& made_now) {
     ExclusiveFibers* present = exclusive_.load(std::memory_order_acquire);
     if (present) return *present;
     auto made = std::make_unique<ExclusiveFibers>();
-    if (exclusive_.compare_exchange_strong(present, made.get(), std::memory_order_acq_rel))
+    if (exclusive_.compare_exchange_strong(present, made.get(), std::memory_order_acq_rel)) {
+        made_now = true;
         return *made.release();
+    }
     return *present;
 }
 
-void Frame::forget_exclusive() {
-    delete exclusive_.load(std::memory_order_relaxed);
+void Frame::free_exclusive() {
+    delete exclusive_.exchange(nullptr, std::memory_order_relaxed);
 }
 
 FramePool::~FramePool() {

@@ -39,9 +39,6 @@ struct FunctionInfo {
 class Frame {
 public:
     explicit Frame(const FunctionInfo& its_function) : function_(&its_function) {}
-    ~Frame() {
-        if (exclusive_.load(std::memory_order_relaxed)) forget_exclusive();
-    }
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 
@@ -56,14 +53,23 @@ public:
     }
 
     bool terminated() const { return (fibers_.load(std::memory_order_relaxed) & terminated_bit) != 0; }
-    void terminate() { fibers_.fetch_or(terminated_bit, std::memory_order_relaxed); }
+    /// By one of its fibers. Where that is the only one, nobody else changes the count: who signals a thread
+    /// that terminates signals after its end.
+    void terminate() {
+        if (fibers_.load(std::memory_order_acquire) == 1) {
+            fibers_.store(last_one, std::memory_order_relaxed);
+        } else {
+            fibers_.fetch_or(terminated_bit, std::memory_order_relaxed);
+        }
+    }
 
-    /// Made when they are first asked for.
-    ExclusiveFibers& exclusive();
+    /// Made when they are first asked for: then `made` is set.
+    ExclusiveFibers& exclusive(bool& made);
+    bool has_exclusive() const { return exclusive_.load(std::memory_order_relaxed) != nullptr; }
+    /// Part of the frame's end. Not in a destructor, so that a frame whose variables own nothing has none.
+    void free_exclusive();
 
 private:
-    void forget_exclusive();
-
     static constexpr std::uint32_t terminated_bit = std::uint32_t{1} << 31;
     static constexpr std::uint32_t last_one = terminated_bit + 1;
 
