@@ -134,7 +134,7 @@ struct Hasty : Threaded<Hasty> {
 
 TEST(EarthModel, TerminatingWithAFiberScheduledIsAnErrorThatNamesIt) {
     EXPECT_THAT(error_of({3, 1}, [](Em em) { em.invoke<Hasty>(2); }),
-                testing::HasSubstr("hasty on node 2 has terminated while earth.fiber "
+                testing::HasSubstr("hasty on node 2 has terminated while "
                                    "&heddle::{anonymous}::Hasty::run was scheduled"));
 }
 
@@ -367,6 +367,29 @@ TEST(EarthModel, AFiberWithArgumentsIsCalledWithWhatCame) {
         EXPECT_EQ(unterminated(run({3, 2, seed}, shared, [](Em em) { em.invoke<Difference>(0); })), 0);
         EXPECT_THAT(shared.values, ElementsAre(42, 43));
     }
+}
+
+/// Fibers of one template, whose names compilers write alike.
+struct Alike : Threaded<Alike> {
+    void init(Em em) {
+        em.sync(one);
+        em.sync(two);
+    }
+    template <int number>
+    void note(Em em) {
+        notes(em).add(number);
+        em.sync(all);
+    }
+    void end(Em em) { em.terminate(); }
+    Fiber<&Alike::note<1>> one{*this, 1};
+    Fiber<&Alike::note<2>> two{*this, 1};
+    Fiber<&Alike::end> all{*this, 2};
+};
+
+TEST(EarthModel, FibersOfOneTemplateAreKeptApart) {
+    Notes shared;
+    EXPECT_EQ(unterminated(run({}, shared, [](Em em) { em.invoke<Alike>(0); })), 0);
+    EXPECT_THAT(shared.values, testing::UnorderedElementsAre(1, 2));
 }
 
 // --- checked runs

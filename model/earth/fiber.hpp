@@ -73,10 +73,11 @@ inline FramePool& pool_of(runtime::Worker& worker) {
     return *static_cast<FramePool*>(worker.model_data().get());
 }
 
-/// To be called before a fiber of the frame, `fiber`, other than the initialization fiber.
-inline void begin_fiber(const runtime::Worker& worker, const Frame& frame, const std::string& fiber) {
+/// To be called before a fiber of the frame, `Function`, other than the initialization fiber.
+template <auto Function>
+void begin_fiber(const runtime::Worker& worker, const Frame& frame) {
     if (frame.terminated()) [[unlikely]]
-        terminated_too_early(frame, fiber, worker.id.node);
+        terminated_too_early(frame, function_name<Function>(), worker.id.node);
 }
 
 /// Frames that own memory are known to their program, which frees what is left when the run is over: threads

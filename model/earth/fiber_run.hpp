@@ -34,7 +34,7 @@ void Fiber<Function, exclusive, priority>::run(runtime::Worker& worker, runtime:
                                                std::byte* payload) {
     F* thread = nullptr;
     std::memcpy(&thread, payload, sizeof thread);
-    detail::begin_fiber(worker, *thread, type.name());
+    detail::begin_fiber<Function>(worker, *thread);
     (thread->*Function)(Em(worker, thread));
     if constexpr (exclusive) detail::schedule_next_exclusive(*thread, worker);
     detail::end_fiber(worker, *thread);
@@ -42,16 +42,16 @@ void Fiber<Function, exclusive, priority>::run(runtime::Worker& worker, runtime:
 
 template <auto Function, bool exclusive, std::uint32_t priority>
 const runtime::TaskType Fiber<Function, exclusive, priority>::type(
-    "earth.fiber " + detail::function_name<Function>() + (exclusive ? " exclusive" : "") +
-        (priority ? " priority " + std::to_string(priority) : ""),
-    &Fiber::run, sizeof(F*), 0, false, nullptr, runtime::TaskType::End::detached);
+    // Compilers write the same for some functions, of templates for example, but name their types apart.
+    "earth.fiber " + F::info().name + " " + typeid(Fiber).name(), &Fiber::run, sizeof(F*), 0, false, nullptr,
+    runtime::TaskType::End::detached);
 
 template <auto Function>
 void FiberOf<Function>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::byte* payload) {
     Payload given;
     std::memcpy(&given, payload, sizeof given);
     F& thread = *given.frame;
-    detail::begin_fiber(worker, thread, type.name());
+    detail::begin_fiber<Function>(worker, thread);
     std::move(given.arguments).apply([&](auto&&... values) {
         (thread.*Function)(Em(worker, &thread), values...);
     });
@@ -59,7 +59,8 @@ void FiberOf<Function>::run(runtime::Worker& worker, runtime::Slot* /*head*/, st
 }
 
 template <auto Function>
-const runtime::TaskType FiberOf<Function>::type("earth.fiber " + detail::function_name<Function>(),
+const runtime::TaskType FiberOf<Function>::type("earth.fiber " + F::info().name + " " +
+                                                    typeid(FiberOf).name(),
                                                 &FiberOf::run, sizeof(Payload), 0, false, nullptr,
                                                 runtime::TaskType::End::detached);
 
