@@ -2,8 +2,6 @@
 // interleavings of stealing; what they move against what was promised; and that a wrong factor is noticed.
 #include "tests/tile_testing.hpp"
 
-#include <cblas.h>
-#include <f77blas.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "runtime/native/native_backend.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "tests/cli_testing.hpp"
+#include "workloads/blas.hpp"
 
 namespace heddle {
 namespace {
@@ -82,11 +81,11 @@ TEST(Tiles, FactorsAreThoseOfLapackOnTheWholeMatrix) {
         std::vector<blasint> pivots(51);
         char lower = 'L';
         if (symmetric) {
-            BLASFUNC(dpotrf)(&lower, &rows, expected.data(), &rows, &info);
+            workloads::blas().dpotrf(&lower, &rows, expected.data(), &rows, &info);
             for (std::size_t c = 0; c < 51; ++c)
                 for (std::size_t r = 0; r < c; ++r) expected[c * 51 + r] = 0;
         } else {
-            BLASFUNC(dgetrf)(&rows, &rows, expected.data(), &rows, pivots.data(), &info);
+            workloads::blas().dgetrf(&rows, &rows, expected.data(), &rows, pivots.data(), &info);
             for (blasint row = 0; row < 51; ++row) ASSERT_EQ(pivots[static_cast<std::size_t>(row)], row + 1);
         }
         ASSERT_EQ(info, 0);

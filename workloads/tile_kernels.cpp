@@ -1,10 +1,9 @@
 #include "workloads/tile_kernels.hpp"
 
-#include <cblas.h>
-#include <f77blas.h>
-
 #include <algorithm>
 #include <vector>
+
+#include "workloads/blas.hpp"
 
 namespace heddle::workloads::tiles {
 
@@ -17,25 +16,25 @@ blasint whole(std::size_t number) {
 void solve(std::size_t size, CBLAS_SIDE side, CBLAS_UPLO half, CBLAS_TRANSPOSE transposed,
            CBLAS_DIAG diagonal, ConstTile triangle, Tile b) {
     const blasint n = whole(size);
-    cblas_dtrsm(CblasColMajor, side, half, transposed, diagonal, n, n, 1.0, triangle.data(), n, b.data(), n);
+    blas().dtrsm(CblasColMajor, side, half, transposed, diagonal, n, n, 1.0, triangle.data(), n, b.data(), n);
 }
 
 void subtract(std::size_t size, CBLAS_TRANSPOSE transposed, ConstTile a, ConstTile b, Tile c) {
     const blasint n = whole(size);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, transposed, n, n, n, -1.0, a.data(), n, b.data(), n, 1.0,
-                c.data(), n);
+    blas().dgemm(CblasColMajor, CblasNoTrans, transposed, n, n, n, -1.0, a.data(), n, b.data(), n, 1.0,
+                 c.data(), n);
 }
 
 }  // namespace
 
 void use_callers_thread_only() {
-    openblas_set_num_threads(1);
+    (void)blas();
 }
 
 void potrf(std::size_t size, Tile a) {
     char half = 'L';
     blasint n = whole(size), info = 0;
-    BLASFUNC(dpotrf)(&half, &n, a.data(), &n, &info);
+    blas().dpotrf(&half, &n, a.data(), &n, &info);
     for (std::size_t column = 1; column < size; ++column)
         std::fill_n(a.begin() + static_cast<std::ptrdiff_t>(column * size), column, 0.0);
 }
@@ -44,7 +43,7 @@ void getrf(std::size_t size, Tile a) {
     blasint n = whole(size), info = 0;
     std::vector<blasint> exchanged(size);
     // Of a dominant column the pivot is on the diagonal already, so no row is exchanged.
-    BLASFUNC(dgetrf)(&n, &n, a.data(), &n, exchanged.data(), &info);
+    blas().dgetrf(&n, &n, a.data(), &n, exchanged.data(), &info);
 }
 
 void solve_right_transposed(std::size_t size, ConstTile l, Tile b) {
@@ -59,7 +58,7 @@ void solve_right_upper(std::size_t size, ConstTile u, Tile b) {
 
 void subtract_square(std::size_t size, ConstTile a, Tile c) {
     const blasint n = whole(size);
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, n, -1.0, a.data(), n, 1.0, c.data(), n);
+    blas().dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, n, -1.0, a.data(), n, 1.0, c.data(), n);
 }
 void subtract_product(std::size_t size, ConstTile a, ConstTile b, Tile c) {
     subtract(size, CblasNoTrans, a, b, c);
@@ -69,7 +68,7 @@ void subtract_product_transposed(std::size_t size, ConstTile a, ConstTile b, Til
 }
 
 double norm(ConstTile a) {
-    return cblas_dnrm2(whole(a.size()), a.data(), 1);
+    return blas().dnrm2(whole(a.size()), a.data(), 1);
 }
 
 }  // namespace heddle::workloads::tiles
