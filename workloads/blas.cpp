@@ -16,8 +16,7 @@ constexpr auto library = "libopenblas.so.0";
 template <class Function>
 Function function(void* loaded, const char* name) {
     void* const found = ::dlsym(loaded, name);
-    if (!found)
-        throw Error(fmt::format("{} has no {}", library, name), "install Debian's libopenblas0-pthread");
+    if (!found) throw Error(fmt::format("{} has no {}", library, name), "install Debian's libopenblas0");
     return reinterpret_cast<Function>(found);
 }
 
@@ -25,13 +24,12 @@ Blas load() {
     ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
     void* const loaded = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!loaded) {
-        throw Error(fmt::format("cannot load OpenBLAS: {}", ::dlerror()),
-                    "install Debian's libopenblas0-pthread");
+        throw Error(fmt::format("cannot load OpenBLAS: {}", ::dlerror()), "install Debian's libopenblas0");
     }
     if (function<int (*)()>(loaded, "openblas_get_parallel")() == 0) {
         throw Error(
             fmt::format("{} is OpenBLAS's serial build, which several threads must not call", library),
-            "install Debian's libopenblas0-pthread, or choose it: update-alternatives --config "
+            "choose another one: update-alternatives --config "
             "libopenblas.so.0-x86_64-linux-gnu");
     }
     return {function<decltype(Blas::dtrsm)>(loaded, "cblas_dtrsm"),
