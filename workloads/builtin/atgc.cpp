@@ -94,15 +94,16 @@ struct Strip : Threaded<Strip, StripParameters> {
         const AtgcInput& input = input_of(em);
         column_h.assign(input.rows(index).size(), 0);
         column_e.assign(column_h.size(), 0);
+        const bool last = index + 1 == input.strips();
+        knows_below = last;  // that there is nobody
         em.init_mailbox(mailbox, item);
+        // From here on others know of the mailbox, and the exclusive fibers may run.
         if (index != 0) em.drop_in(above, Item{Item::successor, 0, em.to_global(mailbox)});
-        if (index + 1 < input.strips()) {
+        if (!last) {
             em.invoke<Strip>(static_cast<NodeId>((index + 1) % em.num_nodes()), index + 1,
                              em.to_global(mailbox), main);
-        } else {
-            knows_below = true;  // that there is nobody
         }
-        go_on(em);
+        if (index == 0 && last) em.sync(begin);  // the others go on when something comes
     }
 
     void take(Em em) {
@@ -126,6 +127,7 @@ struct Strip : Threaded<Strip, StripParameters> {
         computing = true;
         em.sync(step);
     }
+    ExclusiveFiber<&Strip::go_on> begin{*this, 1};
 
     void compute(Em em) {
         const AtgcInput& input = input_of(em);
