@@ -18,15 +18,11 @@ namespace heddle::model::earth {
 
 namespace {
 
+using runtime::bytes_of;
 using runtime::Handler;
 using runtime::Node;
 using runtime::Reader;
 using runtime::TaskType;
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
 
 const Handler invoke_handler("earth.invoke", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     Reader reader(message);

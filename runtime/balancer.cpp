@@ -59,7 +59,7 @@ void Balancer::idle(Worker& worker) {
 void Balancer::tell(Worker& worker, std::uint32_t tasks) {
     told_.store(tasks, std::memory_order_relaxed);
     for (std::size_t i = 0; i < neighbours_count_; ++i)
-        worker.outbox().post(neighbours_[i].node, load_handler, std::as_bytes(std::span(&tasks, 1)));
+        worker.outbox().post(neighbours_[i].node, load_handler, bytes_of(tasks));
 }
 
 void Balancer::told(NodeId neighbour, std::uint32_t tasks) {

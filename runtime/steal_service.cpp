@@ -38,11 +38,6 @@ const Handler result_handler("steal.result", Handler::Kind::work, [](Node& node,
     node.steals().on_result(from, message);
 });
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
-
 }  // namespace
 
 bool StealService::may_request() {

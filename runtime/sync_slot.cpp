@@ -31,11 +31,6 @@ struct GetMessage {
     PutMessage answer;
 };
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
-
 void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot, std::uint32_t signals);
 
 void signal_here(Node& node, Context& caller, SlotReference slot, std::uint32_t signals) {

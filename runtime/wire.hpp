@@ -12,11 +12,17 @@
 
 namespace heddle::runtime {
 
+/// A value as it lies in memory.
+template <class T>
+requires std::is_trivially_copyable_v<T> std::span<const std::byte> bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
 class Writer {
 public:
     template <class T>
     requires std::is_trivially_copyable_v<T> Writer& put(const T& value) {
-        return put_bytes(std::as_bytes(std::span(&value, 1)));
+        return put_bytes(bytes_of(value));
     }
     Writer& put_bytes(std::span<const std::byte> bytes) {
         bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());

@@ -9,28 +9,8 @@ namespace {
 using namespace test;
 using Policy = runtime::Balancing::Policy;
 
-struct TreeParameters {
-    std::int64_t depth;
-    Sptr done;
-};
-/// A tree of tokens with three children each, whose leaves count themselves.
-struct Tree : Threaded<Tree, TreeParameters> {
-    void init(Em em) {
-        if (depth == 0) {
-            ++notes(em).total;
-            em.sync(done);
-            return em.terminate();
-        }
-        for (int i = 0; i < 3; ++i) em.token<Tree>(depth - 1, em.to_sptr(all));
-    }
-    void end(Em em) {
-        em.sync(done);
-        em.terminate();
-    }
-    Fiber<&Tree::end> all{*this, 3};
-};
 struct TreeMain : Threaded<TreeMain> {
-    void init(Em em) { em.token<Tree>(8, em.to_sptr(done)); }
+    void init(Em em) { em.token<CountTree>(8, em.to_sptr(done)); }
     void end(Em em) { em.terminate(); }
     Fiber<&TreeMain::end> done{*this, 1};
 };

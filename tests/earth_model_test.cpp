@@ -62,28 +62,6 @@ TEST(EarthModel, InvokedThreadsRunOnTheirNode) {
     }
 }
 
-struct CountParameters {
-    std::int64_t depth;
-    Sptr done;
-};
-
-/// A tree of tokens, whose leaves count themselves.
-struct CountTree : Threaded<CountTree, CountParameters> {
-    void init(Em em) {
-        if (depth == 0) {
-            ++notes(em).total;
-            em.sync(done);
-            return em.terminate();
-        }
-        for (int i = 0; i < 3; ++i) em.token<CountTree>(depth - 1, em.to_sptr(all));
-    }
-    void end(Em em) {
-        em.sync(done);
-        em.terminate();
-    }
-    Fiber<&CountTree::end> all{*this, 3};
-};
-
 struct CountMain : Threaded<CountMain> {
     void init(Em em) { em.token<CountTree>(6, em.to_sptr(done)); }
     void end(Em em) {

@@ -97,4 +97,26 @@ inline std::string error_of(const World& world, const std::function<void(Em)>& s
     return {};
 }
 
+struct CountParameters {
+    std::int64_t depth;
+    Sptr done;
+};
+
+/// A tree of tokens with three children each, whose leaves count themselves in Notes::total.
+struct CountTree : Threaded<CountTree, CountParameters> {
+    void init(Em em) {
+        if (depth == 0) {
+            ++notes(em).total;
+            em.sync(done);
+            return em.terminate();
+        }
+        for (int i = 0; i < 3; ++i) em.token<CountTree>(depth - 1, em.to_sptr(all));
+    }
+    void end(Em em) {
+        em.sync(done);
+        em.terminate();
+    }
+    Fiber<&CountTree::end> all{*this, 3};
+};
+
 }  // namespace heddle::test
