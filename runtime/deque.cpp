@@ -37,11 +37,16 @@ void Deque::answer() {
     open_gates();
     // A thief sets `asked` and then closes the gates. One that set it before this line may have had its
     // closing undone.
-    if (asked_.load(std::memory_order_seq_cst)) ask();
+    if (asked_.load(std::memory_order_seq_cst)) close_gates();
 }
 
 void Deque::ask() {
-    asked_.store(true, std::memory_order_seq_cst);
+    // Whoever asked first closes the gates; writing again would only take the line from a busy owner.
+    if (asked_.load(std::memory_order_seq_cst) || asked_.exchange(true, std::memory_order_seq_cst)) return;
+    close_gates();
+}
+
+void Deque::close_gates() {
     fork_limit_.store(base_, std::memory_order_seq_cst);
     join_limit_.store(end_ + 1, std::memory_order_seq_cst);
 }

@@ -100,6 +100,7 @@ private:
     static constexpr std::uint64_t pack(Ends ends) { return std::uint64_t{ends.tail} << 32 | ends.split; }
 
     void open_gates();
+    void close_gates();
 
     // Written by thieves when they ask, read by the owner at every operation.
     alignas(64) std::atomic<Slot*> fork_limit_;

@@ -32,6 +32,16 @@ UtsCount search(const UtsTree& tree, const UtsNode& node) {
 
 /// The search below a node, which forks tasks of `Task`.
 template <class Task>
+UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t children) {
+    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
+    UtsCount count{1, 0, node.depth};
+    for (std::int32_t i = 0; i < children; ++i) count += strand.join<Task>();
+    return count;
+}
+
+/// A node's task. Apart from its children's part, so that a leaf, as most nodes are, is done where it is
+/// joined.
+template <class Task>
 UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& node) {
     if (settings.cutoff > 0 && node.depth >= settings.cutoff) {
         const UtsCount count = search(settings.tree, node);
@@ -40,10 +50,8 @@ UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& 
     }
     strand.work();
     const std::int32_t children = settings.tree.children(node);
-    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
-    UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
-    for (std::int32_t i = 0; i < children; ++i) count += strand.join<Task>();
-    return count;
+    if (children == 0) return {1, 1, node.depth};
+    return search_children<Task>(strand, node, children);
 }
 
 struct Uts {
