@@ -28,6 +28,7 @@ struct Overheads {
     Time message_send{};     ///< send one message (paid by the sender module)
     Time message_receive{};  ///< receive one message and run its handler (paid by the receiver module)
     Time poll{};             ///< look for messages (schedule.modules: single; paid by the worker)
+    Time poll_peer{};        ///< what each other node adds to a look for messages, whoever looks
     Time wake_up{};          ///< from an unpark to the parked worker's next instruction
 
     static Overheads defaults();

@@ -16,6 +16,7 @@
 #include "cli/comparison_plan.hpp"
 #include "cli/comparison_table.hpp"
 #include "cli/override_options.hpp"
+#include "cli/published_table.hpp"
 #include "cli/slurm_script.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
@@ -32,7 +33,7 @@ namespace {
 using results::Outcome;
 
 struct Options {
-    std::string file;
+    std::vector<std::string> files;
     OverrideOptions overrides;
     std::string out;
     std::vector<std::string> by;
@@ -102,6 +103,8 @@ std::string json_of(const results::Comparison& comparison, const Plan& plan, con
                             {"error", outcomes[i].failure.error}});
     }
     json["failures"] = std::move(failures);
+    const std::vector<PublishedRow> published = published_rows(plan, outcomes);
+    if (!published.empty()) json["published"] = Json::parse(published_json(published));
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -133,14 +136,16 @@ void warn_of_versions(const std::vector<Outcome>& outcomes) {
     std::cerr << fmt::format("heddle: these results come from different versions of heddle: {}\n", names);
 }
 
-/// Tables, and what is to be said at the end. Returns the exit code.
+/// Tables, and what is to be said at the end. Returns the exit code. Adds to `published` what is to be shown
+/// when all files are done.
 int conclude(const Options& options, const Plan& plan, const std::string& directory,
-             const std::vector<Outcome>& outcomes) {
+             const std::vector<Outcome>& outcomes, std::vector<PublishedRow>& published) {
     const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
     results::write_tables(directory, plan.names());
     results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
     std::cout << (options.json ? json_of(comparison, plan, directory, outcomes)
                                : comparison_table(comparison));
+    for (PublishedRow& row : published_rows(plan, outcomes)) published.push_back(std::move(row));
     std::cout.flush();
     warn_of_versions(outcomes);
     name_failures(plan, directory, outcomes);
@@ -151,9 +156,10 @@ int conclude(const Options& options, const Plan& plan, const std::string& direct
 }
 
 /// Writes the job array, and submits it where that is wanted.
-int make_slurm(const Options& options, const Plan& plan, const std::string& directory) {
-    for (const configs::Combination& combination : plan.combinations.all) {
-        const configs::Experiment& experiment = combination.experiment;
+int make_slurm(const Options& options, const std::string& file, const Plan& plan,
+               const std::string& directory) {
+    for (const Cell& cell : plan.cells) {
+        const configs::Experiment& experiment = plan.combination(cell).experiment;
         if (experiment.backend != configs::Backend::native || experiment.is_stated("platform.cores"))
             continue;
         throw Error("native cells take their number of cores from the machine, which is another one in a job",
@@ -164,7 +170,7 @@ int make_slurm(const Options& options, const Plan& plan, const std::string& dire
     slurm.name = plan.combinations.base.name;
     slurm.directory = directory;
     slurm.working_directory = std::filesystem::current_path().string();
-    std::vector<std::string> words = {"compare", options.file, "--out", directory};
+    std::vector<std::string> words = {"compare", file, "--out", directory};
     for (const configs::Override& given : overrides_of(options.overrides))
         words.insert(words.end(), {"--set", fmt::format("{}={}", given.key, given.value)});
     slurm.words = words;
@@ -194,6 +200,12 @@ int make_slurm(const Options& options, const Plan& plan, const std::string& dire
     return success;
 }
 
+std::string directory_of(const Options& options, const Plan& plan) {
+    const std::string& name = plan.combinations.base.name;
+    if (options.out.empty()) return "comparisons/" + name;
+    return options.files.size() == 1 ? options.out : options.out + "/" + name;
+}
+
 void greet(const Plan& plan, const RunnerOptions& runner, const std::vector<Outcome>& outcomes) {
     const std::size_t there = outcomes.size() - missing(outcomes);
     std::cerr << fmt::format(
@@ -212,33 +224,28 @@ int stopped_by(int signal, const std::string& directory, const std::vector<Outco
     return 128 + signal;
 }
 
-int compare(const Options& options) {
-    if (part_of_this_process().launched) {
-        throw Error("compare starts processes of its own",
-                    "leave `heddle launch` out: native cells are launched "
-                    "on as many nodes as they state");
-    }
-    const Plan plan = make_plan(options.file, overrides_of(options.overrides));
+int compare_file(const Options& options, const Plan& plan, const std::string& file,
+                 std::vector<PublishedRow>& published) {
     // A mistake in --by is to be known before hours of work.
     compare_outcomes(plan, std::vector<Outcome>(plan.cells.size()), options.by);
     RunnerOptions runner;
-    runner.directory = options.out.empty() ? "comparisons/" + plan.combinations.base.name : options.out;
+    runner.directory = directory_of(options, plan);
     runner.width = options.jobs > 0 ? options.jobs : native::machine_cores();
     runner.retry_failed = options.retry_failed;
     if (!options.shard.empty()) read_shard(options.shard, runner);
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
-    if (options.slurm) return make_slurm(options, plan, runner.directory);
+    if (options.slurm) return make_slurm(options, file, plan, runner.directory);
 
     std::vector<Outcome> outcomes = read_outcomes(plan, runner.directory);
-    if (options.show) return conclude(options, plan, runner.directory, outcomes);
+    if (options.show) return conclude(options, plan, runner.directory, outcomes, published);
     greet(plan, runner, outcomes);
     if (const int signal = run_cells(plan, runner, outcomes))
         return stopped_by(signal, runner.directory, outcomes);
-    if (runner.shards == 1) return conclude(options, plan, runner.directory, outcomes);
+    if (runner.shards == 1) return conclude(options, plan, runner.directory, outcomes, published);
 
     // The other shares may have been finished meanwhile; whoever is last has the table.
     outcomes = read_outcomes(plan, runner.directory);
-    if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes);
+    if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes, published);
     std::cerr << fmt::format("share {} of {} is finished; {} cells of others are missing\n", runner.shard,
                              runner.shards, grouped(missing(outcomes)));
     std::size_t bad = 0;
@@ -247,15 +254,44 @@ int compare(const Options& options) {
     return bad == 0 ? success : wrong_answer;
 }
 
+int compare(const Options& options) {
+    if (part_of_this_process().launched) {
+        throw Error("compare starts processes of its own",
+                    "leave `heddle launch` out: native cells are launched "
+                    "on as many nodes as they state");
+    }
+    // A mistake in the last file is to be known before the first one runs.
+    std::vector<Plan> plans;
+    std::set<std::string> directories;
+    for (const std::string& file : options.files) {
+        plans.push_back(make_plan(file, overrides_of(options.overrides)));
+        if (!directories.insert(directory_of(options, plans.back())).second)
+            throw Error(fmt::format("two comparisons have the name {}", plans.back().combinations.base.name),
+                        "give one of them another `name`", {file, 0});
+    }
+    std::vector<PublishedRow> published;
+    int code = success;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (i > 0 && !options.json) std::cout << "\n";
+        const int of_file = compare_file(options, plans[i], options.files[i], published);
+        if (of_file > 128) return of_file;  // stopped
+        code = std::max(code, of_file);
+    }
+    if (!published.empty() && !options.json) std::cout << "\n" << published_table(published);
+    return code;
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app, Action& action) {
     const auto options = std::make_shared<Options>();
     CLI::App* verb = app.add_subcommand("compare", "run every combination of a file's compare section");
-    verb->add_option("FILE", options->file, "the experiment, a YAML file with a compare section")->required();
+    verb->add_option("FILE", options->files, "experiments, YAML files with a compare section each")
+        ->required();
     add_override_options(*verb, options->overrides);
     verb->add_option("--out", options->out,
-                     "directory for results, where a comparison that was cut off goes on; comparisons/NAME")
+                     "directory for results, where a comparison that was cut off goes on; comparisons/NAME; "
+                     "of several files: DIR/NAME each")
         ->type_name("DIR");
     verb->add_option("--by", options->by, "group by this key, as often as you like; all but the last")
         ->type_name("KEY")
@@ -265,7 +301,7 @@ void add_compare(CLI::App& app, Action& action) {
         ->check(CLI::Range(1, 4096));
     verb->add_flag("--retry-failed", options->retry_failed, "run again what failed earlier");
     verb->add_flag("--show", options->show, "run nothing, and show what is there");
-    verb->add_flag("--json", options->json, "print one JSON object and nothing else");
+    verb->add_flag("--json", options->json, "print one JSON object for each file and nothing else");
     verb->add_option("--shard", options->shard, "run only cells i, i + n, i + 2n, ...")->type_name("i/n");
     verb->add_flag("--slurm", options->slurm, "write DIR/compare.slurm, a job array, and run nothing");
     verb->add_flag("--submit", options->submit, "with --slurm: submit it");

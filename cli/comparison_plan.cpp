@@ -41,14 +41,13 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
 }  // namespace
 
 Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides) {
-    Plan plan{configs::read_combinations(file, overrides), {}, {}};
+    Plan plan{configs::read_combinations(file, overrides), {}, {}, {}};
     std::map<std::string, std::size_t> places;
-    for (std::size_t i = 0; i < plan.combinations.all.size(); ++i) {
-        Combination& combination = plan.combinations.all[i];
+    const auto lay_out = [&](Combination& combination, std::size_t i) {
         Experiment& experiment = combination.experiment;
         const bool native = experiment.backend == Backend::native;
         settle(experiment, native ? Part{0, experiment.platform.nodes, true} : Part{});
-        auto& runs = plan.runs.emplace_back();
+        std::vector<std::size_t> runs;
         for (std::uint64_t k = 0; k < experiment.repeat; ++k) {
             const std::uint64_t seed = experiment.seed + k;
             const std::string name = configs::cell_name(experiment.with_seed(seed));
@@ -57,7 +56,11 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
                 plan.cells.push_back({name, i, seed, words_of(file, overrides, combination, seed), native});
             runs.push_back(place->second);
         }
-    }
+        return runs;
+    };
+    std::vector<Combination>& all = plan.combinations.all;
+    for (std::size_t i = 0; i < all.size(); ++i) plan.runs.push_back(lay_out(all[i], i));
+    if (auto& baseline = plan.combinations.baseline) plan.baseline = lay_out(*baseline, all.size());
     return plan;
 }
 
@@ -68,8 +71,13 @@ std::vector<std::string> Plan::names() const {
     return all;
 }
 
+const Combination& Plan::combination(const Cell& cell) const {
+    const auto& all = combinations.all;
+    return cell.combination < all.size() ? all[cell.combination] : *combinations.baseline;
+}
+
 std::string Plan::described(const Cell& cell) const {
-    return fmt::format("{} seed={}", configs::in_words(combinations.all[cell.combination]), cell.seed);
+    return fmt::format("{} seed={}", configs::in_words(combination(cell)), cell.seed);
 }
 
 std::string shell_words(const std::vector<std::string>& words) {

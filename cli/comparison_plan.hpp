@@ -23,6 +23,10 @@ struct Plan {
     configs::Combinations combinations;
     std::vector<Cell> cells;                     ///< each once, in the order of the file
     std::vector<std::vector<std::size_t>> runs;  ///< the cells of each combination, one for each seed
+    std::vector<std::size_t> baseline;           ///< the same of the published section's baseline
+
+    /// What a cell is first of all.
+    const configs::Combination& combination(const Cell& cell) const;
 
     std::vector<std::string> names() const;
 

@@ -1,6 +1,7 @@
 // The combinations of a `compare` section: one experiment for each. Runs nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct Combinations {
     Experiment base;                ///< the file's own values
     std::vector<std::string> keys;  ///< what is compared, in the order of the file
     std::vector<Combination> all;   ///< the last key's values change fastest
+
+    /// Of a file with a `published` section.
+    std::optional<Combination> baseline;
+    std::vector<std::optional<double>> published_speedups;  ///< of each of `all`
 };
 
 /// The most combinations that a file may have: more than that is a mistake.

@@ -116,6 +116,8 @@ private:
             read_workload(entry);
         } else if (key == "compare") {
             read_compare(entry);
+        } else if (key == "published") {
+            experiment_->published = read_published(entry);
         } else if (const Field* field = find_field(key)) {
             field->read(*experiment_, entry);
         } else if (is_section(key)) {

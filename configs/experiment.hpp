@@ -13,6 +13,7 @@
 #include "base/platform.hpp"
 #include "base/settings.hpp"
 #include "configs/document.hpp"
+#include "configs/published.hpp"
 #include "runtime/schedule.hpp"
 #include "workloads/workload.hpp"
 
@@ -53,6 +54,7 @@ struct Experiment {
     std::uint64_t seed = 1;
     std::uint32_t repeat = 1;
     std::vector<Comparison> compare;
+    std::optional<Published> published;
 
     std::string file;                        ///< the YAML file, for errors
     std::map<std::string, Location> stated;  ///< dotted keys that somebody stated, and where

@@ -143,6 +143,9 @@ constexpr Overhead overheads[] = {
     {"message_receive", &Overheads::message_receive,
      "receive one message and run its handler (paid by the receiver module)"},
     {"poll", &Overheads::poll, "look for messages, where schedule.modules is single (paid by the worker)"},
+    {"poll_peer", &Overheads::poll_peer,
+     "what each other node adds to a look for messages, as select() goes through all sockets: to each poll "
+     "of a worker, or to each message_receive"},
     {"wake_up", &Overheads::wake_up, "from an unpark to the parked worker's next instruction"},
 };
 
@@ -290,6 +293,15 @@ void add_schedule(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.schedule.modules = index == 0 ? Modules::separate : Modules::single;
         }));
+    static const std::vector<std::string> queues{"worker", "node"};
+    all.push_back(choice(
+        "schedule.token_queue", queues,
+        "where detached tasks that may leave the node (EARTH's tokens) wait: with the worker that made them, "
+        "or in one queue of the node",
+        [](const Experiment& e) { return queues[static_cast<std::size_t>(e.schedule.token_queue)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.token_queue = static_cast<runtime::TokenQueues>(index);
+        }));
     all.push_back(integer(
         "schedule.deque_slots", 64, 1U << 30, "tasks that one worker can hold",
         [](auto& e) -> auto& { return e.schedule.deque_slots; }));
@@ -370,7 +382,7 @@ std::vector<std::string> names_below(const std::string& section) {
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
         if (section.empty() && name == "name") names.emplace_back("workload");
     }
-    if (section.empty()) names.emplace_back("compare");
+    if (section.empty()) names.insert(names.end(), {"compare", "published"});
     return names;
 }
 

@@ -158,6 +158,7 @@ std::string resolved_yaml(const Experiment& experiment) {
             root["compare"][comparison.key] = std::move(values);
         }
     }
+    if (experiment.published) root["published"] = of_value(experiment.published->section);
     write_yaml(root, 0, out);
     return out;
 }

@@ -178,6 +178,25 @@ std::string schema_json() {
         {"type", "object"},
         {"description", "dotted keys with the values that they take; every combination is a cell"},
         {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
+    const Json text = {{"type", "string"}};
+    const Json keys = {{"type", "object"}, {"minProperties", 1}};
+    properties["published"] = {
+        {"type", "object"},
+        {"description",
+         "speedups that somebody has published for cells of `compare`, over a run with the keys of "
+         "`baseline`"},
+        {"required", Json::array({"baseline"})},
+        {"additionalProperties", false},
+        {"properties",
+         {{"source", text},
+          {"what", text},
+          {"baseline", keys},
+          {"speedups",
+           {{"type", "array"},
+            {"items",
+             {{"type", "object"},
+              {"required", Json::array({"speedup"})},
+              {"properties", {{"speedup", {{"type", "number"}, {"exclusiveMinimum", 0}}}}}}}}}}}};
 
     Json root = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                  {"title", "Heddle experiment"},

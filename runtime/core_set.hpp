@@ -37,6 +37,13 @@ public:
         return true;
     }
 
+    /// As `empty` looks.
+    CoreId size() const {
+        int count = std::popcount(first_.load(std::memory_order_seq_cst));
+        for (const auto& word : others_) count += std::popcount(word.load(std::memory_order_seq_cst));
+        return static_cast<CoreId>(count);
+    }
+
     /// Calls `found(core)` for the cores of the set, from `begin` on and round to it, until one call returns
     /// true. Returns whether one did.
     template <class Found>

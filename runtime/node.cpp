@@ -155,6 +155,12 @@ void Node::make_ready(Context& caller, const TaskType& type, std::span<const std
     put_ready(caller, type, arguments);
 }
 
+void Node::share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments) {
+    shared_tokens_.put(worker, TokenDeque::End::latest, type, arguments);
+    wake_one(worker);
+    if (steals_.lifelines_waiting()) steals_.serve_lifelines(worker.outbox());
+}
+
 void Node::put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
     HEDDLE_ASSERT(arguments.size() <= payload_bytes);
     auto task = std::make_unique<Token>();

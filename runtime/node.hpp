@@ -22,6 +22,7 @@
 #include "runtime/steal_service.hpp"
 #include "runtime/termination.hpp"
 #include "runtime/token.hpp"
+#include "runtime/token_deque.hpp"
 
 namespace heddle::runtime {
 
@@ -59,7 +60,15 @@ public:
 
     TokenQueue& tokens() { return tokens_; }
     TokenQueue& ready() { return ready_; }
-    bool anything_waits() const { return tokens_.size() != 0 || ready_.size() != 0; }
+    /// Empty where schedule.token_queue is not `node`.
+    TokenDeque& shared_tokens() { return shared_tokens_; }
+    bool anything_waits() const {
+        return tokens_.size() != 0 || ready_.size() != 0 || shared_tokens_.size() != 0;
+    }
+
+    /// A detached task that may leave the node: for the latest end of the shared queue where `worker` made
+    /// it, else for the other.
+    void share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments);
 
     /// Tasks in the ranked queues of all workers; never less than there are.
     std::atomic<std::uint32_t>& ranked_waiting() { return ranked_waiting_; }
@@ -148,6 +157,7 @@ private:
     Body body_;
     TokenQueue tokens_;
     TokenQueue ready_;
+    TokenDeque shared_tokens_;
     StealService steals_;
     Balancer balancer_;
     Reports reports_;

@@ -37,11 +37,18 @@ struct Balancing {
     std::uint32_t threshold = 8;  ///< tasks: how many are many, and what difference matters
 };
 
+/// Where detached tasks that may leave the node (EARTH's tokens) wait.
+enum class TokenQueues : std::uint8_t {
+    worker,  ///< in the deque of the worker that made them
+    node,    ///< in one queue of the node (runtime/token_deque.hpp)
+};
+
 struct Schedule {
     std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
     Stealing stealing;
     Balancing balancing;
     Modules modules = Modules::separate;
+    TokenQueues token_queue = TokenQueues::worker;
     std::uint64_t seed = 1;
     std::uint32_t deque_slots = 1U << 17;  ///< tasks that one worker can hold
     std::uint64_t stack_bytes = 8U << 20;  ///< stack of one worker

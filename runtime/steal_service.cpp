@@ -78,6 +78,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         std::uint32_t shared = 0;
         for (CoreId c = 0; c < cores; ++c) shared += node_.worker(c).deque().shared();
         shared += node_.ranked_waiting().load(std::memory_order_relaxed);
+        shared += node_.shared_tokens().size();
         wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
     }
     Writer message;
@@ -102,6 +103,13 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         const auto token = node_.tokens().take();
         if (!token) break;
         add(*token->type, token->home, token->payload);
+    }
+    while (wants_more() && node_.shared_tokens().size() > cores - node_.active().size()) {
+        node_.leaving().fetch_add(1, std::memory_order_seq_cst);
+        ++detached;
+        const auto task = node_.shared_tokens().take(outbox.context(), TokenDeque::End::oldest);
+        if (!task) break;
+        add(*task->type, {node_.id(), Home::nobody, 0}, task->payload);
     }
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % cores;
     for (CoreId c = 0; c < cores && count < wanted; ++c) {
@@ -223,8 +231,13 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         if (!reader.ok()) break;
         std::memcpy(token->payload, arguments.data(), arguments.size());
         if (type->cargo() && !type->cargo()->unpack(node_, token->payload, reader)) break;
-        node_.tokens().put(std::move(token));
         ++count;
+        if (type->detached() && node_.schedule().token_queue == TokenQueues::node) {
+            node_.shared_tokens().put(node_.receiver(), TokenDeque::End::oldest, *type,
+                                      std::span(token->payload).first(type->arguments_bytes()));
+        } else {
+            node_.tokens().put(std::move(token));
+        }
     }
     if (!reader.done()) spdlog::error("node {}: a malformed steal answer from node {}", node_.id(), victim);
     note_loot(victim, count);

@@ -36,6 +36,7 @@ Worker::Worker(Node& node, CoreId core)
     : deque_(node.schedule().deque_slots, node.receiver().backend->gate_open()),
       gate_open_(node.receiver().backend->gate_open()),
       polled_(node.receiver().backend->polled()),
+      shares_tokens_(node.schedule().token_queue == TokenQueues::node),
       node_(node),
       program_(node.program()),
       unit_(program_.unit()),
@@ -80,34 +81,6 @@ bool Worker::pop_slow(Slot* slot) {
     }
     deque_.release(slot);
     return false;
-}
-
-void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
-    Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
-    type.run()(*this, head, payload);
-    constexpr std::uint32_t patience = 32;
-    for (std::uint32_t tasks = 1; loose_ && loose_ != head; ++tasks) {
-        if (tasks % patience == 0) look_up();
-        poll();
-        // What has a rank goes first.
-        if (const auto ranked = ranked_.take_first()) {
-            run_taken(*ranked, loose_);
-            continue;
-        }
-        Slot* slot = --loose_;
-        if (pop(slot)) slot->type->run()(*this, slot, slot->payload);
-    }
-    loose_ = before;
-}
-
-/// Now and then, between detached tasks.
-void Worker::look_up() {
-    if (node_.balancer().on()) {
-        if (deque_.shared() == 0) serve_request(loose_);
-        node_.balancer().look(*this, deque_.waiting(loose_));
-    }
-    outbox_
-        .flush();  // what has gathered for other nodes does not wait until there is nothing more to do here
 }
 
 void Worker::work_slow(std::uint64_t units) {
@@ -159,11 +132,6 @@ void Worker::wait_for(Slot* slot) {
     enter_now(before);
 }
 
-/// Whoever took a detached task copies it at once, and then sets the state.
-void Worker::wait_until_copied(Slot* slot) {
-    while (slot->state.load(std::memory_order_seq_cst) != Slot::done) relax();
-}
-
 // --- looking for work
 // -------------------------------------------------------------------------------------------
 
@@ -174,7 +142,7 @@ void Worker::poll_now() {
 
 bool Worker::run_something(Slot* head, const Slot* awaited) {
     poll();
-    if (run_ready(head) || run_token(head)) return true;
+    if (run_ready(head) || run_token(head) || run_shared(head)) return true;
     if (awaited && depth_ >= deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
         return false;

@@ -15,6 +15,7 @@
 #include "runtime/outbox.hpp"
 #include "runtime/ranked_queue.hpp"
 #include "runtime/stealing/policy.hpp"
+#include "runtime/token_deque.hpp"
 
 namespace heddle::runtime {
 
@@ -66,6 +67,8 @@ public:
         Slot* slot = loose_;
         slot->type = &type;
         write(slot->payload);
+        if (shares_tokens_ && type.travels()) [[unlikely]]
+            return share(type, slot->payload);
         push(slot);
         loose_ = slot + 1;
     }
@@ -127,6 +130,10 @@ private:
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);
     void look_up();
+    void share(const TaskType& type, const std::byte* payload);
+    bool goes_on() const;
+    bool run_shared(Slot* head);
+    std::optional<LooseTask> take_shared();
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Slot* awaited);
     void poll() {
@@ -154,6 +161,7 @@ private:
     Deque deque_;
     bool gate_open_;
     bool polled_;
+    bool shares_tokens_;
     Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
     std::atomic<std::uint64_t> tasks_{0};
 

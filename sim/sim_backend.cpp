@@ -146,12 +146,15 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
         state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
                             state.options.messages_compete_for_cores, state.options.single_module,
                             state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
+    Overheads costs = platform.overheads;
+    (state.options.single_module ? costs.poll : costs.message_receive) +=
+        costs.poll_peer * (platform.nodes - 1);
     const HeapGrowth heap;
     Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(),
                           state.elapsed);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
-            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, platform.overheads};
+            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, costs};
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             node.start(*this, make_node(id), *state.stacks);

@@ -9,12 +9,6 @@ namespace {
 using namespace test;
 using Policy = runtime::Balancing::Policy;
 
-struct TreeMain : Threaded<TreeMain> {
-    void init(Em em) { em.token<CountTree>(8, em.to_sptr(done)); }
-    void end(Em em) { em.terminate(); }
-    Fiber<&TreeMain::end> done{*this, 1};
-};
-
 runtime::RunResult run_balanced(Policy policy, const std::string& victim, NodeId nodes, CoreId cores,
                                 std::uint64_t seed, Notes& shared) {
     inprocess::InprocessBackend backend({nodes, cores, seed});
@@ -25,7 +19,7 @@ runtime::RunResult run_balanced(Policy policy, const std::string& victim, NodeId
     schedule.balancing = {policy, 4};
     runtime::Execution execution(backend, schedule, [&](NodeId) {
         return std::make_unique<TestProgram>(
-            shared, [](Em em) { em.invoke<TreeMain>(0); }, false);
+            shared, [](Em em) { em.invoke<CountTreeMain>(0); }, false);
     });
     return execution.run();
 }
@@ -37,7 +31,8 @@ TEST(CoreBalancer, EveryTaskRunsOnceBesideAnyStealing) {
                 for (std::uint64_t seed = 0; seed < 10; ++seed) {
                     Notes shared;
                     const auto result = run_balanced(policy, victim, nodes, 2, seed, shared);
-                    ASSERT_EQ(shared.total, 6561) << victim << ", " << nodes << " nodes, seed " << seed;
+                    ASSERT_EQ(shared.total, count_tree_leaves)
+                        << victim << ", " << nodes << " nodes, seed " << seed;
                     ASSERT_EQ(unterminated(result), 0);
                 }
             }

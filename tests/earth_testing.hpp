@@ -56,6 +56,7 @@ struct World {
     std::uint64_t seed = 1;
     std::string victim = "random";
     bool checked = false;
+    runtime::TokenQueues token_queue = runtime::TokenQueues::worker;
 };
 
 inline runtime::RunResult run_on(runtime::Backend& backend, const World& world, Notes& shared,
@@ -63,6 +64,7 @@ inline runtime::RunResult run_on(runtime::Backend& backend, const World& world, 
     runtime::Schedule schedule;
     schedule.seed = world.seed;
     schedule.stealing.victim = world.victim;
+    schedule.token_queue = world.token_queue;
     runtime::Execution execution(backend, schedule, [&](NodeId) {
         return std::make_unique<TestProgram>(shared, start, world.checked);
     });
@@ -74,11 +76,15 @@ inline runtime::RunResult run(const World& world, Notes& shared, const std::func
     return run_on(backend, world, shared, start);
 }
 
-inline runtime::RunResult run_natively(CoreId workers, Notes& shared, const std::function<void(Em)>& start) {
+inline runtime::RunResult run_natively(const World& world, Notes& shared,
+                                       const std::function<void(Em)>& start) {
     native::NativeOptions options;
-    options.cores = workers;
+    options.cores = world.cores;
     native::NativeBackend backend(options);
-    return run_on(backend, {1, workers}, shared, start);
+    return run_on(backend, world, shared, start);
+}
+inline runtime::RunResult run_natively(CoreId workers, Notes& shared, const std::function<void(Em)>& start) {
+    return run_natively({1, workers}, shared, start);
 }
 
 /// Threads that nobody has terminated.
@@ -118,5 +124,13 @@ struct CountTree : Threaded<CountTree, CountParameters> {
     }
     Fiber<&CountTree::end> all{*this, 3};
 };
+
+/// Its root: 6,561 leaves.
+struct CountTreeMain : Threaded<CountTreeMain> {
+    void init(Em em) { em.token<CountTree>(8, em.to_sptr(done)); }
+    void end(Em em) { em.terminate(); }
+    Fiber<&CountTreeMain::end> done{*this, 1};
+};
+inline constexpr std::int64_t count_tree_leaves = 6561;
 
 }  // namespace heddle::test

@@ -1,0 +1,46 @@
+#include "runtime/token_deque.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace heddle::runtime {
+
+// Whoever charges acts in the order of the clocks, so `free_` belongs to somebody who came before.
+void TokenDeque::take_turn(Context& caller) {
+    const Time cost = caller.costs.token;
+    if (cost == Time::zero()) return;
+    free_ = std::max(free_, caller.clock) + cost;
+    caller.charge(free_ - caller.clock);
+}
+
+void TokenDeque::put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments) {
+    take_turn(caller);
+    LooseTask task;
+    task.type = &type;
+    std::memcpy(task.payload, arguments.data(), arguments.size());
+    size_.fetch_add(1, std::memory_order_seq_cst);
+    const SpinLock::Guard guard(lock_);
+    if (end == End::latest) {
+        tasks_.push_back(task);
+    } else {
+        tasks_.push_front(task);
+    }
+}
+
+std::optional<LooseTask> TokenDeque::take(Context& caller, End end) {
+    if (size() == 0) return std::nullopt;
+    take_turn(caller);
+    const SpinLock::Guard guard(lock_);
+    if (tasks_.empty()) return std::nullopt;
+    const LooseTask task = end == End::latest ? tasks_.back() : tasks_.front();
+    if (end == End::latest) {
+        tasks_.pop_back();
+    } else {
+        tasks_.pop_front();
+    }
+    size_.fetch_sub(1, std::memory_order_seq_cst);
+    return task;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,46 @@
+// The token queue that the workers of a node share (schedule.token_queue: node), as the execution modules of
+// the EARTH paper do (section 4): new tokens at one end, from where workers take the latest; at the other end
+// those that came from elsewhere, from where tokens leave for other nodes. Wakes nobody.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+
+#include "runtime/backend.hpp"
+#include "runtime/spin_lock.hpp"
+#include "runtime/task_type.hpp"
+
+namespace heddle::runtime {
+
+/// A detached task on its way.
+struct LooseTask {
+    const TaskType* type = nullptr;
+    alignas(16) std::byte payload[payload_bytes];
+};
+
+/// For any context of the node. Each operation charges its caller `costs.token`, and where operations are
+/// charged it waits for its turn: one operation at a time, in the order of the callers' clocks.
+class TokenDeque {
+public:
+    enum class End : std::uint8_t { latest, oldest };
+
+    void put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments);
+    std::optional<LooseTask> take(Context& caller, End end);
+
+    /// Never less than what is in it: counted before it is put, and until after it is taken.
+    std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
+
+private:
+    void take_turn(Context& caller);
+
+    std::atomic<std::uint32_t> size_{0};
+    SpinLock lock_;
+    std::deque<LooseTask> tasks_;
+    Time free_{};  ///< until then somebody has his turn
+};
+
+}  // namespace heddle::runtime

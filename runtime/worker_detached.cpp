@@ -1,0 +1,80 @@
+// The part of a worker that runs detached tasks, which nobody waits for: those of its own deque, the latest
+// first, and those of the node's shared queue.
+#include <utility>
+
+#include "base/relax.hpp"
+#include "runtime/node.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::runtime {
+
+void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
+    Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
+    type.run()(*this, head, payload);
+    constexpr std::uint32_t patience = 32;
+    const bool shares = shares_tokens_ && !before;
+    for (std::uint32_t tasks = 1; loose_ && (loose_ != head || shares); ++tasks) {
+        if (tasks % patience == 0) look_up();
+        poll();
+        // What has a rank goes first.
+        if (const auto ranked = ranked_.take_first()) {
+            run_taken(*ranked, loose_);
+            continue;
+        }
+        if (loose_ == head) {
+            if (!goes_on()) break;
+            auto task = take_shared();
+            if (!task) break;
+            task->type->run()(*this, head, task->payload);
+            continue;
+        }
+        Slot* slot = --loose_;
+        if (pop(slot)) slot->type->run()(*this, slot, slot->payload);
+    }
+    loose_ = before;
+}
+
+void Worker::share(const TaskType& type, const std::byte* payload) {
+    node_.share(*this, type, {payload, type.arguments_bytes()});
+}
+
+/// Whether a token of the shared queue may begin right after the task before, as one piece of work.
+bool Worker::goes_on() const {
+    return depth_ == 1 && node_.tokens().size() == 0 && node_.ready().size() == 0 && !node_.stopping();
+}
+
+std::optional<LooseTask> Worker::take_shared() {
+    auto task = node_.shared_tokens().take(*this, TokenDeque::End::latest);
+    if (task) count_task();
+    return task;
+}
+
+/// Now and then, between detached tasks.
+void Worker::look_up() {
+    if (node_.balancer().on()) {
+        if (deque_.shared() == 0) serve_request(loose_);
+        node_.balancer().look(*this, deque_.waiting(loose_) + node_.shared_tokens().size());
+    }
+    // What has gathered for other nodes does not wait until there is nothing more to do here.
+    outbox_.flush();
+}
+
+/// Whoever took a detached task copies it at once, and then sets the state.
+void Worker::wait_until_copied(Slot* slot) {
+    while (slot->state.load(std::memory_order_seq_cst) != Slot::done) relax();
+}
+
+bool Worker::run_shared(Slot* head) {
+    if (node_.shared_tokens().size() == 0) return false;
+    if (idle()) node_.begin_activity(id.core);
+    auto task = take_shared();
+    if (task) {
+        begin_task();
+        execute(*task->type, head, task->payload);
+        end_task();
+    }
+    if (idle()) node_.end_activity(*this);
+    return task.has_value();
+}
+
+}  // namespace heddle::runtime
