@@ -14,6 +14,7 @@ CELLS = """
 name: {name}
 workload: {{name: bag, tasks: 64, task_cost: 1Gf, spread: 0}}
 platform: {{nodes: 1, cores: 1, overheads: none}}
+schedule: {{placement: block, stealing: none}}
 backend: sim
 compare:
   platform.cores: [1, 2, 4]
