@@ -27,7 +27,8 @@ using conformance::ScriptedNode;
 using conformance::unpack;
 using runtime::Context;
 
-void run(NodeId nodes, CoreId cores, const Script& script, NativeOptions options = {.single_module = true}) {
+void run(NodeId nodes, CoreId cores, const Script& script,
+         const NativeOptions& options = {.single_module = true}) {
     std::vector<std::unique_ptr<ScriptedNode>> programs;
     for (NodeId node = 0; node < nodes; ++node)
         programs.push_back(std::make_unique<ScriptedNode>(node, cores, script));

@@ -180,7 +180,8 @@ int PolledMesh::State::wait_for_events(Deadline until) {
 }
 
 void PolledMesh::State::serve(Line& line, std::uint32_t what) {
-    if ((what & EPOLLOUT) != 0) write(line);
+    // A connection that has ended is ready for both, and says so by other names.
+    if ((what & ~std::uint32_t{EPOLLIN}) != 0) write(line);
     if (!line.reads || (what & ~std::uint32_t{EPOLLOUT}) == 0) return;
     polling.found();
     const bool more = receive_from(*line.link, Link::When::now);
@@ -200,7 +201,7 @@ PolledMesh::~PolledMesh() = default;
 void PolledMesh::start(Events events) {
     state_->events = std::move(events);
     state_->events.deliver = [state = state_.get(), deliver = std::move(state_->events.deliver)](
-                                 NodeId from, auto message, runtime::Body body) {
+                                 NodeId from, std::span<const std::byte> message, runtime::Body body) {
         ++state->delivered;
         deliver(from, message, std::move(body));
     };
