@@ -120,15 +120,23 @@ TEST(NativePolled, WhoeverStillWaitsReceives) {
     Script script;
     script.work = [&](Node& node, Context& worker) {
         if (node.id == 1) {
+            if (worker.id.core == 1) return;
             for (int round = 1; round <= rounds; ++round) {
                 while (busy < round) park(worker, worker.backend->now(worker) + 20us);
                 worker.backend->send(worker, 0, pack(round));
             }
         } else if (worker.id.core == 0) {
             for (int round = 1; round <= rounds; ++round) {
-                for (int i = 0; i < 3; ++i) park(worker, worker.backend->now(worker) + 10us);
+                // The other stops receiving, this one begins and stops. Not `park`, which polls afterwards.
+                for (int i = 0; i < 3; ++i) {
+                    worker.backend->unpark(worker, 1);
+                    worker.backend->park(worker, worker.backend->now(worker) + 50us);
+                }
                 busy = round;
-                EXPECT_TRUE(eventually([&] { return delivered == round; }));
+                if (eventually([&] { return delivered == round; })) continue;
+                ADD_FAILURE() << "nobody received message " << round;
+                busy = rounds;
+                break;
             }
             over = true;
             worker.backend->unpark(worker, 1);
@@ -138,11 +146,6 @@ TEST(NativePolled, WhoeverStillWaitsReceives) {
     };
     script.deliver = [&](Node&, NodeId, std::span<const std::byte> message) {
         delivered = unpack<int>(message);
-    };
-    // The other worker of node 1 has nothing to do, and leaves.
-    const auto work = script.work;
-    script.work = [&](Node& node, Context& worker) {
-        if (node.id == 0 || worker.id.core == 0) work(node, worker);
     };
     run(2, 2, script);
     EXPECT_EQ(delivered, rounds);
@@ -238,6 +241,44 @@ TEST(NativeLookout, OneLooksAtATimeAndOneOfThoseWhoWaitAlwaysDoes) {
     over = true;
     for (std::uint32_t i = 0; i < 4; ++i) lookout.wake(i);
     for (std::thread& thread : threads) thread.join();
+}
+
+namespace {
+
+/// One thread does `first` and so looks; it is held there until another waits. Returns how often somebody has
+/// looked when the other returns: he comes to it himself, or waits in vain.
+int looks_of_two(const std::function<void(Lookout& lookout, const std::atomic<bool>& other_waits)>& first) {
+    std::atomic<int> looks{0};
+    std::atomic<bool> other_waits{false};
+    Lookout lookout(
+        [&](Deadline) {
+            if (++looks == 1) {
+                EXPECT_TRUE(eventually([&] { return other_waits.load(); }));
+            }
+            return true;
+        },
+        [] {});
+    std::thread thread([&] { first(lookout, other_waits); });
+    EXPECT_TRUE(eventually([&] { return looks == 1; }));
+    lookout.wait(soon(), 2, [&] {
+        other_waits = true;
+        return looks == 2;
+    });
+    thread.join();
+    return looks;
+}
+
+}  // namespace
+
+TEST(NativeLookout, WhoHasLookedByTheWayCallsAnother) {
+    EXPECT_EQ(looks_of_two([](Lookout& lookout, const auto&) { lookout.poll(); }), 2);
+}
+
+TEST(NativeLookout, WhoHasWaitedCallsAnother) {
+    EXPECT_EQ(looks_of_two([](Lookout& lookout, const std::atomic<bool>& other_waits) {
+                  lookout.wait(soon(), 1, [&] { return other_waits.load(); });
+              }),
+              2);
 }
 
 }  // namespace heddle::native
