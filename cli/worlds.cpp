@@ -39,6 +39,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.fingerprint = runtime::task_types_fingerprint();
     options.receive = static_cast<native::Receive>(experiment.messages.receive);
     options.window = experiment.messages.window_bytes;
+    options.single_module = experiment.schedule.modules == runtime::Modules::single;
     return std::make_unique<native::NativeBackend>(std::move(options));
 }
 
@@ -77,7 +78,20 @@ bool by_mpi(const configs::Experiment& experiment) {
     return experiment.backend == configs::Backend::native && experiment.transport == configs::Transport::mpi;
 }
 
+namespace {
+
+void refuse_single_by_mpi(const configs::Experiment& experiment) {
+    if (!by_mpi(experiment) || experiment.schedule.modules != runtime::Modules::single) return;
+    throw Error("schedule.modules is single, which natively is there over TCP only, and the transport is mpi",
+                "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
+                "schedule.modules out",
+                experiment.where("schedule.modules"));
+}
+
+}  // namespace
+
 Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
+    refuse_single_by_mpi(experiment);  // before it starts processes
     const Location where = experiment.where("platform.transport");
     const NodeId nodes = experiment.platform.nodes;
     if (part.launched) {
@@ -108,13 +122,13 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
 void settle(configs::Experiment& experiment, const Part& part) {
     using configs::Backend;
     if (experiment.backend == Backend::sim && !has_simulation()) no_simulation(experiment.where("backend"));
-    if (experiment.backend != Backend::sim && experiment.schedule.modules == runtime::Modules::single) {
-        throw Error(
-            fmt::format(
-                "schedule.modules is single, which is there in simulation only, and the backend is {}",
-                configs::name(experiment.backend)),
-            "leave it out, or add --backend sim", experiment.where("schedule.modules"));
+    const bool single = experiment.schedule.modules == runtime::Modules::single;
+    if (experiment.backend == Backend::inprocess && single) {
+        throw Error("schedule.modules is single, which the backend inprocess does not have",
+                    "leave it out, or state `backend: native` or `backend: sim`",
+                    experiment.where("schedule.modules"));
     }
+    refuse_single_by_mpi(experiment);
     if (experiment.backend != Backend::native) {
         if (!part.launched) return;
         throw Error(fmt::format("`heddle launch` starts processes, but the backend is {}",

@@ -288,7 +288,7 @@ void add_schedule(std::vector<Field>& all) {
     all.push_back(choice(
         "schedule.modules", modules,
         "separate: a sender and a receiver beside a node's workers; single: workers send and receive "
-        "themselves, and look for messages between tasks (simulation only)",
+        "themselves, and look for messages between tasks (natively over TCP only)",
         [](const Experiment& e) { return modules[e.schedule.modules == Modules::separate ? 0 : 1]; },
         [](Experiment& e, const std::string&, std::size_t index) {
             e.schedule.modules = index == 0 ? Modules::separate : Modules::single;

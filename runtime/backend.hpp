@@ -192,11 +192,13 @@ public:
     /// to one node arrive in order where they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 
-    /// True where nobody delivers messages but workers that call `poll`, between tasks.
+    /// True where nobody delivers messages but workers that call `poll`, between tasks, or are held back in
+    /// `send`.
     virtual bool polled() const { return false; }
 
-    /// Delivers what has arrived, on the caller and in its time. True where something was delivered. Only
-    /// where the backend is `polled`; a parked worker of such a node returns when a message arrives.
+    /// Delivers what has arrived, on the caller and in its time, unless another worker is at it. True where
+    /// something was delivered. Only where the backend is `polled`; a parked worker of such a node returns
+    /// when a message arrives, for its caller to poll, or delivers it and stays.
     virtual bool poll(Context& context) = 0;
 
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.

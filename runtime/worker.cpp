@@ -33,7 +33,8 @@ ThiefView thief_view(const Node& node, CoreId core) {
 }  // namespace
 
 Worker::Worker(Node& node, CoreId core)
-    : deque_(node.schedule().deque_slots, node.receiver().backend->gate_open()),
+    : deque_(node.schedule().deque_slots,
+             node.receiver().backend->gate_open() && !node.receiver().backend->polled()),
       gate_open_(node.receiver().backend->gate_open()),
       polled_(node.receiver().backend->polled()),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
@@ -250,10 +251,11 @@ bool Worker::run_ranked(Slot* head) {
 }
 
 /// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
-/// active would take longer than a small task does. Not where operations are charged, so that each is seen;
-/// nor above a task that waits.
+/// active would take longer than a small task does. Not where operations are charged, so that each is seen,
+/// or where messages are looked for between tasks; nor above a task that waits.
 std::optional<RankedTask> Worker::another_ranked() {
-    if (!gate_open_ || depth_ != 1 || node_.anything_waits() || node_.stopping()) return std::nullopt;
+    if (!gate_open_ || polled_ || depth_ != 1 || node_.anything_waits() || node_.stopping())
+        return std::nullopt;
     return ranked_.take_first();
 }
 

@@ -79,18 +79,19 @@ inline std::ostream& operator<<(std::ostream& out, const Arm& arm) {
 }
 
 /// The real world in one process: a backend for each node, each on a thread, connected by TCP, or by MPI.
+/// `common`: what the tests' own choices are added to.
 inline void run_native(NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node,
-                       std::optional<native::MpiOptions> mpi = {}) {
-    if (nodes == 1) return native::NativeBackend({.cores = cores}).run(make_node);
+                       const native::NativeOptions& common = {}) {
+    native::NativeOptions options = common;
+    options.cores = cores;
+    if (nodes == 1) return native::NativeBackend(options).run(make_node);
     const native::Key key = native::make_key();
     const native::Rendezvous rendezvous(nodes, key);
     std::vector<std::thread> threads;
     for (NodeId node = 0; node < nodes; ++node) {
-        threads.emplace_back([&, node] {
-            native::NativeOptions options{.cores = cores};
-            options.mpi = mpi;
-            options.membership = native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
-            native::NativeBackend(options).run(make_node);
+        threads.emplace_back([&, node, mine = options]() mutable {
+            mine.membership = native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
+            native::NativeBackend(mine).run(make_node);
         });
     }
     for (std::thread& thread : threads) thread.join();
@@ -103,7 +104,7 @@ inline Arm mpi_arm(const std::string& name, const native::MpiOptions& mpi) {
                 (void)native::join_mpi();
                 static const int at_exit = std::atexit([] { native::leave_mpi(0); });
                 EXPECT_EQ(at_exit, 0);
-                run_native(nodes, cores, make_node, mpi);
+                run_native(nodes, cores, make_node, {.mpi = mpi});
             }};
 }
 
@@ -121,13 +122,15 @@ inline Arm inprocess_arm(std::uint64_t seed, bool gate_open) {
 
 #ifdef HEDDLE_SIM
 /// With the default overheads, or with an ideal scheduler on the same machine.
-inline Arm sim_arm(const std::string& name, bool overheads) {
-    return {name, [overheads](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+inline Arm sim_arm(const std::string& name, bool overheads, bool single_module = false) {
+    return {name, [=](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                sim::SimOptions options;
+                options.single_module = single_module;
                 Platform platform;
                 platform.nodes = nodes;
                 platform.cores = cores;
                 if (!overheads) platform.overheads = {};
-                sim::SimBackend(platform).run(make_node);
+                sim::SimBackend(platform, options).run(make_node);
             }};
 }
 #endif
@@ -136,6 +139,9 @@ inline std::vector<Arm> arms() {
     std::vector<Arm> all{{"native", [](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
                               run_native(nodes, cores, make_node);
                           }}};
+    all.push_back({"native_single", [](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                       run_native(nodes, cores, make_node, {.single_module = true});
+                   }});
     if (!native::mpi_version().empty()) {
         all.push_back(mpi_arm("native_mpi", {.together = true}));
         // Nearly every frame is split.
@@ -148,6 +154,7 @@ inline std::vector<Arm> arms() {
 #ifdef HEDDLE_SIM
     all.push_back(sim_arm("sim", true));
     all.push_back(sim_arm("sim_ideal", false));
+    all.push_back(sim_arm("sim_single", true, true));
 #endif
     return all;
 }
@@ -161,6 +168,12 @@ protected:
         GetParam().run(nodes, cores, [&](NodeId node) -> runtime::NodeProgram& { return *programs[node]; });
     }
 };
+
+/// How a worker waits that knows of polled nodes.
+inline void park(Context& worker, Time deadline) {
+    worker.backend->park(worker, deadline);
+    if (worker.backend->polled()) worker.backend->poll(worker);
+}
 
 /// Bytes that tell their seed and their place.
 inline Bytes pattern(std::size_t size, std::uint64_t seed) {

@@ -91,7 +91,7 @@ TEST_P(Conformance, TimeNeverGoesBack) {
     script.work = [&](Node&, Context& worker) {
         Time last{};
         for (int i = 0; i < 1000; ++i) {
-            if (i % 100 == 0) worker.backend->park(worker, last + 10us);
+            if (i % 100 == 0) park(worker, last + 10us);
             const Time now = worker.backend->now(worker);
             EXPECT_GE(now, last);
             last = now;
@@ -113,7 +113,7 @@ TEST_P(Conformance, WhatIsSeenAfterAnUnparkIsLaterThanTheUnpark) {
             unparked = true;
             worker.backend->unpark(worker, 1);
         } else {
-            while (!unparked) worker.backend->park(worker, never);
+            while (!unparked) park(worker, never);
             seen = worker.backend->now(worker);
         }
     };
@@ -130,7 +130,7 @@ TEST_P(Conformance, AnUnparkBeforeAParkIsNotLost) {
     script.work = [&](Node&, Context& worker) {
         for (int i = 0; i < 100; ++i) {
             worker.backend->unpark(worker, 0);
-            worker.backend->park(worker, never);
+            park(worker, never);
             ++returned;
         }
     };
@@ -143,10 +143,10 @@ TEST_P(Conformance, SeveralUnparksCountAsOne) {
     Script script;
     script.work = [&](Node&, Context& worker) {
         for (int i = 0; i < 50; ++i) worker.backend->unpark(worker, 0);
-        worker.backend->park(worker, never);
+        park(worker, never);
         for (int i = 0; i < 20; ++i) {
             const Time deadline = worker.backend->now(worker) + 1ms;
-            worker.backend->park(worker, deadline);
+            park(worker, deadline);
             early += worker.backend->now(worker) < deadline;
         }
     };
@@ -161,11 +161,11 @@ TEST_P(Conformance, AParkEndsAtItsDeadline) {
         for (const Time wait : {Time(1ns), Time(10us), Time(5ms)}) {
             const Time deadline = worker.backend->now(worker) + wait;
             while (worker.backend->now(worker) < deadline) {
-                worker.backend->park(worker, deadline);
+                park(worker, deadline);
                 ASSERT_LT(++parks, 50);
             }
         }
-        worker.backend->park(worker, Time::zero());  // has passed
+        park(worker, Time::zero());  // has passed
     };
     run(1, 1, script);
     EXPECT_GE(parks, 1);
@@ -177,13 +177,13 @@ TEST_P(Conformance, NoWakeUpIsLostAmongManyWakers) {
     Script script;
     script.work = [&](Node&, Context& worker) {
         if (worker.id.core == 0) {
-            while (signals.load(std::memory_order_relaxed) < 3 * rounds) worker.backend->park(worker, never);
+            while (signals.load(std::memory_order_relaxed) < 3 * rounds) park(worker, never);
             return;
         }
         for (int i = 0; i < rounds; ++i) {
             signals.fetch_add(1, std::memory_order_relaxed);
             worker.backend->unpark(worker, 0);
-            if (i % 64 == 0) worker.backend->park(worker, worker.backend->now(worker) + 1us);
+            if (i % 64 == 0) park(worker, worker.backend->now(worker) + 1us);
         }
     };
     run(1, 4, script);
@@ -201,7 +201,7 @@ TEST_P(Conformance, WritesBeforeAnUnparkAreSeenAfterThePark) {
         for (int i = 0; i < rounds; ++i) {
             // Parks even where it is its turn already: it is the park that brings the other's writes.
             if (i > 0 || me == 1) do
-                    worker.backend->park(worker, never);
+                    park(worker, never);
                 while (turn.load(std::memory_order_relaxed) != me);
             EXPECT_EQ(plain[other], me == 0 ? i : i + 1);
             plain[me] = i + 1;
@@ -354,7 +354,7 @@ TEST_P(Conformance, HandlersMaySendAndUnpark) {
     script.work = [&](Node& node, Context& worker) {
         if (node.id != 0) return;
         worker.backend->send(worker, 1, pack(0));
-        while (seen < last) worker.backend->park(worker, never);
+        while (seen < last) park(worker, never);
     };
     script.deliver = [&](Node& node, NodeId from, std::span<const std::byte> message) {
         const int number = unpack<int>(message);
@@ -397,7 +397,7 @@ TEST_P(Conformance, ATokenRunsRoundARingOfEight) {
         };
         if (node.id == 0) pass_on(1);
         for (int turn = 0; turn < 5; ++turn) {
-            while (token[node.id] == 0) worker.backend->park(worker, never);
+            while (token[node.id] == 0) park(worker, never);
             const int number = token[node.id].exchange(0);
             if (number < hops)
                 pass_on(number + 1);
@@ -423,7 +423,7 @@ TEST_P(Conformance, EightNodesTalkAllToAll) {
         for (int i = 0; i < each; ++i)
             for (NodeId to = 0; to < 8; ++to)
                 if (to != node.id) worker.backend->send(worker, to, pattern(500, node.id));
-        while (total[node.id] < 7 * 2 * each) worker.backend->park(worker, never);
+        while (total[node.id] < 7 * 2 * each) park(worker, never);
         worker.backend->unpark(worker, 1 - worker.id.core);
     };
     script.deliver = [&](Node& node, NodeId from, std::span<const std::byte> message) {

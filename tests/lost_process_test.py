@@ -41,11 +41,11 @@ def wait_for(condition, seconds, what):
     sys.exit(f"{what}: not within {seconds} s")
 
 
-def lose(heddle, victim, directory):
+def lose(heddle, victim, modules, directory):
     path = os.path.join(directory, "run.yaml")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"workload": {"name": "uts", "tree": "T1XL", "check": "none"}, "backend": "native",
-                   "platform": {"nodes": 4, "cores": 1}}, file)
+                   "platform": {"nodes": 4, "cores": 1}, "schedule": {"modules": modules}}, file)
     results = os.path.join(directory, f"results{victim}")
     run = subprocess.Popen([heddle, "launch", "-n", "4", "--", heddle, "run", path, "--out", results],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -79,5 +79,5 @@ def lose(heddle, victim, directory):
 if __name__ == "__main__":
     options = script_arguments("heddle")
     with tempfile.TemporaryDirectory() as directory:
-        for node in (0, 2):
-            lose(options.heddle, node, directory)
+        for node, modules in ((0, "separate"), (2, "separate"), (1, "single")):
+            lose(options.heddle, node, modules, directory)

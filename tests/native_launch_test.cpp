@@ -276,7 +276,12 @@ TEST_F(NativeLaunch, AnErrorInAWorkerEndsItsProcessWithItsMessage) {
                                     HasSubstr("node 1 was lost")));
 }
 
-TEST_F(NativeLaunch, ALostNodeIsReportedToTheCallback) {
+class NativeLoss : public NativeLaunch, public testing::WithParamInterface<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Modules, NativeLoss, testing::Bool(),
+                         [](const auto& single) { return single.param ? "single" : "separate"; });
+
+TEST_P(NativeLoss, ALostNodeIsReportedToTheCallback) {
     const Key key = make_key();
     const std::string key_file = directory_ + "/key";
     write_key_file(key_file, key);
@@ -294,9 +299,9 @@ TEST_F(NativeLaunch, ALostNodeIsReportedToTheCallback) {
     std::atomic<bool> met{false};
     script.work = [&](Node& node, Context& worker) {
         // Every message may wake, so a loss is looked for now and then.
-        while (node.id == 0 && !met) worker.backend->park(worker, never);
+        while (node.id == 0 && !met) conformance::park(worker, never);
         if (node.id == 0) kill(victim, SIGKILL);
-        while (!told[node.id]) worker.backend->park(worker, worker.backend->now(worker) + 1ms);
+        while (!told[node.id]) conformance::park(worker, worker.backend->now(worker) + 1ms);
     };
     script.deliver = [&](Node& node, NodeId from, auto) {
         EXPECT_EQ(from, 1u);
@@ -307,6 +312,7 @@ TEST_F(NativeLaunch, ALostNodeIsReportedToTheCallback) {
     for (const NodeId rank : {0, 2}) {
         threads.emplace_back([&, rank] {
             NativeOptions options;
+            options.single_module = GetParam();
             options.membership = Membership{rank, 3, key, rendezvous.address(), rank, 3};
             options.on_lost = [&, rank](NodeId node, const std::string& reason) {
                 losses[rank].push_back(std::to_string(node) + " " + reason);

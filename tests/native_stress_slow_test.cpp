@@ -85,7 +85,12 @@ void send_some(Side& side, Context& sender, NodeId to, Random& random) {
 
 }  // namespace
 
-TEST(NativeStress, BothSidesAtFullSpeedWithSlowReceivers) {
+class NativeStress : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Modules, NativeStress, testing::Bool(),
+                         [](const auto& single) { return single.param ? "single" : "separate"; });
+
+TEST_P(NativeStress, BothSidesAtFullSpeedWithSlowReceivers) {
     Side sides[2];
     sides[1].handlers = Random(1);
     Script script;
@@ -123,6 +128,7 @@ TEST(NativeStress, BothSidesAtFullSpeedWithSlowReceivers) {
         threads.emplace_back([&, rank] {
             NativeOptions options{.cores = cores};
             options.window = window;
+            options.single_module = GetParam();
             options.membership = Membership{rank, 2, key, rendezvous.address(), rank, 2};
             NativeBackend(options).run([&](NodeId node) -> runtime::NodeProgram& { return *nodes[node]; });
         });

@@ -32,8 +32,13 @@ Clock::rep clock_now() {
 
 }  // namespace
 
-Coordination::Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts)
-    : rank_(rank), nodes_(nodes), post_(std::move(post)), counts_(std::move(counts)) {}
+Coordination::Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts,
+                           Attend attend)
+    : rank_(rank),
+      nodes_(nodes),
+      post_(std::move(post)),
+      counts_(std::move(counts)),
+      attend_(std::move(attend)) {}
 
 void Coordination::post_to_all(FrameKind kind) {
     for (NodeId node = 0; node < nodes_; ++node)
@@ -41,7 +46,17 @@ void Coordination::post_to_all(FrameKind kind) {
 }
 
 bool Coordination::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) {
-    changed_.wait(lock, [&] { return ready() || lost_; });
+    const auto over = [&] { return ready() || lost_; };
+    if (!attend_) {
+        changed_.wait(lock, over);
+        return !lost_;
+    }
+    lock.unlock();
+    attend_([&] {
+        const std::lock_guard guard(mutex_);
+        return over();
+    });
+    lock.lock();
     return !lost_;
 }
 

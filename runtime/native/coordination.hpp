@@ -27,10 +27,13 @@ class Coordination {
 public:
     using Post = std::function<void(NodeId to, FrameKind kind, runtime::Bytes payload)>;
 
-    /// `counts` is called on any thread.
-    Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts);
+    /// Returns when `done()`, and lets frames come meanwhile.
+    using Attend = std::function<void(const std::function<bool()>& done)>;
 
-    /// A control frame has come. The receiver's thread.
+    /// `counts` is called on any thread. `attend`: where nobody receives but the thread that waits.
+    Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts, Attend attend = {});
+
+    /// A control frame has come. The thread that receives.
     void handle(NodeId from, FrameKind kind, std::span<const std::byte> payload);
 
     /// A node was lost: whoever waits gives up.
@@ -55,6 +58,7 @@ private:
     NodeId nodes_;
     Post post_;
     std::function<Counts()> counts_;
+    Attend attend_;
 
     std::mutex mutex_;
     std::condition_variable changed_;

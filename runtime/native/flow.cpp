@@ -10,16 +10,24 @@ Flow::Flow(std::uint64_t window, std::function<void(std::uint64_t)> post_mark)
 
 void Flow::before(std::uint64_t bytes, Sender sender) {
     std::unique_lock lock(mutex_);
+    while (!count(lock, bytes, sender)) changed_.wait(lock);
+}
+
+bool Flow::try_before(std::uint64_t bytes, Sender sender) {
+    std::unique_lock lock(mutex_);
+    return count(lock, bytes, sender);
+}
+
+/// False where a worker has to wait. A mark is under way then.
+bool Flow::count(std::unique_lock<std::mutex>& lock, std::uint64_t bytes, Sender sender) {
     const auto fits = [&] { return open_ || sent_ == handled_ || sent_ - handled_ + bytes <= window_; };
     while (sender == Sender::worker && !fits()) {
-        // Without a mark under way nobody would tell when there is room.
-        if (marked_ <= handled_) {
-            mark(lock);
-        } else {
-            changed_.wait(lock);
-        }
+        if (marked_ > handled_) return false;
+        // Nobody would tell when there is room.
+        mark(lock);
     }
     sent_ += bytes;
+    return true;
 }
 
 void Flow::after() {

@@ -23,6 +23,9 @@ public:
     /// may exceed the window by the message of each.
     void before(std::uint64_t bytes, Sender sender);
 
+    /// The same, but does not wait: false where there is no room. The next `handled` may then have made some.
+    bool try_before(std::uint64_t bytes, Sender sender);
+
     /// After it: sends a mark now and then.
     void after();
 
@@ -33,6 +36,7 @@ public:
     void open();
 
 private:
+    bool count(std::unique_lock<std::mutex>& lock, std::uint64_t bytes, Sender sender);
     void mark(std::unique_lock<std::mutex>& lock);
 
     const std::uint64_t window_;

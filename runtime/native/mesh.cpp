@@ -1,65 +1,29 @@
 #include "runtime/native/mesh.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <condition_variable>
-#include <cstring>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/assert.hpp"
-#include "base/error.hpp"
-#include "runtime/native/doorkeeper.hpp"
-#include "runtime/native/link.hpp"
-#include "runtime/native/rendezvous.hpp"
+#include "runtime/native/peers.hpp"
 
 namespace heddle::native {
 
 namespace {
 
-/// How long the host of a node may leave data unacknowledged before the node counts as lost, how often to
-/// look, and how long to try to tell others of a loss.
-constexpr std::chrono::seconds host_patience{8};
-constexpr std::chrono::seconds look_period{1};
-constexpr std::chrono::milliseconds farewell_max{200};
-
 /// How long the sender naps between the writes of a stream of messages: meanwhile they gather, and nobody has
 /// to wake it.
 constexpr std::chrono::microseconds nap{20};
 
-runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
-    runtime::Bytes payload(sizeof node + reason.size());
-    std::memcpy(payload.data(), &node, sizeof node);
-    std::memcpy(payload.data() + sizeof node, reason.data(), reason.size());
-    return payload;
-}
-
 }  // namespace
 
-struct Mesh::State {
-    MeshOptions options;
-    NodeId rank;
-    NodeId nodes;
-    std::vector<std::unique_ptr<Link>> links;  ///< by rank; none for this node. Complete once met
-    std::vector<std::unique_ptr<Flow>> flows;  ///< likewise
-    Events events;
-    std::atomic<bool> stopping{false};
-
-    // Meeting and parting.
-    std::mutex mutex;
-    std::condition_variable changed;
-    NodeId connected = 0;
-    NodeId parted = 0;
-    bool lost = false;
-    std::string refused;
+struct Mesh::State final : Peers {
+    using Peers::Peers;
 
     // Who has something to send. `sender_sleeps` saves the system call where the sender will look anyway.
     std::mutex sender_mutex;
@@ -70,86 +34,15 @@ struct Mesh::State {
     std::thread sender;
     std::thread receiver;
 
-    std::unique_ptr<Doorkeeper> doorkeeper;  ///< the last member: its thread uses those above
-
-    void connect_all();
-    std::string admit(const Identity& peer);
-    void welcome(Descriptor socket, const Session& session);
-    std::string other_program(NodeId node, std::uint64_t fingerprint) const;
-
-    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
+    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void write_all_until(Deadline deadline) override;
     void send_all();
     void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
-    void look_for_dead_hosts();
 
     void receive_all();
     void receive_from_one(Link& link, Polling& polling);
     void receive_from_many(Polling& polling);
-    bool receive_from(Link& link, Link::When when);
-    void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
-    void lose(NodeId node, const std::string& reason);
-
-    bool is_lost() {
-        const std::lock_guard lock(mutex);
-        return lost;
-    }
 };
-
-// --- meeting
-
-std::string Mesh::State::other_program(NodeId node, std::uint64_t fingerprint) const {
-    if (fingerprint == options.fingerprint) return {};
-    return fmt::format("node {} runs another program than node {} (fingerprints {:016x} and {:016x})", node,
-                       rank, fingerprint, options.fingerprint);
-}
-
-/// On the doorkeeper's thread.
-std::string Mesh::State::admit(const Identity& peer) {
-    const std::lock_guard lock(mutex);
-    if (peer.rank >= nodes || peer.rank <= rank)
-        return fmt::format("node {} has no business here", peer.rank);
-    if (links[peer.rank]) return fmt::format("node {} is connected already", peer.rank);
-    std::string reason = other_program(peer.rank, peer.fingerprint);
-    if (!reason.empty()) {
-        refused = reason;
-        changed.notify_all();
-    }
-    return reason;
-}
-
-void Mesh::State::welcome(Descriptor socket, const Session& session) {
-    const std::lock_guard lock(mutex);
-    links[session.peer.rank] = std::make_unique<Link>(std::move(socket), session, options.frame_bytes_max);
-    ++connected;
-    changed.notify_all();
-}
-
-void Mesh::State::connect_all() {
-    const char* advice = "start every node from the same binary";
-    const Identity self{rank, nodes, options.fingerprint, {}};
-    doorkeeper = std::make_unique<Doorkeeper>(
-        options.address, options.membership.key, self,
-        Doorkeeper::Host{
-            [this](const Identity& peer) { return admit(peer); },
-            [this](Descriptor socket, const Session& session) { welcome(std::move(socket), session); }});
-    const std::vector<std::string> table =
-        meet(options.membership, doorkeeper->address(), options.meeting_max);
-    const Deadline deadline = Clock::now() + options.meeting_max;
-    for (NodeId node = 0; node < rank; ++node) {
-        Descriptor socket = connect_to(table[node], deadline);
-        const Session session = introduce(socket.get(), options.membership.key, self, node, deadline);
-        if (const auto reason = other_program(node, session.peer.fingerprint); !reason.empty())
-            throw Error(reason, advice);
-        welcome(std::move(socket), session);
-    }
-    std::unique_lock lock(mutex);
-    changed.wait_until(lock, deadline, [this] { return connected == nodes - 1 || !refused.empty(); });
-    if (!refused.empty()) throw Error(refused, advice);
-    for (NodeId node = 0; node < nodes; ++node)
-        if (node != rank && !links[node])
-            throw Error(fmt::format("node {} did not connect to node {} within {} s", node, rank,
-                                    static_cast<double>(options.meeting_max.count()) / 1000));
-}
 
 // --- the sender module
 
@@ -162,6 +55,16 @@ void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runti
         wake = std::exchange(sender_sleeps, false);
     }
     if (wake) signal_event(sender_wake);
+}
+
+void Mesh::State::write_all_until(Deadline deadline) {
+    while (Clock::now() < deadline) {
+        {
+            const std::lock_guard lock(sender_mutex);
+            if (sender_sleeps) return;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 void Mesh::State::send_all() {
@@ -209,11 +112,6 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
     if (entries[0].revents) clear_event(sender_wake);
 }
 
-void Mesh::State::look_for_dead_hosts() {
-    for (const auto& link : links)
-        if (link && host_is_dead(link->socket(), host_patience)) link->give_up("its machine does not answer");
-}
-
 // --- the receiver module
 
 void Mesh::State::receive_all() {
@@ -224,17 +122,6 @@ void Mesh::State::receive_all() {
     // One call that blocks is cheaper than two, of which one waits and one reads.
     if (alone) receive_from_one(*alone, polling);
     receive_from_many(polling);
-}
-
-/// False where nothing more comes from there.
-bool Mesh::State::receive_from(Link& link, Link::When when) {
-    const std::string failure =
-        link.receive([&](FrameKind kind, std::span<const std::byte> payload,
-                         runtime::Body body) { take(link, kind, payload, std::move(body)); },
-                     when);
-    if (stopping.load(std::memory_order_acquire)) return false;
-    if (!failure.empty()) lose(link.peer(), failure);
-    return failure.empty() && !link.ended();
 }
 
 /// Until the mesh stops, or nothing more comes.
@@ -279,80 +166,9 @@ void Mesh::State::receive_from_many(Polling& polling) {
     }
 }
 
-void Mesh::State::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
-    switch (kind) {
-        case FrameKind::message:
-            events.deliver(link.peer(), payload, std::move(body));
-            break;
-        case FrameKind::padding:
-            break;
-        case FrameKind::mark:
-            post(link, FrameKind::handled, runtime::Bytes(payload.begin(), payload.end()));
-            break;
-        case FrameKind::handled: {
-            std::uint64_t number = 0;
-            std::memcpy(&number, payload.data(), std::min(sizeof number, payload.size()));
-            flows[link.peer()]->handled(number);
-            break;
-        }
-        case FrameKind::goodbye: {
-            const std::lock_guard lock(mutex);
-            ++parted;
-            changed.notify_all();
-            break;
-        }
-        case FrameKind::abort: {
-            NodeId node = link.peer();
-            std::memcpy(&node, payload.data(), std::min(sizeof node, payload.size()));
-            payload = payload.subspan(std::min(sizeof node, payload.size()));
-            lose(node, {reinterpret_cast<const char*>(payload.data()), payload.size()});
-            break;
-        }
-        default:
-            events.control(link.peer(), kind, payload);
-    }
-}
-
-void Mesh::State::lose(NodeId node, const std::string& reason) {
-    {
-        const std::lock_guard lock(mutex);
-        if (std::exchange(lost, true)) return;
-        changed.notify_all();
-    }
-    for (const auto& flow : flows)
-        if (flow) flow->open();
-    // The others are told first: when this process ends too, they must not take it for the cause.
-    for (const auto& link : links)
-        if (link && link->peer() != node && !link->ended())
-            post(*link, FrameKind::abort, abort_payload(node, reason));
-    for (const Deadline deadline = Clock::now() + farewell_max; Clock::now() < deadline;) {
-        {
-            const std::lock_guard lock(sender_mutex);
-            if (sender_sleeps) break;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    events.lost(node, reason);
-}
-
 // --- the whole
 
-Mesh::Mesh(const MeshOptions& options) : state_(std::make_unique<State>()) {
-    state_->options = options;
-    state_->rank = options.membership.rank;
-    state_->nodes = options.membership.nodes;
-    state_->links.resize(state_->nodes);
-    state_->connect_all();
-    state_->flows.resize(state_->nodes);
-    for (const auto& link : state_->links) {
-        if (!link) continue;
-        const auto post_mark = [state = state_.get(), to = link.get()](std::uint64_t number) {
-            const auto bytes = std::as_bytes(std::span(&number, 1));
-            state->post(*to, FrameKind::mark, runtime::Bytes(bytes.begin(), bytes.end()));
-        };
-        state_->flows[link->peer()] = std::make_unique<Flow>(options.window, post_mark);
-    }
-}
+Mesh::Mesh(const MeshOptions& options) : state_(std::make_unique<State>(options)) {}
 
 Mesh::~Mesh() {
     state_->stopping.store(true, std::memory_order_release);
@@ -386,13 +202,13 @@ void Mesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender se
 void Mesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
     Flow& flow = *state_->flows[to];
     flow.before(bytes, sender);
-    state_->post(*state_->links[to], FrameKind::padding, runtime::Bytes(bytes, std::byte{0}));
+    state_->post(*state_->links[to], FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
     flow.after();
 }
 
 bool Mesh::part() {
     for (const auto& link : state_->links)
-        if (link) state_->post(*link, FrameKind::goodbye, {});
+        if (link) state_->post(*link, FrameKind::goodbye, {}, {});
     std::unique_lock lock(state_->mutex);
     state_->changed.wait(lock, [this] { return state_->parted == state_->nodes - 1 || state_->lost; });
     return !state_->lost;

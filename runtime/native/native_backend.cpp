@@ -22,6 +22,7 @@
 #include "runtime/native/machine.hpp"
 #include "runtime/native/mesh.hpp"
 #include "runtime/native/parker.hpp"
+#include "runtime/native/polled_mesh.hpp"
 
 namespace heddle::native {
 
@@ -48,6 +49,7 @@ struct NativeBackend::State {
 
     runtime::NodeProgram* program = nullptr;
     std::unique_ptr<Transport> transport;
+    PolledMesh* polled = nullptr;  ///< the transport, where workers poll it
     std::unique_ptr<Coordination> coordination;
     std::atomic<std::uint32_t> resting{0};  ///< workers that park
     std::atomic<std::uint64_t> sent{0};
@@ -95,6 +97,9 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     const NativeOptions& given = state.options;
     if (given.cores == 0) throw Error("a node needs at least one worker", "set platform.cores to 1 or more");
     const Membership membership = given.membership.value_or(Membership{});
+    if (given.single_module && given.mpi)
+        throw Error("a node of a single module sends and receives by TCP, not by MPI",
+                    "take separate modules, or TCP");
     if (membership.nodes == 0 || membership.rank >= membership.nodes)
         throw Error(fmt::format("there is no node {} among {}", membership.rank, membership.nodes));
     state.rank = membership.rank;
@@ -112,8 +117,9 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     const bool fits = workers_here <= machine_cores();
     state.bind = given.bind && fits;
     state.first_core = membership.local_rank * given.cores;
-    // With other nodes, the sender and the receiver need a core now and then.
-    if (fits && (membership.nodes == 1 || workers_here < machine_cores())) state.spin = spin_time;
+    // With other nodes, the sender and the receiver, if there are any, need a core now and then.
+    const bool alone = membership.nodes == 1 || given.single_module;
+    if (fits && (alone || workers_here < machine_cores())) state.spin = spin_time;
 }
 
 NativeBackend::~NativeBackend() = default;
@@ -150,6 +156,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     if (state.failure) std::rethrow_exception(state.failure);
     if (!state.transport) return;
     const bool ended_well = zero && state.coordination->finish() && state.transport->part();
+    state.polled = nullptr;
     state.transport.reset();
     if (!ended_well) state.throw_lost();
 }
@@ -159,11 +166,23 @@ void NativeBackend::State::meet() {
         transport = std::make_unique<MpiMesh>(
             MpiMeshOptions{*options.membership, options.fingerprint, *options.mpi, spin.count() > 0});
     } else {
-        transport = std::make_unique<Mesh>(
-            MeshOptions{*options.membership, options.fingerprint, options.address, options.frame_bytes_max,
-                        options.meeting_max, options.receive, options.window,
-                        [this] { return resting.load(std::memory_order_relaxed) != 0; }});
+        MeshOptions mesh{
+            *options.membership, options.fingerprint,
+            options.address,     options.frame_bytes_max,
+            options.meeting_max, options.receive,
+            options.window,      [this] { return resting.load(std::memory_order_relaxed) != 0; }};
+        if (options.single_module) {
+            // Who looks again and again is a worker that rests: his core is free, if it is his alone.
+            mesh.core_is_free = [this] { return spin.count() > 0; };
+            auto made = std::make_unique<PolledMesh>(mesh);
+            polled = made.get();
+            transport = std::move(made);
+        } else {
+            transport = std::make_unique<Mesh>(mesh);
+        }
     }
+    Coordination::Attend attend;
+    if (polled) attend = [this](const std::function<bool()>& done) { polled->wait_for_frames(done); };
     coordination = std::make_unique<Coordination>(
         rank, topology.nodes,
         [this](NodeId to, FrameKind kind, Bytes payload) {
@@ -173,7 +192,8 @@ void NativeBackend::State::meet() {
             // Delivered first: the difference may then only look too large, never too small.
             const std::uint64_t delivered_now = delivered.load(std::memory_order_seq_cst);
             return Counts{sent.load(std::memory_order_seq_cst), delivered_now};
-        });
+        },
+        attend);
 }
 
 void NativeBackend::State::start_threads() {
@@ -287,21 +307,23 @@ Time NativeBackend::elapsed() const {
 void NativeBackend::pause(Context&) {}
 
 void NativeBackend::park(Context& context, Time deadline) {
-    const State& state = *state_;
+    State& state = *state_;
     const Clock::time_point zero{Clock::duration(state.zero.load(std::memory_order_relaxed))};
     // Rounded up, and never beyond what the steady clock can say.
     const auto until =
         deadline == never ? Deadline::max() : zero + std::chrono::ceil<Clock::duration>(deadline);
-    Parker& parker = state_->parkers[context.id.core];
+    Parker& parker = state.parkers[context.id.core];
+    if (state.polled) return state.polled->wait(context.id.core, until, [&] { return parker.take(); });
     if (!state.transport) return parker.park(until, state.spin);  // nobody asks
-    state_->resting.fetch_add(1, std::memory_order_relaxed);
+    state.resting.fetch_add(1, std::memory_order_relaxed);
     parker.park(until, state.spin);
-    state_->resting.fetch_sub(1, std::memory_order_relaxed);
+    state.resting.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
     HEDDLE_ASSERT(core < state_->topology.cores);
     state_->parkers[core].unpark();
+    if (state_->polled) state_->polled->wake(core);
 }
 
 void NativeBackend::compute(Context&, runtime::Work work, const std::function<void()>& code) {
@@ -324,8 +346,12 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
     state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
 }
 
+bool NativeBackend::polled() const {
+    return state_->options.single_module && state_->topology.nodes > 1;
+}
+
 bool NativeBackend::poll(Context&) {
-    return false;
+    return state_->polled && state_->polled->poll();
 }
 
 }  // namespace heddle::native

@@ -1,6 +1,7 @@
 // The real world: one process is one node; a pthread for each worker, and where there are other nodes a
 // sender and a receiver thread (Tremblay et al., "Implementation of the EARTH programming model on SMP
-// clusters", section 4) over TCP, or one that is both over MPI. Time is the steady clock; nothing is charged.
+// clusters", section 4) over TCP, or one that is both over MPI, or neither: workers poll. Time is the steady
+// clock; nothing is charged.
 #pragma once
 
 #include <chrono>
@@ -36,6 +37,7 @@ struct NativeOptions {
     std::uint64_t window =
         8U << 20;  ///< TCP: bytes to one other node that may be under way until workers wait
     std::chrono::milliseconds meeting_max{10000};  ///< TCP: how long to wait for the others at the start
+    bool single_module = false;  ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
     /// after that: a handler that returns makes `run` throw Error once the local workers have returned.
@@ -72,6 +74,8 @@ public:
     /// own. Holds a worker back while more than `window` is under way to that node; a handler never.
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
+    /// With `single_module`, where there are other nodes.
+    bool polled() const override;
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 

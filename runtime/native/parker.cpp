@@ -20,7 +20,7 @@ std::uint32_t* word(std::atomic<std::uint32_t>& state) {
 }  // namespace
 
 void Parker::park(Deadline deadline, std::chrono::nanoseconds spin) {
-    if (state_.exchange(empty, std::memory_order_acquire) == permit) return;
+    if (take()) return;
     if (spin.count() > 0) {
         const Deadline end = std::min(deadline, Clock::now() + spin);
         do {
@@ -47,6 +47,10 @@ void Parker::park(Deadline deadline, std::chrono::nanoseconds spin) {
         }
     }
     state_.exchange(empty, std::memory_order_acquire);
+}
+
+bool Parker::take() {
+    return state_.exchange(empty, std::memory_order_acquire) == permit;
 }
 
 void Parker::unpark() {

@@ -15,6 +15,9 @@ public:
     /// reason.
     void park(Deadline deadline, std::chrono::nanoseconds spin);
 
+    /// Takes the permit, if there is one. Its owner only, who waits elsewhere.
+    bool take();
+
     /// Leaves a permit; what was written before is seen by the woken. Any thread. No system call unless the
     /// owner sleeps.
     void unpark();

@@ -1,0 +1,174 @@
+#include "runtime/native/peers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+#include "runtime/native/rendezvous.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+/// How long the host of a node may leave data unacknowledged before the node counts as lost, and how long to
+/// try to tell others of a loss.
+constexpr std::chrono::seconds host_patience{8};
+constexpr std::chrono::milliseconds farewell_max{200};
+
+runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
+    runtime::Bytes payload(sizeof node + reason.size());
+    std::memcpy(payload.data(), &node, sizeof node);
+    std::memcpy(payload.data() + sizeof node, reason.data(), reason.size());
+    return payload;
+}
+
+}  // namespace
+
+Peers::Peers(const MeshOptions& given)
+    : options(given), rank(given.membership.rank), nodes(given.membership.nodes) {
+    links.resize(nodes);
+    connect_all();
+    flows.resize(nodes);
+    for (const auto& link : links) {
+        if (!link) continue;
+        const auto post_mark = [this, to = link.get()](std::uint64_t number) {
+            const auto bytes = std::as_bytes(std::span(&number, 1));
+            post(*to, FrameKind::mark, runtime::Bytes(bytes.begin(), bytes.end()), {});
+        };
+        flows[link->peer()] = std::make_unique<Flow>(options.window, post_mark);
+    }
+}
+
+// --- meeting
+
+std::string Peers::other_program(NodeId node, std::uint64_t fingerprint) const {
+    if (fingerprint == options.fingerprint) return {};
+    return fmt::format("node {} runs another program than node {} (fingerprints {:016x} and {:016x})", node,
+                       rank, fingerprint, options.fingerprint);
+}
+
+/// On the doorkeeper's thread.
+std::string Peers::admit(const Identity& peer) {
+    const std::lock_guard lock(mutex);
+    if (peer.rank >= nodes || peer.rank <= rank)
+        return fmt::format("node {} has no business here", peer.rank);
+    if (links[peer.rank]) return fmt::format("node {} is connected already", peer.rank);
+    std::string reason = other_program(peer.rank, peer.fingerprint);
+    if (!reason.empty()) {
+        refused = reason;
+        changed.notify_all();
+    }
+    return reason;
+}
+
+void Peers::welcome(Descriptor socket, const Session& session) {
+    const std::lock_guard lock(mutex);
+    links[session.peer.rank] = std::make_unique<Link>(std::move(socket), session, options.frame_bytes_max);
+    ++connected;
+    changed.notify_all();
+}
+
+void Peers::connect_all() {
+    const char* advice = "start every node from the same binary";
+    const Identity self{rank, nodes, options.fingerprint, {}};
+    doorkeeper_ = std::make_unique<Doorkeeper>(
+        options.address, options.membership.key, self,
+        Doorkeeper::Host{
+            [this](const Identity& peer) { return admit(peer); },
+            [this](Descriptor socket, const Session& session) { welcome(std::move(socket), session); }});
+    const std::vector<std::string> table =
+        meet(options.membership, doorkeeper_->address(), options.meeting_max);
+    const Deadline deadline = Clock::now() + options.meeting_max;
+    for (NodeId node = 0; node < rank; ++node) {
+        Descriptor socket = connect_to(table[node], deadline);
+        const Session session = introduce(socket.get(), options.membership.key, self, node, deadline);
+        if (const auto reason = other_program(node, session.peer.fingerprint); !reason.empty())
+            throw Error(reason, advice);
+        welcome(std::move(socket), session);
+    }
+    std::unique_lock lock(mutex);
+    changed.wait_until(lock, deadline, [this] { return connected == nodes - 1 || !refused.empty(); });
+    if (!refused.empty()) throw Error(refused, advice);
+    for (NodeId node = 0; node < nodes; ++node)
+        if (node != rank && !links[node])
+            throw Error(fmt::format("node {} did not connect to node {} within {} s", node, rank,
+                                    static_cast<double>(options.meeting_max.count()) / 1000));
+}
+
+// --- receiving
+
+bool Peers::receive_from(Link& link, Link::When when) {
+    const std::string failure =
+        link.receive([&](FrameKind kind, std::span<const std::byte> payload,
+                         runtime::Body body) { take(link, kind, payload, std::move(body)); },
+                     when);
+    if (stopping.load(std::memory_order_acquire)) return false;
+    if (!failure.empty()) lose(link.peer(), failure);
+    return failure.empty() && !link.ended();
+}
+
+void Peers::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
+    switch (kind) {
+        case FrameKind::message:
+            events.deliver(link.peer(), payload, std::move(body));
+            break;
+        case FrameKind::padding:
+            break;
+        case FrameKind::mark:
+            post(link, FrameKind::handled, runtime::Bytes(payload.begin(), payload.end()), {});
+            break;
+        case FrameKind::handled: {
+            std::uint64_t number = 0;
+            std::memcpy(&number, payload.data(), std::min(sizeof number, payload.size()));
+            flows[link.peer()]->handled(number);
+            news();
+            break;
+        }
+        case FrameKind::goodbye: {
+            {
+                const std::lock_guard lock(mutex);
+                ++parted;
+                changed.notify_all();
+            }
+            news();
+            break;
+        }
+        case FrameKind::abort: {
+            NodeId node = link.peer();
+            std::memcpy(&node, payload.data(), std::min(sizeof node, payload.size()));
+            payload = payload.subspan(std::min(sizeof node, payload.size()));
+            lose(node, {reinterpret_cast<const char*>(payload.data()), payload.size()});
+            break;
+        }
+        default:
+            events.control(link.peer(), kind, payload);
+            news();
+    }
+}
+
+void Peers::lose(NodeId node, const std::string& reason) {
+    {
+        const std::lock_guard lock(mutex);
+        if (std::exchange(lost, true)) return;
+        changed.notify_all();
+    }
+    for (const auto& flow : flows)
+        if (flow) flow->open();
+    // The others are told first: when this process ends too, they must not take it for the cause.
+    for (const auto& link : links)
+        if (link && link->peer() != node && !link->ended())
+            post(*link, FrameKind::abort, abort_payload(node, reason), {});
+    write_all_until(Clock::now() + farewell_max);
+    events.lost(node, reason);
+    news();
+}
+
+void Peers::look_for_dead_hosts() {
+    for (const auto& link : links)
+        if (link && host_is_dead(link->socket(), host_patience)) link->give_up("its machine does not answer");
+}
+
+}  // namespace heddle::native

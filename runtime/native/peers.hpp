@@ -1,0 +1,78 @@
+// The connections of this node to all others: how they are made, and what each frame that comes is for. Who
+// sends and receives is for those that derive from it: modules with threads (mesh.cpp), or the workers
+// (polled_mesh.cpp).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/native/doorkeeper.hpp"
+#include "runtime/native/flow.hpp"
+#include "runtime/native/link.hpp"
+#include "runtime/native/mesh.hpp"
+
+namespace heddle::native {
+
+struct Peers {
+    /// How often to look for hosts that are dead.
+    static constexpr std::chrono::seconds look_period{1};
+
+    /// Meets the other nodes, and connects to each. Throws Error.
+    explicit Peers(const MeshOptions& given);
+    virtual ~Peers() = default;
+    Peers(const Peers&) = delete;
+    Peers& operator=(const Peers&) = delete;
+
+    // --- for those that derive
+    /// Queues a frame, and sees to it that it is written. Any thread.
+    virtual void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) = 0;
+
+    /// Returns when what was posted has been written, or at `deadline`. The thread that receives.
+    virtual void write_all_until(Deadline deadline) = 0;
+
+    /// A frame has come that is no message, or a node was lost: what somebody waits for may be there.
+    virtual void news() {}
+
+    // --- the thread that receives
+    /// Reads what has come, and handles it. False where nothing more comes from there.
+    bool receive_from(Link& link, Link::When when);
+    void look_for_dead_hosts();
+
+    bool is_lost() {
+        const std::lock_guard lock(mutex);
+        return lost;
+    }
+
+    MeshOptions options;
+    NodeId rank;
+    NodeId nodes;
+    std::vector<std::unique_ptr<Link>> links;  ///< by rank; none for this node. Complete once met
+    std::vector<std::unique_ptr<Flow>> flows;  ///< likewise
+    Transport::Events events;
+    std::atomic<bool> stopping{false};
+
+    // Meeting and parting.
+    std::mutex mutex;
+    std::condition_variable changed;
+    NodeId connected = 0;
+    NodeId parted = 0;
+    bool lost = false;
+    std::string refused;
+
+private:
+    void connect_all();
+    std::string admit(const Identity& peer);
+    void welcome(Descriptor socket, const Session& session);
+    std::string other_program(NodeId node, std::uint64_t fingerprint) const;
+    void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
+    void lose(NodeId node, const std::string& reason);
+
+    std::unique_ptr<Doorkeeper> doorkeeper_;  ///< the last member: its thread uses those above
+};
+
+}  // namespace heddle::native

@@ -1,0 +1,257 @@
+#include "runtime/native/polled_mesh.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "runtime/native/lookout.hpp"
+#include "runtime/native/peers.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+/// What is waited for that no core's number means: frames that are no messages.
+constexpr Lookout::Concern frames = std::numeric_limits<CoreId>::max();
+
+}  // namespace
+
+struct PolledMesh::State final : Peers {
+    explicit State(const MeshOptions& given);
+
+    /// One connection in `set`. Whoever holds the mutex writes to it and says what to watch for: so where
+    /// something is left to write, room for it is waited for.
+    struct Line {
+        Link* link = nullptr;
+        std::mutex mutex{};
+        bool reads = true;
+        bool writes = false;        ///< the socket had no room
+        std::uint32_t watched = 0;  ///< what `set` has been told
+        bool to_write = false;      ///< in `later`; the receiver's own
+    };
+
+    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void write_all_until(Deadline deadline) override;
+    void news() override;
+
+    void hold_back(Flow& flow, std::uint64_t bytes, Sender sender);
+    void write(Line& line);
+    void watch(Line& line);
+    void write_later();
+    bool look(Deadline until);
+    int wait_for_events(Deadline until);
+    void serve(Line& line, std::uint32_t what);
+
+    std::vector<Line> lines;                ///< by rank
+    std::atomic<std::uint32_t> blocked{0};  ///< lines whose socket had no room
+    std::atomic<std::uint64_t> frames_seen{0};
+    Descriptor set{epoll_create1(EPOLL_CLOEXEC)};
+    Descriptor interrupted = make_event();
+
+    // The receiver's own, whoever that is.
+    std::array<epoll_event, 64> events_seen{};
+    std::vector<Line*> later;  ///< to be written when what has come is handled
+    std::uint64_t delivered = 0;
+    Polling polling{options.receive, options.core_is_free};
+    Deadline next_look = Clock::now() + look_period;
+
+    Lookout lookout{[this](Deadline until) { return look(until); }, [this] { signal_event(interrupted); }};
+};
+
+PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    HEDDLE_ASSERT(epoll_ctl(set.get(), EPOLL_CTL_ADD, interrupted.get(), &event) == 0);
+    for (const auto& link : links) {
+        if (!link) continue;
+        Line& line = lines[link->peer()];
+        line.link = link.get();
+        watch(line);
+    }
+}
+
+// --- sending
+
+// Whoever finds nothing waiting on a connection writes what waits there afterwards: at once, or, of what is
+// sent by handlers of messages that came, when these have been handled, so that answers travel together.
+void PolledMesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+    if (!link.post(kind, std::move(payload), std::move(body))) return;
+    Line& line = lines[link.peer()];
+    if (!lookout.is_receiver()) return write(line);
+    if (!std::exchange(line.to_write, true)) later.push_back(&line);
+}
+
+void PolledMesh::State::write(Line& line) {
+    const std::lock_guard lock(line.mutex);
+    const bool left = line.link->flush() == Link::Flushed::blocked;
+    if (left == line.writes) return;
+    line.writes = left;
+    blocked.fetch_add(left ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
+    watch(line);
+}
+
+/// Under the line's mutex.
+void PolledMesh::State::watch(Line& line) {
+    const std::uint32_t events_wanted =
+        (line.reads ? std::uint32_t{EPOLLIN} : 0U) | (line.writes ? std::uint32_t{EPOLLOUT} : 0U);
+    const std::uint32_t before = std::exchange(line.watched, events_wanted);
+    if (before == events_wanted) return;
+    const int operation = before == 0 ? EPOLL_CTL_ADD : events_wanted == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+    epoll_event event{};
+    event.events = events_wanted;
+    event.data.ptr = &line;
+    HEDDLE_ASSERT(epoll_ctl(set.get(), operation, line.link->socket(), &event) == 0);
+}
+
+void PolledMesh::State::write_later() {
+    for (Line* line : later) {
+        line->to_write = false;
+        write(*line);
+    }
+    later.clear();
+}
+
+void PolledMesh::State::write_all_until(Deadline deadline) {
+    write_later();
+    while (blocked.load(std::memory_order_relaxed) != 0 && Clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        for (Line& line : lines)
+            if (line.link) write(line);
+    }
+}
+
+// Nobody waits in a circle: who is held back goes on receiving, and so the other side, which may be held back
+// itself, gets its answers.
+void PolledMesh::State::hold_back(Flow& flow, std::uint64_t bytes, Sender sender) {
+    for (;;) {
+        const std::uint64_t seen = frames_seen.load(std::memory_order_acquire);
+        if (flow.try_before(bytes, sender)) return;
+        lookout.wait(Deadline::max(), frames,
+                     [&] { return frames_seen.load(std::memory_order_acquire) != seen; });
+    }
+}
+
+void PolledMesh::State::news() {
+    frames_seen.fetch_add(1, std::memory_order_release);
+    lookout.wake(frames);
+}
+
+// --- receiving
+
+bool PolledMesh::State::look(Deadline until) {
+    const std::uint64_t before = delivered;
+    const int count = wait_for_events(until);
+    for (int i = 0; i < count; ++i) {
+        const epoll_event& event = events_seen[static_cast<std::size_t>(i)];
+        if (event.data.ptr) {
+            serve(*static_cast<Line*>(event.data.ptr), event.events);
+        } else {
+            clear_event(interrupted);
+        }
+    }
+    if (const Deadline now = Clock::now(); now >= next_look) {
+        look_for_dead_hosts();
+        next_look = now + look_period;
+    }
+    return delivered != before;
+}
+
+/// Looks again and again for a while, where `polling` says so, and then sleeps in the system.
+int PolledMesh::State::wait_for_events(Deadline until) {
+    for (;;) {
+        const int count = epoll_wait(set.get(), events_seen.data(), static_cast<int>(events_seen.size()), 0);
+        if (count > 0) return count;
+        if (until == Deadline::min()) return 0;
+        const Deadline now = Clock::now();
+        if (now >= std::min(until, next_look)) return 0;
+        if (polling.again()) continue;
+        // An epoll set waits in milliseconds, poll in nanoseconds.
+        const auto left = std::chrono::nanoseconds(std::min(until, next_look) - now).count();
+        const timespec most{left / 1'000'000'000, left % 1'000'000'000};
+        pollfd entry{set.get(), POLLIN, 0};
+        ppoll(&entry, 1, &most, nullptr);
+    }
+}
+
+void PolledMesh::State::serve(Line& line, std::uint32_t what) {
+    // A connection that has ended is ready for both, and says so by other names.
+    if ((what & ~std::uint32_t{EPOLLIN}) != 0) write(line);
+    if (!line.reads || (what & ~std::uint32_t{EPOLLOUT}) == 0) return;
+    polling.found();
+    const bool more = receive_from(*line.link, Link::When::now);
+    write_later();
+    if (more) return;
+    const std::lock_guard lock(line.mutex);
+    line.reads = false;
+    watch(line);
+}
+
+// --- the whole
+
+PolledMesh::PolledMesh(const MeshOptions& options) : state_(std::make_unique<State>(options)) {}
+
+PolledMesh::~PolledMesh() = default;
+
+void PolledMesh::start(Events events) {
+    state_->events = std::move(events);
+    state_->events.deliver = [state = state_.get(), deliver = std::move(state_->events.deliver)](
+                                 NodeId from, std::span<const std::byte> message, runtime::Body body) {
+        ++state->delivered;
+        deliver(from, message, std::move(body));
+    };
+}
+
+void PolledMesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+    HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
+    state_->post(*state_->links[to], kind, std::move(payload), std::move(body));
+}
+
+void PolledMesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) {
+    HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
+    Flow& flow = *state_->flows[to];
+    state_->hold_back(flow, message.size() + (body ? body->size() : 0), sender);
+    state_->post(*state_->links[to], FrameKind::message, std::move(message), std::move(body));
+    flow.after();
+}
+
+void PolledMesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
+    Flow& flow = *state_->flows[to];
+    state_->hold_back(flow, bytes, sender);
+    state_->post(*state_->links[to], FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
+    flow.after();
+}
+
+bool PolledMesh::poll() {
+    return state_->lookout.poll();
+}
+
+void PolledMesh::wait(CoreId core, Deadline deadline, const std::function<bool()>& done) {
+    state_->lookout.wait(deadline, core, done);
+}
+
+void PolledMesh::wake(CoreId core) {
+    state_->lookout.wake(core);
+}
+
+void PolledMesh::wait_for_frames(const std::function<bool()>& done) {
+    state_->lookout.wait(Deadline::max(), frames, done);
+}
+
+bool PolledMesh::part() {
+    for (const auto& link : state_->links)
+        if (link) state_->post(*link, FrameKind::goodbye, {}, {});
+    wait_for_frames([this] {
+        const std::lock_guard lock(state_->mutex);
+        const bool all_written = state_->blocked.load(std::memory_order_relaxed) == 0;
+        return state_->lost || (state_->parted == state_->nodes - 1 && all_written);
+    });
+    return !state_->is_lost();
+}
+
+}  // namespace heddle::native

@@ -1,0 +1,49 @@
+// The connections of a node without modules (schedule.modules: single): no thread serves them. Workers write
+// what they send themselves, and receive between tasks and while they wait, as in the older of the EARTH
+// paper's two run-time systems (Tremblay et al., section 5: RTS 1.2).
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/native/mesh.hpp"
+
+namespace heddle::native {
+
+class PolledMesh final : public Transport {
+public:
+    /// Meets the other nodes, and connects to each. Throws Error where one does not come, or runs another
+    /// program.
+    explicit PolledMesh(const MeshOptions& options);
+    ~PolledMesh() override;
+
+    /// The events come on whatever thread receives: one that is in `poll` or `wait`, or a worker in `send`.
+    void start(Events events) override;
+
+    /// Queues a frame and writes what the socket takes; the rest follows when there is room and somebody
+    /// polls or waits. Never blocks.
+    void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+
+    /// A worker that is held back receives meanwhile.
+    void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
+    void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
+    bool part() override;
+
+    /// Receives what has come and writes what has waited, unless somebody else is at it. True where a message
+    /// was delivered. Any thread but in an event.
+    bool poll();
+
+    /// Worker `core` waits, and receives meanwhile: returns when `done()`, after a `wake(core)`, or at
+    /// `deadline`. See Lookout::wait.
+    void wait(CoreId core, Deadline deadline, const std::function<bool()>& done);
+    void wake(CoreId core);
+
+    /// The same for the thread that runs the node, which waits for frames that are no messages.
+    void wait_for_frames(const std::function<bool()>& done);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::native
