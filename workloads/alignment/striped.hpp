@@ -1,6 +1,6 @@
-// How rows of a stripe are computed in vectors of 16-bit numbers, whatever a vector is. For striped_*.cpp
-// only: each compiles it for other instructions, so everything is in an unnamed namespace, and includes come
-// before.
+// How rows of a stripe are computed in vectors of 8-bit or 16-bit numbers, whatever a vector is. For
+// striped_*.cpp only: each compiles it for other instructions, so everything is in an unnamed namespace, and
+// includes come before.
 //
 // Rows go one after the other, and a row's vectors from left to right, each of which has cells that are
 // `vectors` columns apart (Farrar, Bioinformatics 23, 2007). E has to cross from the last vector to the next
@@ -11,44 +11,67 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "workloads/alignment/stripe_rows.hpp"
 
 namespace heddle::workloads::alignment {
 namespace {
 
+/// What the lanes of all processors have in common. Theirs add: the larger of two, whether any is greater,
+/// shift.
+template <class Kind, class NarrowVector, class WideVector>
+struct LanesOf {
+    using Number = Kind;
+    using Vector = std::conditional_t<std::is_same_v<Kind, Narrow>, NarrowVector, WideVector>;
+    static constexpr std::size_t size = sizeof(Vector) / sizeof(Number);
+
+    static Vector load(const Number* from) {
+        Vector vector;
+        std::memcpy(&vector, from, sizeof vector);
+        return vector;
+    }
+    static void store(Number* to, Vector vector) { std::memcpy(to, &vector, sizeof vector); }
+    static Vector splat(Number number) { return Vector{} + number; }
+};
+
 template <class Lanes, bool affine>
 class StripeRun {
+    using Number = typename Lanes::Number;
+    using Vector = typename Lanes::Vector;
+    static constexpr std::size_t size = Lanes::size;
+
 public:
-    explicit StripeRun(StripeRows& task)
+    explicit StripeRun(StripeRows<Number>& task)
         : task_(task),
           h_(task.h),
           f_(task.f),
           end_(task.vectors * size),
           open_(Lanes::splat(task.open)),
           extend_(Lanes::splat(task.extend)),
-          slack_(Lanes::splat(static_cast<std::int16_t>(task.open - task.extend))),
+          slack_(Lanes::splat(static_cast<Number>(task.open - task.extend))),
           zero_(Lanes::splat(task.zero)),
           least_(Lanes::splat(task.least)) {}
 
     void run() {
-        Vector limit = Lanes::splat(task_.limit);
+        Vector watched = Lanes::splat(std::min(task_.limit, task_.stop));
         for (std::size_t i = task_.row; i < task_.row_end; ++i) {
             const Vector most = compute(i);
-            if (!Lanes::any_greater(most, limit)) [[likely]]
+            if (!Lanes::any_greater(most, watched)) [[likely]]
                 continue;
-            task_.found = true;
-            task_.best_row = i;
-            task_.limit = largest(most);
-            limit = Lanes::splat(task_.limit);
-            std::memcpy(task_.best_h, h_, end_ * sizeof(std::int16_t));
+            const Number largest = largest_of(most);
+            if (largest > task_.limit) {
+                task_.found = true;
+                task_.best_row = i;
+                task_.limit = largest;
+                std::memcpy(task_.best_h, h_, end_ * sizeof(Number));
+            }
+            if (largest > task_.stop) task_.row_end = i + 1;
+            watched = Lanes::splat(std::min(task_.limit, task_.stop));
         }
     }
 
 private:
-    using Vector = typename Lanes::Vector;
-    static constexpr std::size_t size = Lanes::size;
-
     /// What the cells of a row hand on from vector to vector.
     struct Carried {
         Vector diagonal;  ///< H of the row above, one column before
@@ -58,7 +81,7 @@ private:
 
     /// Computes row i and returns the largest H of each number of its vectors.
     Vector compute(std::size_t i) {
-        const std::int16_t* scores = task_.scores + task_.letters[i] * end_;
+        const Number* scores = task_.scores + task_.letters[i] * end_;
         Carried carried{
             Lanes::template shift<1>(Lanes::load(h_ + end_ - size), Lanes::splat(task_.left_h[i])),
             Lanes::template shift<1>(least_, Lanes::splat(task_.left_e[i])), zero_};
@@ -76,13 +99,12 @@ private:
         if constexpr (affine) {
             const int crossed =
                 number(entering, task_.last_number) - static_cast<int>(task_.last_vector) * task_.extend;
-            task_.right_e[i] =
-                static_cast<std::int16_t>(std::max<int>(crossed, number(e_last, task_.last_number)));
+            task_.right_e[i] = static_cast<Number>(std::max<int>(crossed, number(e_last, task_.last_number)));
         }
         return carried.most;
     }
 
-    [[gnu::always_inline]] void cells(const std::int16_t* scores, std::size_t at, Carried& carried) {
+    [[gnu::always_inline]] void cells(const Number* scores, std::size_t at, Carried& carried) {
         const Vector above = Lanes::load(h_ + at);
         Vector f = above - open_;
         if constexpr (affine) {
@@ -110,6 +132,7 @@ private:
             take_over<2>(entering, 2 * loss);
             take_over<4>(entering, 4 * loss);
             if constexpr (size > 8) take_over<8>(entering, 8 * loss);
+            if constexpr (size > 16) take_over<16>(entering, 16 * loss);
         }
         Vector e = entering;
         const auto pass = [&](std::size_t at) {
@@ -135,28 +158,36 @@ private:
     void take_over(Vector& entering, long loss) const {
         if (loss > task_.loss_max) return;
         const Vector from = Lanes::template shift<distance>(entering, least_);
-        const Vector kept = Lanes::max(from, Lanes::splat(static_cast<std::int16_t>(task_.least + loss)));
-        entering = Lanes::max(entering, kept - Lanes::splat(static_cast<std::int16_t>(loss)));
+        const Vector kept = Lanes::max(from, Lanes::splat(static_cast<Number>(task_.least + loss)));
+        entering = Lanes::max(entering, kept - Lanes::splat(static_cast<Number>(loss)));
     }
 
-    static std::int16_t number(Vector vector, std::size_t k) {
-        std::int16_t numbers[size];
+    static Number number(Vector vector, std::size_t k) {
+        Number numbers[size];
         Lanes::store(numbers, vector);
         return numbers[k];
     }
 
-    static std::int16_t largest(Vector vector) {
-        std::int16_t numbers[size];
+    static Number largest_of(Vector vector) {
+        Number numbers[size];
         Lanes::store(numbers, vector);
         return *std::max_element(numbers, numbers + size);
     }
 
-    StripeRows& task_;
-    std::int16_t* h_;
-    std::int16_t* f_;
+    StripeRows<Number>& task_;
+    Number* h_;
+    Number* f_;
     std::size_t end_;
     Vector open_, extend_, slack_, zero_, least_;
 };
+
+template <template <class> class Lanes, class Number>
+void run_stripe(StripeRows<Number>& rows, bool affine) {
+    if (affine)
+        StripeRun<Lanes<Number>, true>(rows).run();
+    else
+        StripeRun<Lanes<Number>, false>(rows).run();
+}
 
 }  // namespace
 }  // namespace heddle::workloads::alignment

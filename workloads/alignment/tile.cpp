@@ -1,0 +1,228 @@
+#include "workloads/alignment/tile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/assert.hpp"
+#include "workloads/alignment/stripe_rows.hpp"
+
+namespace heddle::workloads::alignment {
+
+namespace {
+
+constexpr std::size_t vectors_max =
+    32;  // of narrow numbers in a stripe: H, F and the scores of a few letters fit into an L1 cache
+constexpr std::size_t columns_max = vectors_max * bytes_avx2;
+constexpr std::size_t rows_max =
+    512;  // of a tile: then the values in it differ by less than 2^16 with usual scores
+
+/// How much less than the least H the code in vectors computes: E and F, and what a mismatch leaves.
+int room_below(const Scoring& scoring) {
+    return std::max(scoring.gaps().open + scoring.gaps().extend, -scoring.least());
+}
+
+/// The rows and columns that the vector code computes at once.
+template <class Number>
+class Tile {
+public:
+    Tile(Rest& rest, const Columns& columns, const Columns::Stripe& stripe)
+        : rest_(rest),
+          edges_(rest.first(std::min(rest.rows.size(), rows_max))),
+          columns_(columns),
+          stripe_(stripe),
+          profile_(stripe.profile<Number>()),
+          gaps_(columns.scoring().gaps()) {}
+
+    bool compute(Best& best) {
+        const std::size_t height = choose_base(), row = rest_.row;
+        if (height == 0) return false;
+        load(height);
+        StripeRows<Number> task = prepare();
+        // In rows above the best one an equal score is better, below it is not.
+        const std::size_t rows_above = best.row > row ? best.row - row : 0;
+        const std::size_t split = best.score > 0 ? std::min(rows_above, height) : 0;
+        task.limit = relative(static_cast<std::int64_t>(best.score) - 1);
+        task.row_end = split;
+        if (split > 0) run(task);
+        if (task.row_end == split) {
+            if (!task.found) task.limit = relative(best.score);
+            task.row = split;
+            task.row_end = height;
+            run(task);
+        }
+        store(task.row_end);
+        if (task.found)
+            best = {static_cast<Score>(task.limit + base_), row + task.best_row,
+                    stripe_.first + place_of(task.limit)};
+        rest_.drop(task.row_end, absolute(left_h_[task.row_end]));
+        return true;
+    }
+
+private:
+    static constexpr std::int64_t lowest = std::numeric_limits<Number>::min(),
+                                  highest = std::numeric_limits<Number>::max();
+
+    void run(StripeRows<Number>& task) const {
+#if defined(__x86_64__)
+        if (columns_.path() == Path::avx2) return stripe_rows_avx2(task, gaps_.affine());
+#endif
+        HEDDLE_ASSERT(columns_.path() == Path::portable);
+        stripe_rows_portable(task, gaps_.affine());
+    }
+
+    /// Finds numbers that can be left out on both sides, and returns for how many rows the others, and what
+    /// the first row adds to them, fit into numbers.
+    std::size_t choose_base() {
+        Score least = edges_.corner, most = edges_.corner;
+        for (const Score value : edges_.row_h) least = std::min(least, value);
+        for (const Score value : edges_.row_h) most = std::max(most, value);
+        for (const Score value : edges_.column_h) least = std::min(least, value);
+        // H is at least what a gap leaves of an edge.
+        bottom_ = std::max<std::int64_t>(
+            0, std::int64_t{least} - gaps_.open - static_cast<std::int64_t>(stripe_.width) * gaps_.extend);
+        base_ = bottom_ - lowest - room_below(columns_.scoring());
+        stop_ = highest - columns_.scoring().most();
+        const auto fits = [&](Score value) { return value - base_ <= stop_; };
+        if (!fits(most)) return 0;
+        return static_cast<std::size_t>(
+            std::find_if_not(edges_.column_h.begin(), edges_.column_h.end(), fits) - edges_.column_h.begin());
+    }
+
+    /// Of a value that choose_base has seen to fit.
+    Number fitting(Score value) const {
+        return static_cast<Number>(static_cast<std::uint32_t>(value) - static_cast<std::uint32_t>(base_));
+    }
+    Score absolute(Number number) const {
+        return static_cast<Score>(number + base_);
+    }
+
+    Number relative(std::int64_t value) const {
+        return static_cast<Number>(std::clamp(value - base_, lowest, highest));
+    }
+
+    /// Calls what with a column of the stripe and the place of its number.
+    template <class What>
+    void each_column(What what) const {
+        const std::size_t numbers = numbers_of<Number>(columns_.path());
+        std::size_t column = 0;
+        for (std::size_t k = 0; k < numbers; ++k)
+            for (std::size_t vector = 0; vector < profile_.vectors && column < stripe_.width;
+                 ++vector, ++column)
+                what(column, vector * numbers + k);
+    }
+
+    void load(std::size_t height) {
+        // No E or F matters that is less than this: each is at least what opening a gap leaves of an H.
+        const Score least = static_cast<Score>(bottom_ - gaps_.open);
+        const std::size_t numbers = profile_.vectors * numbers_of<Number>(columns_.path());
+        std::fill_n(h_.begin(), numbers, relative(bottom_));
+        std::fill_n(f_.begin(), numbers, relative(least));
+        each_column([&](std::size_t column, std::size_t at) {
+            h_[at] = fitting(edges_.row_h[column]);
+            if (gaps_.affine()) f_[at] = fitting(std::max(least, edges_.row_f[column]));
+        });
+        left_h_[0] = fitting(edges_.corner);
+        for (std::size_t i = 0; i < height; ++i) left_h_[i + 1] = fitting(edges_.column_h[i]);
+        for (std::size_t i = 0; i < height; ++i) left_e_[i] = fitting(edges_.column_h[i] - gaps_.open);
+        if (!gaps_.affine()) return;
+        for (std::size_t i = 0; i < height; ++i)
+            left_e_[i] = std::max(left_e_[i], fitting(std::max(least, edges_.column_e[i] - gaps_.extend)));
+    }
+
+    StripeRows<Number> prepare() {
+        StripeRows<Number> task{};
+        task.letters = rest_.rows.data();
+        task.left_h = left_h_.data();
+        task.left_e = left_e_.data();
+        task.right_h = right_h_.data();
+        task.right_e = right_e_.data();
+        task.vectors = profile_.vectors;
+        task.scores = profile_.scores();
+        task.h = h_.data();
+        task.f = f_.data();
+        task.last_vector = (stripe_.width - 1) % profile_.vectors;
+        task.last_number = (stripe_.width - 1) / profile_.vectors;
+        task.open = static_cast<Number>(gaps_.open);
+        task.extend = static_cast<Number>(gaps_.extend);
+        task.zero = relative(bottom_);
+        task.least = relative(bottom_ - gaps_.open);
+        task.stop = static_cast<Number>(stop_);
+        task.loss_max = highest - task.least;
+        task.best_h = best_h_.data();
+        return task;
+    }
+
+    void store(std::size_t height) {
+        each_column([&](std::size_t column, std::size_t at) {
+            edges_.row_h[column] = absolute(h_[at]);
+            if (gaps_.affine()) edges_.row_f[column] = absolute(f_[at]);
+        });
+        for (std::size_t i = 0; i < height; ++i) edges_.column_h[i] = absolute(right_h_[i]);
+        if (!gaps_.affine()) return;
+        for (std::size_t i = 0; i < height; ++i) edges_.column_e[i] = absolute(right_e_[i]);
+    }
+
+    /// The least column of the best row where H is `value`.
+    std::size_t place_of(Number value) const {
+        std::size_t place = stripe_.width;
+        each_column([&](std::size_t column, std::size_t at) {
+            if (best_h_[at] == value) place = std::min(place, column);
+        });
+        HEDDLE_ASSERT(place < stripe_.width);
+        return place;
+    }
+
+    Rest& rest_;
+    Edges edges_;
+    const Columns& columns_;
+    const Columns::Stripe& stripe_;
+    const Columns::Profile<Number>& profile_;
+    Gaps gaps_;
+    std::int64_t bottom_ = 0;  // no H is less
+    std::int64_t base_ = 0;    // what a number 0 stands for
+    std::int64_t stop_ = 0;    // an H above it, less the base, lets the next row not fit
+    alignas(64) std::array<Number, columns_max> h_, f_, best_h_;
+    std::array<Number, rows_max + 1> left_h_;
+    std::array<Number, rows_max> left_e_, right_h_, right_e_;
+};
+
+}  // namespace
+
+Edges Rest::first(std::size_t height) const {
+    Edges result = edges;
+    result.column_h = edges.column_h.first(height);
+    if (!edges.column_e.empty()) result.column_e = edges.column_e.first(height);
+    return result;
+}
+
+void Rest::drop(std::size_t height, Score corner) {
+    rows = rows.subspan(height);
+    row += height;
+    edges.corner = corner;
+    edges.column_h = edges.column_h.subspan(height);
+    if (!edges.column_e.empty()) edges.column_e = edges.column_e.subspan(height);
+}
+
+template <class Number>
+bool holds(const Scoring& scoring) {
+    // Without some more numbers than one score and gap take there is no use.
+    return room_below(scoring) + scoring.most() <= std::numeric_limits<Number>::max() / 4;
+}
+
+std::size_t width_max(Path path) {
+    return vectors_max * numbers_of<Narrow>(path);
+}
+
+template <class Number>
+bool compute_tile(Rest& rest, const Columns& columns, const Columns::Stripe& stripe, Best& best) {
+    if (stripe.profile<Number>().vectors == 0) return false;
+    return Tile<Number>(rest, columns, stripe).compute(best);
+}
+
+template bool holds<Narrow>(const Scoring&);
+template bool holds<Wide>(const Scoring&);
+template bool compute_tile<Narrow>(Rest&, const Columns&, const Columns::Stripe&, Best&);
+template bool compute_tile<Wide>(Rest&, const Columns&, const Columns::Stripe&, Best&);
+
+}  // namespace heddle::workloads::alignment
