@@ -77,32 +77,41 @@ bool better(const Best& a, const Best& b) {
 }
 
 Columns::Columns(const Scoring& scoring, std::span<const Letter> letters, Path path, bool narrow)
-    : scoring_(scoring), letters_(letters.begin(), letters.end()), path_(path) {
+    : scoring_(scoring),
+      letters_(letters.begin(), letters.end()),
+      path_(path),
+      narrow_(narrow && holds<Narrow>(scoring)) {
     if (!available(path)) throw Error("this processor has no AVX2", "use another path");
     if (path == Path::plain || size() == 0 || !holds<Wide>(scoring)) return;
-    narrow = narrow && holds<Narrow>(scoring);
     // Stripes of equal width, as far as possible.
-    const std::size_t numbers = narrow ? numbers_of<Narrow>(path) : numbers_of<Wide>(path);
+    const std::size_t numbers = narrow_ ? numbers_of<Narrow>(path) : numbers_of<Wide>(path);
     const std::size_t count = (size() + width_max(path) - 1) / width_max(path);
-    const std::size_t vectors = ((size() + count - 1) / count + numbers - 1) / numbers;
-    for (std::size_t first = 0; first < size(); first += vectors * numbers) {
-        const std::size_t width = std::min(size() - first, vectors * numbers);
-        Stripe stripe{first, width, {}, profile<Wide>(first, width)};
-        if (narrow) stripe.narrow = profile<Narrow>(first, width);
-        stripes_.push_back(std::move(stripe));
-    }
+    const std::size_t step = ((size() + count - 1) / count + numbers - 1) / numbers * numbers;
+    for (std::size_t first = 0; first < size(); first += step)
+        stripes_.push_back({first, std::min(size() - first, step),
+                            std::make_unique<decltype(Stripe::profiles)::element_type>()});
 }
 
 template <class Number>
-Columns::Profile<Number> Columns::profile(std::size_t first, std::size_t width) const {
+const Columns::Profile<Number>& Columns::profile(const Stripe& stripe) const {
+    auto& lazy = std::get<Stripe::Lazy<Number>>(*stripe.profiles);
+    std::call_once(lazy.once, [&] { lazy.profile = make_profile<Number>(stripe); });
+    return lazy.profile;
+}
+template const Columns::Profile<Narrow>& Columns::profile(const Stripe&) const;
+template const Columns::Profile<Wide>& Columns::profile(const Stripe&) const;
+
+template <class Number>
+Columns::Profile<Number> Columns::make_profile(const Stripe& stripe) const {
     const std::size_t numbers = numbers_of<Number>(path_);
-    Profile<Number> result{(width + numbers - 1) / numbers, {}};
+    Profile<Number> result{(stripe.width + numbers - 1) / numbers, {}};
     const std::size_t places = result.vectors * numbers;
     // The letter of each place; that of padding is one more than all.
     const auto letter_count = static_cast<std::size_t>(scoring_.letters());
     std::vector<Letter> letters(places, static_cast<Letter>(letter_count));
-    for (std::size_t column = 0; column < width; ++column)
-        letters[column % result.vectors * numbers + column / result.vectors] = letters_[first + column];
+    for (std::size_t column = 0; column < stripe.width; ++column)
+        letters[column % result.vectors * numbers + column / result.vectors] =
+            letters_[stripe.first + column];
     // Nothing that a padding column has may be larger than what the columns before it have: a match of it is
     // no better than a gap.
     std::array<Number, Scoring::letters_max + 1> row;
@@ -136,7 +145,7 @@ Best compute_block(std::span<const Letter> rows, const Columns& columns, const E
         if (!affine) rest.edges.column_e = {};
         corner = rest.edges.row_h.back();
         while (!rest.rows.empty())
-            if (!compute_tile<Narrow>(rest, columns, stripe, best) &&
+            if (!(columns.narrow() && compute_tile<Narrow>(rest, columns, stripe, best)) &&
                 !compute_tile<Wide>(rest, columns, stripe, best))
                 compute_plainly(rest, columns, stripe, best);
     }

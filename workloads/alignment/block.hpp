@@ -11,8 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
-#include <type_traits>
+#include <tuple>
 #include <vector>
 
 #include "workloads/alignment/scoring.hpp"
@@ -71,7 +72,7 @@ public:
     /// r; the last vectors' last numbers may be padding.
     template <class Number>
     struct Profile {
-        std::size_t vectors = 0;  ///< 0: the scores do not fit into such numbers
+        std::size_t vectors = 0;
         struct alignas(64) Line {
             Number numbers[64 / sizeof(Number)];
         };
@@ -83,27 +84,31 @@ public:
     struct Stripe {
         std::size_t first;  ///< its first column
         std::size_t width;  ///< how many it has
-        Profile<Narrow> narrow;
-        Profile<Wide> wide;
 
+        /// Made when first asked for: often narrow numbers are all that is needed.
         template <class Number>
-        const Profile<Number>& profile() const {
-            if constexpr (std::is_same_v<Number, Narrow>)
-                return narrow;
-            else
-                return wide;
-        }
+        struct Lazy {
+            std::once_flag once;
+            Profile<Number> profile;
+        };
+        std::unique_ptr<std::tuple<Lazy<Narrow>, Lazy<Wide>>> profiles;
     };
+    template <class Number>
+    const Profile<Number>& profile(const Stripe& stripe) const;
+
+    /// Whether narrow numbers may be used, and are of use with these scores.
+    bool narrow() const { return narrow_; }
     /// None where the scores do not fit into 16 bits, or the path is plain.
     std::span<const Stripe> stripes() const { return stripes_; }
 
 private:
     template <class Number>
-    Profile<Number> profile(std::size_t first, std::size_t width) const;
+    Profile<Number> make_profile(const Stripe& stripe) const;
 
     Scoring scoring_;
     Letters letters_;
     Path path_;
+    bool narrow_;
     std::vector<Stripe> stripes_;
 };
 

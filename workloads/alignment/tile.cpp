@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t vectors_max =
     32;  // of narrow numbers in a stripe: H, F and the scores of a few letters fit into an L1 cache
 constexpr std::size_t columns_max = vectors_max * bytes_avx2;
-constexpr std::size_t rows_max =
-    512;  // of a tile: then the values in it differ by less than 2^16 with usual scores
+constexpr std::size_t rows_max = 1024;  // of a tile
 
 /// How much less than the least H the code in vectors computes: E and F, and what a mismatch leaves.
 int room_below(const Scoring& scoring) {
@@ -31,7 +30,7 @@ public:
           edges_(rest.first(std::min(rest.rows.size(), rows_max))),
           columns_(columns),
           stripe_(stripe),
-          profile_(stripe.profile<Number>()),
+          profile_(columns.profile<Number>(stripe)),
           gaps_(columns.scoring().gaps()) {}
 
     bool compute(Best& best) {
@@ -89,10 +88,6 @@ private:
             std::find_if_not(edges_.column_h.begin(), edges_.column_h.end(), fits) - edges_.column_h.begin());
     }
 
-    /// Of a value that choose_base has seen to fit.
-    Number fitting(Score value) const {
-        return static_cast<Number>(static_cast<std::uint32_t>(value) - static_cast<std::uint32_t>(base_));
-    }
     Score absolute(Number number) const {
         return static_cast<Score>(number + base_);
     }
@@ -105,29 +100,41 @@ private:
     template <class What>
     void each_column(What what) const {
         const std::size_t numbers = numbers_of<Number>(columns_.path());
-        std::size_t column = 0;
-        for (std::size_t k = 0; k < numbers; ++k)
-            for (std::size_t vector = 0; vector < profile_.vectors && column < stripe_.width;
-                 ++vector, ++column)
+        const std::size_t vectors = profile_.vectors, width = stripe_.width;
+        for (std::size_t k = 0, column = 0; k < numbers; ++k)
+            for (std::size_t vector = 0; vector < vectors && column < width; ++vector, ++column)
                 what(column, vector * numbers + k);
     }
+
+    // The loops take what they need by value: a narrow number may alias every member.
 
     void load(std::size_t height) {
         // No E or F matters that is less than this: each is at least what opening a gap leaves of an H.
         const Score least = static_cast<Score>(bottom_ - gaps_.open);
+        const auto fitting = [base = static_cast<std::uint32_t>(base_)](Score value) {
+            return static_cast<Number>(static_cast<std::uint32_t>(value) - base);
+        };
         const std::size_t numbers = profile_.vectors * numbers_of<Number>(columns_.path());
-        std::fill_n(h_.begin(), numbers, relative(bottom_));
-        std::fill_n(f_.begin(), numbers, relative(least));
-        each_column([&](std::size_t column, std::size_t at) {
-            h_[at] = fitting(edges_.row_h[column]);
-            if (gaps_.affine()) f_[at] = fitting(std::max(least, edges_.row_f[column]));
+        std::fill_n(h_.begin(), numbers, fitting(static_cast<Score>(bottom_)));
+        each_column([to = h_.data(), from = edges_.row_h, fitting](std::size_t column, std::size_t at) {
+            to[at] = fitting(from[column]);
         });
         left_h_[0] = fitting(edges_.corner);
-        for (std::size_t i = 0; i < height; ++i) left_h_[i + 1] = fitting(edges_.column_h[i]);
-        for (std::size_t i = 0; i < height; ++i) left_e_[i] = fitting(edges_.column_h[i] - gaps_.open);
+        const auto left = edges_.column_h.first(height);
+        std::transform(left.begin(), left.end(), left_h_.begin() + 1, fitting);
+        const auto opened = [fitting, open = gaps_.open](Score value) { return fitting(value - open); };
+        std::transform(left.begin(), left.end(), left_e_.begin(), opened);
         if (!gaps_.affine()) return;
-        for (std::size_t i = 0; i < height; ++i)
-            left_e_[i] = std::max(left_e_[i], fitting(std::max(least, edges_.column_e[i] - gaps_.extend)));
+        std::fill_n(f_.begin(), numbers, fitting(least));
+        each_column(
+            [to = f_.data(), from = edges_.row_f, fitting, least](std::size_t column, std::size_t at) {
+                to[at] = fitting(std::max(least, from[column]));
+            });
+        const auto extended = [fitting, least, extend = gaps_.extend](Score value, Number other) {
+            return std::max(other, fitting(std::max(least, value - extend)));
+        };
+        std::transform(edges_.column_e.begin(), edges_.column_e.begin() + static_cast<std::ptrdiff_t>(height),
+                       left_e_.begin(), left_e_.begin(), extended);
     }
 
     StripeRows<Number> prepare() {
@@ -154,13 +161,19 @@ private:
     }
 
     void store(std::size_t height) {
-        each_column([&](std::size_t column, std::size_t at) {
-            edges_.row_h[column] = absolute(h_[at]);
-            if (gaps_.affine()) edges_.row_f[column] = absolute(f_[at]);
-        });
-        for (std::size_t i = 0; i < height; ++i) edges_.column_h[i] = absolute(right_h_[i]);
+        const auto absolute = [base = static_cast<std::uint32_t>(base_)](Number number) {
+            return static_cast<Score>(static_cast<std::uint32_t>(number) + base);
+        };
+        const auto columns = [&](std::span<Score> values, const Number* numbers) {
+            each_column([to = values, numbers, absolute](std::size_t column, std::size_t at) {
+                to[column] = absolute(numbers[at]);
+            });
+        };
+        columns(edges_.row_h, h_.data());
+        std::transform(right_h_.begin(), right_h_.begin() + height, edges_.column_h.begin(), absolute);
         if (!gaps_.affine()) return;
-        for (std::size_t i = 0; i < height; ++i) edges_.column_e[i] = absolute(right_e_[i]);
+        columns(edges_.row_f, f_.data());
+        std::transform(right_e_.begin(), right_e_.begin() + height, edges_.column_e.begin(), absolute);
     }
 
     /// The least column of the best row where H is `value`.
@@ -216,7 +229,6 @@ std::size_t width_max(Path path) {
 
 template <class Number>
 bool compute_tile(Rest& rest, const Columns& columns, const Columns::Stripe& stripe, Best& best) {
-    if (stripe.profile<Number>().vectors == 0) return false;
     return Tile<Number>(rest, columns, stripe).compute(best);
 }
 
