@@ -47,6 +47,7 @@ public:
           h_(task.h),
           f_(task.f),
           end_(task.vectors * size),
+          loss_(static_cast<long>(task.vectors) * task.extend),
           open_(Lanes::splat(task.open)),
           extend_(Lanes::splat(task.extend)),
           slack_(Lanes::splat(static_cast<Number>(task.open - task.extend))),
@@ -94,7 +95,10 @@ private:
         for (std::size_t at = last; at < end_; at += size) cells(scores, at, carried);
 
         Vector entering = Lanes::template shift<1>(carried.e, least_);
-        if (Lanes::any_greater(entering, Lanes::load(h_) - slack_)) cross(entering, carried.most);
+        const bool matters = any_matters(entering, h_);
+        // Where a gap that passes through a whole number is less than `least`, E that do not matter are lost.
+        if (matters || (affine && loss_ < task_.open)) spread(entering);
+        if (matters) cross(entering, carried.most);
         task_.right_h[i] = h_[last + task_.last_number + (affine ? 0 : task_.last_vector * size)];
         if constexpr (affine) {
             const int crossed =
@@ -120,21 +124,28 @@ private:
         carried.diagonal = above;
     }
 
-    /// The row again, with the E that enter each number's first column from the number before.
-    void cross(Vector& entering, Vector& most) {
-        const long loss = static_cast<long>(task_.vectors) * task_.extend;
+    /// Whether any of these E changes an H: here, or to the right. None does that is not above 0, or for
+    /// which opening a gap here is as good.
+    bool any_matters(Vector e, const Number* h) const {
+        return Lanes::any_greater(e, affine ? Lanes::max(Lanes::load(h) - slack_, zero_) : Lanes::load(h));
+    }
+
+    /// From the E that enter each number from the one before: those that enter from any.
+    void spread(Vector& entering) const {
         // Mostly no E outlives all columns of a number; then the first step changes nothing, nor do the
         // others.
         Vector once = entering;
-        take_over<1>(once, loss);
-        if (Lanes::any_greater(once, entering)) {
-            entering = once;
-            take_over<2>(entering, 2 * loss);
-            take_over<4>(entering, 4 * loss);
-            if constexpr (size > 8) take_over<8>(entering, 8 * loss);
-            if constexpr (size > 16) take_over<16>(entering, 16 * loss);
-        }
-        Vector e = entering;
+        take_over<1>(once);
+        if (!Lanes::any_greater(once, entering)) return;
+        entering = once;
+        take_over<2>(entering);
+        take_over<4>(entering);
+        if constexpr (size > 8) take_over<8>(entering);
+        if constexpr (size > 16) take_over<16>(entering);
+    }
+
+    /// The row again, with the E that enter each number's first column.
+    void cross(Vector e, Vector& most) {
         const auto pass = [&](std::size_t at) {
             const Vector h = Lanes::max(Lanes::load(h_ + at), e);
             Lanes::store(h_ + at, h);
@@ -147,7 +158,7 @@ private:
         constexpr std::size_t group = 4 * size;
         std::size_t at = 0;
         for (; at + group <= end_; at += group) {
-            if (!Lanes::any_greater(e, Lanes::load(h_ + at) - slack_)) return;
+            if (!any_matters(e, h_ + at)) return;
             for (std::size_t ahead = 0; ahead < group; ahead += size) pass(at + ahead);
         }
         for (; at < end_; at += size) pass(at);
@@ -155,7 +166,8 @@ private:
 
     /// Each number becomes the one `distance` before it, less the loss, where that is larger.
     template <int distance>
-    void take_over(Vector& entering, long loss) const {
+    void take_over(Vector& entering) const {
+        const long loss = distance * loss_;
         if (loss > task_.loss_max) return;
         const Vector from = Lanes::template shift<distance>(entering, least_);
         const Vector kept = Lanes::max(from, Lanes::splat(static_cast<Number>(task_.least + loss)));
@@ -178,6 +190,7 @@ private:
     Number* h_;
     Number* f_;
     std::size_t end_;
+    long loss_;  // of an E that passes through all columns of a number
     Vector open_, extend_, slack_, zero_, least_;
 };
 
