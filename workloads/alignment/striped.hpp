@@ -52,7 +52,15 @@ public:
           extend_(Lanes::splat(task.extend)),
           slack_(Lanes::splat(static_cast<Number>(task.open - task.extend))),
           zero_(Lanes::splat(task.zero)),
-          least_(Lanes::splat(task.least)) {}
+          least_(Lanes::splat(task.least)) {
+        if constexpr (!affine) return;
+        for (std::size_t k = 0; k < size; ++k) {
+            const long loss = static_cast<long>(task.last_number - k) * loss_;
+            const long lost = k > task.last_number ? task.loss_max : std::min(loss, task.loss_max);
+            losses_[k] = static_cast<Number>(lost);
+            losing_[k] = static_cast<Number>(task.least + lost);
+        }
+    }
 
     void run() {
         Vector watched = Lanes::splat(std::min(task_.limit, task_.stop));
@@ -95,16 +103,10 @@ private:
         for (std::size_t at = last; at < end_; at += size) cells(scores, at, carried);
 
         Vector entering = Lanes::template shift<1>(carried.e, least_);
-        const bool matters = any_matters(entering, h_);
-        // Where a gap that passes through a whole number is less than `least`, E that do not matter are lost.
-        if (matters || (affine && loss_ < task_.open)) spread(entering);
-        if (matters) cross(entering, carried.most);
+        if constexpr (affine) task_.right_e[i] = right_e(entering, e_last);
+        spread(entering);
+        cross(entering, carried.most);
         task_.right_h[i] = h_[last + task_.last_number + (affine ? 0 : task_.last_vector * size)];
-        if constexpr (affine) {
-            const int crossed =
-                number(entering, task_.last_number) - static_cast<int>(task_.last_vector) * task_.extend;
-            task_.right_e[i] = static_cast<Number>(std::max<int>(crossed, number(e_last, task_.last_number)));
-        }
         return carried.most;
     }
 
@@ -124,10 +126,18 @@ private:
         carried.diagonal = above;
     }
 
-    /// Whether any of these E changes an H: here, or to the right. None does that is not above 0, or for
-    /// which opening a gap here is as good.
-    bool any_matters(Vector e, const Number* h) const {
-        return Lanes::any_greater(e, affine ? Lanes::max(Lanes::load(h) - slack_, zero_) : Lanes::load(h));
+    /// An E that is not greater changes no H, here or to the right: it is not above 0, or opening a gap here
+    /// is as good.
+    Vector enough(std::size_t at) const {
+        const Vector h = Lanes::load(h_ + at);
+        return affine ? Lanes::max(h - slack_, zero_) : h;
+    }
+
+    /// E of the last column: `within` its number, or from what enters it or the numbers before.
+    Number right_e(Vector entering, Vector within) const {
+        const Number crossed = largest_of(Lanes::max(entering, losing_) - losses_);
+        return static_cast<Number>(std::max<int>(crossed - static_cast<int>(task_.last_vector) * task_.extend,
+                                                 within[task_.last_number]));
     }
 
     /// From the E that enter each number from the one before: those that enter from any.
@@ -136,7 +146,7 @@ private:
         // others.
         Vector once = entering;
         take_over<1>(once);
-        if (!Lanes::any_greater(once, entering)) return;
+        if (!Lanes::any_greater(once, Lanes::max(entering, enough(0)))) return;
         entering = once;
         take_over<2>(entering);
         take_over<4>(entering);
@@ -155,10 +165,10 @@ private:
         // Once the E that the row itself has are no less, they stay so: opening a gap at h is one of them. To
         // look after each vector would cost more than some vectors too many: where it ends is hard to
         // predict.
-        constexpr std::size_t group = 4 * size;
+        constexpr std::size_t group = 8 * size;
         std::size_t at = 0;
         for (; at + group <= end_; at += group) {
-            if (!any_matters(e, h_ + at)) return;
+            if (at > 0 && !Lanes::any_greater(e, enough(at))) return;
             for (std::size_t ahead = 0; ahead < group; ahead += size) pass(at + ahead);
         }
         for (; at < end_; at += size) pass(at);
@@ -174,16 +184,13 @@ private:
         entering = Lanes::max(entering, kept - Lanes::splat(static_cast<Number>(loss)));
     }
 
-    static Number number(Vector vector, std::size_t k) {
-        Number numbers[size];
-        Lanes::store(numbers, vector);
-        return numbers[k];
-    }
-
     static Number largest_of(Vector vector) {
-        Number numbers[size];
-        Lanes::store(numbers, vector);
-        return *std::max_element(numbers, numbers + size);
+        vector = Lanes::max(vector, Lanes::template shift<1>(vector, vector));
+        vector = Lanes::max(vector, Lanes::template shift<2>(vector, vector));
+        vector = Lanes::max(vector, Lanes::template shift<4>(vector, vector));
+        if constexpr (size > 8) vector = Lanes::max(vector, Lanes::template shift<8>(vector, vector));
+        if constexpr (size > 16) vector = Lanes::max(vector, Lanes::template shift<16>(vector, vector));
+        return vector[size - 1];
     }
 
     StripeRows<Number>& task_;
@@ -192,6 +199,9 @@ private:
     std::size_t end_;
     long loss_;  // of an E that passes through all columns of a number
     Vector open_, extend_, slack_, zero_, least_;
+    // For each number: what its E loses until it is in that of the last column, and the least E of which
+    // something is left then. Where nothing can be left, both are as large as possible.
+    Vector losses_{}, losing_{};
 };
 
 template <template <class> class Lanes, class Number>
