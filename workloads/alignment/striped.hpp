@@ -105,7 +105,7 @@ private:
         Vector entering = Lanes::template shift<1>(carried.e, least_);
         if constexpr (affine) task_.right_e[i] = right_e(entering, e_last);
         spread(entering);
-        cross(entering, carried.most);
+        cross(entering);
         task_.right_h[i] = h_[last + task_.last_number + (affine ? 0 : task_.last_vector * size)];
         return carried.most;
     }
@@ -154,21 +154,21 @@ private:
         if constexpr (size > 16) take_over<16>(entering);
     }
 
-    /// The row again, with the E that enter each number's first column.
-    void cross(Vector e, Vector& most) {
+    /// The row again, with the E that enter each number's first column. They raise no H above the largest of
+    /// the row, from which they come.
+    void cross(Vector e) {
         const auto pass = [&](std::size_t at) {
-            const Vector h = Lanes::max(Lanes::load(h_ + at), e);
-            Lanes::store(h_ + at, h);
-            most = Lanes::max(most, h);
-            e = Lanes::max(e - extend_, least_);
+            Lanes::store(h_ + at, Lanes::max(Lanes::load(h_ + at), e));
+            e = Lanes::subtract(e, extend_);
         };
-        // Once the E that the row itself has are no less, they stay so: opening a gap at h is one of them. To
+        // Once the E that the row itself has are enough, they stay so: opening a gap at h is one of them. To
         // look after each vector would cost more than some vectors too many: where it ends is hard to
         // predict.
         constexpr std::size_t group = 8 * size;
         std::size_t at = 0;
         for (; at + group <= end_; at += group) {
             if (at > 0 && !Lanes::any_greater(e, enough(at))) return;
+#pragma GCC unroll 8
             for (std::size_t ahead = 0; ahead < group; ahead += size) pass(at + ahead);
         }
         for (; at < end_; at += size) pass(at);

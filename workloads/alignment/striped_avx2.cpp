@@ -32,6 +32,10 @@ struct Lanes256 : LanesOf<Kind, Narrows, Wides> {
         if constexpr (sizeof(Kind) == 1) return Vector(_mm256_max_epu8(__m256i(a), __m256i(b)));
         return Vector(_mm256_max_epi16(__m256i(a), __m256i(b)));
     }
+    static Vector subtract(Vector a, Vector b) {
+        if constexpr (sizeof(Kind) == 1) return Vector(_mm256_subs_epu8(__m256i(a), __m256i(b)));
+        return Vector(_mm256_subs_epi16(__m256i(a), __m256i(b)));
+    }
     static bool any_greater(Vector a, Vector b) {
         if constexpr (sizeof(Kind) == 1) {  // no comparison of unsigned numbers, but a difference
             const __m256i more = _mm256_subs_epu8(__m256i(a), __m256i(b));

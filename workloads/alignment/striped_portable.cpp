@@ -2,6 +2,7 @@
 #include "workloads/alignment/striped.hpp"
 
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace heddle::workloads::alignment {
@@ -15,6 +16,7 @@ template <class Kind>
 struct Lanes128 : LanesOf<Kind, Narrows, Wides> {
     using typename LanesOf<Kind, Narrows, Wides>::Vector;
     static Vector max(Vector a, Vector b) { return a > b ? a : b; }
+    static Vector subtract(Vector a, Vector b) { return max(a, b + std::numeric_limits<Kind>::min()) - b; }
     static bool any_greater(Vector a, Vector b) {
         using Halves = std::uint64_t __attribute__((vector_size(bytes_portable)));
         const auto halves = std::bit_cast<Halves>(a > b);
