@@ -94,9 +94,12 @@ Columns::Columns(const Scoring& scoring, std::span<const Letter> letters, Path p
 
 template <class Number>
 const Columns::Profile<Number>& Columns::profile(const Stripe& stripe) const {
-    auto& lazy = std::get<Stripe::Lazy<Number>>(*stripe.profiles);
-    std::call_once(lazy.once, [&] { lazy.profile = make_profile<Number>(stripe); });
-    return lazy.profile;
+    auto& made = std::get<Stripe::Lazy<Number>>(*stripe.profiles).made;
+    const Profile<Number>* first = made.load(std::memory_order_acquire);
+    if (first != nullptr) return *first;
+    auto mine = std::make_unique<const Profile<Number>>(make_profile<Number>(stripe));
+    if (made.compare_exchange_strong(first, mine.get(), std::memory_order_acq_rel)) return *mine.release();
+    return *first;
 }
 template const Columns::Profile<Narrow>& Columns::profile(const Stripe&) const;
 template const Columns::Profile<Wide>& Columns::profile(const Stripe&) const;

@@ -8,10 +8,10 @@
 //   H(i,j) = max(0, H(i-1,j-1) + score(a_i,b_j), E(i,j), F(i,j))
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -85,11 +85,12 @@ public:
         std::size_t first;  ///< its first column
         std::size_t width;  ///< how many it has
 
-        /// Made when first asked for: often narrow numbers are all that is needed.
+        /// Made when first asked for: often narrow numbers are all that is needed. Of two threads that make
+        /// it at once, one throws its own away.
         template <class Number>
         struct Lazy {
-            std::once_flag once;
-            Profile<Number> profile;
+            std::atomic<const Profile<Number>*> made{nullptr};
+            ~Lazy() { delete made.load(); }
         };
         std::unique_ptr<std::tuple<Lazy<Narrow>, Lazy<Wide>>> profiles;
     };
