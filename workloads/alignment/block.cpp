@@ -112,9 +112,9 @@ Columns::Profile<Number> Columns::make_profile(const Stripe& stripe) const {
     // The letter of each place; that of padding is one more than all.
     const auto letter_count = static_cast<std::size_t>(scoring_.letters());
     std::vector<Letter> letters(places, static_cast<Letter>(letter_count));
-    for (std::size_t column = 0; column < stripe.width; ++column)
-        letters[column % result.vectors * numbers + column / result.vectors] =
-            letters_[stripe.first + column];
+    for (std::size_t k = 0, column = 0; k < numbers; ++k)
+        for (std::size_t vector = 0; vector < result.vectors && column < stripe.width; ++vector, ++column)
+            letters[vector * numbers + k] = letters_[stripe.first + column];
     // Nothing that a padding column has may be larger than what the columns before it have: a match of it is
     // no better than a gap.
     std::array<Number, Scoring::letters_max + 1> row;
