@@ -90,14 +90,22 @@ TEST(AlignmentBlock, BlocksOfSeveralTilesGiveTheTextbooksEdgesAndBest) {
     }
 }
 
-// Tiles are at most 1024 rows high and 1024 (or 512) columns wide, and then the only good path goes from
-// corner to corner.
+// The only good path goes through the place where four tiles meet: two stripes, and rows of a tile, of which
+// it has at most 1024.
 TEST(AlignmentBlock, APathThroughTheCornersOfTilesIsNotLost) {
     Random random(8);
-    const Letters a = random_letters(random, 3072, 4);
-    const Letters b(a.begin() + 512, a.begin() + 2560);
-    expect_textbook(Scoring::match(Alphabet::dna, 1, -9, {30, 9}), a, b, 3072, 2048);
-    expect_textbook(Scoring::match(Alphabet::dna, 1, -9, Gaps::linear(30)), a, b, 3072, 2048);
+    const Letters a = random_letters(random, 3200, 4);
+    for (const Path path : paths()) {
+        if (path == Path::plain) continue;
+        for (const Gaps gaps : {Gaps{30, 9}, Gaps::linear(30)}) {
+            const Scoring scoring = Scoring::match(Alphabet::dna, 1, -9, gaps);
+            const std::size_t size = 2112,
+                              width = Columns(scoring, Letters(size), path).stripes().front().width;
+            ASSERT_LT(width, size);
+            const auto first = a.begin() + static_cast<std::ptrdiff_t>(2048 - width);
+            expect_textbook(scoring, a, Letters(first, std::min(first + size, a.end())), a.size(), size);
+        }
+    }
 }
 
 // H stays so large over the whole row that a gap from the diagonal reaches every vector and every number.

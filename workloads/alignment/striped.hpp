@@ -4,9 +4,9 @@
 //
 // Rows go one after the other, and a row's vectors from left to right, each of which has cells that are
 // `vectors` columns apart (Farrar, Bioinformatics 23, 2007). E has to cross from the last vector to the next
-// number of the first; mostly that changes nothing, which one comparison shows. Where it does, a prefix
-// maximum over the numbers gives every E that enters at once (Daily, BMC Bioinformatics 17, 2016), and one
-// more pass is enough.
+// number of the first: a second pass, which ends where it changes nothing more. Where E could pass through a
+// whole number, a prefix maximum over the numbers gives every E that enters at once (Daily, BMC
+// Bioinformatics 17, 2016), and one second pass is still enough.
 #pragma once
 
 #include <algorithm>

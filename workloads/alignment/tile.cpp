@@ -11,8 +11,9 @@ namespace heddle::workloads::alignment {
 
 namespace {
 
-constexpr std::size_t vectors_max =
-    32;  // of narrow numbers in a stripe: H, F and the scores of a few letters fit into an L1 cache
+// Of a stripe, in narrow numbers. The more there are, the less a row costs besides them; H, F and the scores
+// of one letter should stay in an L1 cache.
+constexpr std::size_t vectors_max = 64;
 constexpr std::size_t columns_max = vectors_max * bytes_avx2;
 constexpr std::size_t rows_max = 1024;  // of a tile
 
@@ -186,6 +187,9 @@ private:
         return place;
     }
 
+    alignas(64) std::array<Number, columns_max> h_, f_, best_h_;
+    std::array<Number, rows_max + 1> left_h_;
+    std::array<Number, rows_max> left_e_, right_h_, right_e_;
     Rest& rest_;
     Edges edges_;
     const Columns& columns_;
@@ -195,9 +199,6 @@ private:
     std::int64_t bottom_ = 0;  // no H is less
     std::int64_t base_ = 0;    // what a number 0 stands for
     std::int64_t stop_ = 0;    // an H above it, less the base, lets the next row not fit
-    alignas(64) std::array<Number, columns_max> h_, f_, best_h_;
-    std::array<Number, rows_max + 1> left_h_;
-    std::array<Number, rows_max> left_e_, right_h_, right_e_;
 };
 
 }  // namespace
