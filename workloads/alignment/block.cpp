@@ -12,7 +12,8 @@ namespace heddle::workloads::alignment {
 
 namespace {
 
-constexpr std::size_t rows_plain = 512;  // that are computed plainly before vectors are tried again
+constexpr std::size_t narrow_vectors_least = 8;  // fewer are no faster than twice as many wide ones
+constexpr std::size_t rows_plain = 512;          // that are computed plainly before vectors are tried again
 
 /// One cell after the other, in 32 bits.
 Best compute_plainly(std::span<const Letter> rows, std::span<const Letter> columns, const Scoring& scoring,
@@ -80,7 +81,8 @@ Columns::Columns(const Scoring& scoring, std::span<const Letter> letters, Path p
     : scoring_(scoring),
       letters_(letters.begin(), letters.end()),
       path_(path),
-      narrow_(narrow && holds<Narrow>(scoring)) {
+      narrow_(narrow && holds<Narrow>(scoring) &&
+              letters.size() >= narrow_vectors_least * numbers_of<Narrow>(path)) {
     if (!available(path)) throw Error("this processor has no AVX2", "use another path");
     if (path == Path::plain || size() == 0 || !holds<Wide>(scoring)) return;
     // Stripes of equal width, as far as possible.

@@ -97,7 +97,7 @@ public:
     template <class Number>
     const Profile<Number>& profile(const Stripe& stripe) const;
 
-    /// Whether narrow numbers may be used, and are of use with these scores.
+    /// Whether narrow numbers may be used, and are of use with these scores and so many columns.
     bool narrow() const { return narrow_; }
     /// None where the scores do not fit into 16 bits, or the path is plain.
     std::span<const Stripe> stripes() const { return stripes_; }
