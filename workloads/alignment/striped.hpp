@@ -20,7 +20,7 @@ namespace {
 
 /// What the lanes of all processors have in common. Theirs add: the larger of two, whether any is greater,
 /// shift.
-template <class Kind, class NarrowVector, class WideVector>
+template <class Kind, class NarrowVector, class WideVector, class UnsignedVector>
 struct LanesOf {
     using Number = Kind;
     using Vector = std::conditional_t<std::is_same_v<Kind, Narrow>, NarrowVector, WideVector>;
@@ -33,6 +33,11 @@ struct LanesOf {
     }
     static void store(Number* to, Vector vector) { std::memcpy(to, &vector, sizeof vector); }
     static Vector splat(Number number) { return Vector{} + number; }
+    /// A difference that fits, of which `b` may be too large for a number by 2^8 or 2^16.
+    static Vector difference(Vector a, Vector b) {
+        using Unsigned = std::conditional_t<std::is_same_v<Kind, Narrow>, NarrowVector, UnsignedVector>;
+        return Vector(Unsigned(a) - Unsigned(b));
+    }
 };
 
 template <class Lanes, bool affine>
@@ -135,7 +140,7 @@ private:
 
     /// E of the last column: `within` its number, or from what enters it or the numbers before.
     Number right_e(Vector entering, Vector within) const {
-        const Number crossed = largest_of(Lanes::max(entering, losing_) - losses_);
+        const Number crossed = largest_of(Lanes::difference(Lanes::max(entering, losing_), losses_));
         return static_cast<Number>(std::max<int>(crossed - static_cast<int>(task_.last_vector) * task_.extend,
                                                  within[task_.last_number]));
     }
@@ -181,7 +186,7 @@ private:
         if (loss > task_.loss_max) return;
         const Vector from = Lanes::template shift<distance>(entering, least_);
         const Vector kept = Lanes::max(from, Lanes::splat(static_cast<Number>(task_.least + loss)));
-        entering = Lanes::max(entering, kept - Lanes::splat(static_cast<Number>(loss)));
+        entering = Lanes::max(entering, Lanes::difference(kept, Lanes::splat(static_cast<Number>(loss))));
     }
 
     static Number largest_of(Vector vector) {

@@ -24,10 +24,11 @@ namespace {
 
 using Narrows = Narrow __attribute__((vector_size(bytes_avx2)));
 using Wides = Wide __attribute__((vector_size(bytes_avx2)));
+using UnsignedWides = std::uint16_t __attribute__((vector_size(bytes_avx2)));
 
 template <class Kind>
-struct Lanes256 : LanesOf<Kind, Narrows, Wides> {
-    using typename LanesOf<Kind, Narrows, Wides>::Vector;
+struct Lanes256 : LanesOf<Kind, Narrows, Wides, UnsignedWides> {
+    using typename LanesOf<Kind, Narrows, Wides, UnsignedWides>::Vector;
     static Vector max(Vector a, Vector b) {
         if constexpr (sizeof(Kind) == 1) return Vector(_mm256_max_epu8(__m256i(a), __m256i(b)));
         return Vector(_mm256_max_epi16(__m256i(a), __m256i(b)));

@@ -11,10 +11,11 @@ namespace {
 
 using Narrows = Narrow __attribute__((vector_size(bytes_portable)));
 using Wides = Wide __attribute__((vector_size(bytes_portable)));
+using UnsignedWides = std::uint16_t __attribute__((vector_size(bytes_portable)));
 
 template <class Kind>
-struct Lanes128 : LanesOf<Kind, Narrows, Wides> {
-    using typename LanesOf<Kind, Narrows, Wides>::Vector;
+struct Lanes128 : LanesOf<Kind, Narrows, Wides, UnsignedWides> {
+    using typename LanesOf<Kind, Narrows, Wides, UnsignedWides>::Vector;
     static Vector max(Vector a, Vector b) { return a > b ? a : b; }
     static Vector subtract(Vector a, Vector b) { return max(a, b + std::numeric_limits<Kind>::min()) - b; }
     static bool any_greater(Vector a, Vector b) {
