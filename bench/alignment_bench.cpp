@@ -57,13 +57,14 @@ std::pair<Letters, Letters> sequences(const Case& from) {
 }
 
 /// The matrix in square blocks of this size, as a wavefront would compute it; 0: one block.
-long in_blocks(const Scoring& scoring, const Letters& a, const Letters& b, std::size_t block, Path path) {
+long in_blocks(const Scoring& scoring, const Letters& a, const Letters& b, std::size_t block, Path path,
+               bool narrow) {
     if (block == 0) block = std::max(a.size(), b.size());
     std::vector<Score> row_h(b.size()), row_f(b.size()), column_h(a.size()), column_e(a.size());
     Best best;
     for (std::size_t j = 0; j < b.size(); j += block) {
         const std::size_t width = std::min(block, b.size() - j);
-        const Columns columns(scoring, std::span(b).subspan(j, width), path);
+        const Columns columns(scoring, std::span(b).subspan(j, width), path, narrow);
         Score corner = 0;
         for (std::size_t i = 0; i < a.size(); i += block) {
             const std::size_t height = std::min(block, a.size() - i);
@@ -82,12 +83,14 @@ long in_blocks(const Scoring& scoring, const Letters& a, const Letters& b, std::
 std::vector<Contestant> contestants(const Case& problem, const Letters& a, const Letters& b,
                                     const std::string& text_a, const std::string& text_b) {
     std::vector<Contestant> all;
-    const auto ours = [&](const std::string& name, std::size_t block, Path path) {
+    const auto ours = [&](const std::string& name, std::size_t block, Path path, bool narrow = true) {
         if (!available(path)) return;
-        all.push_back(
-            {name, true, [&, block, path] { return in_blocks(problem.scoring, a, b, block, path); }});
+        all.push_back({name, true, [&, block, path, narrow] {
+                           return in_blocks(problem.scoring, a, b, block, path, narrow);
+                       }});
     };
     ours("avx2, one block", 0, Path::avx2);
+    ours("avx2, one block, 16 bits", 0, Path::avx2, false);
     ours("avx2, blocks of 512", 512, Path::avx2);
     ours("avx2, blocks of 128", 128, Path::avx2);
     ours("portable, blocks of 512", 512, Path::portable);

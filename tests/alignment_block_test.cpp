@@ -36,12 +36,16 @@ void expect_equal(const Textbook& textbook, const Blocks& blocks, bool affine) {
 void expect_textbook(const Scoring& scoring, const Letters& a, const Letters& b, std::size_t height,
                      std::size_t width) {
     const Textbook textbook(scoring, a, b);
-    for (const Path path : paths()) {
+    std::vector<std::pair<Path, bool>> ways;
+    for (const Path path : paths())
+        for (const bool narrow : {true, false}) ways.emplace_back(path, narrow);
+    for (const auto& [path, narrow] : ways) {
         SCOPED_TRACE(testing::Message()
-                     << "path " << static_cast<int>(path) << ", " << a.size() << " x " << b.size()
-                     << " in blocks of " << height << " x " << width << ", gaps " << scoring.gaps().open
-                     << " and " << scoring.gaps().extend << ", letters " << scoring.letters());
-        const Blocks blocks(scoring, a, b, path, height, width);
+                     << "path " << static_cast<int>(path) << (narrow ? ", " : " without 8 bits, ") << a.size()
+                     << " x " << b.size() << " in blocks of " << height << " x " << width << ", gaps "
+                     << scoring.gaps().open << " and " << scoring.gaps().extend << ", letters "
+                     << scoring.letters());
+        const Blocks blocks(scoring, a, b, path, height, width, narrow);
         expect_equal(textbook, blocks, scoring.gaps().affine());
         if (testing::Test::HasFailure()) return;
     }
@@ -86,14 +90,22 @@ TEST(AlignmentBlock, BlocksOfSeveralTilesGiveTheTextbooksEdgesAndBest) {
     }
 }
 
-// Tiles are at most 1024 rows high and 512 (or 256) columns wide, and then the only good path goes from
-// corner to corner.
+// The only good path goes through the place where four tiles meet: two stripes, and rows of a tile, of which
+// it has at most 1024.
 TEST(AlignmentBlock, APathThroughTheCornersOfTilesIsNotLost) {
     Random random(8);
-    const Letters a = random_letters(random, 2048, 4);
-    const Letters b(a.begin() + 512, a.begin() + 1536);
-    expect_textbook(Scoring::match(Alphabet::dna, 1, -9, {30, 9}), a, b, 2048, 1024);
-    expect_textbook(Scoring::match(Alphabet::dna, 1, -9, Gaps::linear(30)), a, b, 2048, 1024);
+    const Letters a = random_letters(random, 3200, 4);
+    for (const Path path : paths()) {
+        if (path == Path::plain) continue;
+        for (const Gaps gaps : {Gaps{30, 9}, Gaps::linear(30)}) {
+            const Scoring scoring = Scoring::match(Alphabet::dna, 1, -9, gaps);
+            const std::size_t size = 2112,
+                              width = Columns(scoring, Letters(size), path).stripes().front().width;
+            ASSERT_LT(width, size);
+            const auto first = a.begin() + static_cast<std::ptrdiff_t>(2048 - width);
+            expect_textbook(scoring, a, Letters(first, std::min(first + size, a.end())), a.size(), size);
+        }
+    }
 }
 
 // H stays so large over the whole row that a gap from the diagonal reaches every vector and every number.

@@ -62,12 +62,12 @@ inline Letters relative_of(Random& random, std::span<const Letter> letters, int 
 class Blocks {
 public:
     Blocks(const Scoring& scoring, std::span<const Letter> a, std::span<const Letter> b, Path path,
-           std::size_t height, std::size_t width)
+           std::size_t height, std::size_t width, bool narrow = true)
         : row_h(b.size()), row_f(b.size()), column_h(a.size()), column_e(a.size()) {
         const bool affine = scoring.gaps().affine();
         for (std::size_t j = 0; j < b.size(); j += width) {
             const std::size_t columns = std::min(width, b.size() - j);
-            const Columns prepared(scoring, b.subspan(j, columns), path);
+            const Columns prepared(scoring, b.subspan(j, columns), path, narrow);
             std::fill(column_h.begin(), column_h.end(), 0);
             std::fill(column_e.begin(), column_e.end(), 0);
             if (j > 0) {

@@ -8,10 +8,12 @@
 //   H(i,j) = max(0, H(i-1,j-1) + score(a_i,b_j), E(i,j), F(i,j))
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "workloads/alignment/scoring.hpp"
@@ -25,9 +27,13 @@ using Score = std::int32_t;
 enum class Path {
     plain,     ///< one cell after the other, in 32 bits; the fast paths fall back on it where 16 bits do not
                ///< hold
-    portable,  ///< vectors of 128 bits, 16 a value, in what every compiler for every machine understands
+    portable,  ///< vectors of 128 bits, 8 or 16 a value, in what every compiler for every machine understands
     avx2,      ///< vectors of 256 bits, on x86-64 processors that have them
 };
+
+/// The numbers in vectors. Rows are computed in narrow ones as long as their values hold.
+using Narrow = std::uint8_t;
+using Wide = std::int16_t;
 
 /// The fastest that this processor has.
 Path fastest_path();
@@ -52,32 +58,58 @@ bool better(const Best& a, const Best& b);
 /// Bioinformatics 23, 2007). Serves all the blocks below each other, from several threads at once.
 class Columns {
 public:
+    /// `narrow`: whether 8-bit numbers may be used; without them it is slower, and the values are the same.
     /// Errors: a path that this processor does not have.
-    Columns(const Scoring& scoring, std::span<const Letter> letters, Path path = fastest_path());
+    Columns(const Scoring& scoring, std::span<const Letter> letters, Path path = fastest_path(),
+            bool narrow = true);
 
     const Scoring& scoring() const { return scoring_; }
     std::span<const Letter> letters() const { return letters_; }
     std::size_t size() const { return letters_.size(); }
     Path path() const { return path_; }
 
-    /// Some neighbouring columns that are computed together. Column r + k * vectors of the stripe is number k
-    /// of its vector r; the last vectors' last numbers may be padding.
-    struct Stripe {
-        std::size_t first;    ///< its first column
-        std::size_t width;    ///< how many it has
-        std::size_t vectors;  ///< how many vectors hold them
-        struct alignas(64) Numbers {
-            std::int16_t numbers[32];
+    /// What letters score against the columns of a stripe. Its column r + k * vectors is number k of vector
+    /// r; the last vectors' last numbers may be padding.
+    template <class Number>
+    struct Profile {
+        std::size_t vectors = 0;
+        struct alignas(64) Line {
+            Number numbers[64 / sizeof(Number)];
         };
-        std::vector<Numbers> scores;  ///< letter by letter, vector by vector
+        std::vector<Line> lines;  ///< letter by letter, vector by vector
+
+        const Number* scores() const { return lines.front().numbers; }
     };
+    /// Some neighbouring columns that are computed together.
+    struct Stripe {
+        std::size_t first;  ///< its first column
+        std::size_t width;  ///< how many it has
+
+        /// Made when first asked for: often narrow numbers are all that is needed. Of two threads that make
+        /// it at once, one throws its own away.
+        template <class Number>
+        struct Lazy {
+            std::atomic<const Profile<Number>*> made{nullptr};
+            ~Lazy() { delete made.load(); }
+        };
+        std::unique_ptr<std::tuple<Lazy<Narrow>, Lazy<Wide>>> profiles;
+    };
+    template <class Number>
+    const Profile<Number>& profile(const Stripe& stripe) const;
+
+    /// Whether narrow numbers may be used, and are of use with these scores and so many columns.
+    bool narrow() const { return narrow_; }
     /// None where the scores do not fit into 16 bits, or the path is plain.
     std::span<const Stripe> stripes() const { return stripes_; }
 
 private:
+    template <class Number>
+    Profile<Number> make_profile(const Stripe& stripe) const;
+
     Scoring scoring_;
     Letters letters_;
     Path path_;
+    bool narrow_;
     std::vector<Stripe> stripes_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "workloads/alignment/stripe_rows.hpp"
 
@@ -21,36 +22,45 @@ namespace heddle::workloads::alignment {
 
 namespace {
 
-struct Lanes256 {
-    static constexpr std::size_t size = numbers_avx2;
-    using Vector = std::int16_t __attribute__((vector_size(32)));
+using Narrows = Narrow __attribute__((vector_size(bytes_avx2)));
+using Wides = Wide __attribute__((vector_size(bytes_avx2)));
+using UnsignedWides = std::uint16_t __attribute__((vector_size(bytes_avx2)));
 
-    static Vector load(const std::int16_t* from) {
-        Vector vector;
-        std::memcpy(&vector, from, sizeof vector);
-        return vector;
+template <class Kind>
+struct Lanes256 : LanesOf<Kind, Narrows, Wides, UnsignedWides> {
+    using typename LanesOf<Kind, Narrows, Wides, UnsignedWides>::Vector;
+    static Vector max(Vector a, Vector b) {
+        if constexpr (sizeof(Kind) == 1) return Vector(_mm256_max_epu8(__m256i(a), __m256i(b)));
+        return Vector(_mm256_max_epi16(__m256i(a), __m256i(b)));
     }
-    static void store(std::int16_t* to, Vector vector) { std::memcpy(to, &vector, sizeof vector); }
-    static Vector splat(std::int16_t number) { return Vector{} + number; }
-    static Vector max(Vector a, Vector b) { return Vector(_mm256_max_epi16(__m256i(a), __m256i(b))); }
-    static bool any_greater(Vector a, Vector b) { return _mm256_movemask_epi8(__m256i(a > b)) != 0; }
+    static Vector subtract(Vector a, Vector b) {
+        if constexpr (sizeof(Kind) == 1) return Vector(_mm256_subs_epu8(__m256i(a), __m256i(b)));
+        return Vector(_mm256_subs_epi16(__m256i(a), __m256i(b)));
+    }
+    static bool any_greater(Vector a, Vector b) {
+        if constexpr (sizeof(Kind) == 1) {  // no comparison of unsigned numbers, but a difference
+            const __m256i more = _mm256_subs_epu8(__m256i(a), __m256i(b));
+            return _mm256_testz_si256(more, more) == 0;
+        }
+        return _mm256_movemask_epi8(__m256i(a > b)) != 0;
+    }
     /// Every number `distance` places on; numbers of `filler` go before them.
     template <int distance>
     static Vector shift(Vector vector, Vector filler) {
         const __m256i all = __m256i(vector);
         const __m256i before =
             _mm256_permute2x128_si256(all, __m256i(filler), 0x02);  // filler, the lower half
-        return Vector(_mm256_alignr_epi8(all, before, 16 - 2 * distance));
+        return Vector(_mm256_alignr_epi8(all, before, 16 - distance * static_cast<int>(sizeof(Kind))));
     }
 };
 
 }  // namespace
 
-void stripe_rows_avx2_linear(StripeRows& rows) {
-    StripeRun<Lanes256, false>(rows).run();
+void stripe_rows_avx2(StripeRows<Narrow>& rows, bool affine) {
+    run_stripe<Lanes256>(rows, affine);
 }
-void stripe_rows_avx2_affine(StripeRows& rows) {
-    StripeRun<Lanes256, true>(rows).run();
+void stripe_rows_avx2(StripeRows<Wide>& rows, bool affine) {
+    run_stripe<Lanes256>(rows, affine);
 }
 
 }  // namespace heddle::workloads::alignment

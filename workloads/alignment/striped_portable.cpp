@@ -2,46 +2,46 @@
 #include "workloads/alignment/striped.hpp"
 
 #include <bit>
+#include <limits>
+#include <utility>
 
 namespace heddle::workloads::alignment {
 
 namespace {
 
-struct Lanes128 {
-    static constexpr std::size_t size = numbers_portable;
-    using Vector = std::int16_t __attribute__((vector_size(16)));
+using Narrows = Narrow __attribute__((vector_size(bytes_portable)));
+using Wides = Wide __attribute__((vector_size(bytes_portable)));
+using UnsignedWides = std::uint16_t __attribute__((vector_size(bytes_portable)));
 
-    static Vector load(const std::int16_t* from) {
-        Vector vector;
-        std::memcpy(&vector, from, sizeof vector);
-        return vector;
-    }
-    static void store(std::int16_t* to, Vector vector) { std::memcpy(to, &vector, sizeof vector); }
-    static Vector splat(std::int16_t number) { return Vector{} + number; }
+template <class Kind>
+struct Lanes128 : LanesOf<Kind, Narrows, Wides, UnsignedWides> {
+    using typename LanesOf<Kind, Narrows, Wides, UnsignedWides>::Vector;
     static Vector max(Vector a, Vector b) { return a > b ? a : b; }
+    static Vector subtract(Vector a, Vector b) { return max(a, b + std::numeric_limits<Kind>::min()) - b; }
     static bool any_greater(Vector a, Vector b) {
-        using Halves = std::uint64_t __attribute__((vector_size(16)));
+        using Halves = std::uint64_t __attribute__((vector_size(bytes_portable)));
         const auto halves = std::bit_cast<Halves>(a > b);
         return (halves[0] | halves[1]) != 0;
     }
     /// Every number `distance` places on; numbers of `filler` go before them.
     template <int distance>
     static Vector shift(Vector vector, Vector filler) {
-        if constexpr (distance == 1)
-            return __builtin_shufflevector(filler, vector, 0, 8, 9, 10, 11, 12, 13, 14);
-        if constexpr (distance == 2)
-            return __builtin_shufflevector(filler, vector, 0, 1, 8, 9, 10, 11, 12, 13);
-        if constexpr (distance == 4) return __builtin_shufflevector(filler, vector, 0, 1, 2, 3, 8, 9, 10, 11);
+        constexpr int count = sizeof(Vector) / sizeof(Kind);
+        return [&]<int... places>(std::integer_sequence<int, places...>) {
+            return __builtin_shufflevector(filler, vector,
+                                           (places < distance ? places : count + places - distance)...);
+        }
+        (std::make_integer_sequence<int, count>());
     }
 };
 
 }  // namespace
 
-void stripe_rows_portable_linear(StripeRows& rows) {
-    StripeRun<Lanes128, false>(rows).run();
+void stripe_rows_portable(StripeRows<Narrow>& rows, bool affine) {
+    run_stripe<Lanes128>(rows, affine);
 }
-void stripe_rows_portable_affine(StripeRows& rows) {
-    StripeRun<Lanes128, true>(rows).run();
+void stripe_rows_portable(StripeRows<Wide>& rows, bool affine) {
+    run_stripe<Lanes128>(rows, affine);
 }
 
 }  // namespace heddle::workloads::alignment
