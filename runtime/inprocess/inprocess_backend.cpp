@@ -213,12 +213,14 @@ void InprocessBackend::run(const runtime::NodeFactory& make_node) {
             state.start(id, core);
         }
     }
-    while (!state.all_finished() || !state.under_way.empty()) {
-        if (!state.step_once()) state.skip_to_deadline();
-        if (state.failure) {
-            state.abandon();
-            std::rethrow_exception(std::exchange(state.failure, nullptr));
+    try {
+        while (!state.all_finished() || !state.under_way.empty()) {
+            if (!state.step_once()) state.skip_to_deadline();
+            if (state.failure) std::rethrow_exception(std::exchange(state.failure, nullptr));
         }
+    } catch (...) {
+        state.abandon();
+        throw;
     }
 }
 
