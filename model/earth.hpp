@@ -99,8 +99,10 @@ public:
 
     /// A slot as an argument: one of this node may be given itself.
     struct SlotArgument {
+        // NOLINTBEGIN(google-explicit-constructor)
         SlotArgument(Sptr anywhere) : reference(anywhere), here(nullptr) {}
         SlotArgument(runtime::SyncSlot& local) : here(&local) {}
+        // NOLINTEND(google-explicit-constructor)
 
         Sptr reference;
         runtime::SyncSlot* here;

@@ -30,12 +30,12 @@ class Backend;
 template <class T>
 struct Unfilled : std::allocator<T> {
     template <class U>
-    struct rebind {
+    struct rebind {  // NOLINT(readability-identifier-naming): the standard's name
         using other = Unfilled<U>;
     };
     Unfilled() = default;
     template <class U>
-    Unfilled(const Unfilled<U>&) noexcept {}
+    Unfilled(const Unfilled<U>&) noexcept {}  // NOLINT(google-explicit-constructor): as allocators convert
     template <class U>
     void construct(U* at) noexcept {
         ::new (static_cast<void*>(at)) U;
@@ -104,6 +104,14 @@ struct Context {
 
     /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
     void charge(Time cost);
+
+    /// The same for an operation on something that the contexts of a node use one at a time: `free` says
+    /// until when somebody does, and is moved on. Contexts charge in the order of their clocks, so that was
+    /// somebody who came before.
+    void charge_in_turn(Time cost, Time& free) {
+        free = (free > clock ? free : clock) + cost;
+        charge(free - clock);
+    }
 
     struct Standing {
         Time clock;

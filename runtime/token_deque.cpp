@@ -1,18 +1,8 @@
 #include "runtime/token_deque.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace heddle::runtime {
-
-// Whoever charges acts in the order of the clocks, so `free_` belongs to somebody who came before.
-void TokenDeque::take_turn(Context& caller) {
-    const Time cost = caller.costs.token;
-    if (cost == Time::zero()) return;
-    free_ = std::max(free_, caller.clock) + cost;
-    caller.charge(free_ - caller.clock);
-}
 
 void TokenDeque::put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments) {
     take_turn(caller);

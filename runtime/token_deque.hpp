@@ -23,7 +23,7 @@ struct LooseTask {
 };
 
 /// For any context of the node. Each operation charges its caller `costs.token`, and where operations are
-/// charged it waits for its turn: one operation at a time, in the order of the callers' clocks.
+/// charged it waits for its turn: one operation at a time.
 class TokenDeque {
 public:
     enum class End : std::uint8_t { latest, oldest };
@@ -35,7 +35,9 @@ public:
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
 
 private:
-    void take_turn(Context& caller);
+    void take_turn(Context& caller) {
+        if (caller.costs.token != Time::zero()) caller.charge_in_turn(caller.costs.token, free_);
+    }
 
     std::atomic<std::uint32_t> size_{0};
     SpinLock lock_;

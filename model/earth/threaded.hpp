@@ -31,6 +31,7 @@ class Threaded : public Frame, public P {
 public:
     using Parameters = P;
 
+    // NOLINTNEXTLINE(google-explicit-constructor): threads inherit it, and are made from parameters
     Threaded(const P& parameters) : Frame(info()), P(parameters) {}
 
     static const FunctionInfo& info() {

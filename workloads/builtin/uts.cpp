@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "model/fork_join.hpp"
 #include "workloads/unrolled.hpp"
@@ -16,9 +17,11 @@ namespace {
 
 using model::Strand;
 
+constexpr std::int32_t never_cut = std::numeric_limits<std::int32_t>::max();
+
 struct UtsSettings {
     UtsTree tree;
-    std::int32_t cutoff = 0;
+    std::int32_t cutoff = never_cut;  ///< sequential from this depth down
     double unit_cost = 0;
     std::string check;
 };
@@ -43,7 +46,7 @@ UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t childr
 /// joined.
 template <class Task>
 UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& node) {
-    if (settings.cutoff > 0 && node.depth >= settings.cutoff) {
+    if (node.depth >= settings.cutoff) {
         const UtsCount count = search(settings.tree, node);
         strand.work(count.nodes);
         return count;
@@ -80,7 +83,7 @@ struct UtsSpawns {
 
     UtsNode root() const { return settings.tree.root(); }
     void children(const UtsNode& node, std::vector<UtsNode>& into) const {
-        if (settings.cutoff > 0 && node.depth >= settings.cutoff) return;
+        if (node.depth >= settings.cutoff) return;
         const std::int32_t children = settings.tree.children(node);
         for (std::int32_t i = 0; i < children; ++i) into.push_back(UtsTree::child(node, i));
     }
@@ -110,7 +113,7 @@ public:
     runtime::Answer answer() const override { return answer_; }
 
 private:
-    const UtsSettings& settings_;
+    UtsSettings settings_;
     runtime::Answer answer_;
 };
 
@@ -174,7 +177,8 @@ public:
         take("probability", tree.non_leaf_probability);
         take("children", tree.non_leaf_children);
         take("shift", tree.shift);
-        settings_.cutoff = static_cast<std::int32_t>(settings.integer("cutoff"));
+        if (const auto depth = settings.integer("cutoff"); depth > 0)
+            settings_.cutoff = static_cast<std::int32_t>(depth);
         settings_.unit_cost = settings.number("unit_cost");
         settings_.check = settings.text("check");
         // A binomial tree is finite, with probability one, only where a node expects fewer than one child.
