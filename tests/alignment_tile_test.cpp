@@ -134,6 +134,32 @@ TEST(AlignmentTile, FromAnyEdgesTheRowsOfATileAreThoseOfOneCellAfterTheOther) {
     EXPECT_GT(wide_rows, 2 * narrow_rows);
 }
 
+/// What a tile is told of the best elsewhere, in the rows beside it: it keeps its own where that is better,
+/// also where its own is in a row above and lower ones come after it.
+TEST(AlignmentTile, KnowsABestFromElsewhereAndKeepsItsOwnBetterOne) {
+    Random random(3);
+    const Scoring scoring = Scoring::match(Alphabet::dna, 2, -1, {2, 2});
+    for (int round = 0; round < 300 && !HasFailure(); ++round) {
+        const Letters a = random_letters(random, 60, 2), b = random_letters(random, 40, 2);
+        Around plain(a.size(), b.size());
+        const Best own = compute_block(a, Columns(scoring, b, Path::plain), plain.edges());
+        // An equal score in a row below, or a lower one there or above.
+        const int lower = static_cast<int>(random.below(4));
+        const std::size_t first = lower == 0 ? own.row + 1 : 0;
+        if (first == a.size()) continue;
+        const Best told{own.score - lower, first + random.below(a.size() - first), 1000};
+        for (const Path path : vector_paths()) {
+            Around edges(a.size(), b.size());
+            const Columns columns(scoring, b, path);
+            Rest rest{a, 0, edges.edges()};
+            Best best = told;
+            ASSERT_TRUE(compute_tile<Narrow>(rest, columns, columns.stripes().front(), best));
+            ASSERT_EQ(rest.row, a.size());
+            EXPECT_EQ(best, own) << "round " << round << ", told of " << told.score << " in row " << told.row;
+        }
+    }
+}
+
 /// Equal sequences score `match` more a row, so the last row of a tile can be told: it is the first one whose
 /// score leaves less than a match below the largest number. The numbers below the least H are for E and F.
 template <class Number>
