@@ -66,8 +66,7 @@ public:
         return tokens_.size() != 0 || ready_.size() != 0 || shared_tokens_.size() != 0;
     }
 
-    /// A detached task that may leave the node: for the latest end of the shared queue where `worker` made
-    /// it, else for the other.
+    /// A detached task of `worker`'s that may leave the node: to the latest end of the shared queue.
     void share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments);
 
     /// Tasks in the ranked queues of all workers; never less than there are.

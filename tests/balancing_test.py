@@ -12,7 +12,8 @@ import matrix
 def main():
     heddle = matrix.arguments().heddle
     runs, wrong = 0, 0
-    cells = [world for world in (("", "native", 2, 1), ("", "native", 3, 2), ("", "sim", 8, 2)) if world[1] in {known[1] for known in matrix.worlds()}]
+    backends = {world[1] for world in matrix.worlds()}
+    cells = [world for world in (("", "native", 2, 1), ("", "native", 3, 2), ("", "sim", 8, 2)) if world[1] in backends]
     with tempfile.TemporaryDirectory() as directory:
         for world, policy, queue, modules in itertools.product(cells, ("sender", "neighbours"), ("worker", "node"), ("separate", "single")):
             settings = {"schedule.balancing.policy": policy, "schedule.balancing.threshold": 2, "schedule.token_queue": queue, "schedule.modules": modules}

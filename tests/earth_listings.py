@@ -22,7 +22,8 @@ def programs(nodes, n):
 def check(simulated, native, n):
     """Runs all on each number of nodes; returns an exit code."""
     heddle = matrix.arguments().heddle
-    cells = [("sim", nodes) for nodes in simulated if any(world[1] == "sim" for world in matrix.worlds())] + [("native", nodes) for nodes in native]
+    has_simulation = any(world[1] == "sim" for world in matrix.worlds())
+    cells = [("sim", nodes) for nodes in simulated if has_simulation] + [("native", nodes) for nodes in native]
     wrong = 0
     with tempfile.TemporaryDirectory() as directory:
         for backend, nodes in cells:
