@@ -64,33 +64,6 @@ TEST(SimModules, AMessageWaitsForTheTaskOfASingleModuleAndNotForSeparateOnes) {
     EXPECT_LT(single, 1'100'000);
 }
 
-struct TreeParameters {
-    std::int64_t depth;
-    Sptr done;
-};
-struct Tree : Threaded<Tree, TreeParameters> {
-    void init(Em em) {
-        em.compute({1e4, 0}, [] {});
-        if (depth == 0) {
-            ++notes(em).total;
-            em.sync(done);
-            return em.terminate();
-        }
-        em.token<Tree>(depth - 1, em.to_sptr(both));
-        em.token<Tree>(depth - 1, em.to_sptr(both));
-    }
-    void end(Em em) {
-        em.sync(done);
-        em.terminate();
-    }
-    Fiber<&Tree::end> both{*this, 2};
-};
-struct TreeMain : Threaded<TreeMain> {
-    void init(Em em) { em.token<Tree>(9, em.to_sptr(done)); }
-    void end(Em em) { em.terminate(); }
-    Fiber<&TreeMain::end> done{*this, 1};
-};
-
 TEST(SimModules, EveryPolicyComesToItsEndTheSameEachTime) {
     for (const char* victim : {"none", "random", "local_first", "hierarchical", "lifeline"}) {
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -106,8 +79,8 @@ TEST(SimModules, EveryPolicyComesToItsEndTheSameEachTime) {
                 sim::SimBackend backend(platform, options);
                 Notes shared;
                 const auto result =
-                    run_on(backend, {6, 3, seed, victim}, shared, [](Em em) { em.invoke<TreeMain>(0); });
-                ASSERT_EQ(shared.total, 512) << victim << ", seed " << seed;
+                    run_on(backend, {6, 3, seed, victim}, shared, [](Em em) { em.invoke<CountTreeMain>(0); });
+                ASSERT_EQ(shared.total, count_tree_leaves) << victim << ", seed " << seed;
                 ASSERT_EQ(unterminated(result), 0);
                 makespan = result.makespan;
             }
