@@ -136,7 +136,7 @@ void Network::send(Time departure, Message& message) {
     const Route& found = route(message.from, message.to);
     if (contention_ == Contention::none) {
         const Way way = way_at(found, departure, message);
-        known_.push_back({departure + way.transfer + way.latency, &message});
+        known_.push_back({departure + way.transfer + way.latency, &message, message.to});
         return;
     }
     Time& card_free = card_free_[message.from];
@@ -179,7 +179,7 @@ void Network::arrive(const Passage& passage) {
         on_way.last_arrival = arrival;
         late_until = std::max(late_until, arrival);
     }
-    known_.push_back({arrival, &message});
+    known_.push_back({arrival, &message, message.to});
 
     last_arrival_ = std::max(last_arrival_, arrival);
     const Time late = std::max(passage.late, passage.inside ? late_inside(passage) : Time::zero());
@@ -250,11 +250,6 @@ Time Network::begin_window(Time now) {
     return flows == never ? end : std::clamp(flows + lookahead_, now + Time(1), end);
 }
 
-void Network::take(std::vector<Arrival>& arrivals) {
-    arrivals.swap(known_);
-    known_.clear();
-}
-
 Time Network::flows_quiet_until() {
     if (flows_.empty()) return never;
     while (!flows_.contains(earliest_ends_.top().second)) earliest_ends_.pop();
@@ -320,7 +315,7 @@ void Network::arrive(const FlowEnd& end) {
     Flow& flow = found->second;
     if (flow.loads) load_.end(flow.handle);
     if (!is_small(*flow.message)) {
-        known_.push_back({arrival, flow.message});
+        known_.push_back({arrival, flow.message, flow.message->to});
         flows_.erase(found);
         return;
     }
@@ -330,7 +325,7 @@ void Network::arrive(const FlowEnd& end) {
     while (!queue->second.empty()) {
         const auto first = flows_.find(queue->second.front());
         if (!first->second.ended) return;
-        known_.push_back({arrival, first->second.message});
+        known_.push_back({arrival, first->second.message, first->second.message->to});
         flows_.erase(first);
         queue->second.pop();
     }

@@ -25,6 +25,7 @@ namespace heddle::sim {
 struct Arrival {
     Time time{};
     Message* message = nullptr;
+    NodeId to = 0;
 };
 
 class Network {
@@ -35,9 +36,10 @@ public:
     /// A message leaves its node. The departures of one node come in the order of time.
     void send(Time departure, Message& message);
 
-    /// The arrivals that have become known since the last call. None lies less than a lookahead after the
+    /// The arrivals that have become known and not been forgotten. None lies less than a lookahead after the
     /// departure of its message, or after the time up to which the messages had been advanced.
-    void take(std::vector<Arrival>& arrivals);
+    const std::vector<Arrival>& known() const { return known_; }
+    void forget_known() { known_.clear(); }
 
     /// Whether messages must be advanced before a window can begin at `now`.
     bool behind(Time now);

@@ -99,7 +99,8 @@ void SimNode::prefetch_object() const {
     fetch(this, static_cast<int>(sizeof *this / 64) + 1);
 }
 
-void SimNode::prefetch_lists() const {
+void SimNode::prefetch_lists(const Message* inbox) const {
+    if (inbox) fetch(inbox, 2);
     fetch(events_.memory(), 6);
     fetch(program_, 10);
 }
@@ -336,13 +337,15 @@ void SimNode::memory_served(const Event& event) {
 // --- the receiver module
 // --------------------------------------------------------------------------------------
 
-void SimNode::arrive(const Arrival& arrival) {
-    events_.push({arrival.time, EventKind::arrival, arrival.message->from, arrival.message->sequence,
-                  arrival.message});
+void SimNode::arrive(Message* messages) {
+    for (Message* message = messages; message;) {
+        Message* const next = std::exchange(message->next, nullptr);
+        events_.push({message->arrival, EventKind::arrival, message->from, message->sequence, message});
+        message = next;
+    }
 }
 
 void SimNode::receive(Message& message, Time now) {
-    message.next = nullptr;
     if (received_) {
         last_received_->next = &message;
         last_received_ = &message;

@@ -84,11 +84,12 @@ public:
 
     Time next_time() const { return events_.next_time(); }
     void run_until(Time end);
-    void arrive(const Arrival& arrival);
+    /// Notes the arrivals of a list, linked in any order.
+    void arrive(Message* messages);
     /// Fetches what `run_until` will look at first into the cache. In this order: the
     /// node itself, what it points to, and what that points to.
     void prefetch_object() const;
-    void prefetch_lists() const;
+    void prefetch_lists(const Message* inbox) const;
     void prefetch_subjects() const;
     void prefetch() const;
     /// Hands the messages that were sent since the last call to the network, in the order of departure.
@@ -97,9 +98,6 @@ public:
     /// Unwinds what has not finished.
     void abandon();
     std::uint32_t parked_for_ever() const;
-
-    /// When somebody must look at this node next, as the simulation has noted it.
-    Time noted = never;
 
     // The seam (runtime/backend.hpp), for a worker or the receiver of this node.
     void pause(SimWorker& worker);

@@ -150,8 +150,6 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     (state.options.single_module ? costs.poll : costs.message_receive) +=
         costs.poll_peer * (platform.nodes - 1);
     const HeapGrowth heap;
-    Simulation simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(),
-                          state.elapsed);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
             const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, costs};
@@ -160,7 +158,8 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             node.start(*this, make_node(id), *state.stacks);
         }
         heap.move_to_huge_pages();
-        simulation.run();
+        Simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(), state.elapsed)
+            .run();
     } catch (...) {
         for (SimNode& node : state.nodes) node.abandon();
         throw;

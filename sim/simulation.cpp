@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
@@ -16,6 +16,9 @@ namespace {
 /// Windows may be shorter than the lookahead, never longer. This keeps `elapsed` going on a single node.
 constexpr Time window_max = std::chrono::milliseconds(1);
 
+/// So many nodes before its turn comes, a node is told of its arrivals.
+constexpr std::size_t ahead = 2;
+
 }  // namespace
 
 Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, Crew* crew,
@@ -24,6 +27,8 @@ Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, C
       nodes_(nodes),
       reverse_(reverse),
       crew_(crew),
+      agenda_(static_cast<NodeId>(nodes.size())),
+      inboxes_(nodes.size()),
       due_of_lane_(world.lanes.size()),
       elapsed_(elapsed) {}
 
@@ -33,9 +38,9 @@ Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, C
 // large one because it leaves SimGrid at T + S or later and arrives L after that. Large messages have been
 // advanced to T at least; where one may leave SimGrid before T + S, the window ends L after that.
 void Simulation::run() {
-    for (NodeId id = 0; id < nodes_.size(); ++id) note(id);
+    for (NodeId id = 0; id < nodes_.size(); ++id) agenda_.note(id, nodes_[id].next_time());
     while (!all_done()) {
-        const Time begin = next_time();
+        const Time begin = agenda_.next_time();
         if (world_.network.behind(begin)) {
             world_.network.advance(begin);
         } else if (begin == never) {
@@ -52,12 +57,7 @@ void Simulation::run_window(Time begin) {
     const Time end = std::min(world_.network.begin_window(begin), begin + window_max);
     next_arrival_ = world_.network.instant() ? begin : end;
     due_.clear();
-    while (next_time() < end) {
-        std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-        due_.push_back(heap_.back().second);
-        nodes_[heap_.back().second].noted = never;
-        heap_.pop_back();
-    }
+    agenda_.take(end, due_);
     if (reverse_) std::reverse(due_.begin(), due_.end());
     stopped_at_.assign(world_.lanes.size(), due_.size());
     for (auto& due : due_of_lane_) due.clear();
@@ -75,7 +75,7 @@ void Simulation::run_window(Time begin) {
             world_.lanes[static_cast<std::size_t>(first - stopped_at_.begin())].switchboard.failure);
     for (const NodeId id : due_) {
         nodes_[id].hand_over();
-        note(id);
+        agenda_.note(id, nodes_[id].next_time());
     }
 }
 
@@ -92,9 +92,15 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     // Only of this lane: another thread may be at any other node.
     const std::vector<std::size_t>& due = due_of_lane_[lane];
     const auto node = [&](std::size_t i) -> SimNode& { return nodes_[due_[due[i]]]; };
+    // What a node's arrivals are must be known before it runs, so also before it is fetched.
+    const auto collect = [&](std::size_t i) {
+        if (i < due.size()) node(i).arrive(std::exchange(inboxes_[due_[due[i]]], nullptr));
+    };
+    for (std::size_t i = 0; i < ahead; ++i) collect(i);
     for (std::size_t i = 0; i < due.size() && !mine.switchboard.failure; ++i) {
         if (i + 4 < due.size()) node(i + 4).prefetch_object();
-        if (i + 3 < due.size()) node(i + 3).prefetch_lists();
+        if (i + 3 < due.size()) node(i + 3).prefetch_lists(inboxes_[due_[due[i + 3]]]);
+        collect(i + ahead);
         if (i + 2 < due.size()) node(i + 2).prefetch_subjects();
         if (i + 1 < due.size()) node(i + 1).prefetch();
         node(i).run_until(end);
@@ -113,35 +119,15 @@ bool Simulation::all_done() const {
     return workers == 0 && messages == 0;
 }
 
-/// Sees to it that a node is visited at its next event.
-void Simulation::note(NodeId id) {
-    SimNode& node = nodes_[id];
-    const Time next = node.next_time();
-    if (next >= node.noted) return;
-    node.noted = next;
-    heap_.emplace_back(next, id);
-    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
-}
-
-Time Simulation::next_time() {
-    while (!heap_.empty() && heap_.front().first != nodes_[heap_.front().second].noted) {
-        std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-        heap_.pop_back();
-    }
-    return heap_.empty() ? never : heap_.front().first;
-}
-
 void Simulation::insert_arrivals() {
-    world_.network.take(arrivals_);
-    for (std::size_t i = 0; i < arrivals_.size(); ++i) {
-        const Arrival& arrival = arrivals_[i];
-        if (i + 8 < arrivals_.size()) nodes_[arrivals_[i + 8].message->to].prefetch_object();
-        if (i + 4 < arrivals_.size()) nodes_[arrivals_[i + 4].message->to].prefetch_lists();
+    for (const Arrival& arrival : world_.network.known()) {
         HEDDLE_ASSERT(arrival.time >= next_arrival_);
-        nodes_[arrival.message->to].arrive(arrival);
-        note(arrival.message->to);
+        Message& message = *arrival.message;
+        message.arrival = arrival.time;
+        message.next = std::exchange(inboxes_[arrival.to], &message);
+        agenda_.note(arrival.to, arrival.time);
     }
-    arrivals_.clear();
+    world_.network.forget_known();
 }
 
 void Simulation::deadlock() const {

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <utility>
 #include <vector>
 
 #include "base/crew.hpp"
+#include "sim/agenda.hpp"
 #include "sim/node.hpp"
 
 namespace heddle::sim {
@@ -26,14 +26,10 @@ public:
     void run();
 
 private:
-    using Entry = std::pair<Time, NodeId>;
-
     void run_window(Time begin);
     void run_lanes(Time end);
     void run_lane(std::size_t lane, Time end);
     bool all_done() const;
-    void note(NodeId id);
-    Time next_time();
     void insert_arrivals();
     [[noreturn]] void deadlock() const;
 
@@ -42,12 +38,12 @@ private:
     bool reverse_;
     Crew* crew_;
     std::atomic<std::size_t> next_lane_{0};  ///< of this window, that nobody is at yet
-    std::vector<Entry> heap_;                ///< by next event; entries that are out of date are skipped
+    Agenda agenda_;
+    std::vector<Message*> inboxes_;  ///< by node: what it has not been told of, linked
     std::vector<NodeId> due_;
     std::vector<std::vector<std::size_t>> due_of_lane_;  ///< places in `due_`
     std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the node that failed
-    std::vector<Arrival> arrivals_;
-    Time next_arrival_{};  ///< nothing new arrives before this
+    Time next_arrival_{};                  ///< nothing new arrives before this
     std::atomic<std::int64_t>& elapsed_;
 };
 

@@ -43,7 +43,8 @@ struct Message {
     NodeId to = 0;
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
     Time departure{};            ///< from the node's sender module
-    Message* next = nullptr;     ///< received after it, and waiting as well
+    Time arrival{};              ///< at its destination, once it is known
+    Message* next = nullptr;     ///< another one that waits for the same, in a list
 
     std::uint64_t size() const { return bytes.size() + enclosure.size(); }
 };

@@ -1,0 +1,59 @@
+// When each node must be looked at next. Knows neither events nor windows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+
+namespace heddle::sim {
+
+/// Most nodes are due in most windows. So what is kept is an array that is read from one end to the other,
+/// and the earliest time of each block of it, by which nodes are passed over where few are due.
+class Agenda {
+public:
+    explicit Agenda(NodeId nodes) : times_(nodes, never), blocks_((nodes + block - 1) / block, never) {}
+
+    /// Node `id` is to be looked at by `time`.
+    void note(NodeId id, Time time) {
+        times_[id] = std::min(times_[id], time);
+        blocks_[id / block] = std::min(blocks_[id / block], time);
+    }
+
+    /// `never` if nobody is due.
+    Time next_time() const {
+        Time first = never;
+        for (const Time time : blocks_) first = std::min(first, time);
+        return first;
+    }
+
+    /// Appends the nodes that are due before `end` to `due`, in the order of their numbers, and forgets them.
+    void take(Time end, std::vector<NodeId>& due) {
+        for (std::size_t number = 0; number < blocks_.size(); ++number)
+            if (blocks_[number] < end) blocks_[number] = take_of_block(number * block, end, due);
+    }
+
+private:
+    static constexpr std::size_t block = 64;
+
+    /// Returns the earliest time that is left.
+    Time take_of_block(std::size_t first, Time end, std::vector<NodeId>& due) {
+        Time left = never;
+        for (std::size_t id = first; id < std::min(first + block, times_.size()); ++id) {
+            if (times_[id] < end) {
+                due.push_back(static_cast<NodeId>(id));
+                times_[id] = never;
+            } else {
+                left = std::min(left, times_[id]);
+            }
+        }
+        return left;
+    }
+
+    std::vector<Time> times_;
+    std::vector<Time> blocks_;
+};
+
+}  // namespace heddle::sim
