@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "sim/world.hpp"
 
 namespace heddle::sim {
 
@@ -23,15 +22,18 @@ void FairLinks::set_bandwidth(std::uint32_t link, Time now, double bandwidth) {
     await_next_end(link);
 }
 
+bool FairLinks::begins_later(const Passage& a, const Passage& b) {
+    return a.start > b.start;
+}
+
 void FairLinks::begin(const Passage& passage) {
-    if (spare_.empty()) {
-        spare_.push_back(static_cast<std::uint32_t>(slots_.size()));
-        slots_.emplace_back();
+    if (passage.start < soon_until_) {
+        soon_.push_back(passage);
+        first_soon_ = std::min(first_soon_, passage.start);
+    } else {
+        later_.push_back(passage);
+        std::push_heap(later_.begin(), later_.end(), begins_later);
     }
-    const std::uint32_t slot = spare_.back();
-    spare_.pop_back();
-    slots_[slot] = {passage};
-    starts_.push({passage.start, passage.message->from, passage.message->sequence, slot});
 }
 
 void FairLinks::drop_stale_ends() {
@@ -40,26 +42,74 @@ void FairLinks::drop_stale_ends() {
 
 Time FairLinks::next() {
     drop_stale_ends();
-    const Time first_start = starts_.empty() ? never : starts_.top().time;
+    const Time first_start = later_.empty() ? first_soon_ : std::min(first_soon_, later_.front().start);
     return ends_.empty() ? first_start : std::min(first_start, ends_.top().time);
 }
 
 void FairLinks::run(Time until, std::vector<Passage>& passed) {
-    for (;;) {
-        drop_stale_ends();
-        const Time first_start = starts_.empty() ? never : starts_.top().time;
-        const Time first_end = ends_.empty() ? never : ends_.top().time;
-        if (std::min(first_start, first_end) >= until) return;
-        if (first_end <= first_start) {
-            const End next = ends_.top();
-            ends_.pop();
-            end(next, passed);
+    find_due(until);
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        fetch(i + 6, i + 3);
+        run_ends(due_[i].time + Time(1), passed);
+        start(soon_[due_[i].place], passed);
+    }
+    run_ends(until, passed);
+    forget_due(until);
+}
+
+void FairLinks::run_ends(Time until, std::vector<Passage>& passed) {
+    for (drop_stale_ends(); !ends_.empty() && ends_.top().time < until; drop_stale_ends()) {
+        const End next = ends_.top();
+        ends_.pop();
+        end(next, passed);
+    }
+}
+
+void FairLinks::find_due(Time until) {
+    while (!later_.empty() && later_.front().start < until) {
+        std::pop_heap(later_.begin(), later_.end(), begins_later);
+        soon_.push_back(later_.back());
+        later_.pop_back();
+    }
+    due_.clear();
+    for (std::uint32_t place = 0; place < soon_.size(); ++place) {
+        const Passage& passage = soon_[place];
+        if (passage.start < until) due_.push_back({passage.start, passage.from, place, passage.sequence});
+    }
+    std::sort(due_.begin(), due_.end());
+}
+
+/// After messages have begun that were due before `until`.
+void FairLinks::forget_due(Time until) {
+    if (until != never) {
+        constexpr int steps = 4;
+        soon_until_ = until + steps * (until - ran_until_);
+        ran_until_ = until;
+    }
+    first_soon_ = never;
+    std::size_t kept = 0;
+    for (const Passage& passage : soon_) {
+        if (passage.start < until) continue;
+        if (passage.start < soon_until_) {
+            first_soon_ = std::min(first_soon_, passage.start);
+            soon_[kept++] = passage;
         } else {
-            const std::uint32_t next = starts_.top().slot;
-            starts_.pop();
-            start(next, passed);
+            later_.push_back(passage);
+            std::push_heap(later_.begin(), later_.end(), begins_later);
         }
     }
+    soon_.resize(kept);
+}
+
+/// Into the cache: one of the due messages, and the links of another that is there already.
+void FairLinks::fetch(std::size_t message, std::size_t links_of) const {
+    if (message < due_.size()) {
+        __builtin_prefetch(&soon_[due_[message].place]);
+        __builtin_prefetch(&soon_[due_[message].place].ends);
+    }
+    if (links_of >= due_.size()) return;
+    for (const std::uint32_t link : soon_[due_[links_of].place].links)
+        if (link != Passage::no_link) __builtin_prefetch(&links_[link], 1);
 }
 
 void FairLinks::serve(Link& link, Time until) {
@@ -70,9 +120,20 @@ void FairLinks::serve(Link& link, Time until) {
     link.last = until;
 }
 
-void FairLinks::start(std::uint32_t slot, std::vector<Passage>& passed) {
-    if (start_alone(slot)) return;
-    const Passage& passage = slots_[slot].passage;
+std::uint32_t FairLinks::slot_for(const Passage& passage) {
+    if (spare_.empty()) {
+        spare_.push_back(static_cast<std::uint32_t>(slots_.size()));
+        slots_.emplace_back();
+    }
+    const std::uint32_t slot = spare_.back();
+    spare_.pop_back();
+    slots_[slot] = {passage};
+    return slot;
+}
+
+void FairLinks::start(const Passage& passage, std::vector<Passage>& passed) {
+    if (start_alone(passage)) return;
+    const std::uint32_t slot = slot_for(passage);
     for (std::size_t i = 0; i < passage.links.size(); ++i) {
         const std::uint32_t number = passage.links[i];
         if (number == Passage::no_link) continue;
@@ -98,8 +159,7 @@ void FairLinks::join(Link& link, std::uint32_t number, std::uint32_t slot, std::
 // time that is known; until another message disturbs it that is all there is to note. The times are those
 // that it would have anyway, to the picosecond.
 
-bool FairLinks::start_alone(std::uint32_t slot) {
-    const Passage& passage = slots_[slot].passage;
+bool FairLinks::start_alone(const Passage& passage) {
     if (passage.links[0] == Passage::no_link || passage.links[1] == Passage::no_link) return false;
     Link& first = links_[passage.links[0]];
     Link& second = links_[passage.links[1]];
@@ -107,7 +167,7 @@ bool FairLinks::start_alone(std::uint32_t slot) {
     for (const Link* link : {&first, &second})
         if (!link->streams.empty() || link->lone != none || link->missing > rounding) return false;
     if (first.bytes_per_picosecond != second.bytes_per_picosecond) return false;
-    first.lone = second.lone = slot;
+    first.lone = second.lone = slot_for(passage);
     const double left = passage.bytes / passage.weight * passage.weight / first.bytes_per_picosecond;
     ends_.push({passage.start + from_seconds(left * 1e-12), passage.links[0], ++first.round});
     return true;
@@ -190,11 +250,10 @@ std::uint32_t FairLinks::youngest_before(const Passage& passage) const {
     for (const std::uint32_t number : passage.links) {
         if (number == Passage::no_link) continue;
         for (const Stream& stream : links_[number].streams) {
-            const Message& other = *slots_[stream.slot].passage.message;
-            if (other.from != passage.message->from || other.to != passage.message->to) continue;
-            if (other.sequence >= passage.message->sequence) continue;
-            if (found == none || other.sequence > slots_[found].passage.message->sequence)
-                found = stream.slot;
+            const Passage& other = slots_[stream.slot].passage;
+            if (other.from != passage.from || other.to != passage.to) continue;
+            if (other.sequence >= passage.sequence) continue;
+            if (found == none || other.sequence > slots_[found].passage.sequence) found = stream.slot;
         }
     }
     return found;

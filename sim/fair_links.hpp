@@ -24,6 +24,9 @@ struct Passage {
 
     Time start{};
     Message* message = nullptr;
+    NodeId from = 0;
+    NodeId to = 0;
+    std::uint64_t sequence = 0;  ///< of the message, among those of `from`
     double bytes = 0;
     double weight = 1;
     std::array<std::uint32_t, 2> links{no_link, no_link};
@@ -47,7 +50,7 @@ public:
     /// `passage` will begin at its start, which must not lie before the last `run`. Any order.
     void begin(const Passage& passage);
 
-    bool empty() const { return spare_.size() == slots_.size(); }
+    bool empty() const { return soon_.empty() && later_.empty() && spare_.size() == slots_.size(); }
 
     /// Nothing happens before this: no message begins, and none is served to the end. `never` if empty.
     Time next();
@@ -66,17 +69,18 @@ private:
         std::uint64_t number = 0;  ///< of messages on this link
         std::uint32_t slot = 0;
     };
-    struct Link {
+    /// What a message that meets nobody looks at comes first, in one line of the cache.
+    struct alignas(64) Link {
+        std::vector<Stream> streams;
         double bytes_per_picosecond = 0;
+        double missing = 0;         ///< bytes that have passed too early
+        std::uint32_t round = 0;    ///< changes whenever the next end does
+        std::uint32_t lone = none;  ///< a message that has its links to itself; then `streams` is empty
         double service = 0;
         double weight = 0;
-        double missing = 0;       ///< bytes that have passed too early
         double missing_rate = 0;  ///< at which they flow in truth, in bytes per picosecond
         Time last{};
         std::uint64_t begun = 0;
-        std::uint32_t round = 0;    ///< changes whenever the next end does
-        std::uint32_t lone = none;  ///< a message that has its links to itself; then `streams` is empty
-        std::vector<Stream> streams;
     };
     struct Slot {
         Passage passage;
@@ -96,19 +100,26 @@ private:
             return std::tie(time, link, round) > std::tie(other.time, other.link, other.round);
         }
     };
+    /// Messages begin in this order.
     struct Start {
         Time time{};
         NodeId from = 0;
+        std::uint32_t place = 0;  ///< in `soon_`
         std::uint64_t sequence = 0;
-        std::uint32_t slot = 0;
-        bool operator>(const Start& other) const {
-            return std::tie(time, from, sequence) > std::tie(other.time, other.from, other.sequence);
+        bool operator<(const Start& other) const {
+            return std::tie(time, from, sequence) < std::tie(other.time, other.from, other.sequence);
         }
     };
     static bool later(const Stream& a, const Stream& b);
     static void serve(Link& link, Time until);
-    void start(std::uint32_t slot, std::vector<Passage>& passed);
-    bool start_alone(std::uint32_t slot);
+    static bool begins_later(const Passage& a, const Passage& b);
+    void find_due(Time until);
+    void forget_due(Time until);
+    void fetch(std::size_t message, std::size_t links_of) const;
+    void run_ends(Time until, std::vector<Passage>& passed);
+    void start(const Passage& passage, std::vector<Passage>& passed);
+    bool start_alone(const Passage& passage);
+    std::uint32_t slot_for(const Passage& passage);
     void end_alone(std::uint32_t slot, Time now, std::vector<Passage>& passed);
     void disturb(Link& link);
     void join(Link& link, std::uint32_t number, std::uint32_t slot, std::size_t place);
@@ -122,7 +133,15 @@ private:
     std::vector<Link> links_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> spare_;
-    std::priority_queue<Start, std::vector<Start>, std::greater<>> starts_;
+
+    // Messages that have not begun. Nearly all begin a window or two after they were sent: those are a list,
+    // of which each run sorts what is due. The others, over ways that are long for a window, are a heap.
+    std::vector<Passage> soon_;
+    std::vector<Passage> later_;
+    Time first_soon_ = never;
+    Time soon_until_{};  ///< what begins before this belongs into `soon_`
+    Time ran_until_{};
+    std::vector<Start> due_;
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
     std::vector<std::uint32_t> ended_;
 };

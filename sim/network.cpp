@@ -47,30 +47,33 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time 
     if (facts.tree.empty()) return;
     kinds_.resize(1 + facts.tree.size());
     // What ends at one instant ends in the order of the links: first where messages leave their nodes.
-    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].out, out_[node]);
-    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].in, in_[node]);
+    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].out, out_, node);
+    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].in, in_, node);
 }
 
-std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends) {
-    for (std::uint32_t i = 0; i < ends.size(); ++i) {
-        if (ends[i].first == link.number) return i;
+std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends, NodeId node) {
+    auto& links = ends.all[node];
+    for (std::uint32_t i = 0; i < links.size(); ++i) {
+        if (links[i].first == link.number) return i;
     }
     const auto [ours, is_new] = fair_number_.try_emplace(link.number);
     if (is_new) {
         const auto changed = changed_.find(link.number);
         ours->second = fair_.add_link(changed == changed_.end() ? link.bandwidth : changed->second);
     }
-    ends.emplace_back(link.number, ours->second);
-    return static_cast<std::uint32_t>(ends.size() - 1);
+    if (links.empty()) ends.first[node] = ours->second;
+    links.emplace_back(link.number, ours->second);
+    return static_cast<std::uint32_t>(links.size() - 1);
 }
 
 /// SimGrid's route, as it is remembered.
 Network::Route Network::noted(const RouteFacts& facts, NodeId from, NodeId to) {
     Route way{facts.latency, facts.bandwidth, facts.shared};
+    way.weight = weight(facts.latency);
     way.course = facts.course;
     if (way.shared > 0) {
-        way.first = place_of(facts.first, out_[from]);
-        way.last = place_of(facts.last, in_[to]);
+        way.first = place_of(facts.first, out_, from);
+        way.last = place_of(facts.last, in_, to);
     }
     return way;
 }
@@ -148,8 +151,9 @@ void Network::send(Time departure, Message& message) {
 
 void Network::send_small(const Route& route, Time start, Message& message) {
     const Way way = way_at(route, start, message);
-    Passage passage{start + way.latency, &message, static_cast<double>(message.size())};
-    passage.weight = weight(way.latency);
+    Passage passage{start + way.latency, &message,         message.from,
+                    message.to,          message.sequence, static_cast<double>(message.size())};
+    passage.weight = route.course == 0 ? route.weight : weight(way.latency);
     passage.at_least = way.transfer;
     if (route.course > 0) {
         // The latency may have fallen since the last message, which is not overtaken for that.
@@ -157,8 +161,8 @@ void Network::send_small(const Route& route, Time start, Message& message) {
         passage.start = on_way.last_start = std::max(passage.start, on_way.last_start);
         passage.at_least = transfer_time(courses_[route.course], passage.start, passage.bytes);
     }
-    if (route.shared > 0) passage.links[0] = out_[message.from][route.first].second;
-    if (route.shared > 1) passage.links[1] = in_[message.to][route.last].second;
+    if (route.shared > 0) passage.links[0] = out_.link(message.from, route.first);
+    if (route.shared > 1) passage.links[1] = in_.link(message.to, route.last);
     // What is short beside its latency meets others inside the network too seldom to be late for it.
     constexpr std::int64_t short_part = 100;
     passage.inside = route.shared > 2 && passage.at_least > way.latency / short_part;
@@ -170,21 +174,20 @@ void Network::send_small(const Route& route, Time start, Message& message) {
 }
 
 void Network::arrive(const Passage& passage) {
-    Message& message = *passage.message;
     Time arrival = passage.ends + passage.extra;
-    Time& late_until = late_until_[message.from];
+    Time& late_until = late_until_[passage.from];
     if (passage.extra > Time::zero() || arrival < late_until) {
-        Path& on_way = path(message.from, message.to);
+        Path& on_way = path(passage.from, passage.to);
         arrival = std::max(arrival, on_way.last_arrival);  // none overtakes another of the same pair
         on_way.last_arrival = arrival;
         late_until = std::max(late_until, arrival);
     }
-    known_.push_back({arrival, &message, message.to});
+    known_.push_back({arrival, passage.message, passage.to});
 
     last_arrival_ = std::max(last_arrival_, arrival);
     const Time late = std::max(passage.late, passage.inside ? late_inside(passage) : Time::zero());
     if (late == Time::zero()) return;
-    Doubt& doubt = doubts_[message.to];
+    Doubt& doubt = doubts_[passage.to];
     const Time until = arrival + late;
     // What lies between two such times counts once, however many messages lie there.
     doubt.sum += std::max(Time::zero(), until - std::max(arrival, doubt.until));
@@ -195,8 +198,9 @@ void Network::arrive(const Passage& passage) {
 /// the other: an estimate, and more than sharing them would take.
 Time Network::late_inside(const Passage& passage) {
     constexpr std::size_t pairs_max = 50000;  // asking for the links of a pair takes time
-    if (paths_.size() >= pairs_max && !paths_.contains(pair_of(*passage.message))) return Time::zero();
-    const Path& on_way = path(passage.message->from, passage.message->to);
+    if (paths_.size() >= pairs_max && !paths_.contains(pair_of(passage.from, passage.to)))
+        return Time::zero();
+    const Path& on_way = path(passage.from, passage.to);
     Time late{};
     for (std::size_t i = 1; i + 1 < on_way.links.size(); ++i) {
         const LinkFacts& link = on_way.links[i];

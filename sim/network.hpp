@@ -72,14 +72,23 @@ private:
         std::uint32_t first = 0;   ///< which of the links that leave the first node
         std::uint32_t last = 0;    ///< which of those that lead to the last node
         std::uint32_t course = 0;  ///< which of those that change with time; 0: none
+        double weight = 1;         ///< follows from the latency
         bool operator<(const Route& other) const {
             return std::tie(latency, bandwidth, shared, first, last, course) <
                    std::tie(other.latency, other.bandwidth, other.shared, other.first, other.last,
                             other.course);
         }
     };
-    /// Nearly always one; a node of a torus has several. SimGrid's number, ours in `fair_`.
-    using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+    /// The links that leave a node, or those that lead to it, by node. Nearly always one; a node of a torus
+    /// has several.
+    struct Ends {
+        explicit Ends(NodeId nodes) : first(nodes), all(nodes) {}
+        std::uint32_t link(NodeId node, std::uint32_t place) const {
+            return place == 0 ? first[node] : all[node][place].second;
+        }
+        std::vector<std::uint32_t> first;                                       ///< its number in `fair_`
+        std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> all;  ///< SimGrid's number, ours
+    };
     static constexpr NodeId block_nodes = 256;
     /// Kinds of routes (1 and up; 0: not asked for yet) to neighbouring destinations.
     using Block = std::array<std::uint32_t, block_nodes>;
@@ -105,7 +114,7 @@ private:
     Path& path(NodeId from, NodeId to);
     Route noted(const RouteFacts& facts, NodeId from, NodeId to);
     void fetch(NodeId from, NodeId first, Block& block);
-    std::uint32_t place_of(const LinkFacts& link, Ends& ends);
+    std::uint32_t place_of(const LinkFacts& link, Ends& ends, NodeId node);
     void send_small(const Route& route, Time start, Message& message);
     void send_large(const Route& route, Time start, Message& message);
     void load_changes(Time now);
@@ -134,8 +143,8 @@ private:
     std::vector<Arrival> known_;
 
     // Small messages.
-    std::vector<Ends> out_;  ///< links that leave a node
-    std::vector<Ends> in_;   ///< links that lead to it
+    Ends out_;
+    Ends in_;
     FairLinks fair_;
     std::map<std::uint32_t, std::uint32_t> fair_number_;  ///< SimGrid's numbers of links to those in `fair_`
     std::vector<Passage> passed_;

@@ -184,7 +184,7 @@ private:
         message.from = from;
         message.to = to;
         message.sequence = node.messages++;
-        Passage passage{start + us(2), &message, static_cast<double>(bytes)};
+        Passage passage{start + us(2), &message, from, to, message.sequence, static_cast<double>(bytes)};
         passage.weight = 1 / 2e-6;
         passage.at_least = ns(static_cast<std::int64_t>(bytes));
         passage.links = {2 * from, 2 * to + 1};
