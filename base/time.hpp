@@ -19,7 +19,17 @@ constexpr double to_seconds(Time time) {
     return static_cast<double>(time.count()) * 1e-12;
 }
 
+[[noreturn]] void refuse_seconds(double seconds);
+
 /// The nearest whole picosecond. Throws Error where `seconds` is negative, not a number, or beyond 106 days.
-Time from_seconds(double seconds);
+inline Time from_seconds(double seconds) {
+    const double picoseconds = seconds * 1e12;
+    // 2^63 is the first whole number that a Time does not hold; a comparison with NaN is false.
+    if (!(seconds >= 0 && picoseconds < 0x1p63)) [[unlikely]]
+        refuse_seconds(seconds);
+    // As std::round, which is a call where the processor is not known to do it. The difference is exact.
+    const auto whole = static_cast<std::int64_t>(picoseconds);
+    return Time(whole + (picoseconds - static_cast<double>(whole) >= 0.5 ? 1 : 0));
+}
 
 }  // namespace heddle

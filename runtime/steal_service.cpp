@@ -82,13 +82,16 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
     }
     Writer message;
-    message.put(core);
     std::uint32_t count = 0;
     std::uint32_t ranked = 0;
     std::uint32_t detached = 0;
     std::uint64_t data_bytes = 0;
     std::uint64_t padding = 0;
     const auto add = [&](const TaskType& type, Home home, const std::byte* payload) {
+        if (count == 0) {
+            message.reserve(sizeof core + wanted * (sizeof(TokenHeader) + type.arguments_bytes()));
+            message.put(core);
+        }
         message.put(TokenHeader{type.id(), home}).put_bytes({payload, type.arguments_bytes()});
         ++count;
         if (!type.cargo()) return;

@@ -33,6 +33,8 @@ public:
         return put_bytes(std::as_bytes(std::span(text.data(), text.size())));
     }
     std::span<const std::byte> bytes() const { return bytes_; }
+    /// Room for so many bytes more.
+    void reserve(std::size_t more) { bytes_.reserve(bytes_.size() + more); }
 
 private:
     Bytes bytes_;

@@ -46,22 +46,22 @@ Time FairLinks::next() {
     return ends_.empty() ? first_start : std::min(first_start, ends_.top().time);
 }
 
-void FairLinks::run(Time until, std::vector<Passage>& passed) {
+void FairLinks::run(Time until) {
     find_due(until);
     for (std::size_t i = 0; i < due_.size(); ++i) {
         fetch(i + 6, i + 3);
-        run_ends(due_[i].time + Time(1), passed);
-        start(soon_[due_[i].place], passed);
+        run_ends(due_[i].time + Time(1));
+        start(soon_[due_[i].place]);
     }
-    run_ends(until, passed);
+    run_ends(until);
     forget_due(until);
 }
 
-void FairLinks::run_ends(Time until, std::vector<Passage>& passed) {
-    for (drop_stale_ends(); !ends_.empty() && ends_.top().time < until; drop_stale_ends()) {
+void FairLinks::run_ends(Time until) {
+    while (!ends_.empty() && ends_.top().time < until) {
         const End next = ends_.top();
         ends_.pop();
-        end(next, passed);
+        if (next.round == links_[next.link].round) end(next);
     }
 }
 
@@ -131,7 +131,7 @@ std::uint32_t FairLinks::slot_for(const Passage& passage) {
     return slot;
 }
 
-void FairLinks::start(const Passage& passage, std::vector<Passage>& passed) {
+void FairLinks::start(const Passage& passage) {
     if (start_alone(passage)) return;
     const std::uint32_t slot = slot_for(passage);
     for (std::size_t i = 0; i < passage.links.size(); ++i) {
@@ -140,7 +140,7 @@ void FairLinks::start(const Passage& passage, std::vector<Passage>& passed) {
         disturb(links_[number]);
         join(links_[number], number, slot, i);
     }
-    if (slots_[slot].links_left == 0) served(slot, passage.start, passed);
+    if (slots_[slot].links_left == 0) served(slot, passage.start);
 }
 
 void FairLinks::join(Link& link, std::uint32_t number, std::uint32_t slot, std::size_t place) {
@@ -173,9 +173,12 @@ bool FairLinks::start_alone(const Passage& passage) {
     return true;
 }
 
-void FairLinks::end_alone(std::uint32_t slot, Time now, std::vector<Passage>& passed) {
-    for (const std::uint32_t number : slots_[slot].passage.links) links_[number].lone = none;
-    served(slot, now, passed);
+void FairLinks::end_alone(std::uint32_t slot, Time now) {
+    Passage& passage = slots_[slot].passage;
+    for (const std::uint32_t number : passage.links) links_[number].lone = none;
+    passage.ends = std::max(now, passage.start + passage.at_least);
+    spare_.push_back(slot);
+    passed_(passage);
 }
 
 /// Another message comes: a message that had this link to itself is from its start on what all others are.
@@ -199,9 +202,9 @@ void FairLinks::await_next_end(std::uint32_t number) {
     ends_.push({link.last + from_seconds(std::max(left, 0.0) * 1e-12), number, link.round});
 }
 
-void FairLinks::end(const End& end, std::vector<Passage>& passed) {
+void FairLinks::end(const End& end) {
     Link& link = links_[end.link];
-    if (link.lone != none) return end_alone(link.lone, end.time, passed);
+    if (link.lone != none) return end_alone(link.lone, end.time);
     serve(link, end.time);
     link.service = std::max(link.service, link.streams.front().end);
     ended_.clear();
@@ -215,7 +218,7 @@ void FairLinks::end(const End& end, std::vector<Passage>& passed) {
     await_next_end(end.link);
     for (const std::uint32_t slot : ended_) {
         leave(slots_[slot], end.link, end.time);
-        if (slots_[slot].links_left == 0) served(slot, end.time, passed);
+        if (slots_[slot].links_left == 0) served(slot, end.time);
     }
 }
 
@@ -260,7 +263,7 @@ std::uint32_t FairLinks::youngest_before(const Passage& passage) const {
 }
 
 /// All its links have served it: it has passed, unless it would overtake another of the same pair of nodes.
-void FairLinks::served(std::uint32_t slot, Time now, std::vector<Passage>& passed) {
+void FairLinks::served(std::uint32_t slot, Time now) {
     if (const std::uint32_t before = youngest_before(slots_[slot].passage); before != none) {
         std::uint32_t last = before;
         while (slots_[last].follower != none) last = slots_[last].follower;
@@ -272,8 +275,8 @@ void FairLinks::served(std::uint32_t slot, Time now, std::vector<Passage>& passe
         Passage& passage = slots_[each].passage;
         passage.ends = std::max(now, passage.start + passage.at_least);
         passage.late = std::max(Time::zero(), slots_[each].latest - passage.ends);
-        passed.push_back(passage);
         spare_.push_back(each);
+        passed_(passage);
         each = next;
     }
 }

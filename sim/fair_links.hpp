@@ -41,6 +41,10 @@ struct Passage {
 /// early, and the rest of it is missing from the load that later messages find; this is what `late` counts.
 class FairLinks {
 public:
+    /// `passed` is called with each message that has passed, in the order of time; of messages of one pair of
+    /// nodes none overtakes another.
+    explicit FairLinks(std::function<void(const Passage&)> passed) : passed_(std::move(passed)) {}
+
     /// A new link; its number counts from 0. Bytes per second.
     std::uint32_t add_link(double bandwidth);
 
@@ -55,9 +59,8 @@ public:
     /// Nothing happens before this: no message begins, and none is served to the end. `never` if empty.
     Time next();
 
-    /// Goes on to `until`, exclusive, and appends what has passed, in the order of time; of messages of one
-    /// pair of nodes none overtakes another. All that begins before `until` must be known.
-    void run(Time until, std::vector<Passage>& passed);
+    /// Goes on to `until`, exclusive. All that begins before must be known.
+    void run(Time until);
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -116,20 +119,21 @@ private:
     void find_due(Time until);
     void forget_due(Time until);
     void fetch(std::size_t message, std::size_t links_of) const;
-    void run_ends(Time until, std::vector<Passage>& passed);
-    void start(const Passage& passage, std::vector<Passage>& passed);
+    void run_ends(Time until);
+    void start(const Passage& passage);
     bool start_alone(const Passage& passage);
     std::uint32_t slot_for(const Passage& passage);
-    void end_alone(std::uint32_t slot, Time now, std::vector<Passage>& passed);
+    void end_alone(std::uint32_t slot, Time now);
     void disturb(Link& link);
     void join(Link& link, std::uint32_t number, std::uint32_t slot, std::size_t place);
-    void end(const End& end, std::vector<Passage>& passed);
+    void end(const End& end);
     void await_next_end(std::uint32_t number);
     void leave(Slot& slot, std::uint32_t number, Time now);
-    void served(std::uint32_t slot, Time now, std::vector<Passage>& passed);
+    void served(std::uint32_t slot, Time now);
     std::uint32_t youngest_before(const Passage& passage) const;
     void drop_stale_ends();
 
+    std::function<void(const Passage&)> passed_;
     std::vector<Link> links_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> spare_;

@@ -41,6 +41,7 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time 
       card_free_(nodes_),
       out_(nodes_),
       in_(nodes_),
+      fair_([this](const Passage& passage) { arrive(passage); }),
       late_until_(nodes_),
       doubts_(nodes_) {
     const PlatformFacts& facts = simgrid.facts();
@@ -274,12 +275,12 @@ void Network::run_small(Time until) {
     const std::vector<LinkChange>& changes = simgrid_.facts().changes;
     for (; small_changes_ < changes.size() && changes[small_changes_].at < until; ++small_changes_) {
         const LinkChange& change = changes[small_changes_];
-        fair_.run(change.at, passed_);
+        fair_.run(change.at);
         changed_[change.number] = change.bandwidth;
         const auto ours = fair_number_.find(change.number);
         if (ours != fair_number_.end()) fair_.set_bandwidth(ours->second, change.at, change.bandwidth);
     }
-    fair_.run(until, passed_);
+    fair_.run(until);
 }
 
 bool Network::behind(Time now) {
@@ -299,9 +300,7 @@ void Network::advance(Time until) {
     if (flows != never) sent = std::min(sent, flows + lookahead_);
     const Time settled = sent == never ? never : sent + ahead();
     if (small >= settled) return advance_flows(std::min(until, small));
-    passed_.clear();
     run_small(settled);
-    for (const Passage& passage : passed_) arrive(passage);
 }
 
 void Network::advance_flows(Time until) {

@@ -147,7 +147,6 @@ private:
     Ends in_;
     FairLinks fair_;
     std::map<std::uint32_t, std::uint32_t> fair_number_;  ///< SimGrid's numbers of links to those in `fair_`
-    std::vector<Passage> passed_;
     LinkLoad load_;
     std::size_t small_changes_ = 0;            ///< changes of links that the small messages have passed
     std::size_t load_changes_ = 0;             ///< that `load_` knows

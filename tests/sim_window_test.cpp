@@ -123,7 +123,7 @@ public:
             if (next == never && links_.empty()) break;
             if (links_.next() <= next) {  // one instant of the network
                 passed_.clear();
-                links_.run(links_.next() + Time(1), passed_);
+                links_.run(links_.next() + Time(1));
                 for (const Passage& passage : passed_) {
                     const Message& message = *passage.message;
                     events_.push({passage.ends, Kind::arrival, message.from, message.sequence, message.to,
@@ -272,7 +272,7 @@ private:
     Platform platform_;
     std::vector<Node> nodes_;
     std::priority_queue<Event> events_;
-    FairLinks links_;
+    FairLinks links_{[this](const Passage& passage) { passed_.push_back(passage); }};
     std::deque<Message> messages_;
     std::vector<Passage> passed_;
     Log log_;
