@@ -90,11 +90,11 @@ struct Context {
     WorkerId id;                   ///< the receiver has core == topology().cores
     Time clock{};                  ///< charged so far; stays zero where nothing is charged
     Time horizon = never;          ///< the earliest time at which anybody else on the node may act
-    Overheads costs{};             ///< what each operation is charged; all zero where nothing is charged
     void* backend_data = nullptr;  ///< the backend's own
     const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
-    TimeSheet times;               ///< of a worker
     Recorder* recorder = nullptr;  ///< who listens to the run, if anybody
+    Overheads costs{};             ///< what each operation is charged; all zero where nothing is charged
+    TimeSheet times;               ///< of a worker
 
     /// From `time` on this worker does `next`. Returns what it did before.
     Activity enter(Activity next, Time time) {

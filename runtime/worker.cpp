@@ -41,10 +41,10 @@ Worker::Worker(Node& node, CoreId core)
       node_(node),
       program_(node.program()),
       unit_(program_.unit()),
+      back_off_(node.schedule().stealing.back_off_min),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
-      outbox_(*this, node),
-      back_off_(node.schedule().stealing.back_off_min) {
+      outbox_(*this, node) {
     backend = node.receiver().backend;
     id = {node.id(), core};
     times.follow(node.reach());

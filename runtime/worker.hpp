@@ -162,24 +162,24 @@ private:
     bool gate_open_;
     bool polled_;
     bool shares_tokens_;
+    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
+    std::uint32_t failures_ = 0;    ///< rounds of looking in vain since the last task
     Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
     std::atomic<std::uint64_t> tasks_{0};
 
     Node& node_;
     Program& program_;
     Work unit_;
-    Random random_;
-    std::shared_ptr<void> model_data_;
-    std::unique_ptr<VictimPolicy> policy_;
-    RankedQueue ranked_;
-    Outbox outbox_;
-    Counters counters_;
+    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
     Time last_task_end_{};
     Time busy_{};
     Time back_off_{};
-    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
-    std::uint32_t failures_ = 0;    ///< rounds of looking in vain since the last task
-    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
+    Random random_;
+    std::unique_ptr<VictimPolicy> policy_;
+    std::shared_ptr<void> model_data_;
+    RankedQueue ranked_;
+    Outbox outbox_;
+    Counters counters_;
 
     // Written by others.
     alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way

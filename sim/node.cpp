@@ -25,13 +25,13 @@ MessageNote note_of(const Message& message) {
 SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
     : world_(world),
       lane_(world.lane_of(settings.id)),
+      workers_(settings.cores),
       settings_(settings),
       pace_(std::move(pace)),
       memory_(settings.memory_bandwidth) {}
 
 void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
     program_ = &program;
-    workers_.resize(settings_.cores);
     for (CoreId core = 0; core <= settings_.cores; ++core) {
         SimWorker& worker = core < settings_.cores ? workers_[core] : receiver_;
         worker.node = this;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "base/time.hpp"
@@ -134,29 +133,28 @@ private:
 
     World& world_;
     Lane& lane_;
-    NodeSettings settings_;
     runtime::NodeProgram* program_ = nullptr;
-    std::deque<SimWorker> workers_;
-    SimWorker receiver_;
     EventHeap events_;
     std::uint64_t next_event_ = 0;
     Time window_end_{};
+
+    SimWorker receiver_;
+    std::vector<SimWorker> workers_;  // does not grow: what is in it does not move
+    Time sender_free_{};
+    std::uint64_t messages_sent_ = 0;
+    CoreId finished_ = 0;          ///< workers that have left
+    CoreId idle_ = 0;              ///< workers that are parked or have finished
+    CoreId next_taken_ = 0;        ///< the core that the next message takes its time from
+    Message* received_ = nullptr;  ///< the receiver module's work; the first is being received
+    Message* last_received_ = nullptr;
+    std::vector<Message*> leaving_;  ///< sent in this window
+    NodeSettings settings_;
     Pace pace_;
     std::size_t stops_passed_ = 0;
-
-    CoreId finished_ = 0;    ///< workers that have left
-    CoreId idle_ = 0;        ///< workers that are parked or have finished
-    CoreId next_taken_ = 0;  ///< the core that the next message takes its time from
 
     MemoryBus memory_;
     std::uint64_t memory_round_ = 0;  ///< changes whenever the bus's next end does
     std::vector<void*> served_;
-
-    Time sender_free_{};
-    std::uint64_t messages_sent_ = 0;
-    std::vector<Message*> leaving_;  ///< sent in this window
-    Message* received_ = nullptr;    ///< the receiver module's work; the first is being received
-    Message* last_received_ = nullptr;
 };
 
 }  // namespace heddle::sim

@@ -48,6 +48,7 @@ Pace::Pace(const Platform& platform, NodeId node, double core_speed, std::uint64
             stops_.back().end = event.at;
         }
     }
+    steady_ = core_factors_.empty() && !task_noise_ && stops_.empty() && changes_.empty();
 }
 
 Time Pace::running_between_stops(Time time) const {

@@ -30,18 +30,18 @@ public:
     /// When `duration` of the node's own time is over, which stands still while the node has stopped. Never
     /// within a stop: what would end there is seen afterwards.
     Time after(Time begin, Time duration) const {
-        return stops_.empty() ? begin + duration : at(running(begin) + duration);
+        return steady_ || stops_.empty() ? begin + duration : at(running(begin) + duration);
     }
 
     /// The node's own time: how long it has not been stopped, up to `time`.
-    Time running(Time time) const { return stops_.empty() ? time : running_between_stops(time); }
+    Time running(Time time) const { return steady_ || stops_.empty() ? time : running_between_stops(time); }
 
     /// The time at which the node's own time is `running`; after the stop where there is one.
-    Time at(Time running) const { return stops_.empty() ? running : at_between_stops(running); }
+    Time at(Time running) const { return steady_ || stops_.empty() ? running : at_between_stops(running); }
 
     /// The next piece of work as it turns out: as much larger or smaller as the noise makes it.
     runtime::Work drawn(runtime::Work work) {
-        if (task_noise_) {
+        if (!steady_ && task_noise_) {
             const double factor = task_noise_->draw(random_);
             work.flops *= factor;
             work.bytes *= factor;
@@ -52,7 +52,7 @@ public:
     /// When a core that begins at `begin` has computed `flops`.
     Time computed(CoreId core, Time begin, double flops) const {
         const double seconds = flops / speed(core);
-        if (changes_.empty() && stops_.empty()) return begin + from_seconds(seconds);
+        if (steady_ || (changes_.empty() && stops_.empty())) return begin + from_seconds(seconds);
         return computed_with_changes(begin, seconds);
     }
 
@@ -73,13 +73,15 @@ private:
     };
 
     double speed(CoreId core) const {
-        return core_factors_.empty() ? core_speed_ : core_speed_ * core_factors_[core % core_factors_.size()];
+        return steady_ || core_factors_.empty() ? core_speed_
+                                                : core_speed_ * core_factors_[core % core_factors_.size()];
     }
     Time running_between_stops(Time time) const;
     Time at_between_stops(Time running) const;
     Time computed_with_changes(Time begin, double seconds) const;
 
     double core_speed_;
+    bool steady_ = false;  ///< none of what follows is there
     std::vector<double> core_factors_;
     Random random_;
     std::optional<Factors> task_noise_;

@@ -17,34 +17,36 @@ class SimNode;
 
 /// A worker, or the receiver of a node (which has no fiber), or the simulation's own thread of control (which
 /// has no node).
-struct SimWorker {
+///
+/// What every switch looks at comes first, in one line of the cache.
+struct alignas(64) SimWorker {
     boost::context::fiber fiber;  ///< where it goes on; empty while it runs
-    FiberNotes notes;
     runtime::Context* context = nullptr;
     SimNode* node = nullptr;
     bool parked = false;
     bool waking = false;  ///< unparked, but not yet back
     bool permit = false;
     bool finished = false;
-    std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
     std::uint32_t passed_over = 0;    ///< pauses without effect since it went on
     Time since{};                     ///< when it went on
     Time debt{};                      ///< taken from its core by messages, still to be paid
-    Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
     const void* hot = nullptr;        ///< Context::hot
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
+    Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
+    std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
+    [[no_unique_address]] FiberNotes notes;
 };
 
 /// A message from the moment it is sent until it is delivered.
-struct Message {
+struct alignas(64) Message {
     runtime::Bytes bytes;
-    runtime::Enclosure enclosure;
     NodeId from = 0;
     NodeId to = 0;
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
-    Time departure{};            ///< from the node's sender module
     Time arrival{};              ///< at its destination, once it is known
     Message* next = nullptr;     ///< another one that waits for the same, in a list
+    Time departure{};            ///< from the node's sender module
+    runtime::Enclosure enclosure;
 
     std::uint64_t size() const { return bytes.size() + enclosure.size(); }
 };
