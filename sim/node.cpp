@@ -294,11 +294,12 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     if (!world_.single_module) take_from_core(settings_.costs.message_send);
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
-    message.enclosure = std::move(enclosure);
+    message.encloses = enclosure.size() > 0 || enclosure.body;
+    if (message.encloses) message.enclosure = std::move(enclosure);
     message.from = settings_.id;
     message.to = to;
     message.sequence = messages_sent_++;
-    message.departure = sender_free_;
+    message.time = sender_free_;
     if (sender_free_ == never) return;  // the node stops before it could be sent
     leaving_.push_back(&message);
     if (caller.recorder)
@@ -309,7 +310,7 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
 }
 
 void SimNode::hand_over() {
-    for (Message* message : leaving_) world_.network.send(message->departure, *message);
+    for (Message* message : leaving_) world_.network.send(message->time, *message);
     leaving_.clear();
 }
 
@@ -342,7 +343,7 @@ void SimNode::memory_served(const Event& event) {
 void SimNode::arrive(Message* messages) {
     for (Message* message = messages; message;) {
         Message* const next = std::exchange(message->next, nullptr);
-        events_.push({message->arrival, EventKind::arrival, message->from, message->sequence, message});
+        events_.push({message->time, EventKind::arrival, message->from, message->sequence, message});
         message = next;
     }
 }
@@ -408,15 +409,17 @@ void SimNode::deliver(Time now) {
 
 /// Runs the message's handlers in the receiver's context, from `now` on.
 void SimNode::hand_to_program(Message& message, Time now) {
-    const MessageNote note = note_of(message);  // its body is given away
+    Recorder* const recorder = receiver_.context->recorder;
+    const MessageNote note = recorder ? note_of(message) : MessageNote{};  // its body is given away
     Context& receiver = *receiver_.context;
     receiver.clock = now;
     receiver.horizon = never;  // a handler runs in one go
-    runtime::Body body = std::move(message.enclosure.body);
+    runtime::Body body;
+    if (message.encloses) body = std::move(message.enclosure.body);
     // The sender may keep its own, and be at work in another thread.
     if (body) body = std::make_shared<runtime::Bytes>(*body);
     program_->deliver(message.from, message.bytes, std::move(body));
-    if (receiver.recorder) receiver.recorder->delivered(note, receiver.clock);
+    if (recorder) recorder->delivered(note, receiver.clock);
     lane_.mailroom.give_back(message);
 }
 

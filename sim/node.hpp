@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -30,7 +31,7 @@ public:
     void give_back(Message& message) {
         --on_way_;
         message.bytes = {};
-        message.enclosure = {};
+        if (std::exchange(message.encloses, false)) message.enclosure = {};
         spare_.push_back(&message);
     }
     /// Messages that were taken here, less those that were given back here.

@@ -123,7 +123,7 @@ void Simulation::insert_arrivals() {
     for (const Arrival& arrival : world_.network.known()) {
         HEDDLE_ASSERT(arrival.time >= next_arrival_);
         Message& message = *arrival.message;
-        message.arrival = arrival.time;
+        message.time = arrival.time;
         message.next = std::exchange(inboxes_[arrival.to], &message);
         agenda_.note(arrival.to, arrival.time);
     }

@@ -43,12 +43,12 @@ struct alignas(64) Message {
     NodeId from = 0;
     NodeId to = 0;
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
-    Time arrival{};              ///< at its destination, once it is known
+    Time time{};                 ///< of its departure from the sender module; later of its arrival
     Message* next = nullptr;     ///< another one that waits for the same, in a list
-    Time departure{};            ///< from the node's sender module
+    bool encloses = false;       ///< most do not, and what follows is not looked at
     runtime::Enclosure enclosure;
 
-    std::uint64_t size() const { return bytes.size() + enclosure.size(); }
+    std::uint64_t size() const { return bytes.size() + (encloses ? enclosure.size() : 0); }
 };
 
 /// Switches between the workers of a lane's nodes and the lane's own thread of control, which advances them.
