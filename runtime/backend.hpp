@@ -93,14 +93,20 @@ struct Context {
     void* backend_data = nullptr;  ///< the backend's own
     const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
     Recorder* recorder = nullptr;  ///< who listens to the run, if anybody
-    Overheads costs{};             ///< what each operation is charged; all zero where nothing is charged
-    TimeSheet times;               ///< of a worker
+    /// Where this thread of control has a small stack: a task that would begin below this address must ask
+    /// for a larger one. Null on a large one.
+    const void* stack_floor = nullptr;
+    Overheads costs{};  ///< what each operation is charged; all zero where nothing is charged
+    TimeSheet times;    ///< of a worker
 
     /// From `time` on this worker does `next`. Returns what it did before.
     Activity enter(Activity next, Time time) {
         if (recorder) recorder->entered(id, next, time);
         return times.enter(next, time);
     }
+
+    /// Whether the caller is so deep in a small stack that no task may begin on it.
+    bool below_floor() const { return stack_floor && __builtin_frame_address(0) < stack_floor; }
 
     /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
     void charge(Time cost);
@@ -151,6 +157,11 @@ public:
     /// thread of control.
     virtual void work(CoreId core) = 0;
 
+    /// Whether everything that runs on its workers, from a task's beginning to where it runs another, needs
+    /// no more than 4 KiB of stack. Then a small stack will do, and a task asks before it begins whether
+    /// enough of it is left (Context::stack_floor).
+    virtual bool shallow() const { return false; }
+
     /// One message has arrived. Called for one message at a time on a node, but at the same time as its
     /// workers run. Never blocks: of the seam's operations it may use now, charge, unpark and send only.
     /// `body` is what was enclosed: the node's own from now on, nobody else holds it.
@@ -194,6 +205,10 @@ public:
     /// the work is only declared: a real core is then kept busy for as long as a core of the platform would
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
+
+    /// Runs `code` on a large stack of the caller's, for one whose stack is small. What it throws comes out
+    /// here.
+    virtual void on_large_stack(Context& /*context*/, const std::function<void()>& code) { code(); }
 
     /// Sends a message to another node (never to the caller's own). May hold a worker back while too much is
     /// under way there; in a handler it does not block. Messages from one context

@@ -37,6 +37,10 @@ public:
     /// Runs once on every worker of the node, as that worker's first task.
     virtual void begin(Worker& worker) = 0;
 
+    /// Whether no task, from its beginning to where it runs or joins another, nor `begin`, needs more than
+    /// 4 KiB of stack; and all its tasks can travel. Many such workers can be simulated faster.
+    virtual bool shallow() const { return false; }
+
     /// True where tasks were placed on a worker of this node whose data are not all here: such a worker
     /// waits, and is not idle. Asked before a worker rests.
     virtual bool expects_data(CoreId /*core*/) const { return false; }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "runtime/node.hpp"
@@ -73,7 +74,9 @@ bool Worker::pop_slow(Slot* slot) {
     if (deque_.asked()) serve_request(slot);
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
         count_task();
-        return true;
+        if (!below_floor()) return true;
+        backend->on_large_stack(*this, [&] { run_above(slot); });
+        return false;
     }
     if (slot->type->detached()) {
         wait_until_copied(slot);
@@ -82,6 +85,17 @@ bool Worker::pop_slow(Slot* slot) {
     }
     deque_.release(slot);
     return false;
+}
+
+/// Runs a popped task and leaves its result in its slot. What it forks is written over the slot, and a result
+/// may be made in its place from the beginning, so both are elsewhere meanwhile.
+void Worker::run_above(Slot* slot) {
+    const TaskType& type = *slot->type;
+    HEDDLE_ASSERT(type.travels());  // of a shallow program
+    alignas(16) std::byte payload[payload_bytes];
+    std::memcpy(payload, slot->payload, type.arguments_bytes());
+    type.run()(*this, slot, payload);
+    if (!type.detached()) std::memcpy(slot->payload, payload, type.result_bytes());
 }
 
 void Worker::work_slow(std::uint64_t units) {

@@ -125,6 +125,7 @@ private:
 
     void push_slow(Slot* head);
     bool pop_slow(Slot* slot);
+    void run_above(Slot* slot);
     void work_slow(std::uint64_t units);
     void compute_now(Work cost, const std::function<void()>& code);
     void serve_request(const Slot* head);

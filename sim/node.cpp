@@ -30,8 +30,9 @@ SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
       pace_(std::move(pace)),
       memory_(settings.memory_bandwidth) {}
 
-void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
+void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks, bool small) {
     program_ = &program;
+    stacks_ = &stacks;
     for (CoreId core = 0; core <= settings_.cores; ++core) {
         SimWorker& worker = core < settings_.cores ? workers_[core] : receiver_;
         worker.node = this;
@@ -44,8 +45,12 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
     Switchboard& switchboard = lane_.switchboard;
     for (CoreId core = 0; core < settings_.cores; ++core) {
         SimWorker& worker = workers_[core];
+        const GivenStack stack{small ? stacks.next_small() : stacks.next_large()};
+        if (small)
+            worker.context->stack_floor =
+                static_cast<const char*>(stack.stack.sp) - stack.stack.size + Stacks::reserve;
         worker.fiber =
-            context::fiber(std::allocator_arg, worker.notes.noted(stacks.allocator()),
+            context::fiber(std::allocator_arg, worker.notes.noted(stack),
                            [this, &switchboard, &worker, core](context::fiber&& caller) {
                                switchboard.entered(worker, std::move(caller));
                                try {
@@ -286,6 +291,26 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     memory_.begin(pace_.running(clock), work.bytes, &worker);
     begin_memory_round();
     leave(worker);
+}
+
+void SimNode::on_large_stack(SimWorker& worker, const std::function<void()>& code) {
+    if (worker.large.sp == nullptr) worker.large = stacks_->next_large();
+    const void* const floor = std::exchange(worker.context->stack_floor, nullptr);
+    std::exception_ptr failure;
+    context::fiber fiber(std::allocator_arg, GivenStack{worker.large}, [&](context::fiber&& caller) {
+        worker.below = std::move(caller);
+        try {
+            code();
+        } catch (const context::detail::forced_unwind&) {
+            throw;
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        return std::move(worker.below);
+    });
+    fiber = std::move(fiber).resume();
+    worker.context->stack_floor = floor;
+    if (failure) std::rethrow_exception(failure);
 }
 
 void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {

@@ -62,6 +62,13 @@ double mean_factor(const Platform& platform, NodeId node) {
 /// More lanes than threads, so that a thread that has done its share early finds another.
 constexpr std::size_t lanes_per_thread = 4;
 
+/// The sanitizers follow a worker on one stack only, and their frames are large.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool small_stacks_work = false;
+#else
+constexpr bool small_stacks_work = true;
+#endif
+
 SimWorker& worker_of(const Context& context) {
     return *static_cast<SimWorker*>(context.backend_data);
 }
@@ -141,7 +148,6 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     State& state = *state_;
     HEDDLE_ASSERT(!state.world);  // a backend runs once
     const Platform& platform = state.platform;
-    state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     World& world =
         state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
                             state.options.messages_compete_for_cores, state.options.single_module,
@@ -155,11 +161,17 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, costs};
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
-            node.start(*this, make_node(id), *state.stacks);
+            runtime::NodeProgram& program = make_node(id);
+            const bool small = small_stacks_work && program.shallow();
+            if (!state.stacks)
+                state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores,
+                                     state.options.stack_bytes, small);
+            node.start(*this, program, *state.stacks, small);
         }
         heap.move_to_huge_pages();
         Simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(), state.elapsed)
             .run();
+        HEDDLE_ASSERT(state.stacks->small_ones_held());  // or a program is not as shallow as it says
     } catch (...) {
         for (SimNode& node : state.nodes) node.abandon();
         throw;
@@ -201,6 +213,11 @@ bool SimBackend::polled() const {
 bool SimBackend::poll(Context& context) {
     SimWorker& worker = worker_of(context);
     return worker.node->poll(worker);
+}
+
+void SimBackend::on_large_stack(Context& context, const std::function<void()>& code) {
+    SimWorker& worker = worker_of(context);
+    worker.node->on_large_stack(worker, code);
 }
 
 Time SimBackend::elapsed() const {

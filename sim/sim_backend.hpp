@@ -68,6 +68,7 @@ public:
               runtime::Enclosure enclosure = {}) override;
     bool polled() const override;
     bool poll(runtime::Context& context) override;
+    void on_large_stack(runtime::Context& context, const std::function<void()>& code) override;
     Time elapsed() const override;
 
 private:

@@ -1,7 +1,8 @@
 // Stacks of workers: one reservation of address space for all, committed as it is touched, with a guard page
-// below each stack. Switches nothing.
+// below each stack; and small ones that lie close together. Switches nothing.
 #pragma once
 
+#include <atomic>
 #include <boost/context/stack_context.hpp>
 #include <boost/context/stack_traits.hpp>
 #include <cstddef>
@@ -11,31 +12,54 @@ namespace heddle::sim {
 
 class Stacks {
 public:
-    /// Room for `count` stacks. Throws Error where there is no address space.
-    Stacks(std::uint64_t count, std::uint64_t stack_bytes);
+    /// Room for `count` stacks of `stack_bytes`, with a guard page below each, and if `small` for as many
+    /// small ones. Throws Error where there is no address space.
+    Stacks(std::uint64_t count, std::uint64_t stack_bytes, bool small);
     ~Stacks();
     Stacks(const Stacks&) = delete;
     Stacks& operator=(const Stacks&) = delete;
 
-    /// For Boost.Context: hands out one stack after the other; they are freed together.
-    struct Allocator {
-        using traits_type = boost::context::stack_traits;
+    /// A small stack, and how much of it must be free where a task begins: what a task may need (see
+    /// runtime::NodeProgram::shallow) and what the scheduler needs where it throws.
+    static constexpr std::size_t small_bytes = 20U << 10;
+    static constexpr std::size_t reserve = 8U << 10;
 
-        Stacks* stacks;
+    /// One after the other; they are freed together. Large ones may be taken by several threads at once.
+    boost::context::stack_context next_large();
+    boost::context::stack_context next_small();
 
-        boost::context::stack_context allocate() const { return stacks->next(); }
-        void deallocate(boost::context::stack_context& /*stack*/) const {}
-    };
-    Allocator allocator() { return {this}; }
+    /// False where somebody has written below a small stack.
+    bool small_ones_held() const;
 
 private:
-    boost::context::stack_context next();
+    /// Small stacks lie close together, in huge pages: a thousand nodes use more pages than a processor knows
+    /// by heart. The odd number of lines between them keeps their tops out of one another's cache sets.
+    static constexpr std::size_t small_distance = small_bytes + 21 * std::size_t{64};
+
+    char* reserve_memory(std::size_t bytes) const;
+    std::uint64_t* mark_below(std::uint64_t small_stack) const {
+        return reinterpret_cast<std::uint64_t*>(small_ + small_stack * small_distance);
+    }
 
     std::uint64_t count_;
     std::size_t stack_bytes_;
+    std::size_t page_;
+    std::size_t guard_;  ///< bytes below each large stack
     std::size_t distance_;
-    std::uint64_t used_ = 0;
-    char* begin_ = nullptr;
+    std::atomic<std::uint64_t> large_used_{0};
+    std::uint64_t small_used_ = 0;
+    char* large_ = nullptr;
+    char* small_ = nullptr;
+};
+
+/// For Boost.Context: a stack that somebody else frees.
+struct GivenStack {
+    using traits_type = boost::context::stack_traits;
+
+    boost::context::stack_context stack;
+
+    boost::context::stack_context allocate() const { return stack; }
+    void deallocate(boost::context::stack_context& /*stack*/) const {}
 };
 
 }  // namespace heddle::sim

@@ -34,6 +34,8 @@ struct alignas(64) SimWorker {
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
     Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
     std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
+    boost::context::stack_context large{};  ///< once it has needed one beside its small one
+    boost::context::fiber below;            ///< its small stack, while it is on the large one
     [[no_unique_address]] FiberNotes notes;
 };
 
@@ -110,6 +112,7 @@ public:
         if (worker.fiber) {
             worker.notes.before_resume();
             worker.fiber = {};
+            worker.below = {};
             worker.notes.after_resume();
         }
         worker.finished = true;

@@ -108,6 +108,8 @@ public:
     explicit UtsProgram(const UtsSettings& settings) : settings_(settings) {}
 
     const UtsSettings& settings() const { return settings_; }
+    /// The sequential search is as deep as the tree.
+    bool shallow() const override { return settings_.cutoff == never_cut; }
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
     void root(Strand strand) override { answer_ = answer_of(strand.call<Uts>(settings_.tree.root())); }
     runtime::Answer answer() const override { return answer_; }
