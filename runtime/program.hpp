@@ -38,7 +38,8 @@ public:
     virtual void begin(Worker& worker) = 0;
 
     /// Whether no task, from its beginning to where it runs or joins another, nor `begin`, needs more than
-    /// 4 KiB of stack; and all its tasks can travel. Many such workers can be simulated faster.
+    /// 4 KiB of stack; and all its tasks can travel. Then a backend with very many workers may
+    /// give them small stacks, which is faster.
     virtual bool shallow() const { return false; }
 
     /// True where tasks were placed on a worker of this node whose data are not all here: such a worker
