@@ -215,6 +215,9 @@ public:
     /// to one node arrive in order where they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 
+    /// An empty buffer for a message, which may have room already: that of a message which is done with.
+    virtual Bytes buffer(Context& /*context*/) { return {}; }
+
     /// True where nobody delivers messages but workers that call `poll`, between tasks, or are held back in
     /// `send`.
     virtual bool polled() const { return false; }

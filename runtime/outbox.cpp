@@ -60,7 +60,7 @@ std::vector<Outbox::Gathering>::iterator Outbox::gathering_for(NodeId to) {
 
 Outbox::Gathering Outbox::take_gathering(NodeId to) {
     const auto found = gathering_for(to);
-    if (found == open_.end()) return {to, {}};
+    if (found == open_.end()) return {to, context_.backend->buffer(context_)};
     Gathering gathering = std::move(*found);
     open_.erase(found);
     return gathering;
@@ -94,7 +94,7 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
     }
     // Whoever got something last is flushed first, and stands at the end.
     if (const auto found = gathering_for(to); found == open_.end()) {
-        open_.push_back({to, {}});
+        open_.push_back({to, context_.backend->buffer(context_)});
     } else if (found + 1 != open_.end()) {
         std::rotate(found, found + 1, open_.end());
     }

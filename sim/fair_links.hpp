@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -100,7 +99,8 @@ private:
         std::uint32_t link = 0;
         std::uint32_t round = 0;
         bool operator>(const End& other) const {
-            return std::tie(time, link, round) > std::tie(other.time, other.link, other.round);
+            if (time != other.time) return time > other.time;
+            return link != other.link ? link > other.link : round > other.round;
         }
     };
     /// Messages begin in this order.
@@ -110,7 +110,8 @@ private:
         std::uint32_t place = 0;  ///< in `soon_`
         std::uint64_t sequence = 0;
         bool operator<(const Start& other) const {
-            return std::tie(time, from, sequence) < std::tie(other.time, other.from, other.sequence);
+            if (time != other.time) return time < other.time;
+            return from != other.from ? from < other.from : sequence < other.sequence;
         }
     };
     static bool later(const Stream& a, const Stream& b);

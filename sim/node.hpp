@@ -30,16 +30,33 @@ public:
     }
     void give_back(Message& message) {
         --on_way_;
+        keep(std::move(message.bytes));
         message.bytes = {};
         if (std::exchange(message.encloses, false)) message.enclosure = {};
         spare_.push_back(&message);
+    }
+    runtime::Bytes buffer() {
+        if (buffers_.empty()) return {};
+        runtime::Bytes buffer = std::move(buffers_.back());
+        buffers_.pop_back();
+        return buffer;
     }
     /// Messages that were taken here, less those that were given back here.
     std::int64_t on_way() const { return on_way_; }
 
 private:
+    /// Where thousands of messages are under way, the allocator would be asked for each anew.
+    void keep(runtime::Bytes&& buffer) {
+        constexpr std::size_t bytes_max = 256;
+        constexpr std::size_t buffers_max = 1U << 14;
+        if (buffer.capacity() == 0 || buffer.capacity() > bytes_max || buffers_.size() == buffers_max) return;
+        buffer.clear();
+        buffers_.push_back(std::move(buffer));
+    }
+
     std::deque<Message> messages_;
     std::vector<Message*> spare_;
+    std::vector<runtime::Bytes> buffers_;  ///< of messages that were given back
     std::int64_t on_way_ = 0;
 };
 
@@ -108,6 +125,7 @@ public:
     bool poll(SimWorker& worker);
     void on_large_stack(SimWorker& worker, const std::function<void()>& code);
     void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
+    runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 
 private:
     Event event(Time time, EventKind kind, void* subject) {

@@ -206,6 +206,10 @@ void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runti
     worker_of(context).node->send(context, to, std::move(message), std::move(enclosure));
 }
 
+runtime::Bytes SimBackend::buffer(Context& context) {
+    return worker_of(context).node->buffer();
+}
+
 bool SimBackend::polled() const {
     return state_->options.single_module;
 }

@@ -66,6 +66,7 @@ public:
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
+    runtime::Bytes buffer(runtime::Context& context) override;
     bool polled() const override;
     bool poll(runtime::Context& context) override;
     void on_large_stack(runtime::Context& context, const std::function<void()>& code) override;
