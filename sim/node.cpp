@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -92,7 +93,7 @@ namespace {
 /// Fetches `lines` lines of 64 bytes.
 void fetch(const void* memory, int lines) {
     const char* at = static_cast<const char*>(memory);
-    for (int i = 0; i < lines; ++i) __builtin_prefetch(at + 64 * i, 1);
+    for (int i = 0; i < lines; ++i) __builtin_prefetch(at + std::ptrdiff_t{64} * i, 1);
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ struct alignas(64) Message {
 
 /// Switches between the workers of a lane's nodes and the lane's own thread of control, which advances them.
 class Switchboard {
+    SimWorker main_;  // first, as it begins a line of the cache
+
 public:
     SimWorker& main() { return main_; }
 
@@ -124,7 +126,6 @@ public:
     std::exception_ptr failure;  ///< what came out of a worker
 
 private:
-    SimWorker main_;
     SimWorker* leaving_ = nullptr;  ///< who switched last
     bool abandoning_ = false;
 };
