@@ -81,7 +81,7 @@ private:
     Time computed_with_changes(Time begin, double seconds) const;
 
     double core_speed_;
-    bool steady_ = false;  ///< none of what follows is there
+    bool steady_ = false;  ///< none of what follows is there; asked first, as it lies beside the speed
     std::vector<double> core_factors_;
     Random random_;
     std::optional<Factors> task_noise_;

@@ -148,6 +148,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     State& state = *state_;
     HEDDLE_ASSERT(!state.world);  // a backend runs once
     const Platform& platform = state.platform;
+    state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     World& world =
         state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
                             state.options.messages_compete_for_cores, state.options.single_module,
@@ -162,10 +163,9 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);
-            const bool small = small_stacks_work && program.shallow();
-            if (!state.stacks)
-                state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores,
-                                     state.options.stack_bytes, small);
+            // What else runs on a worker's stack may be deep: handlers where workers poll, and who listens.
+            const bool small = small_stacks_work && program.shallow() && !state.options.single_module &&
+                               !program.context(0).recorder;
             node.start(*this, program, *state.stacks, small);
         }
         heap.move_to_huge_pages();

@@ -26,7 +26,7 @@ constexpr std::uint64_t mark = 0x6c656464696e6821;
 
 }  // namespace
 
-Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes, bool small)
+Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes)
     : count_(count), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
     if (stack_bytes < smallest) {
         throw Error(fmt::format("stacks of {} bytes", stack_bytes), "a worker needs at least 16 KiB");
@@ -38,7 +38,6 @@ Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes, bool small)
     large_ = reserve_memory(count * distance_);
     // A huge page would commit two megabytes for every worker.
     ::madvise(large_, count * distance_, MADV_NOHUGEPAGE);
-    if (!small) return;
     const std::size_t bytes = count * small_distance;
     small_ = reserve_memory(bytes);
     ::madvise(small_, bytes, bytes <= huge_bytes_max ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

@@ -12,9 +12,9 @@ namespace heddle::sim {
 
 class Stacks {
 public:
-    /// Room for `count` stacks of `stack_bytes`, with a guard page below each, and if `small` for as many
-    /// small ones. Throws Error where there is no address space.
-    Stacks(std::uint64_t count, std::uint64_t stack_bytes, bool small);
+    /// Room for `count` stacks of `stack_bytes`, with a guard page below each, and for as many small ones.
+    /// Throws Error where there is no address space.
+    Stacks(std::uint64_t count, std::uint64_t stack_bytes);
     ~Stacks();
     Stacks(const Stacks&) = delete;
     Stacks& operator=(const Stacks&) = delete;
