@@ -20,7 +20,8 @@ void RunReach::raise(Time time) {
 }
 
 // Invariant: `times_` covers [0, settled_), `changes_` the rest up to since_, and since then it is
-// `current_`. What is settled lies before the end of the run, whenever that will be.
+// `current_`. Within a task there are no changes, and `times_` covers [0, since_). What is settled lies
+// before the end of the run, whenever that will be.
 void TimeSheet::remember(Time now) {
     if (now > since_) changes_.push_back({current_, now});
     since_ = now;
@@ -45,9 +46,9 @@ void TimeSheet::settle(Time time) {
 }
 
 ActivityTimes TimeSheet::until(Time end) const {
-    HEDDLE_ASSERT(end >= settled_);
+    Time begin = in_task_ ? since_ : settled_;
+    HEDDLE_ASSERT(end >= begin);
     ActivityTimes times = times_;
-    Time begin = settled_;
     const auto add = [&](Activity activity, Time until) {
         until = std::clamp(until, begin, end);
         times[activity] += until - begin;

@@ -77,7 +77,7 @@ public:
         const Activity before = current_;
         if (in_task_) [[likely]] {
             times_[before] += now - since_;
-            since_ = settled_ = now;
+            since_ = now;
         } else {
             remember(now);
         }
@@ -88,7 +88,10 @@ public:
     /// A task is on the worker's stack, so the run lasts at least until it ends. From `begin_task` to
     /// `end_task`, the outermost ones, nothing need be remembered.
     void begin_task();
-    void end_task() { in_task_ = false; }
+    void end_task() {
+        in_task_ = false;
+        settled_ = since_;
+    }
 
     /// Times in [0, end). The sum is `end`, exactly. `end` is not before the end of the worker's last task,
     /// nor before what `reach` says.
@@ -107,9 +110,10 @@ private:
 
     Activity current_ = Activity::idle;
     bool in_task_ = false;
-    Time since_{};    ///< when `current_` began
-    Time settled_{};  ///< how far `times_` goes
+    Time since_{};  ///< when `current_` began
     ActivityTimes times_;
+    // Of no interest within a task.
+    Time settled_{};               ///< how far `times_` goes; within a task to `since_`
     std::vector<Change> changes_;  ///< from `settled_` to `since_`, without gaps; none in a task
     std::size_t many_ = 4;         ///< so many changes, and it is worth looking how far the run reaches
     const RunReach* reach_ = nullptr;

@@ -34,6 +34,9 @@ struct Overheads {
     static Overheads defaults();
 };
 
+/// Where nothing is charged.
+inline constexpr Overheads no_overheads{};
+
 /// How the nodes are connected.
 struct Network {
     enum class Topology : std::uint8_t { star, fat_tree, torus, dragonfly };

@@ -212,7 +212,7 @@ void PlacedGraphProgram::arrive(const Caller& caller, const PlacedGraph::Deliver
 }
 
 void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
-    caller.context.charge(caller.context.costs.sync);
+    caller.context.charge(caller.context.costs->sync);
     // Where one signal is missing it is this one.
     auto& missing = missing_[plan_.local(task)];
     if (missing.load(std::memory_order_acquire) != 1 && missing.fetch_sub(1, std::memory_order_acq_rel) != 1)

@@ -85,19 +85,23 @@ struct Topology {
 
 /// One thread of control of a node: a worker, or the module that delivers messages (the receiver). The
 /// backend owns `clock` and `horizon`; the scheduler adds its costs through `charge`.
-struct Context {
+///
+/// What every operation looks at comes first, in two lines of the cache (a simulation has thousands of
+/// these); the second is the time sheet's.
+struct alignas(64) Context {
     Backend* backend = nullptr;
     WorkerId id;                   ///< the receiver has core == topology().cores
     Time clock{};                  ///< charged so far; stays zero where nothing is charged
     Time horizon = never;          ///< the earliest time at which anybody else on the node may act
     void* backend_data = nullptr;  ///< the backend's own
-    const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
+    /// What each operation is charged. Shared by all that are charged the same.
+    const Overheads* costs = &no_overheads;
     Recorder* recorder = nullptr;  ///< who listens to the run, if anybody
     /// Where this thread of control has a small stack: a task that would begin below this address must ask
     /// for a larger one. Null on a large one.
     const void* stack_floor = nullptr;
-    Overheads costs{};  ///< what each operation is charged; all zero where nothing is charged
-    TimeSheet times;    ///< of a worker
+    const void* hot = nullptr;  ///< memory that it will look at first when it goes on; a hint
+    TimeSheet times;            ///< of a worker
 
     /// From `time` on this worker does `next`. Returns what it did before.
     Activity enter(Activity next, Time time) {

@@ -46,7 +46,9 @@ public:
 
     Slot* base() const { return base_; }
     Slot* slot(std::uint32_t index) const { return base_ + index; }
-    std::uint32_t index(const Slot* slot) const { return static_cast<std::uint32_t>(slot - base_); }
+    std::uint32_t index(const Slot* slot) const {
+        return static_cast<std::uint32_t>(capacity_ - (end_ - slot));
+    }
     std::uint32_t capacity() const { return capacity_; }
 
     // The owner's gates: one comparison each on the fast path.
@@ -102,20 +104,20 @@ private:
     void open_gates();
     void close_gates();
 
+    // Written by thieves when they take.
+    alignas(64) std::atomic<std::uint64_t> ends_{0};
+    Slot* base_ = nullptr;
+
     // Written by thieves when they ask, read by the owner at every operation.
     alignas(64) std::atomic<Slot*> fork_limit_;
     std::atomic<Slot*> join_limit_;
     std::atomic<bool> asked_{false};
 
-    // The owner's own.
-    alignas(64) Slot* base_ = nullptr;
-    Slot* end_ = nullptr;
+    // The owner's own. A worker puts its own beside them (see Worker::deque_).
+    alignas(64) Slot* end_ = nullptr;
     std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
     std::uint32_t capacity_ = 0;
     bool gate_open_ = true;
-
-    // Written by thieves when they take.
-    alignas(64) std::atomic<std::uint64_t> ends_{0};
 };
 
 }  // namespace heddle::runtime

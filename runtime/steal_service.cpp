@@ -178,7 +178,7 @@ void StealService::ask_workers() {
 
 void StealService::on_request(NodeId thief, Request request) {
     Outbox& outbox = node_.receiver_outbox();
-    node_.receiver().charge(node_.receiver().costs.steal_attempt);
+    node_.receiver().charge(node_.receiver().costs->steal_attempt);
     if (give(outbox, thief, request.core) != 0) return;
     if (!request.lifeline) {
         outbox.post(thief, refusal_handler, bytes_of(request.core));

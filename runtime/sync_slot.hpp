@@ -39,7 +39,7 @@ public:
     /// `signals` of the missing ones have come, on `node`, the slot's own. Throws Error where fewer are
     /// missing.
     void signal(Node& node, Context& caller, std::uint32_t signals = 1) {
-        caller.charge(caller.costs.sync);
+        caller.charge(caller.costs->sync);
         std::uint32_t missing = missing_.load(std::memory_order_relaxed);
         bool last = false;
         do {

@@ -22,7 +22,7 @@ struct LooseTask {
     alignas(16) std::byte payload[payload_bytes];
 };
 
-/// For any context of the node. Each operation charges its caller `costs.token`, and where operations are
+/// For any context of the node. Each operation charges its caller `costs->token`, and where operations are
 /// charged it waits for its turn: one operation at a time.
 class TokenDeque {
 public:
@@ -36,7 +36,7 @@ public:
 
 private:
     void take_turn(Context& caller) {
-        if (caller.costs.token != Time::zero()) caller.charge_in_turn(caller.costs.token, free_);
+        if (caller.costs->token != Time::zero()) caller.charge_in_turn(caller.costs->token, free_);
     }
 
     std::atomic<std::uint32_t> size_{0};

@@ -22,6 +22,8 @@ constexpr std::uint64_t taken_by(CoreId core) {
     return std::uint64_t{core} + 2;
 }
 
+const std::function<void()> nothing = [] {};
+
 /// Beyond this many tasks on one stack a waiting worker begins only what others count on it to begin.
 constexpr std::uint32_t deep = 256;
 
@@ -39,9 +41,10 @@ Worker::Worker(Node& node, CoreId core)
       gate_open_(node.receiver().backend->gate_open()),
       polled_(node.receiver().backend->polled()),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
+      unit_(node.program().unit()),
+      reach_(node.reach()),
       node_(node),
       program_(node.program()),
-      unit_(program_.unit()),
       back_off_(node.schedule().stealing.back_off_min),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
@@ -58,24 +61,26 @@ Worker::~Worker() = default;
 
 void Worker::push_slow(Slot* head) {
     hot = head;
-    charge(costs.fork);
-    if (deque_.index(head) >= deque_.capacity()) {
-        throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core,
-                                id.node, deque_.capacity()),
-                    "raise schedule.deque_slots, or let the program fork less before it joins");
-    }
+    charge(costs->fork);
+    if (deque_.index(head) >= deque_.capacity()) refuse_push();
     if (deque_.asked()) serve_request(head + 1);
+}
+
+void Worker::refuse_push() const {
+    throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core, id.node,
+                            deque_.capacity()),
+                "raise schedule.deque_slots, or let the program fork less before it joins");
 }
 
 bool Worker::pop_slow(Slot* slot) {
     hot = slot;
-    charge(costs.join);
+    charge(costs->join);
     if (!slot->type->detached()) poll();
     if (deque_.asked()) serve_request(slot);
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
         count_task();
         if (!below_floor()) return true;
-        backend->on_large_stack(*this, [&] { run_above(slot); });
+        run_on_large_stack(slot);
         return false;
     }
     if (slot->type->detached()) {
@@ -85,6 +90,10 @@ bool Worker::pop_slow(Slot* slot) {
     }
     deque_.release(slot);
     return false;
+}
+
+void Worker::run_on_large_stack(Slot* slot) {
+    backend->on_large_stack(*this, [&] { run_above(slot); });
 }
 
 /// Runs a popped task and leaves its result in its slot. What it forks is written over the slot, and a result
@@ -99,7 +108,6 @@ void Worker::run_above(Slot* slot) {
 }
 
 void Worker::work_slow(std::uint64_t units) {
-    static const std::function<void()> nothing = [] {};
     const auto n = static_cast<double>(units);
     compute_now({unit_.flops * n, unit_.bytes * n}, nothing);
 }
@@ -115,7 +123,7 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
     if (before == Activity::working) return;
     const Time end = backend->now(*this);
     enter(before, end);
-    node_.reach().note(end);  // the task ends later
+    reach_.note(end);  // the task ends later
 }
 
 void Worker::serve_request(const Slot* head) {
@@ -151,7 +159,7 @@ void Worker::wait_for(Slot* slot) {
 // -------------------------------------------------------------------------------------------
 
 void Worker::poll_now() {
-    charge(costs.poll);
+    charge(costs->poll);
     backend->poll(*this);
 }
 
@@ -222,7 +230,7 @@ bool Worker::run_ready(Slot* head) {
     const auto task = node_.ready().take();
     if (task) {
         begin_task();
-        charge(costs.token);
+        charge(costs->token);
         count_task();
         execute(*task->type, head, task->payload);
         end_task();
@@ -237,7 +245,7 @@ bool Worker::run_token(Slot* head) {
     const auto token = node_.tokens().take();
     if (token) {
         begin_task();
-        charge(costs.token);
+        charge(costs->token);
         count_task();
         execute(*token->type, head, token->payload);
         end_task();
@@ -255,7 +263,7 @@ bool Worker::run_ranked(Slot* head) {
     if (found) {
         begin_task();
         for (; task; task = another_ranked()) {
-            charge(costs.token);
+            charge(costs->token);
             run_taken(*task, head);
         }
         end_task();
@@ -278,7 +286,7 @@ bool Worker::steal_ranked(Worker& victim, Slot* head) {
     if (idle()) node_.begin_activity(id.core);
     const auto task = victim.ranked().take_last();
     if (task) {
-        charge(costs.steal);
+        charge(costs->steal);
         ++counters_.steals_within_node;
         begin_task();
         run_taken(*task, head);
@@ -299,7 +307,7 @@ void Worker::run_taken(const RankedTask& task, Slot* head) {
 /// Tries the other workers that may have something, from `begin` on.
 bool Worker::scan_node(CoreId begin, Slot* head) {
     if (node_.cores() == 1) return false;
-    charge(costs.steal_attempt);  // for the look at who they are
+    charge(costs->steal_attempt);  // for the look at who they are
     return node_.any_victim(begin % node_.cores(),
                             [&](CoreId core) { return core != id.core && steal_from(core, head); });
 }
@@ -307,7 +315,7 @@ bool Worker::scan_node(CoreId begin, Slot* head) {
 bool Worker::steal_from(CoreId victim, Slot* head) {
     Deque& deque = node_.worker(victim).deque();
     const bool far = !node_.topology().near(id.core, victim);
-    charge(costs.steal_attempt + (far ? costs.steal_far : Time::zero()));
+    charge(costs->steal_attempt + (far ? costs->steal_far : Time::zero()));
     ++counters_.steal_attempts;
     if (deque.shared() == 0) {
         if (steal_ranked(node_.worker(victim), head)) return true;
@@ -330,7 +338,7 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
         } else {
             node_.wake_one(*this);  // there is more than was woken for
         }
-        charge(costs.steal);
+        charge(costs->steal);
         ++counters_.steals_within_node;
         count_task();
         begin_task();
@@ -361,7 +369,7 @@ void Worker::end_task() {
     last_task_end_ = backend->now(*this);
     enter(Activity::overhead, last_task_end_);
     if (--depth_ == 0) times.end_task();
-    node_.reach().note(last_task_end_);
+    reach_.note(last_task_end_);
 }
 
 // --- sleeping

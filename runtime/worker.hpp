@@ -124,7 +124,9 @@ private:
     Activity inside_task() const { return gate_open_ ? Activity::working : Activity::overhead; }
 
     void push_slow(Slot* head);
+    [[noreturn, gnu::cold]] void refuse_push() const;
     bool pop_slow(Slot* slot);
+    [[gnu::cold]] void run_on_large_stack(Slot* slot);
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units);
     void compute_now(Work cost, const std::function<void()>& code);
@@ -159,21 +161,24 @@ private:
     bool something_to_do(const Slot* awaited) const;
     bool idle() const { return depth_ == 0; }
 
-    Deque deque_;
+    Time last_task_end_{};
+    Time busy_{};
+
+    // From here to `reach_`: what every task looks at, in the rest of the deque's last line.
+    [[no_unique_address]] Deque deque_;
     bool gate_open_;
     bool polled_;
     bool shares_tokens_;
-    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
-    std::uint32_t failures_ = 0;    ///< rounds of looking in vain since the last task
-    Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
+    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
+    Slot* loose_ = nullptr;    ///< above the detached tasks of the present one; null where it joins its tasks
     std::atomic<std::uint64_t> tasks_{0};
+    Work unit_;
+    RunReach& reach_;
 
     Node& node_;
     Program& program_;
-    Work unit_;
-    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
-    Time last_task_end_{};
-    Time busy_{};
+    std::uint32_t failures_ = 0;    ///< rounds of looking in vain since the last task
+    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
     Time back_off_{};
     Random random_;
     std::unique_ptr<VictimPolicy> policy_;

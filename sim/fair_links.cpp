@@ -128,7 +128,14 @@ std::uint32_t FairLinks::slot_for(const Passage& passage) {
     const std::uint32_t slot = spare_.back();
     spare_.pop_back();
     slots_[slot] = {passage};
+    if (passage.to >= serving_.size()) serving_.resize(passage.to + 1);
+    ++serving_[passage.to];
     return slot;
+}
+
+void FairLinks::give_back(std::uint32_t slot) {
+    --serving_[slots_[slot].passage.to];
+    spare_.push_back(slot);
 }
 
 void FairLinks::start(const Passage& passage) {
@@ -177,7 +184,7 @@ void FairLinks::end_alone(std::uint32_t slot, Time now) {
     Passage& passage = slots_[slot].passage;
     for (const std::uint32_t number : passage.links) links_[number].lone = none;
     passage.ends = std::max(now, passage.start + passage.at_least);
-    spare_.push_back(slot);
+    give_back(slot);
     passed_(passage);
 }
 
@@ -275,7 +282,7 @@ void FairLinks::served(std::uint32_t slot, Time now) {
         Passage& passage = slots_[each].passage;
         passage.ends = std::max(now, passage.start + passage.at_least);
         passage.late = std::max(Time::zero(), slots_[each].latest - passage.ends);
-        spare_.push_back(each);
+        give_back(each);
         passed_(passage);
         each = next;
     }

@@ -53,6 +53,17 @@ public:
     /// `passage` will begin at its start, which must not lie before the last `run`. Any order.
     void begin(const Passage& passage);
 
+    /// Whether something on its links leads to this node.
+    bool serves(NodeId to) const { return to < serving_.size() && serving_[to] > 0; }
+
+    /// Calls `visit(to)` for each message that begins before `until`.
+    template <class Visit>
+    void beginning_before(Time until, const Visit& visit) const {
+        for (const auto* waiting : {&soon_, &later_})
+            for (const Passage& passage : *waiting)
+                if (passage.start < until) visit(passage.to);
+    }
+
     bool empty() const { return soon_.empty() && later_.empty() && spare_.size() == slots_.size(); }
 
     /// Nothing happens before this: no message begins, and none is served to the end. `never` if empty.
@@ -124,6 +135,7 @@ private:
     void start(const Passage& passage);
     bool start_alone(const Passage& passage);
     std::uint32_t slot_for(const Passage& passage);
+    void give_back(std::uint32_t slot);
     void end_alone(std::uint32_t slot, Time now);
     void disturb(Link& link);
     void join(Link& link, std::uint32_t number, std::uint32_t slot, std::size_t place);
@@ -138,6 +150,7 @@ private:
     std::vector<Link> links_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> spare_;
+    std::vector<std::uint32_t> serving_;  ///< messages on their links, by the node they go to
 
     // Messages that have not begun. Nearly all begin a window or two after they were sent: those are a list,
     // of which each run sorts what is due. The others, over ways that are long for a window, are a heap.

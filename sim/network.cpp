@@ -50,6 +50,11 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time 
     // What ends at one instant ends in the order of the links: first where messages leave their nodes.
     for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].out, out_, node);
     for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].in, in_, node);
+    // With fewer groups, threads that simulate one each would lack work.
+    constexpr NodeId groups_min = 8;
+    if (nodes_ / facts.tree.front() < groups_min) return;
+    group_nodes_ = facts.tree.front();
+    between_groups_ = route(0, group_nodes_).latency;
 }
 
 std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends, NodeId node) {
@@ -252,7 +257,10 @@ Time Network::begin_window(Time now) {
     }
     const Time flows = flows_quiet_until();
     const Time end = now + ahead();
-    return flows == never ? end : std::clamp(flows + lookahead_, now + Time(1), end);
+    if (flows != never) return group_end_ = std::clamp(flows + lookahead_, now + Time(1), end);
+    // What the group sends after the window takes a lookahead more, as ever.
+    group_end_ = std::max(end, std::min(now + sending_ + between_groups_, end + ahead()));
+    return end;
 }
 
 Time Network::flows_quiet_until() {

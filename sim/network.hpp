@@ -48,6 +48,23 @@ public:
     /// end, before which no message arrives that is not known.
     Time begin_window(Time now);
 
+    /// Nodes come in groups of so many neighbours, which messages from other groups take longer to reach.
+    /// Zero where that is not so, or where there are few groups.
+    NodeId group_nodes() const { return group_nodes_; }
+
+    /// How far into the present window, or beyond, a node may go on if nothing is sent to it by its own group
+    /// in the window and nothing that is under way may reach it before. At least the window's end.
+    Time group_end() const { return group_end_; }
+
+    /// Calls `visit(node)` for all that something of which the arrival is not known yet may reach before
+    /// `group_end`.
+    template <class Visit>
+    void expecting(const Visit& visit) const {
+        fair_.beginning_before(group_end_, visit);
+        for (NodeId node = 0; node < nodes_; ++node)
+            if (fair_.serves(node)) visit(node);
+    }
+
     /// Goes on with the messages, to `until` or to the first moment at which some have left the network.
     void advance(Time until);
 
@@ -132,6 +149,9 @@ private:
     Contention contention_;
     Time gap_;
     std::uint64_t small_bytes_;
+    NodeId group_nodes_ = 0;
+    Time between_groups_{};  ///< no route from one group to another has less latency
+    Time group_end_{};
 
     std::vector<std::vector<std::unique_ptr<Block>>> blocks_;
     std::vector<Route> kinds_;  ///< in a tree: of each level, after the first

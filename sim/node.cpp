@@ -15,14 +15,6 @@ namespace heddle::sim {
 using runtime::Context;
 namespace context = boost::context;
 
-namespace {
-
-MessageNote note_of(const Message& message) {
-    return {message.from, message.to, message.sequence, message.size()};
-}
-
-}  // namespace
-
 SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
     : world_(world),
       lane_(world.lane_of(settings.id)),
@@ -40,7 +32,7 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
         worker.context = &program.context(core);
         worker.context->backend = &backend;
         worker.context->id = {settings_.id, core};
-        worker.context->costs = settings_.costs;
+        worker.context->costs = &world_.costs;
         worker.context->backend_data = &worker;
     }
     Switchboard& switchboard = lane_.switchboard;
@@ -123,7 +115,7 @@ void SimNode::prefetch() const {
         }
         if (event.kind() != EventKind::resume && event.kind() != EventKind::deadline) continue;
         const SimWorker& worker = *static_cast<const SimWorker*>(event.subject);
-        fetch(worker.context, 12);
+        fetch(worker.context, 6);
         fetch(static_cast<const char*>(worker.stack_top) - 128, 12);
         fetch(worker.hot, 4);
     }
@@ -135,6 +127,7 @@ void SimNode::run_until(Time end) {
 }
 
 void SimNode::handle(const Event& event) {
+    if (event.kind() != EventKind::resume) last_ = nullptr;
     switch (event.kind()) {
         case EventKind::stop:
             stop(event.time);
@@ -177,8 +170,12 @@ void SimNode::resume(SimWorker& worker, Time time) {
 void SimNode::prepare(SimWorker& worker, Time time) {
     HEDDLE_ASSERT(time >= worker.context->clock);  // nobody's clock goes back
     worker.waking = false;
-    worker.context->clock = worker.since = time;
-    worker.passed_over = 0;
+    worker.context->clock = time;
+    // Where a window ends must not matter to a worker that nobody else came before.
+    if (std::exchange(last_, &worker) != &worker) {
+        worker.since = time;
+        worker.passed_over = 0;
+    }
     worker.context->horizon = std::min(window_end_, events_.next_time());
 }
 
@@ -186,16 +183,24 @@ void SimNode::prepare(SimWorker& worker, Time time) {
 
 /// The worker waits for an event. Goes straight on to the next worker where it is a worker's turn.
 [[gnu::always_inline]] inline void SimNode::leave(SimWorker& worker) {
-    Switchboard& switchboard = lane_.switchboard;
-    if (switchboard.abandoning()) return;
-    if (worker_is_next()) {
-        const Event event = events_.pop();
-        SimWorker& next = *static_cast<SimWorker*>(event.subject);
-        prepare(next, event.time);
-        if (&next != &worker) switchboard.jump(worker, next);
-        return;
-    }
-    switchboard.jump(worker, switchboard.main());
+    if (lane_.switchboard.abandoning()) return;
+    SimWorker& next = worker_is_next() ? prepared(events_.pop()) : lane_.switchboard.main();
+    if (&next != &worker) lane_.switchboard.jump(worker, next);
+}
+
+SimWorker& SimNode::prepared(const Event& resume) {
+    SimWorker& worker = *static_cast<SimWorker*>(resume.subject);
+    prepare(worker, resume.time);
+    return worker;
+}
+
+/// Who goes on once `worker` waits until `time`: itself, another worker, or whoever runs the window. No heap
+/// is sorted on the stack of one that waits.
+[[gnu::noinline]] SimWorker& SimNode::next_while(SimWorker& worker, Time time) {
+    const Event own = event(time, EventKind::resume, &worker);
+    if (worker_is_next()) return prepared(events_.push_pop(own));
+    events_.push(own);
+    return worker_is_next() ? prepared(events_.pop()) : lane_.switchboard.main();
 }
 
 bool SimNode::worker_is_next() const {
@@ -206,8 +211,7 @@ bool SimNode::worker_is_next() const {
 }
 
 /// What messages took from the worker's core, it lacks from `time` on. Returns until when.
-Time SimNode::pay(SimWorker& worker, Time time) {
-    if (worker.debt == Time::zero()) return time;
+[[gnu::noinline]] Time SimNode::pay_debt(SimWorker& worker, Time time) {
     const Time end = pace_.after(time, std::exchange(worker.debt, Time::zero()));
     const Activity before = worker.context->enter(Activity::overhead, time);
     worker.context->enter(before, end);
@@ -221,8 +225,9 @@ Time SimNode::pay(SimWorker& worker, Time time) {
         worker.context->clock = time;
         return;
     }
-    push(time, EventKind::resume, &worker);
-    leave(worker);
+    if (lane_.switchboard.abandoning()) return;
+    SimWorker& next = next_while(worker, time);
+    if (&next != &worker) lane_.switchboard.jump(worker, next);
 }
 
 // --- the seam
@@ -238,13 +243,8 @@ void SimNode::pause(SimWorker& worker) {
     cross_stop(worker);
     worker.context->clock = pay(worker, worker.context->clock);
     const Event own = event(worker.context->clock, EventKind::resume, &worker);
-    if (worker_is_next() && events_.top().before(own)) {
-        const Event event = events_.push_pop(own);
-        SimWorker& next = *static_cast<SimWorker*>(event.subject);
-        prepare(next, event.time);
-        switchboard.jump(worker, next);
-        return;
-    }
+    if (worker_is_next() && events_.top().before(own))
+        return switchboard.jump(worker, prepared(events_.push_pop(own)));
     events_.push(own);
     switchboard.jump(worker, switchboard.main());
 }
@@ -276,7 +276,7 @@ void SimNode::unpark(Context& caller, CoreId core) {
     worker.parked = false;
     worker.waking = true;
     --idle_;
-    const Time time = pace_.after(caller.clock, settings_.costs.wake_up);
+    const Time time = pace_.after(caller.clock, world_.costs.wake_up);
     push(time, EventKind::resume, &worker);
     if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, time);
 }
@@ -289,8 +289,7 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     const Time flops_end = pace_.computed(worker.context->id.core, clock, work.flops);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
-    memory_.begin(pace_.running(clock), work.bytes, &worker);
-    begin_memory_round();
+    begin_stream(worker, work.bytes);
     leave(worker);
 }
 
@@ -314,34 +313,13 @@ void SimNode::on_large_stack(SimWorker& worker, const std::function<void()>& cod
     if (failure) std::rethrow_exception(failure);
 }
 
-void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
-    caller.charge(settings_.costs.message_enqueue);
-    sender_free_ = pace_.after(std::max(sender_free_, caller.clock), settings_.costs.message_send);
-    if (!world_.single_module) take_from_core(settings_.costs.message_send);
-    Message& message = lane_.mailroom.take();
-    message.bytes = std::move(bytes);
-    message.encloses = enclosure.size() > 0 || enclosure.body;
-    if (message.encloses) message.enclosure = std::move(enclosure);
-    message.from = settings_.id;
-    message.to = to;
-    message.sequence = messages_sent_++;
-    message.time = sender_free_;
-    if (sender_free_ == never) return;  // the node stops before it could be sent
-    leaving_.push_back(&message);
-    if (caller.recorder)
-        caller.recorder->sending(note_of(message), sender_free_ - settings_.costs.message_send, sender_free_);
-    // After it has been put down: the window in which it departs may not be the one in which the caller goes
-    // on.
-    if (world_.single_module) caller.charge(sender_free_ - caller.clock);
-}
-
-void SimNode::hand_over() {
-    for (Message* message : leaving_) world_.network.send(message->time, *message);
-    leaving_.clear();
-}
-
 // --- memory
 // ---------------------------------------------------------------------------------------------------
+
+void SimNode::begin_stream(SimWorker& worker, double bytes) {
+    memory_.begin(pace_.running(worker.context->clock), bytes, &worker);
+    begin_memory_round();
+}
 
 /// Whoever comes or goes changes the time at which the next stream ends.
 void SimNode::begin_memory_round() {
@@ -361,102 +339,6 @@ void SimNode::memory_served(const Event& event) {
     }
     served_.clear();
     begin_memory_round();
-}
-
-// --- the receiver module
-// --------------------------------------------------------------------------------------
-
-void SimNode::arrive(Message* messages) {
-    for (Message* message = messages; message;) {
-        Message* const next = std::exchange(message->next, nullptr);
-        events_.push({message->time, EventKind::arrival, message->from, message->sequence, message});
-        message = next;
-    }
-}
-
-void SimNode::receive(Message& message, Time now) {
-    if (received_) {
-        last_received_->next = &message;
-        last_received_ = &message;
-        return;
-    }
-    received_ = last_received_ = &message;
-    if (world_.single_module && finished_ != settings_.cores) {
-        wake_to_poll(now);
-    } else {
-        receive_next(now);  // of a node whose workers have left: somebody must see to the last messages
-    }
-}
-
-/// A parked worker of a node without modules looks for messages all the time: it sees them when they come.
-void SimNode::wake_to_poll(Time now) {
-    for (SimWorker& worker : workers_) {
-        if (!worker.parked) continue;
-        worker.parked = false;
-        worker.waking = true;
-        --idle_;
-        return push(pace_.at(now), EventKind::resume, &worker);
-    }
-}
-
-bool SimNode::poll(SimWorker& worker) {
-    bool any = false;
-    Context& context = *worker.context;
-    while (received_ && !lane_.switchboard.abandoning()) {
-        Message& message = *std::exchange(received_, received_->next);
-        any = true;
-        if (Recorder* recorder = context.recorder) recorder->receiving(note_of(message), context.clock);
-        context.charge(settings_.costs.message_receive);
-        hand_to_program(message, context.clock);
-        const Time cost = receiver_.context->clock - context.clock;
-        if (cost > Time::zero()) context.charge(cost);
-    }
-    return any;
-}
-
-void SimNode::receive_next(Time now) {
-    const Time begin = std::max(now, receiver_.context->clock);
-    take_from_core(settings_.costs.message_receive);
-    if (Recorder* recorder = receiver_.context->recorder) recorder->receiving(note_of(*received_), begin);
-    push(pace_.after(begin, settings_.costs.message_receive), EventKind::delivery, nullptr);
-}
-
-void SimNode::deliver(Time now) {
-    Message& message = *received_;
-    const bool all_busy = idle_ == 0;  // before the handler wakes somebody
-    Message* const next = message.next;
-    hand_to_program(message, now);
-    Context& receiver = *receiver_.context;
-    if (all_busy) take_from_core(receiver.clock - now);
-    receiver.clock = pace_.after(now, receiver.clock - now);
-    received_ = next;
-    if (received_) receive_next(now);
-}
-
-/// Runs the message's handlers in the receiver's context, from `now` on.
-void SimNode::hand_to_program(Message& message, Time now) {
-    Recorder* const recorder = receiver_.context->recorder;
-    const MessageNote note = recorder ? note_of(message) : MessageNote{};  // its body is given away
-    Context& receiver = *receiver_.context;
-    receiver.clock = now;
-    receiver.horizon = never;  // a handler runs in one go
-    runtime::Body body;
-    if (message.encloses) body = std::move(message.enclosure.body);
-    // The sender may keep its own, and be at work in another thread.
-    if (body) body = std::make_shared<runtime::Bytes>(*body);
-    program_->deliver(message.from, message.bytes, std::move(body));
-    if (recorder) recorder->delivered(note, receiver.clock);
-    lane_.mailroom.give_back(message);
-}
-
-/// The module that works on a message needs a core. Where all are busy it takes one from a worker, from each
-/// in turn, whose present or next work then takes longer.
-void SimNode::take_from_core(Time cost) {
-    if (idle_ > 0 || !world_.messages_compete || cost == Time::zero()) return;
-    SimWorker& worker = workers_[next_taken_];
-    worker.debt += cost;
-    worker.context->horizon = Time::min();  // it pays at its next operation, wherever the window ends
-    next_taken_ = (next_taken_ + 1) % settings_.cores;
 }
 
 // --- stops

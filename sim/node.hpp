@@ -2,8 +2,10 @@
 // events. Runs up to the end of a window without looking at other nodes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -69,17 +71,22 @@ struct alignas(64) Lane {
 
 /// What all nodes share.
 struct World {
-    World(SimgridProcess& simgrid, const heddle::Network& settings, Time sending, bool compete, bool single,
-          std::size_t lane_count)
-        : network(simgrid, settings, sending),
+    World(SimgridProcess& simgrid, const heddle::Network& settings, const Overheads& charged, bool compete,
+          bool single, std::size_t lane_count)
+        : network(simgrid, settings, charged.message_send),
+          costs(charged),
           messages_compete(compete && !single),
           single_module(single),
           lanes(lane_count) {}
 
-    std::size_t lane_number(NodeId node) const { return node % lanes.size(); }
+    /// All nodes of a group are in one lane.
+    std::size_t lane_number(NodeId node) const {
+        return node / std::max<NodeId>(network.group_nodes(), 1) % lanes.size();
+    }
     Lane& lane_of(NodeId node) { return lanes[lane_number(node)]; }
 
-    Network network;  ///< asked between windows only
+    Network network;        ///< asked between windows only
+    const Overheads costs;  ///< of all nodes
     bool messages_compete;
     bool single_module;  ///< workers send and receive
     std::vector<Lane> lanes;
@@ -89,7 +96,6 @@ struct NodeSettings {
     NodeId id = 0;
     CoreId cores = 1;
     double memory_bandwidth = 0;  ///< bytes per second
-    Overheads costs;
 };
 
 class SimNode {
@@ -110,6 +116,8 @@ public:
     void prefetch_lists(const Message* inbox) const;
     void prefetch_subjects() const;
     void prefetch() const;
+    /// Those that were sent since the last call of `hand_over`.
+    std::span<Message* const> leaving() const { return leaving_; }
     /// Hands the messages that were sent since the last call to the network, in the order of departure.
     void hand_over();
 
@@ -138,8 +146,14 @@ private:
     void prepare(SimWorker& worker, Time time);
     void leave(SimWorker& worker);
     bool worker_is_next() const;
-    Time pay(SimWorker& worker, Time time);
+    SimWorker& prepared(const Event& resume);
+    SimWorker& next_while(SimWorker& worker, Time time);
+    Time pay(SimWorker& worker, Time time) {
+        return worker.debt == Time::zero() ? time : pay_debt(worker, time);
+    }
+    Time pay_debt(SimWorker& worker, Time time);
     void wait_until(SimWorker& worker, Time time);
+    [[gnu::noinline]] void begin_stream(SimWorker& worker, double bytes);
     void begin_memory_round();
     void memory_served(const Event& event);
     void receive(Message& message, Time now);
@@ -158,6 +172,7 @@ private:
     EventHeap events_;
     std::uint64_t next_event_ = 0;
     Time window_end_{};
+    SimWorker* last_ = nullptr;  ///< who acted last, if it was a worker
 
     SimWorker receiver_;
     std::vector<SimWorker> workers_;  // does not grow: what is in it does not move

@@ -149,17 +149,16 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     HEDDLE_ASSERT(!state.world);  // a backend runs once
     const Platform& platform = state.platform;
     state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
-    World& world =
-        state.world.emplace(state.simgrid, platform.network, platform.overheads.message_send,
-                            state.options.messages_compete_for_cores, state.options.single_module,
-                            state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     Overheads costs = platform.overheads;
     (state.options.single_module ? costs.poll : costs.message_receive) +=
         costs.poll_peer * (platform.nodes - 1);
+    World& world = state.world.emplace(
+        state.simgrid, platform.network, costs, state.options.messages_compete_for_cores,
+        state.options.single_module, state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     const HeapGrowth heap;
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
-            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, costs};
+            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth};
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);
@@ -169,7 +168,8 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             node.start(*this, program, *state.stacks, small);
         }
         heap.move_to_huge_pages();
-        Simulation(world, state.nodes, state.options.reverse_nodes, state.options.crew.get(), state.elapsed)
+        Simulation(world, state.nodes, {state.options.reverse_nodes, state.options.plain_windows},
+                   state.options.crew.get(), state.elapsed)
             .run();
         HEDDLE_ASSERT(state.stacks->small_ones_held());  // or a program is not as shallow as it says
     } catch (...) {

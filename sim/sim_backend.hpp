@@ -33,6 +33,10 @@ struct SimOptions {
     /// to that.
     bool reverse_nodes = false;
 
+    /// No node goes on beyond a window. Changes nothing where all messages are small: the tests hold the
+    /// simulator to that.
+    bool plain_windows = false;
+
     /// Simulates the nodes of a window at the same time. Changes nothing but the time that it takes. Null:
     /// one thread does it all.
     std::shared_ptr<Crew> crew{};

@@ -21,22 +21,24 @@ constexpr std::size_t ahead = 2;
 
 }  // namespace
 
-Simulation::Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, Crew* crew,
+Simulation::Simulation(World& world, std::deque<SimNode>& nodes, Order order, Crew* crew,
                        std::atomic<std::int64_t>& elapsed)
     : world_(world),
       nodes_(nodes),
-      reverse_(reverse),
+      order_(order),
       crew_(crew),
       agenda_(static_cast<NodeId>(nodes.size())),
       inboxes_(nodes.size()),
       due_of_lane_(world.lanes.size()),
+      expecting_(nodes.size()),
       elapsed_(elapsed) {}
 
 // Invariant: at the beginning of a window [T, T + S + L), every message that arrives before its end is in its
 // receiver's heap; S is the time that sending takes, L the lookahead. A message that is sent in the window
 // departs at T + S or later, and arrives at T + S + L or later: a small one because no latency is below L, a
 // large one because it leaves SimGrid at T + S or later and arrives L after that. Large messages have been
-// advanced to T at least; where one may leave SimGrid before T + S, the window ends L after that.
+// advanced to T at least; where one may leave SimGrid before T + S, the window ends L after that. A node may
+// have gone beyond the window (see go_on_alone): then every message that arrives before that is in its heap.
 void Simulation::run() {
     for (NodeId id = 0; id < nodes_.size(); ++id) agenda_.note(id, nodes_[id].next_time());
     while (!all_done()) {
@@ -54,11 +56,17 @@ void Simulation::run() {
 
 void Simulation::run_window(Time begin) {
     elapsed_.store(begin.count(), std::memory_order_relaxed);
-    const Time end = std::min(world_.network.begin_window(begin), begin + window_max);
+    const Time window_end = world_.network.begin_window(begin);
+    const Time end = std::min(window_end, begin + window_max);
     next_arrival_ = world_.network.instant() ? begin : end;
     due_.clear();
     agenda_.take(end, due_);
-    if (reverse_) std::reverse(due_.begin(), due_.end());
+    if (order_.reverse) std::reverse(due_.begin(), due_.end());
+    groups_go_on_ = !order_.plain && end == window_end && world_.network.group_end() > end;
+    if (groups_go_on_) {
+        ++window_;
+        world_.network.expecting([this](NodeId node) { expecting_[node] = window_; });
+    }
     stopped_at_.assign(world_.lanes.size(), due_.size());
     for (auto& due : due_of_lane_) due.clear();
     for (std::size_t i = 0; i < due_.size(); ++i) due_of_lane_[world_.lane_number(due_[i])].push_back(i);
@@ -96,6 +104,9 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     const auto collect = [&](std::size_t i) {
         if (i < due.size()) node(i).arrive(std::exchange(inboxes_[due_[due[i]]], nullptr));
     };
+    const NodeId group_nodes = world_.network.group_nodes();
+    const auto group_of = [&](std::size_t i) { return due_[due[i]] / group_nodes; };
+    std::size_t group_begin = 0;
     for (std::size_t i = 0; i < ahead; ++i) collect(i);
     for (std::size_t i = 0; i < due.size() && !mine.switchboard.failure; ++i) {
         if (i + 4 < due.size()) node(i + 4).prefetch_object();
@@ -105,7 +116,32 @@ void Simulation::run_lane(std::size_t lane, Time end) {
         if (i + 1 < due.size()) node(i + 1).prefetch();
         node(i).run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = due[i];
-        if (world_.lanes.size() == 1) node(i).hand_over();  // while it is in the cache
+        if (!groups_go_on_) {
+            if (world_.lanes.size() == 1) node(i).hand_over();  // while it is in the cache
+            continue;
+        }
+        const NodeId group = group_of(i);
+        for (const Message* message : node(i).leaving())
+            if (message->to / group_nodes == group) expecting_[message->to] = window_;
+        if (world_.lanes.size() == 1) node(i).hand_over();
+        if (i + 1 < due.size() && group_of(i + 1) == group) continue;
+        go_on_alone(lane, group_begin, i + 1);
+        group_begin = i + 1;
+    }
+}
+
+// Messages from other groups take longer than those of one's own. So once all of a group have run, the window
+// is longer for those whom nobody in the group has sent anything: while they are in the cache, they go on.
+void Simulation::go_on_alone(std::size_t lane, std::size_t first, std::size_t last) {
+    Lane& mine = world_.lanes[lane];
+    const Time end = world_.network.group_end();
+    for (std::size_t i = first; i < last && !mine.switchboard.failure; ++i) {
+        const std::size_t place = due_of_lane_[lane][i];
+        SimNode& node = nodes_[due_[place]];
+        if (expecting_[due_[place]] == window_ || node.next_time() >= end) continue;
+        node.run_until(end);
+        if (mine.switchboard.failure) stopped_at_[lane] = place;
+        if (world_.lanes.size() == 1) node.hand_over();
     }
 }
 

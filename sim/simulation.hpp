@@ -15,10 +15,14 @@ namespace heddle::sim {
 
 class Simulation {
 public:
-    /// `reverse`: nodes of one window are visited in the opposite order, which must not matter. `elapsed`:
+    struct Order {
+        bool reverse = false;  ///< nodes of one window are visited in the opposite order
+        bool plain = false;    ///< none goes on beyond the window
+    };
+    /// `order` must not matter. `elapsed`:
     /// the time that all nodes have reached, in picoseconds, for other threads to read.
     /// `crew`: runs the lanes of the world at the same time; may be null.
-    Simulation(World& world, std::deque<SimNode>& nodes, bool reverse, Crew* crew,
+    Simulation(World& world, std::deque<SimNode>& nodes, Order order, Crew* crew,
                std::atomic<std::int64_t>& elapsed);
 
     /// Runs until all workers have returned and all messages are delivered. Passes on what a worker or
@@ -29,19 +33,23 @@ private:
     void run_window(Time begin);
     void run_lanes(Time end);
     void run_lane(std::size_t lane, Time end);
+    void go_on_alone(std::size_t lane, std::size_t first, std::size_t last);
     bool all_done() const;
     void insert_arrivals();
     [[noreturn]] void deadlock() const;
 
     World& world_;
     std::deque<SimNode>& nodes_;
-    bool reverse_;
+    Order order_;
     Crew* crew_;
     std::atomic<std::size_t> next_lane_{0};  ///< of this window, that nobody is at yet
     Agenda agenda_;
     std::vector<Message*> inboxes_;  ///< by node: what it has not been told of, linked
     std::vector<NodeId> due_;
     std::vector<std::vector<std::size_t>> due_of_lane_;  ///< places in `due_`
+    std::vector<std::uint32_t> expecting_;  ///< by node: the last window in which a message may have come
+    std::uint32_t window_ = 0;
+    bool groups_go_on_ = false;            ///< in the present window
     std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the node that failed
     Time next_arrival_{};                  ///< nothing new arrives before this
     std::atomic<std::int64_t>& elapsed_;

@@ -21,7 +21,7 @@ public:
 
     /// A small stack, and how much of it must be free where a task begins: what a task may need (see
     /// runtime::NodeProgram::shallow) and what the scheduler needs where it throws.
-    static constexpr std::size_t small_bytes = 20U << 10;
+    static constexpr std::size_t small_bytes = 16U << 10;
     static constexpr std::size_t reserve = 8U << 10;
 
     /// One after the other; they are freed together. Large ones may be taken by several threads at once.

@@ -42,8 +42,8 @@ TEST_P(Conformance, ContextsKnowTheirPlaceAndTheWorld) {
         EXPECT_EQ(topology.cores, 3u);
         EXPECT_EQ(topology.group.size(), 2u);
         if (worker.backend->gate_open()) {
-            EXPECT_EQ(worker.costs.fork, Time::zero());
-            EXPECT_EQ(worker.costs.message_enqueue, Time::zero());
+            EXPECT_EQ(worker.costs->fork, Time::zero());
+            EXPECT_EQ(worker.costs->message_enqueue, Time::zero());
         }
         ++looked;
     };

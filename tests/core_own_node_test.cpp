@@ -60,7 +60,7 @@ const Handler own_handler("test.own.message", Handler::Kind::work, [](Node& node
         if (body->size() != body_bytes || (*body)[7] != std::byte{9}) ++program.wrong;
     }
     ++program.handled;
-    node.receiver().charge(node.receiver().costs.sync);
+    node.receiver().charge(node.receiver().costs->sync);
     node.receiver_outbox().post(node.id(), echo_handler, {});
     program.inside = false;
 });

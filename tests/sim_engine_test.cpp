@@ -134,7 +134,7 @@ TEST(SimEngine, TheGateIsClosedAndCostsAreCharged) {
     EXPECT_EQ(backend.topology().cores, 2U);
     int contexts = 0;
     run(backend, [&](Script& script, Context& context) {
-        EXPECT_EQ(context.costs.steal, Overheads::defaults().steal);
+        EXPECT_EQ(context.costs->steal, Overheads::defaults().steal);
         EXPECT_EQ(context.backend, &backend);
         EXPECT_EQ(script.context(2).id.core, 2U);
         ++contexts;

@@ -8,9 +8,11 @@
 #include <queue>
 
 #include "base/random.hpp"
+#include "runtime/native/thread_crew.hpp"
 #include "sim/fair_links.hpp"
 #include "sim/world.hpp"
 #include "tests/sim_harness.hpp"
+#include "tests/sim_workloads.hpp"
 
 namespace heddle::sim::testing {
 namespace {
@@ -313,6 +315,31 @@ TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
         const Log forwards = simulated(scenario, {.reverse_nodes = false});
         ASSERT_EQ(forwards, simulated(scenario, {.reverse_nodes = true})) << "seed " << seed;
         ASSERT_EQ(forwards, simulated(scenario, {.reverse_nodes = false})) << "seed " << seed;
+    }
+}
+
+// Three nodes to a leaf switch: messages between the switches take longer, and nodes that nobody of their
+// group has written to go on beyond the window.
+TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        constexpr NodeId groups = 9;
+        const bool large = seed % 5 == 0;
+        const Scenario scenario{.seed = seed,
+                                .nodes = 3 * groups,
+                                .cores = static_cast<CoreId>(1 + seed % 4),
+                                .coarse = seed % 2 == 0,
+                                .bytes_max = large ? std::uint64_t{30000} : 900};
+        Platform platform = scenario.platform();
+        platform.network.topology = Network::Topology::fat_tree;
+        platform.network.shape = {3, groups};
+        platform.network.cables = {1, 3};
+        const Log log = simulated(scenario, {}, &platform);
+        ASSERT_EQ(log, simulated(scenario, {.reverse_nodes = true}, &platform)) << "seed " << seed;
+        ASSERT_EQ(log, simulated(scenario, {.crew = crew}, &platform)) << "seed " << seed;
+        if (large) continue;  // a small message finds them as they were when the window began
+        ASSERT_EQ(log, simulated(scenario, {.plain_windows = true}, &platform)) << "seed " << seed;
     }
 }
 

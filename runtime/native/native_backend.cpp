@@ -135,7 +135,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
         Context& context = state.program->context(core);
         context.backend = this;
         context.id = {state.rank, core};
-        context.costs = {};
+        context.costs = &no_overheads;
     }
     state.start_threads();
     auto zero = std::optional(Clock::now());
