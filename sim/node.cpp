@@ -138,6 +138,7 @@ void SimNode::handle(const Event& event) {
             break;
         case EventKind::delivery:
             deliver(event.time);
+            receive_next(event.time);
             break;
         case EventKind::memory:
             memory_served(event);

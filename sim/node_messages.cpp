@@ -102,11 +102,17 @@ bool SimNode::poll(SimWorker& worker) {
     return any;
 }
 
+/// The receiver module takes up what waits for it: the first message, and those after it for as long as that
+/// takes no time.
 void SimNode::receive_next(Time now) {
-    const Time begin = std::max(now, receiver_.context->clock);
-    take_from_core(world_.costs.message_receive);
-    if (Recorder* recorder = receiver_.context->recorder) recorder->receiving(note_of(*received_), begin);
-    push(pace_.after(begin, world_.costs.message_receive), EventKind::delivery, nullptr);
+    while (received_) {
+        const Time begin = std::max(now, receiver_.context->clock);
+        take_from_core(world_.costs.message_receive);
+        if (Recorder* recorder = receiver_.context->recorder) recorder->receiving(note_of(*received_), begin);
+        const Time end = pace_.after(begin, world_.costs.message_receive);
+        if (end > now) return push(end, EventKind::delivery, nullptr);
+        deliver(now);
+    }
 }
 
 void SimNode::deliver(Time now) {
@@ -118,7 +124,6 @@ void SimNode::deliver(Time now) {
     if (all_busy) take_from_core(receiver.clock - now);
     receiver.clock = pace_.after(now, receiver.clock - now);
     received_ = next;
-    if (received_) receive_next(now);
 }
 
 /// Runs the message's handlers in the receiver's context, from `now` on.

@@ -76,7 +76,9 @@ double UtsTree::branching_at(std::int32_t at_depth) const {
 }
 
 std::int32_t UtsTree::geometric_children(const UtsNode& node, double uniform) const {
-    const double stop = 1.0 / (1.0 + branching_at(node.depth));
+    const double branching = branching_at(node.depth);
+    if (branching == 0) return 0;  // the formula says so too, by way of an infinity
+    const double stop = 1.0 / (1.0 + branching);
     return static_cast<std::int32_t>(std::floor(std::log(1.0 - uniform) / std::log(1.0 - stop)));
 }
 
