@@ -2,21 +2,18 @@
 // thousand nodes most of the pages they lie on are not in the processor's table of pages any more.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 namespace heddle::sim {
 
-/// The part of the heap that grows from its construction on.
-class HeapGrowth {
+/// Makes the heap larger by about `bytes`, which lie in huge pages as far as the kernel grants them: what it
+/// refuses is only slower. They are committed as they are used. The heap stays so large for this one's life.
+class HugeHeap {
 public:
-    HeapGrowth();
-
-    /// Has the kernel move what was allocated since then to huge pages, as far as it can: what it refuses
-    /// is only slower.
-    void move_to_huge_pages() const;
-
-private:
-    std::uintptr_t begin_;
+    explicit HugeHeap(std::size_t bytes);
+    ~HugeHeap();
+    HugeHeap(const HugeHeap&) = delete;
+    HugeHeap& operator=(const HugeHeap&) = delete;
 };
 
 }  // namespace heddle::sim

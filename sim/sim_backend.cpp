@@ -62,6 +62,9 @@ double mean_factor(const Platform& platform, NodeId node) {
 /// More lanes than threads, so that a thread that has done its share early finds another.
 constexpr std::size_t lanes_per_thread = 4;
 
+/// Of the heap, roughly: a worker's own and its share of the node's.
+constexpr std::size_t bytes_per_worker = 4U << 10;
+
 /// The sanitizers follow a worker on one stack only, and their frames are large.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool small_stacks_work = false;
@@ -155,7 +158,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     World& world = state.world.emplace(
         state.simgrid, platform.network, costs, state.options.messages_compete_for_cores,
         state.options.single_module, state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
-    const HeapGrowth heap;
+    const HugeHeap heap(bytes_per_worker * platform.nodes * platform.cores);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
             const NodeSettings settings{id, platform.cores, platform.memory_bandwidth};
@@ -167,7 +170,6 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
                                !program.context(0).recorder;
             node.start(*this, program, *state.stacks, small);
         }
-        heap.move_to_huge_pages();
         Simulation(world, state.nodes, {state.options.reverse_nodes, state.options.plain_windows},
                    state.options.crew.get(), state.elapsed)
             .run();
