@@ -210,8 +210,8 @@ public:
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
-    /// Runs `code` on a large stack of the caller's, for one whose stack is small. What it throws comes out
-    /// here.
+    /// Runs `code` on a large stack of the caller's: another one, where it is on a small one. What it throws
+    /// comes out here.
     virtual void on_large_stack(Context& /*context*/, const std::function<void()>& code) { code(); }
 
     /// Sends a message to another node (never to the caller's own). May hold a worker back while too much is

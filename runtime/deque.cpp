@@ -9,6 +9,12 @@
 
 namespace heddle::runtime {
 
+namespace {
+
+constexpr std::size_t dense_bytes_max = std::size_t{16} << 10;
+
+}  // namespace
+
 Deque::Deque(std::uint32_t slots, bool gate_open) : capacity_(slots), gate_open_(gate_open) {
     // One slot more than may be used: the fast path writes before it looks.
     const std::size_t bytes = (std::size_t{slots} + 1) * sizeof(Slot);
@@ -18,6 +24,9 @@ Deque::Deque(std::uint32_t slots, bool gate_open) : capacity_(slots), gate_open_
         throw Error(fmt::format("no address space for a deque of {} tasks", slots),
                     "lower schedule.deque_slots, or raise the limit (ulimit -v)");
     }
+    // Small deques lie side by side, and thousands of them are more pages than a processor remembers. Nothing
+    // is committed here; a large one would be committed by two megabytes.
+    if (bytes <= dense_bytes_max) ::madvise(memory, bytes, MADV_HUGEPAGE);
     base_ = static_cast<Slot*>(memory);
     end_ = base_ + slots;
     open_gates();

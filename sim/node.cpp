@@ -295,6 +295,7 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
 }
 
 void SimNode::on_large_stack(SimWorker& worker, const std::function<void()>& code) {
+    if (worker.context->stack_floor == nullptr) return code();  // it is on one
     if (worker.large.sp == nullptr) worker.large = stacks_->next_large();
     const void* const floor = std::exchange(worker.context->stack_floor, nullptr);
     std::exception_ptr failure;

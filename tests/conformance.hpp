@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"

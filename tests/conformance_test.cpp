@@ -65,6 +65,26 @@ TEST_P(Conformance, ComputeRunsItsCodeOnce) {
     EXPECT_EQ(ran, 11);
 }
 
+TEST_P(Conformance, OnALargeStackCodeMayParkAndWhatItThrowsComesOut) {
+    int ran = 0;
+    Script script;
+    script.work = [&](Node&, Context& worker) {
+        for (int i = 0; i < 3; ++i) {
+            worker.backend->on_large_stack(worker, [&] {
+                std::array<std::atomic<int>, 25'000> deep{};
+                deep[static_cast<std::size_t>(i)] = 1;
+                park(worker, worker.backend->now(worker) + 10us);
+                worker.backend->compute(worker, {.flops = 1e3}, {});
+                // Where it has one already, it stays there.
+                worker.backend->on_large_stack(worker, [&] { ran += deep[static_cast<std::size_t>(i)]; });
+            });
+            EXPECT_THROW(worker.backend->on_large_stack(worker, [] { throw Error("from there"); }), Error);
+        }
+    };
+    run(1, 1, script);
+    EXPECT_EQ(ran, 3);
+}
+
 // --- time
 // ------------------------------------------------------------------------------------------------------------
 
@@ -237,6 +257,29 @@ TEST_P(Conformance, MessagesOfAllSizesArriveOnceAndIntact) {
     run(2, 1, script);
     EXPECT_EQ(arrived.size(), sizes.size());
     for (const auto& [size, times] : arrived) EXPECT_EQ(times, 3) << size << " bytes";
+}
+
+// Those of messages that are done with, wherever they were delivered.
+TEST_P(Conformance, BuffersAreEmpty) {
+    constexpr int rounds = 300;
+    int received = 0;
+    Script script;
+    script.work = [&](Node& node, Context& worker) {
+        for (int i = 0; node.id == 0 && i < rounds; ++i) {
+            Bytes buffer = worker.backend->buffer(worker);
+            EXPECT_TRUE(buffer.empty());
+            buffer = pattern(static_cast<std::size_t>(i), 1);
+            worker.backend->send(worker, 1, std::move(buffer));
+            if (i % 10 == 0) park(worker, worker.backend->now(worker) + 20us);
+        }
+    };
+    script.deliver = [&](Node& node, NodeId, std::span<const std::byte> message) {
+        ++received;
+        EXPECT_TRUE(std::ranges::equal(message, pattern(message.size(), 1)));
+        EXPECT_TRUE(node.receiver().backend->buffer(node.receiver()).empty());
+    };
+    run(2, 1, script);
+    EXPECT_EQ(received, rounds);
 }
 
 TEST_P(Conformance, PaddingTravelsAndIsNotDelivered) {
