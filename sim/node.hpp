@@ -172,11 +172,11 @@ private:
     EventHeap events_;
     std::uint64_t next_event_ = 0;
     Time window_end_{};
-    SimWorker* last_ = nullptr;  ///< who acted last, if it was a worker
 
     SimWorker receiver_;
     std::vector<SimWorker> workers_;  // does not grow: what is in it does not move
     Time sender_free_{};
+    SimWorker* last_ = nullptr;  ///< who acted last, if it was a worker
     std::uint64_t messages_sent_ = 0;
     CoreId finished_ = 0;          ///< workers that have left
     CoreId idle_ = 0;              ///< workers that are parked or have finished
