@@ -16,6 +16,9 @@ namespace {
 /// Windows may be shorter than the lookahead, never longer. This keeps `elapsed` going on a single node.
 constexpr Time window_max = std::chrono::milliseconds(1);
 
+/// Where fewer nodes than one in so many are due, it is not worth asking for all who may go on.
+constexpr std::size_t few = 16;
+
 /// So many nodes before its turn comes, a node is told of its arrivals.
 constexpr std::size_t ahead = 2;
 
@@ -62,7 +65,8 @@ void Simulation::run_window(Time begin) {
     due_.clear();
     agenda_.take(end, due_);
     if (order_.reverse) std::reverse(due_.begin(), due_.end());
-    groups_go_on_ = !order_.plain && end == window_end && world_.network.group_end() > end;
+    groups_go_on_ = !order_.plain && due_.size() >= nodes_.size() / few && end == window_end &&
+                    world_.network.group_end() > end;
     if (groups_go_on_) {
         ++window_;
         world_.network.expecting([this](NodeId node) { expecting_[node] = window_; });
