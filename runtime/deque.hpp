@@ -106,7 +106,7 @@ private:
 
     // Written by thieves when they take.
     alignas(64) std::atomic<std::uint64_t> ends_{0};
-    Slot* base_ = nullptr;
+    Slot* base_ = nullptr;  ///< beside it, for them
 
     // Written by thieves when they ask, read by the owner at every operation.
     alignas(64) std::atomic<Slot*> fork_limit_;

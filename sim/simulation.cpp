@@ -108,7 +108,7 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     const auto collect = [&](std::size_t i) {
         if (i < due.size()) node(i).arrive(std::exchange(inboxes_[due_[due[i]]], nullptr));
     };
-    const NodeId group_nodes = world_.network.group_nodes();
+    const NodeId group_nodes = std::max<NodeId>(world_.network.group_nodes(), 1);
     const auto group_of = [&](std::size_t i) { return due_[due[i]] / group_nodes; };
     std::size_t group_begin = 0;
     for (std::size_t i = 0; i < ahead; ++i) collect(i);
@@ -120,18 +120,20 @@ void Simulation::run_lane(std::size_t lane, Time end) {
         if (i + 1 < due.size()) node(i + 1).prefetch();
         node(i).run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = due[i];
-        if (!groups_go_on_) {
-            if (world_.lanes.size() == 1) node(i).hand_over();  // while it is in the cache
-            continue;
-        }
-        const NodeId group = group_of(i);
-        for (const Message* message : node(i).leaving())
-            if (message->to / group_nodes == group) expecting_[message->to] = window_;
-        if (world_.lanes.size() == 1) node(i).hand_over();
-        if (i + 1 < due.size() && group_of(i + 1) == group) continue;
+        if (groups_go_on_) note_written_to(node(i).leaving());
+        if (world_.lanes.size() == 1) node(i).hand_over();  // while it is in the cache
+        const bool group_ends = i + 1 == due.size() || group_of(i + 1) != group_of(i);
+        if (!groups_go_on_ || !group_ends) continue;
         go_on_alone(lane, group_begin, i + 1);
         group_begin = i + 1;
     }
+}
+
+/// By others of their group: what comes from elsewhere comes later.
+void Simulation::note_written_to(std::span<Message* const> sent) {
+    const NodeId group_nodes = world_.network.group_nodes();
+    for (const Message* message : sent)
+        if (message->to / group_nodes == message->from / group_nodes) expecting_[message->to] = window_;
 }
 
 // Messages from other groups take longer than those of one's own. So once all of a group have run, the window
