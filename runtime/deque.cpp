@@ -3,42 +3,56 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 
 namespace heddle::runtime {
 
-namespace {
-
-constexpr std::size_t dense_bytes_max = std::size_t{16} << 10;
-
-}  // namespace
-
-Deque::Deque(std::uint32_t slots, bool gate_open) : capacity_(slots), gate_open_(gate_open) {
+Deque::Deque(std::uint32_t slots, bool gate_open, std::uint32_t dense)
+    : capacity_(slots), gate_open_(gate_open) {
+    HEDDLE_ASSERT(dense == 0 || !gate_open);
     // One slot more than may be used: the fast path writes before it looks.
-    const std::size_t bytes = (std::size_t{slots} + 1) * sizeof(Slot);
-    void* memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory = ::mmap(nullptr, far_bytes(), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         throw Error(fmt::format("no address space for a deque of {} tasks", slots),
                     "lower schedule.deque_slots, or raise the limit (ulimit -v)");
     }
-    // Small deques lie side by side, and thousands of them are more pages than a processor remembers. Nothing
-    // is committed here; a large one would be committed by two megabytes.
-    if (bytes <= dense_bytes_max) ::madvise(memory, bytes, MADV_HUGEPAGE);
-    base_ = static_cast<Slot*>(memory);
-    end_ = base_ + slots;
+    far_ = static_cast<Slot*>(memory);
+    if (dense != 0) {
+        // The same here, and the head may stand there.
+        dense_bytes_ = static_cast<std::uint32_t>((dense + 1) * sizeof(Slot));
+        dense_ = static_cast<Slot*>(::operator new (dense_bytes_, std::align_val_t{alignof(Slot)}));
+        far_from_ = no_index;
+    }
     open_gates();
 }
 
 Deque::~Deque() {
-    munmap(base_, (std::size_t{capacity_} + 1) * sizeof(Slot));
+    ::munmap(far_, far_bytes());
+    ::operator delete (dense_, std::align_val_t{alignof(Slot)});
 }
 
 void Deque::open_gates() {
-    fork_limit_.store(gate_open_ ? end_ : base_, std::memory_order_seq_cst);
-    join_limit_.store(gate_open_ ? base_ + split_ : end_ + 1, std::memory_order_seq_cst);
+    if (!gate_open_) return close_gates();
+    fork_limit_.store(address(far_ + capacity_), std::memory_order_seq_cst);
+    join_limit_.store(address(far_ + split_), std::memory_order_seq_cst);
+}
+
+Slot* Deque::reserve(Slot* head, std::uint32_t tasks) {
+    if (!is_dense(head) || index(head) + std::size_t{tasks} <= dense_room()) return head;
+    far_from_ = index(head);
+    return far_;
+}
+
+// The owner's head is on the dense slots again only after all tasks on far ones have been joined.
+bool Deque::pushed(const Slot* head) {
+    const bool dense = is_dense(head);
+    if (dense) far_from_ = no_index;
+    return index(head) < (dense ? std::min(dense_room(), capacity_) : capacity_);
 }
 
 void Deque::answer() {
@@ -56,8 +70,8 @@ void Deque::ask() {
 }
 
 void Deque::close_gates() {
-    fork_limit_.store(base_, std::memory_order_seq_cst);
-    join_limit_.store(end_ + 1, std::memory_order_seq_cst);
+    fork_limit_.store(0, std::memory_order_seq_cst);
+    join_limit_.store(UINTPTR_MAX, std::memory_order_seq_cst);
 }
 
 std::uint32_t Deque::publish(const Slot* head) {
@@ -65,7 +79,7 @@ std::uint32_t Deque::publish(const Slot* head) {
     const std::uint32_t count = (private_tasks + 1) / 2;
     if (count == 0) return 0;
     for (std::uint32_t i = split_; i != split_ + count; ++i) {
-        base_[i].state.store(Slot::pending, std::memory_order_relaxed);
+        slot(i)->state.store(Slot::pending, std::memory_order_relaxed);
     }
     split_ += count;
     // Thieves change only `tail`, by compare-and-swap, so adding to the low half cannot carry into it.
@@ -107,7 +121,7 @@ Slot* Deque::take() {
         if (ends.tail >= ends.split) return nullptr;
         if (ends_.compare_exchange_weak(word, pack({ends.tail + 1, ends.split}), std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
-            return base_ + ends.tail;
+            return slot(ends.tail);
         }
     }
 }

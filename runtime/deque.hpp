@@ -13,6 +13,12 @@
 // non-blocking split deque for work-stealing", Euro-Par 2014 workshops). They test one pointer each, the
 // gates `fork_limit` and `join_limit`: both let every operation pass, until a thief asks for work or the
 // world charges operations, and then all take the slow path.
+//
+// A deque whose gates never open may begin with a few dense slots: on the heap, close to those of other
+// deques, while the far ones have pages of their own, and thousands of those are more than a processor
+// remembers the places of. Which task is where, is known to the indices alone: [0, far_from) are dense, what
+// follows is far. The owner goes over to the far slots only where it says before how many tasks it will push
+// (`reserve`), and is back on the dense ones when it pushes there again.
 #pragma once
 
 #include <atomic>
@@ -37,26 +43,40 @@ static_assert(sizeof(Slot) == 64);
 
 class Deque {
 public:
-    /// Room for `slots` tasks; memory is touched only as it is used. Throws Error where the system refuses
-    /// the address range.
-    Deque(std::uint32_t slots, bool gate_open);
+    /// Room for `slots` tasks; memory is touched only as it is used. `dense`: so many are dense; only where
+    /// the gates stay closed, and before all pushes there is a `reserve`. Throws Error where the system
+    /// refuses the address range.
+    Deque(std::uint32_t slots, bool gate_open, std::uint32_t dense = 0);
     ~Deque();
     Deque(const Deque&) = delete;
     Deque& operator=(const Deque&) = delete;
 
-    Slot* base() const { return base_; }
-    Slot* slot(std::uint32_t index) const { return base_ + index; }
+    Slot* base() const { return slot(0); }
+    Slot* slot(std::uint32_t index) const {
+        return index < far_from_ ? dense_ + index : far_ + (index - far_from_);
+    }
     std::uint32_t index(const Slot* slot) const {
-        return static_cast<std::uint32_t>(capacity_ - (end_ - slot));
+        return is_dense(slot) ? static_cast<std::uint32_t>(slot - dense_)
+                              : far_from_ + static_cast<std::uint32_t>(slot - far_);
     }
     std::uint32_t capacity() const { return capacity_; }
 
     // The owner's gates: one comparison each on the fast path.
-    bool may_push(const Slot* head) const { return head < fork_limit_.load(std::memory_order_relaxed); }
-    bool may_pop(const Slot* slot) const { return slot >= join_limit_.load(std::memory_order_relaxed); }
+    bool may_push(const Slot* head) const {
+        return address(head) < fork_limit_.load(std::memory_order_relaxed);
+    }
+    bool may_pop(const Slot* slot) const {
+        return address(slot) >= join_limit_.load(std::memory_order_relaxed);
+    }
 
     // --- the owner's slow path
     // ---------------------------------------------------------------------------------
+    /// Where `tasks` tasks that would be pushed at `head` have room one after the other.
+    Slot* reserve(Slot* head, std::uint32_t tasks);
+
+    /// A task was pushed at `head`, the gates being closed. False where there is no room for it.
+    bool pushed(const Slot* head);
+
     std::uint32_t split() const { return split_; }
     bool asked() const { return asked_.load(std::memory_order_relaxed); }
 
@@ -101,21 +121,30 @@ private:
     }
     static constexpr std::uint64_t pack(Ends ends) { return std::uint64_t{ends.tail} << 32 | ends.split; }
 
+    static constexpr std::uint32_t no_index = ~std::uint32_t{0};
+
+    static std::uintptr_t address(const Slot* slot) { return reinterpret_cast<std::uintptr_t>(slot); }
+    bool is_dense(const Slot* slot) const { return address(slot) - address(dense_) < dense_bytes_; }
+    std::uint32_t dense_room() const { return dense_bytes_ / static_cast<std::uint32_t>(sizeof(Slot)) - 1; }
+    std::size_t far_bytes() const { return (std::size_t{capacity_} + 1) * sizeof(Slot); }
     void open_gates();
     void close_gates();
 
     // Written by thieves when they take.
     alignas(64) std::atomic<std::uint64_t> ends_{0};
-    Slot* base_ = nullptr;  ///< beside it, for them
+    // Beside it, for them.
+    Slot* dense_ = nullptr;
+    Slot* far_ = nullptr;
+    std::uint32_t dense_bytes_ = 0;
+    std::uint32_t far_from_ = 0;  ///< the first far index; `no_index` where all are dense
 
     // Written by thieves when they ask, read by the owner at every operation.
-    alignas(64) std::atomic<Slot*> fork_limit_;
-    std::atomic<Slot*> join_limit_;
+    alignas(64) std::atomic<std::uintptr_t> fork_limit_;
+    std::atomic<std::uintptr_t> join_limit_;
     std::atomic<bool> asked_{false};
 
     // The owner's own. A worker puts its own beside them (see Worker::deque_).
-    alignas(64) Slot* end_ = nullptr;
-    std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
+    alignas(64) std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
     std::uint32_t capacity_ = 0;
     bool gate_open_ = true;
 };

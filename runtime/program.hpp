@@ -42,6 +42,10 @@ public:
     /// give them small stacks, which is faster.
     virtual bool shallow() const { return false; }
 
+    /// Whether every function says how many tasks it forks before it does (model::Strand::reserve). Then the
+    /// tasks of very many workers may be kept close together, which is faster.
+    virtual bool reserves() const { return false; }
+
     /// True where tasks were placed on a worker of this node whose data are not all here: such a worker
     /// waits, and is not idle. Asked before a worker rests.
     virtual bool expects_data(CoreId /*core*/) const { return false; }

@@ -27,6 +27,9 @@ const std::function<void()> nothing = [] {};
 /// Beyond this many tasks on one stack a waiting worker begins only what others count on it to begin.
 constexpr std::uint32_t deep = 256;
 
+/// Where a worker's tasks are as long as they are few: four kilobytes.
+constexpr std::uint32_t dense_slots = 63;
+
 ThiefView thief_view(const Node& node, CoreId core) {
     const Schedule& schedule = node.schedule();
     const Random random = Random(schedule.seed).split(node.id()).split(core);
@@ -37,7 +40,8 @@ ThiefView thief_view(const Node& node, CoreId core) {
 
 Worker::Worker(Node& node, CoreId core)
     : deque_(node.schedule().deque_slots,
-             node.receiver().backend->gate_open() && !node.receiver().backend->polled()),
+             node.receiver().backend->gate_open() && !node.receiver().backend->polled(),
+             !node.receiver().backend->gate_open() && node.program().reserves() ? dense_slots : 0),
       gate_open_(node.receiver().backend->gate_open()),
       polled_(node.receiver().backend->polled()),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
@@ -62,11 +66,16 @@ Worker::~Worker() = default;
 void Worker::push_slow(Slot* head) {
     hot = head;
     charge(costs->fork);
-    if (deque_.index(head) >= deque_.capacity()) refuse_push();
+    if (!deque_.pushed(head)) refuse_push(head);
     if (deque_.asked()) serve_request(head + 1);
 }
 
-void Worker::refuse_push() const {
+void Worker::refuse_push(const Slot* head) const {
+    if (deque_.index(head) < deque_.capacity()) {
+        throw Error(
+            fmt::format("worker {} of node {} forks a task for which nothing was reserved", id.core, id.node),
+            "call Strand::reserve before the forks, or let Program::reserves return false");
+    }
     throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core, id.node,
                             deque_.capacity()),
                 "raise schedule.deque_slots, or let the program fork less before it joins");

@@ -45,6 +45,14 @@ public:
             push_slow(head);
     }
 
+    /// Before `tasks` tasks are pushed at `head`, one after the other: the head that they are to be pushed
+    /// at.
+    Slot* reserve(Slot* head, std::uint32_t tasks) {
+        if (!gate_open_) [[unlikely]]
+            return deque_.reserve(head, tasks);
+        return head;
+    }
+
     /// Pops the topmost task, at `slot`. True: it was not stolen, the caller runs it now. False: somebody
     /// else did, and the result is in the slot's payload (any other work may have run here meanwhile, above
     /// `slot`).
@@ -124,7 +132,7 @@ private:
     Activity inside_task() const { return gate_open_ ? Activity::working : Activity::overhead; }
 
     void push_slow(Slot* head);
-    [[noreturn, gnu::cold]] void refuse_push() const;
+    [[noreturn, gnu::cold]] void refuse_push(const Slot* head) const;
     bool pop_slow(Slot* slot);
     [[gnu::cold]] void run_on_large_stack(Slot* slot);
     void run_above(Slot* slot);

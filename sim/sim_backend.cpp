@@ -62,8 +62,8 @@ double mean_factor(const Platform& platform, NodeId node) {
 /// More lanes than threads, so that a thread that has done its share early finds another.
 constexpr std::size_t lanes_per_thread = 4;
 
-/// Of the heap, roughly: a worker's own and its share of the node's.
-constexpr std::size_t bytes_per_worker = 4U << 10;
+/// Of the heap, roughly: a worker's own, the beginning of its deque, and its share of the node's.
+constexpr std::size_t bytes_per_worker = 8U << 10;
 
 /// The sanitizers follow a worker on one stack only, and their frames are large.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

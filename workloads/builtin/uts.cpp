@@ -36,6 +36,7 @@ UtsCount search(const UtsTree& tree, const UtsNode& node) {
 /// The search below a node, which forks tasks of `Task`.
 template <class Task>
 UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t children) {
+    strand.reserve(static_cast<std::uint32_t>(children));
     for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
     UtsCount count{1, 0, node.depth};
     for (std::int32_t i = 0; i < children; ++i) count += strand.join<Task>();
@@ -110,6 +111,7 @@ public:
     const UtsSettings& settings() const { return settings_; }
     /// The sequential search is as deep as the tree.
     bool shallow() const override { return settings_.cutoff == never_cut; }
+    bool reserves() const override { return true; }
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
     void root(Strand strand) override { answer_ = answer_of(strand.call<Uts>(settings_.tree.root())); }
     runtime::Answer answer() const override { return answer_; }
