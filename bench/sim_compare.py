@@ -35,7 +35,8 @@ TWO_THREADS = "heddle, 2 threads"
 
 class Programs:
     def __init__(self, heddle, actors, file):
-        self.commands = {"heddle": [heddle, "run", file, "--json"], TWO_THREADS: [heddle, "run", file, "--json", "--sim-threads", "2"],
+        self.commands = {"heddle": [heddle, "run", file, "--json", "--sim-threads", "1"],
+                         TWO_THREADS: [heddle, "run", file, "--json", "--sim-threads", "2"],
                          "actors": [actors, file],
                          "sleeping actors": [actors, file, "--sleep"], "tree": [actors, file, "--sequential"]}
 

@@ -38,13 +38,18 @@ struct Options {
     bool json = false;
     bool resolve = false;
     bool progress = false;
-    unsigned sim_threads = 1;
+    unsigned sim_threads = 0;  ///< as many as are worth it
 };
 
 /// One run, from its world's beginning to its judged answer. Nothing where another process has the answer.
 std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when,
                                unsigned sim_threads, Recorder* recorder) {
     const auto workload = experiment.make_workload();
+    if (experiment.backend != configs::Backend::sim) {
+        sim_threads = 0;
+    } else if (sim_threads == 0) {
+        sim_threads = sim_threads_worth(experiment.platform.nodes);
+    }
     auto world = make_world(experiment, sim_threads);
     const double placing = native::wall_seconds();
     workload->prepare(cluster_view(experiment, *world), experiment.schedule);
@@ -66,6 +71,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     record.verdict = workload->check(record.result);
     record.timing.peak_memory_bytes = native::peak_memory_bytes() + native::peak_memory_of_helpers_bytes();
     record.timing.host = native::host_name();
+    record.timing.sim_threads = sim_threads;
     return record;
 }
 
@@ -112,6 +118,11 @@ std::string matrix(const Record& record) {
     return columns(rows, 1);
 }
 
+std::string wall_time_in_words(const results::Timing& timing) {
+    const std::string time = show_seconds(timing.wall_seconds);
+    return timing.sim_threads > 1 ? fmt::format("{}, {} threads", time, timing.sim_threads) : time;
+}
+
 std::string table_of(const Record& record) {
     const runtime::Counters& total = record.result.total;
     const configs::Experiment& experiment = record.experiment;
@@ -130,7 +141,7 @@ std::string table_of(const Record& record) {
                                   grouped(total.steals_between_nodes))},
          {"  messages",
           fmt::format("{} ({})", grouped(total.messages), show_bytes(static_cast<double>(total.bytes)))},
-         {"  wall time", show_seconds(record.timing.wall_seconds)},
+         {"  wall time", wall_time_in_words(record.timing)},
          {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
         2);
     for (const std::string& warning : record.warnings) text += fmt::format("  warning: {}\n", warning);
@@ -251,8 +262,10 @@ void add_run(CLI::App& app, Action& action) {
                    "print the configuration with every default, and run nothing");
     verb->add_flag("--progress", options->progress,
                    "show progress even where standard error is not a terminal");
-    verb->add_option("--sim-threads", options->sim_threads,
-                     "threads that a simulation may use; what it finds is the same with any number")
+    verb->add_option(
+            "--sim-threads", options->sim_threads,
+            "threads that a simulation may use, else as many as are worth it on this machine; what it "
+            "finds is the same with any number")
         ->check(CLI::Range(1, 256));
     verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }

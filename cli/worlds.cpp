@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/membership.hpp"
@@ -165,6 +167,16 @@ std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experime
             break;
     }
     return make_inprocess(experiment);
+}
+
+unsigned sim_threads_worth([[maybe_unused]] NodeId nodes) {
+#if defined(__SANITIZE_THREAD__)
+    return 1;  // fibers that go on in another thread are too much for it
+#else
+    // They meet every few microseconds, for which each should have some nodes to look at.
+    constexpr unsigned most = 8;
+    return std::clamp(nodes / 2, 1U, std::min(native::machine_cores(), most));
+#endif
 }
 
 std::vector<std::string> warnings_of([[maybe_unused]] const runtime::Backend& world) {

@@ -41,6 +41,9 @@ void settle(configs::Experiment& experiment, const Part& part);
 /// which changes nothing of what it finds. Throws Error.
 std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment, unsigned sim_threads = 1);
 
+/// How many threads a simulation of so many nodes is worth on this machine.
+unsigned sim_threads_worth(NodeId nodes);
+
 /// What a reader of the result must know of a world that has run, such as load on which it is not accurate.
 std::vector<std::string> warnings_of(const runtime::Backend& world);
 

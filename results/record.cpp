@@ -92,6 +92,7 @@ Json fields_of(const Record& record, bool with_timing) {
         json["placement_seconds"] = record.timing.placement_seconds;
         json["peak_memory_bytes"] = record.timing.peak_memory_bytes;
         json["host"] = record.timing.host;
+        json["sim_threads"] = record.timing.sim_threads;
     }
     json["seed"] = record.experiment.seed;
     json["cell"] = configs::cell_name(record.experiment);
@@ -162,7 +163,8 @@ std::string timing_json(const Record& record) {
     return dumped({{"wall_seconds", timing.wall_seconds},
                    {"placement_seconds", timing.placement_seconds},
                    {"peak_memory_bytes", timing.peak_memory_bytes},
-                   {"host", timing.host}},
+                   {"host", timing.host},
+                   {"sim_threads", timing.sim_threads}},
                   2);
 }
 
@@ -220,7 +222,8 @@ Row timing_row(const std::string& cell, const std::string& timing_json_text) {
                    {"wall_seconds", as_text(timing.at("wall_seconds"))},
                    {"placement_seconds", as_text(timing.at("placement_seconds"))},
                    {"peak_memory_bytes", as_text(timing.at("peak_memory_bytes"))},
-                   {"host", as_text(timing.at("host"))}};
+                   {"host", as_text(timing.at("host"))},
+                   {"sim_threads", as_text(timing.value("sim_threads", Json(0)))}};  // not in older files
     });
 }
 

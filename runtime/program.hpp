@@ -26,7 +26,7 @@ struct AnswerValue {
 using Answer = std::vector<AnswerValue>;
 
 /// The program on one node. State that a sequential program would keep in globals lives here: a thousand
-/// nodes may share one process.
+/// nodes may share one process, and run in it at the same time.
 class Program {
 public:
     virtual ~Program() = default;

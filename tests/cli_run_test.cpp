@@ -101,6 +101,24 @@ TEST_F(Run, NativelyTakesTheMachinesCoresWhereNoneAreStated) {
     EXPECT_EQ(object["configuration"]["platform"]["cores"], object["cores"]);
 }
 
+TEST_F(Run, SaysHowManyThreadsSimulated) {
+    EXPECT_EQ(json::parse(heddle({"run", fib(), "--json", "--sim-threads", "3"}).out)["sim_threads"], 0);
+#ifdef HEDDLE_SIM
+    const auto simulated = [this](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"run", fib(),   "--json",          "--backend",
+                                          "sim", "--set", "platform.nodes=6"};
+        words.insert(words.end(), more.begin(), more.end());
+        return json::parse(heddle(words).out);
+    };
+    const json one = simulated({"--sim-threads", "1"});
+    EXPECT_EQ(one["sim_threads"], 1);
+    const json chosen = simulated({});
+    EXPECT_GE(chosen["sim_threads"], 1);
+    EXPECT_LE(chosen["sim_threads"], 3);  // one for two nodes
+    EXPECT_EQ(chosen["makespan_seconds"], one["makespan_seconds"]);
+#endif
+}
+
 TEST_F(Run, AWrongAnswerIsAFailedRunAndSaysWhatWasExpected) {
     const Said said = heddle({"run", odd(), "--json", "--set", "workload.wrong=true"});
     EXPECT_EQ(said.code, 1);

@@ -179,7 +179,7 @@ def check(name, words, heddle, folder, sim_threads):
         with open(path, "rb") as file:
             return json.loads(said.stdout), file.read(), path
 
-    result, data, _ = run("pftrace.gz")
+    result, data, _ = run("pftrace.gz", 1, "--sim-threads", "1")
     makespan = round(result["makespan_seconds"] * 1e12)
     workers = result["nodes"] * result["cores"]
     messages = result["messages"]
