@@ -35,7 +35,7 @@ UtsCount search(const UtsTree& tree, const UtsNode& node) {
 
 /// The search below a node, which forks tasks of `Task`.
 template <class Task>
-UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t children) {
+[[gnu::noinline]] UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t children) {
     strand.reserve(static_cast<std::uint32_t>(children));
     for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
     UtsCount count{1, 0, node.depth};
@@ -44,9 +44,10 @@ UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t childr
 }
 
 /// A node's task. Apart from its children's part, so that a leaf, as most nodes are, is done where it is
-/// joined.
+/// joined: in its parent's frame, without a call. The compiler would put them together the other way round.
 template <class Task>
-UtsCount search_with(Strand strand, const UtsSettings& settings, const UtsNode& node) {
+[[gnu::always_inline]] inline UtsCount search_with(Strand strand, const UtsSettings& settings,
+                                                   const UtsNode& node) {
     if (node.depth >= settings.cutoff) {
         const UtsCount count = search(settings.tree, node);
         strand.work(count.nodes);
@@ -121,11 +122,11 @@ private:
     runtime::Answer answer_;
 };
 
-UtsCount Uts::run(Strand strand, const UtsNode& node) {
+[[gnu::always_inline]] inline UtsCount Uts::run(Strand strand, const UtsNode& node) {
     return search_with<Uts>(strand, strand.program<UtsProgram>().settings(), node);
 }
 
-UtsCount PlacedUts::run(Strand strand, const UtsNode& node) {
+[[gnu::always_inline]] inline UtsCount PlacedUts::run(Strand strand, const UtsNode& node) {
     return search_with<PlacedUts>(strand, strand.program<PlacedUtsProgram>().tree().settings, node);
 }
 
