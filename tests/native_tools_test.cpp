@@ -2,11 +2,15 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "runtime/native/cpu_quota.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/parker.hpp"
 #include "runtime/native/ticker.hpp"
@@ -98,6 +102,52 @@ TEST(NativeMachine, HasCoresAndAName) {
     EXPECT_GE(machine_cores(), 1u);
     EXPECT_LE(machine_cores(), std::thread::hardware_concurrency());
     EXPECT_FALSE(host_name().empty());
+}
+
+/// Files as the kernel shows control groups.
+class ControlGroups : public testing::Test {
+protected:
+    ControlGroups() { std::filesystem::create_directories(mounted_); }
+    ~ControlGroups() override { std::filesystem::remove_all(mounted_); }
+    void write(const std::string& file, const std::string& text) const {
+        std::filesystem::create_directories((mounted_ / file).parent_path());
+        std::ofstream(mounted_ / file) << text;
+    }
+    std::filesystem::path mounted_ =
+        std::filesystem::temp_directory_path() / ("heddle_groups_" + std::to_string(getpid()));
+};
+
+TEST_F(ControlGroups, TheLeastQuotaOnTheWayUpCounts) {
+    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), std::nullopt);
+    write("a/b/cpu.max", "max 100000\n");
+    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), std::nullopt);
+    write("a/cpu.max", "150000 100000\n");
+    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), 1.5);
+    write("a/b/cpu.max", "400000 100000\n");
+    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), 1.5);
+    EXPECT_EQ(cpu_quota("0::/c\n", mounted_), std::nullopt);
+}
+
+TEST_F(ControlGroups, InAContainerTheQuotaIsAtTheTop) {
+    write("cpu.max", "200000 100000\n");
+    EXPECT_EQ(cpu_quota("0::/docker/outside\n", mounted_), 2);
+    EXPECT_EQ(cpu_quota("0::/\n", mounted_), 2);
+}
+
+TEST_F(ControlGroups, TheOlderVersionHasTwoFiles) {
+    const std::string membership = "5:devices:/\n4:cpu,cpuacct:/job\n3:cpuset:/x\n0::/\n";
+    write("cpu/job/cpu.cfs_period_us", "100000\n");
+    EXPECT_EQ(cpu_quota(membership, mounted_), std::nullopt);
+    write("cpu/job/cpu.cfs_quota_us", "-1\n");
+    EXPECT_EQ(cpu_quota(membership, mounted_), std::nullopt);
+    write("cpu/job/cpu.cfs_quota_us", "300000\n");
+    EXPECT_EQ(cpu_quota(membership, mounted_), 3);
+}
+
+TEST_F(ControlGroups, WhatMakesNoSenseIsNoLimit) {
+    write("cpu.max", "0 0\n");
+    for (const char* membership : {"", "nonsense\n", "0:\n", "0::\n", "1:cpu\n"})
+        EXPECT_EQ(cpu_quota(membership, mounted_), std::nullopt) << membership;
 }
 
 TEST(NativeMachine, BindingConfinesTheThreadAndNoOther) {

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/native/cpu_quota.hpp"
+
 namespace heddle::native {
 
 namespace {
@@ -54,7 +56,8 @@ const Machine& machine() {
 }  // namespace
 
 unsigned machine_cores() {
-    return static_cast<unsigned>(std::max<std::size_t>(machine().processors.size(), 1));
+    static const auto allowed = static_cast<std::size_t>(cpu_quota().value_or(1e6));
+    return static_cast<unsigned>(std::max<std::size_t>(std::min(machine().processors.size(), allowed), 1));
 }
 
 std::string host_name() {

@@ -5,8 +5,8 @@
 
 namespace heddle::native {
 
-/// Cores that this process may use: respects taskset and cpusets. A core with several hardware threads counts
-/// once. At least 1.
+/// Cores that this process may use: respects taskset, cpusets and what a container may have (cpu_quota.hpp).
+/// A core with several hardware threads counts once. At least 1.
 unsigned machine_cores();
 
 /// The machine's name, for results.
