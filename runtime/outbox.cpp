@@ -16,8 +16,9 @@ Handler::Handler(std::string handler_name, Kind kind, Run function)
 }
 
 void number_handlers() {
-    std::uint16_t next = 0;
-    for (const Handler* handler : Registry<Handler>::sorted()) handler->id_ = next++;
+    Registry<Handler>::number([](const Handler& handler, std::uint32_t number) {
+        handler.id_ = static_cast<std::uint16_t>(number);
+    });
 }
 
 std::span<const Handler* const> all_handlers() {

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
 
 /// Objects of type T, which has `const std::string& name()`. All are added before `main`; the first look-up
-/// sorts them by name and gives each its index. Add and first look-up happen on one thread.
+/// sorts them by name and gives each its index. Add and first look-up happen on one thread, or by way of
+/// `number`.
 template <class T>
 class Registry {
 public:
@@ -23,6 +25,19 @@ public:
         const auto found = std::lower_bound(list.begin(), list.end(), &object, before);
         HEDDLE_ASSERT(found != list.end() && *found == &object);
         return static_cast<std::uint32_t>(found - list.begin());
+    }
+
+    /// Calls `set(object, number)` for each whose `id()` is another one. Several threads may call it, and
+    /// while one does, runs that called it before may read numbers: those do not change any more.
+    template <class Set>
+    static void number(const Set& set) {
+        static SpinLock lock;
+        const SpinLock::Guard guard(lock);
+        std::uint32_t next = 0;
+        for (const T* object : sorted()) {
+            if (object->id() != next) set(*object, next);
+            ++next;
+        }
     }
 
     static const std::vector<const T*>& sorted() {

@@ -19,11 +19,8 @@ TaskType::TaskType(std::string type_name, Run function, std::size_t argument_siz
 }
 
 void number_task_types() {
-    TaskTypeId next = 0;
-    for (const TaskType* type : Registry<TaskType>::sorted()) {
-        if (type->id_ != next) type->id_ = next;  // another run of this process may be reading it
-        ++next;
-    }
+    Registry<TaskType>::number(
+        [](const TaskType& type, std::uint32_t number) { type.id_ = static_cast<TaskTypeId>(number); });
 }
 
 const TaskType* find_task_type(TaskTypeId id) {

@@ -41,7 +41,6 @@ std::vector<std::int64_t> read_natively(NodeId nodes) {
 }
 
 TEST(EarthGetSync, ReadsOverTcpOnOneTo64Nodes) {
-    runtime::number_task_types();  // before threads would all do it
     Notes alone;
     run_natively(2, alone, start);
     EXPECT_THAT(alone.values, ElementsAre(100, 100));
