@@ -31,8 +31,14 @@ using runtime::Context;
 
 namespace {
 
-/// How long a worker that parks spins at first, where it has a core to itself.
+/// How long a worker that parks spins at first, where it has a core to itself. Waking up takes tens of
+/// microseconds, on virtual machines now and then milliseconds. On several nodes idle workers look for work
+/// from time to time, and spin each time.
 constexpr std::chrono::microseconds spin_time{5};
+constexpr std::chrono::microseconds spin_time_alone{200};
+
+/// How long workers that are ready spin until the others are, where they would otherwise wake up one by one.
+constexpr std::chrono::milliseconds start_spin{2};
 
 constexpr std::uint64_t padding_frame_bytes = 1U << 20;
 
@@ -62,7 +68,8 @@ struct NativeBackend::State {
     // Workers wait here for the start.
     std::mutex mutex;
     std::condition_variable changed;
-    bool released = false;
+    CoreId ready = 0;
+    std::atomic<bool> released{false};
     bool cancelled = false;
     std::exception_ptr failure;
     std::string lost;
@@ -83,6 +90,7 @@ struct NativeBackend::State {
     void meet();
     void start_threads();
     void release(bool cancel);
+    bool await_release();
     void join();
     void work(CoreId core);
     void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
@@ -119,7 +127,8 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.first_core = membership.local_rank * given.cores;
     // With other nodes, the sender and the receiver, if there are any, need a core now and then.
     const bool alone = membership.nodes == 1 || given.single_module;
-    if (fits && (alone || workers_here < machine_cores())) state.spin = spin_time;
+    if (fits && (alone || workers_here < machine_cores()))
+        state.spin = membership.nodes == 1 ? spin_time_alone : spin_time;
 }
 
 NativeBackend::~NativeBackend() = default;
@@ -217,7 +226,10 @@ void NativeBackend::State::start_threads() {
         if (!error) threads.push_back(thread);
     }
     pthread_attr_destroy(&attributes);
-    if (!error) return;
+    if (!error) {
+        std::unique_lock lock(mutex);
+        return changed.wait(lock, [this] { return ready == topology.cores; });
+    }
     release(true);
     join();
     throw Error(fmt::format("cannot start {} workers with stacks of {} bytes: {}", topology.cores, stack,
@@ -227,9 +239,24 @@ void NativeBackend::State::start_threads() {
 
 void NativeBackend::State::release(bool cancel) {
     const std::lock_guard lock(mutex);
-    released = true;
     cancelled = cancel;
+    released.store(true, std::memory_order_release);
     changed.notify_all();
+}
+
+/// Where a worker waits until all are there and time begins. False: it does not.
+bool NativeBackend::State::await_release() {
+    {
+        const std::lock_guard lock(mutex);
+        if (++ready == topology.cores) changed.notify_all();
+    }
+    if (spin.count() > 0 && topology.nodes == 1) {
+        const auto end = Clock::now() + start_spin;
+        while (!released.load(std::memory_order_acquire) && Clock::now() < end) std::this_thread::yield();
+    }
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return released.load(std::memory_order_relaxed); });
+    return !cancelled;
 }
 
 void NativeBackend::State::join() {
@@ -242,11 +269,7 @@ void NativeBackend::State::work(CoreId core) {
     // A core that refuses costs speed only.
     if (bind) (void)bind_to_core(first_core + core);
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short
-    {
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [this] { return released; });
-        if (cancelled) return;
-    }
+    if (!await_release()) return;
     std::this_thread::sleep_until(Clock::time_point(Clock::duration(zero.load(std::memory_order_relaxed))));
     try {
         program->work(core);
