@@ -150,7 +150,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     auto zero = std::optional(Clock::now());
     if (state.transport) {
         state.transport->start(
-            {[&state](NodeId from, auto message, runtime::Body body) {
+            {[&state](NodeId from, std::span<const std::byte> message, runtime::Body body) {
                  state.deliver(from, message, std::move(body));
              },
              [&state](NodeId from, FrameKind kind, auto payload) {
