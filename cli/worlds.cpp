@@ -173,9 +173,10 @@ unsigned sim_threads_worth([[maybe_unused]] NodeId nodes) {
 #if defined(__SANITIZE_THREAD__)
     return 1;  // fibers that go on in another thread are too much for it
 #else
-    // They meet every few microseconds, for which each should have some nodes to look at.
+    // They meet every few microseconds, for which each should have some nodes to look at. More than two were
+    // not measured.
     constexpr unsigned most = 8;
-    return std::clamp(nodes / 2, 1U, std::min(native::machine_cores(), most));
+    return std::clamp(nodes / 4, 1U, std::min(native::machine_cores(), most));
 #endif
 }
 

@@ -106,7 +106,7 @@ TEST_F(Run, SaysHowManyThreadsSimulated) {
 #ifdef HEDDLE_SIM
     const auto simulated = [this](const std::vector<std::string>& more) {
         std::vector<std::string> words = {"run", fib(),   "--json",          "--backend",
-                                          "sim", "--set", "platform.nodes=6"};
+                                          "sim", "--set", "platform.nodes=8"};
         words.insert(words.end(), more.begin(), more.end());
         return json::parse(heddle(words).out);
     };
@@ -114,7 +114,7 @@ TEST_F(Run, SaysHowManyThreadsSimulated) {
     EXPECT_EQ(one["sim_threads"], 1);
     const json chosen = simulated({});
     EXPECT_GE(chosen["sim_threads"], 1);
-    EXPECT_LE(chosen["sim_threads"], 3);  // one for two nodes
+    EXPECT_LE(chosen["sim_threads"], 2);  // one for four nodes
     EXPECT_EQ(chosen["makespan_seconds"], one["makespan_seconds"]);
 #endif
 }
