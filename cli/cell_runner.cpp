@@ -8,7 +8,6 @@
 #include <map>
 
 #include "cli/cell_progress.hpp"
-#include "runtime/native/machine.hpp"
 #include "runtime/native/process_pool.hpp"
 #include "runtime/native/wall_clock.hpp"
 
@@ -71,14 +70,13 @@ public:
 
     int run() {
         const std::size_t at_once = std::clamp<std::size_t>(waiting_.size(), 1, options_.width);
-        const std::size_t threads = std::max<std::size_t>(native::machine_cores() / at_once, 1);
         std::vector<native::Job> jobs;
         for (const std::size_t cell : waiting_) {
             std::vector<std::string> argv = plan_.cells[cell].words;
             argv.insert(argv.begin(), own_program());
             argv.insert(argv.end(), {"--out", options_.directory, "--no-tables"});
-            // Cells share the cores. Where one has all, it says itself how many are worth it.
-            if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", std::to_string(threads)});
+            // Cells at the same time have a core each. One that has all knows itself how many are worth it.
+            if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", "1"});
             jobs.push_back({std::move(argv), plan_.cells[cell].alone});
         }
         native::PoolOptions pool;
