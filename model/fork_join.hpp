@@ -11,6 +11,10 @@
 //
 // A fork may run anywhere; a call runs here; a join takes the latest fork that was not joined yet. Every fork
 // is joined, in that order, before its function returns. Where nobody steals, a join is a direct call.
+//
+// A function that takes its arguments by reference to const may say `static constexpr bool in_place = true`.
+// Then what it gets may lie in its own slot, over which its first fork writes: it copies what it needs from
+// there on. That saves the copy where most tasks fork nothing.
 #pragma once
 
 #include <cstdint>
@@ -71,6 +75,10 @@ public:
         return static_cast<P&>(worker_->program());
     }
 
+    /// This very strand, for a function that is not inlined and called on one path only: the compiler makes
+    /// what it passes on that path, where for the strand itself it would on all.
+    Strand again() const { return {*worker_, head_}; }
+
     runtime::Worker& worker() const { return *worker_; }
 
 private:
@@ -80,6 +88,16 @@ private:
 
 template <class F>
 typename TaskFunction<F>::Result TaskFunction<F>::call(Strand strand, std::byte* payload) {
+    if constexpr (in_place) {
+        auto& arguments = *std::launder(reinterpret_cast<Arguments*>(payload));
+        return std::move(arguments).apply([&](const auto&... values) { return F::run(strand, values...); });
+    } else {
+        return call_on_copy(strand, payload);
+    }
+}
+
+template <class F>
+typename TaskFunction<F>::Result TaskFunction<F>::call_on_copy(Strand strand, std::byte* payload) {
     auto* stored = std::launder(reinterpret_cast<Arguments*>(payload));
     // Out of the slot before the call: what the function forks is written over it.
     Arguments arguments = std::move(*stored);
@@ -90,10 +108,11 @@ typename TaskFunction<F>::Result TaskFunction<F>::call(Strand strand, std::byte*
 template <class F>
 void TaskFunction<F>::run(runtime::Worker& worker, runtime::Slot* head, std::byte* payload) {
     const Strand strand(worker, head);
+    // Not in place: there the result is made.
     if constexpr (std::is_void_v<Result>) {
-        call(strand, payload);
+        call_on_copy(strand, payload);
     } else {
-        ::new (static_cast<void*>(payload)) Result(call(strand, payload));
+        ::new (static_cast<void*>(payload)) Result(call_on_copy(strand, payload));
     }
 }
 

@@ -76,6 +76,15 @@ struct Signature<R (*)(Strand, A...)> {
     static constexpr bool travels = value_travels<R>() && (value_travels<std::decay_t<A>>() && ...);
 };
 
+template <class F>
+constexpr bool takes_in_place() {
+    if constexpr (requires { F::in_place; }) {
+        return F::in_place;
+    } else {
+        return false;
+    }
+}
+
 template <class T>
 constexpr std::size_t size_of() {
     if constexpr (std::is_void_v<T>) {
@@ -101,8 +110,15 @@ struct TaskFunction {
     static_assert(detail::size_of<Result>() <= runtime::payload_bytes,
                   "a task returns 48 bytes: leave larger results in the node's Program");
 
-    /// Runs the function on the arguments in `payload`, which are gone afterwards.
+    /// The function copies its arguments itself, before it forks (see model/fork_join.hpp).
+    static constexpr bool in_place = detail::takes_in_place<F>();
+    static_assert(!in_place || std::is_trivially_destructible_v<Arguments>,
+                  "arguments that are read in place must not need a destructor");
+
+    /// Runs the function on the arguments in `payload`, which are gone afterwards. `payload` is that of the
+    /// strand's next slot.
     static Result call(Strand strand, std::byte* payload);
+    static Result call_on_copy(Strand strand, std::byte* payload);
 
     /// The result that a thief left in `payload`.
     static Result take_result(std::byte* payload) {

@@ -40,6 +40,48 @@ struct Wide {
     }
 };
 
+struct Triple {
+    std::uint64_t first;
+    std::uint64_t second;
+    std::uint64_t more;  ///< makes it one that a function returns in memory
+};
+
+/// What a function that reads its arguments in place must not notice: that its result is made where they
+/// were, and that its first fork is.
+struct Mirror {
+    static constexpr bool in_place = true;
+    static Triple run(Strand strand, const Triple& given, const std::uint32_t& depth) {
+        strand.work();
+        Triple result{};
+        if (depth == 0) {
+            put(result.first, given.second);
+            put(result.second, given.first);
+            put(result.more, 1);
+            return result;
+        }
+        const auto [first, second, more] = given;
+        const std::uint32_t below = depth - 1;
+        strand.fork<Mirror>(Triple{first + below, second, more}, below);
+        strand.fork<Mirror>(Triple{second, first, more}, below);
+        for (int i = 0; i < 2; ++i) {
+            const Triple part = strand.join<Mirror>();
+            result.first += part.first;
+            result.second += 3 * part.second;
+            result.more += part.more;
+        }
+        return result;
+    }
+    static Triple alone(Triple given, std::uint32_t depth) {
+        if (depth == 0) return {given.second, given.first, 1};
+        const Triple a = alone({given.first + depth - 1, given.second, 0}, depth - 1);
+        const Triple b = alone({given.second, given.first, 0}, depth - 1);
+        return {a.first + b.first, 3 * (a.second + b.second), a.more + b.more};
+    }
+
+private:
+    [[gnu::noinline]] static void put(std::uint64_t& to, std::uint64_t value) { to = value; }
+};
+
 class FunctionProgram final : public model::ForkJoinProgram {
 public:
     explicit FunctionProgram(std::function<double(Strand)> function) : function_(std::move(function)) {}
@@ -72,6 +114,11 @@ double wide(Strand strand) {
     return static_cast<double>(strand.call<Wide>(5U, std::uint8_t{4}, 1.0));
 }
 
+double mirror(Strand strand) {
+    const Triple pair = strand.call<Mirror>(Triple{2, 5, 0}, 8U);
+    return static_cast<double>((pair.first * 1'000'000 + pair.second) * 1'000 + pair.more);
+}
+
 class CoreUnderPolicy
     : public testing::TestWithParam<std::tuple<std::string, bool, runtime::Stealing::Amount>> {};
 
@@ -97,6 +144,10 @@ TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
             const auto tree = run(options, schedule, wide);
             ASSERT_EQ(tree.answer.at(0).value, 625 * (1 + 4 * 2));
             ASSERT_EQ(tree.total.tasks, 1 + 5 + 25 + 125 + 625);
+            const auto in_place = run(options, schedule, mirror);
+            const Triple alone = Mirror::alone({2, 5, 0}, 8);
+            ASSERT_EQ(in_place.answer.at(0).value,
+                      static_cast<double>((alone.first * 1'000'000 + alone.second) * 1'000 + alone.more));
             steals += fib.total.steals_within_node + fib.total.steals_between_nodes;
             std::uint64_t matrix = 0;
             for (const auto& [pair, tasks] : fib.steals) {

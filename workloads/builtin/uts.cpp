@@ -26,48 +26,63 @@ struct UtsSettings {
     std::string check;
 };
 
-UtsCount search(const UtsTree& tree, const UtsNode& node) {
+/// Not inlined: tasks rarely call it, and need the registers.
+[[gnu::noinline]] UtsCount search(const UtsTree& tree, const UtsNode& node) {
     const std::int32_t children = tree.children(node);
     UtsCount count{1, children == 0 ? 1U : 0U, node.depth};
     for (std::int32_t i = 0; i < children; ++i) count += search(tree, UtsTree::child(node, i));
     return count;
 }
 
-/// The search below a node, which forks tasks of `Task`.
+/// The search below a node with children, which forks tasks of `Task`. Apart from the task, so that a leaf,
+/// as most nodes are, is done where it is joined: in its parent's frame, without a call. The compiler would
+/// put them together the other way round.
 template <class Task>
-[[gnu::noinline]] UtsCount search_children(Strand strand, const UtsNode& node, std::int32_t children) {
-    strand.reserve(static_cast<std::uint32_t>(children));
-    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
-    UtsCount count{1, 0, node.depth};
-    for (std::int32_t i = 0; i < children; ++i) count += strand.join<Task>();
-    return count;
-}
-
-/// A node's task. Apart from its children's part, so that a leaf, as most nodes are, is done where it is
-/// joined: in its parent's frame, without a call. The compiler would put them together the other way round.
-template <class Task>
-[[gnu::always_inline]] inline UtsCount search_with(Strand strand, const UtsSettings& settings,
-                                                   const UtsNode& node) {
+[[gnu::noinline]] UtsCount search_below(Strand strand, const UtsNode& in_place, std::int32_t children) {
+    const UtsNode node = in_place;
+    const UtsSettings& settings = Task::settings(strand);
     if (node.depth >= settings.cutoff) {
         const UtsCount count = search(settings.tree, node);
-        strand.work(count.nodes);
+        strand.work(count.nodes - 1);
         return count;
     }
+    strand.reserve(static_cast<std::uint32_t>(children));
+    for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
+    // In variables of their own: in registers, where the value to return would be in memory.
+    std::uint64_t nodes = 1;
+    std::uint64_t leaves = 0;
+    std::int64_t depth = node.depth;
+    for (std::int32_t i = 0; i < children; ++i) {
+        const UtsCount below = strand.join<Task>();
+        nodes += below.nodes;
+        leaves += below.leaves;
+        depth = std::max(depth, below.depth);
+    }
+    return {nodes, leaves, depth};
+}
+
+/// A node's task.
+template <class Task>
+[[gnu::always_inline]] inline UtsCount search_with(Strand strand, const UtsNode& node) {
     strand.work();
-    const std::int32_t children = settings.tree.children(node);
+    const std::int32_t children = Task::settings(strand).tree.children(node);
     if (children == 0) return {1, 1, node.depth};
-    return search_children<Task>(strand, node, children);
+    return search_below<Task>(strand.again(), node, children);
 }
 
 struct Uts {
     static constexpr auto name = "uts";
-    static UtsCount run(Strand strand, const UtsNode& node);
+    static constexpr bool in_place = true;
+    static const UtsSettings& settings(Strand strand);
+    static UtsCount run(Strand strand, const UtsNode& node) { return search_with<Uts>(strand, node); }
 };
 
 /// The same task below a placed one: another program holds the settings.
 struct PlacedUts {
     static constexpr auto name = "placed_uts";
-    static UtsCount run(Strand strand, const UtsNode& node);
+    static constexpr bool in_place = true;
+    static const UtsSettings& settings(Strand strand);
+    static UtsCount run(Strand strand, const UtsNode& node) { return search_with<PlacedUts>(strand, node); }
 };
 
 runtime::Answer answer_of(const UtsCount& count) {
@@ -122,12 +137,12 @@ private:
     runtime::Answer answer_;
 };
 
-[[gnu::always_inline]] inline UtsCount Uts::run(Strand strand, const UtsNode& node) {
-    return search_with<Uts>(strand, strand.program<UtsProgram>().settings(), node);
+inline const UtsSettings& Uts::settings(Strand strand) {
+    return strand.program<UtsProgram>().settings();
 }
 
-[[gnu::always_inline]] inline UtsCount PlacedUts::run(Strand strand, const UtsNode& node) {
-    return search_with<PlacedUts>(strand, strand.program<PlacedUtsProgram>().tree().settings, node);
+inline const UtsSettings& PlacedUts::settings(Strand strand) {
+    return strand.program<PlacedUtsProgram>().tree().settings;
 }
 
 /// The benchmark's sample trees with their published counts; 0 where the source gives no number.
