@@ -116,6 +116,21 @@ def fork_join(bench):
                 f"{one['peak_mb']:.1f}, {two['peak_mb']:.1f}")
 
 
+def processes(bench):
+    """Two processes that steal from each other over TCP, a worker each, against one of one worker."""
+    problems = [("queens", 13, 73712), ("uts", "T3", 4112897)]
+    if bench.quick:
+        problems = [("queens", 10, 724)]
+    print("\n### Two processes over TCP, a worker each\n")
+    row = table("problem", "one process s", "two, hierarchical s", "one / two", "two, lifeline s", "one / two")
+    for kind, size, expected in problems:
+        found = bench.alternate("processes", {
+            "one": ((), ("heddle_fork_join", kind, size, 1)),
+            **{victim: ((), ("heddle_fork_join", kind, size, 1, 2, victim)) for victim in ("hierarchical", "lifeline")}}, expected)
+        one, *two = (said["seconds"] for said in found.values())
+        row(f"{kind}({size})", f"{one:.4f}", *(text for each in two for text in (f"{each:.4f}", ratio(one, each))))
+
+
 def gate(bench):
     """What the tests on the path of a local task cost."""
     n, expected = (30, 832040) if bench.quick else (38, 39088169)
@@ -267,7 +282,7 @@ def idle(bench):
         row(name, f"{said['median_us']:.1f}", f"{said['p90_us']:.1f}", f"{said['p99_us']:.1f}", f"{said['missed']:.0f}")
 
 
-GROUPS = {"fork_join": fork_join, "gate": gate, "graph": graph, "messages": messages, "idle": idle, "metg": metg}
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "idle": idle, "metg": metg}
 
 
 def main():
