@@ -12,6 +12,10 @@
 // A fork may run anywhere; a call runs here; a join takes the latest fork that was not joined yet. Every fork
 // is joined, in that order, before its function returns. Where nobody steals, a join is a direct call.
 //
+// A function may declare what each of its calls takes: `static constexpr std::uint64_t work_units = 1`, in
+// the unit that Program::unit prices. That is a Strand::work(1) at its beginning, but where the gates are
+// open, a joined task does not even test whether it is charged.
+//
 // A function that takes its arguments by reference to const may say `static constexpr bool in_place = true`.
 // Then what it gets may lie in its own slot, over which its first fork writes: it copies what it needs from
 // there on. That saves the copy where most tasks fork nothing.
@@ -52,6 +56,7 @@ public:
     /// Runs F::run(strand, arguments...) here and now.
     template <class F, class... Given>
     auto call(Given&&... arguments) const {
+        if constexpr (TaskFunction<F>::work_units != 0) work(TaskFunction<F>::work_units);
         return F::run(Strand(*worker_, head_), std::forward<Given>(arguments)...);
     }
 
@@ -60,7 +65,7 @@ public:
     auto join() {
         using Task = TaskFunction<F>;
         runtime::Slot* slot = --head_;
-        if (worker_->pop(slot)) [[likely]]
+        if (worker_->pop(slot, Task::work_units)) [[likely]]
             return Task::call(Strand(*worker_, slot), slot->payload);
         return Task::take_result(slot->payload);
     }
@@ -108,6 +113,7 @@ typename TaskFunction<F>::Result TaskFunction<F>::call_on_copy(Strand strand, st
 template <class F>
 void TaskFunction<F>::run(runtime::Worker& worker, runtime::Slot* head, std::byte* payload) {
     const Strand strand(worker, head);
+    if constexpr (work_units != 0) strand.work(work_units);
     // Not in place: there the result is made.
     if constexpr (std::is_void_v<Result>) {
         call_on_copy(strand, payload);

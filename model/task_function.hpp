@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -85,6 +86,15 @@ constexpr bool takes_in_place() {
     }
 }
 
+template <class F>
+constexpr std::uint64_t work_units_of() {
+    if constexpr (requires { F::work_units; }) {
+        return F::work_units;
+    } else {
+        return 0;
+    }
+}
+
 template <class T>
 constexpr std::size_t size_of() {
     if constexpr (std::is_void_v<T>) {
@@ -114,6 +124,9 @@ struct TaskFunction {
     static constexpr bool in_place = detail::takes_in_place<F>();
     static_assert(!in_place || std::is_trivially_destructible_v<Arguments>,
                   "arguments that are read in place must not need a destructor");
+
+    /// What every call of the function is declared to cost, in the program's units.
+    static constexpr std::uint64_t work_units = detail::work_units_of<F>();
 
     /// Runs the function on the arguments in `payload`, which are gone afterwards. `payload` is that of the
     /// strand's next slot.

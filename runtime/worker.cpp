@@ -81,14 +81,17 @@ void Worker::refuse_push(const Slot* head) const {
                 "raise schedule.deque_slots, or let the program fork less before it joins");
 }
 
-bool Worker::pop_slow(Slot* slot) {
+bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     hot = slot;
     charge(costs->join);
     if (!slot->type->detached()) poll();
     if (deque_.asked()) serve_request(slot);
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
         count_task();
-        if (!below_floor()) return true;
+        if (!below_floor()) {
+            if (units != 0) work(units);
+            return true;
+        }
         run_on_large_stack(slot);
         return false;
     }

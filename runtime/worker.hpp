@@ -55,13 +55,13 @@ public:
 
     /// Pops the topmost task, at `slot`. True: it was not stolen, the caller runs it now. False: somebody
     /// else did, and the result is in the slot's payload (any other work may have run here meanwhile, above
-    /// `slot`).
-    bool pop(Slot* slot) {
+    /// `slot`). What the caller runs takes `units` of work, which are declared here.
+    bool pop(Slot* slot, std::uint64_t units = 0) {
         if (deque_.may_pop(slot)) [[likely]] {
             count_task();
             return true;
         }
-        return pop_slow(slot);
+        return pop_slow(slot, units);
     }
 
     /// True inside a detached task, on the same worker: it may detach others.
@@ -133,7 +133,7 @@ private:
 
     void push_slow(Slot* head);
     [[noreturn, gnu::cold]] void refuse_push(const Slot* head) const;
-    bool pop_slow(Slot* slot);
+    bool pop_slow(Slot* slot, std::uint64_t units);
     [[gnu::cold]] void run_on_large_stack(Slot* slot);
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units);

@@ -62,6 +62,65 @@ TEST(SimMakespan, EqualTasksInBlocksTakeExactlyTheTimeOfOneCoresShare) {
     EXPECT_EQ(bag_makespan({16, 4}, 1000, "cyclic"), expected);
 }
 
+/// fib, which says in its task that it works.
+struct Working {
+    static std::uint64_t run(Strand strand, std::uint32_t n) {
+        strand.work();
+        if (n < 2) return n;
+        strand.fork<Working>(n - 1);
+        const auto second = strand.call<Working>(n - 2);
+        return strand.join<Working>() + second;
+    }
+};
+
+/// The same, declared for all its calls.
+struct Declared {
+    static constexpr std::uint64_t work_units = 1;
+    static std::uint64_t run(Strand strand, std::uint32_t n) {
+        if (n < 2) return n;
+        strand.fork<Declared>(n - 1);
+        const auto second = strand.call<Declared>(n - 2);
+        return strand.join<Declared>() + second;
+    }
+};
+
+template <class Fib>
+class Fib15Program final : public model::ForkJoinProgram {
+public:
+    runtime::Work unit() const override { return {10, 0}; }
+    void root(Strand strand) override { value_ = strand.call<Fib>(15U); }
+    runtime::Answer answer() const override { return {{"value", static_cast<double>(value_)}}; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+template <class Fib>
+runtime::RunResult fib15(Shape shape, std::uint64_t seed) {
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "hierarchical";
+    schedule.seed = seed;
+    sim::SimBackend backend(ideal(shape.nodes, shape.cores));
+    return runtime::Execution(backend, schedule, [](NodeId) { return std::make_unique<Fib15Program<Fib>>(); })
+        .run();
+}
+
+// fib(15) makes 1,973 calls (OEIS A001595), each of ten nanoseconds.
+TEST(SimMakespan, WorkDeclaredForAllCallsOfAFunctionIsChargedAtEach) {
+    EXPECT_EQ(fib15<Declared>({1, 1}, 1).makespan, std::chrono::nanoseconds(19730));
+    EXPECT_EQ(fib15<Working>({1, 1}, 1).makespan, std::chrono::nanoseconds(19730));
+    std::uint64_t stolen = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto declared = fib15<Declared>({3, 2}, seed);
+        const auto working = fib15<Working>({3, 2}, seed);
+        ASSERT_EQ(declared.makespan, working.makespan) << "seed " << seed;
+        ASSERT_EQ(declared.steals, working.steals) << "seed " << seed;
+        ASSERT_EQ(declared.answer.at(0).value, 610);
+        stolen += declared.total.steals_within_node + declared.total.steals_between_nodes;
+    }
+    EXPECT_GT(stolen, 0);
+}
+
 /// A program drawn from a seed: every task works, then forks its children and joins them.
 struct RandomTree {
     std::uint64_t seed;

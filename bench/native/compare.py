@@ -135,8 +135,7 @@ def gate(bench):
     """What the tests on the path of a local task cost."""
     n, expected = (30, 832040) if bench.quick else (38, 39088169)
     found = bench.alternate("gate", {
-        "as it is, and as all of Heddle is compiled": ((), ("heddle_fork_join", "fib", n, 1)),
-        "as it is": ((), ("heddle_all_gates", "fib", n, 1)),
+        "as it is": ((), ("heddle_fork_join", "fib", n, 1)),
         "without the test whether work is charged": ((), ("heddle_no_charge", "fib", n, 1)),
         "without any gate": ((), ("heddle_no_gate", "fib", n, 1))}, expected)
     print(f"\n### The gate: fib({n}), one worker\n")

@@ -25,12 +25,16 @@ std::uint64_t calls(std::uint32_t n) {
 
 struct Fib {
     static constexpr auto name = "fib";
+    static constexpr std::uint64_t work_units = 1;
     static std::uint64_t run(Strand strand, std::uint32_t n) {
-        strand.work();
-        if (n < 2) return n;
-        strand.fork<Fib>(n - 1);
-        const auto second = strand.call<Fib>(n - 2);
-        return strand.join<Fib>() + second;
+        // This way round the compiler does not save registers before it has looked whether there is work to
+        // share.
+        if (n >= 2) [[likely]] {
+            strand.fork<Fib>(n - 1);
+            const auto second = strand.call<Fib>(n - 2);
+            return strand.join<Fib>() + second;
+        }
+        return n;
     }
 };
 

@@ -64,7 +64,6 @@ template <class Task>
 /// A node's task.
 template <class Task>
 [[gnu::always_inline]] inline UtsCount search_with(Strand strand, const UtsNode& node) {
-    strand.work();
     const std::int32_t children = Task::settings(strand).tree.children(node);
     if (children == 0) return {1, 1, node.depth};
     return search_below<Task>(strand.again(), node, children);
@@ -73,6 +72,7 @@ template <class Task>
 struct Uts {
     static constexpr auto name = "uts";
     static constexpr bool in_place = true;
+    static constexpr std::uint64_t work_units = 1;
     static const UtsSettings& settings(Strand strand);
     static UtsCount run(Strand strand, const UtsNode& node) { return search_with<Uts>(strand, node); }
 };
@@ -81,6 +81,7 @@ struct Uts {
 struct PlacedUts {
     static constexpr auto name = "placed_uts";
     static constexpr bool in_place = true;
+    static constexpr std::uint64_t work_units = 1;
     static const UtsSettings& settings(Strand strand);
     static UtsCount run(Strand strand, const UtsNode& node) { return search_with<PlacedUts>(strand, node); }
 };
