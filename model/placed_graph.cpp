@@ -116,7 +116,7 @@ PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
       spare_(plan.placement().grid().cores) {
     for (CoreId core = 0; core < plan.placement().grid().cores; ++core) {
         const auto tasks = plan.tasks_of({node, core});
-        unready_[core].store(static_cast<std::uint32_t>(tasks.size()));
+        unready_[core].tasks = static_cast<std::uint32_t>(tasks.size());
         for (std::size_t i = 0; i < tasks.size(); ++i) {
             const auto inputs = static_cast<std::uint32_t>(plan.inputs(tasks[i]).size());
             const bool waits_its_turn = plan.order() == PlacedGraph::Order::strict && i > 0;
@@ -221,8 +221,16 @@ void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
 }
 
 void PlacedGraphProgram::put(const Caller& caller, CoreId core, TaskIndex task) {
-    unready_[core].fetch_sub(1, std::memory_order_relaxed);
-    caller.node.put_ranked(caller.context, caller.outbox, core, {plan_.rank(task), &task_type, task});
+    const runtime::RankedTask ready{plan_.rank(task), &task_type, task};
+    Unready& unready = unready_[core];
+    if (caller.context.id.core != core) {
+        unready.made_ready.fetch_add(1, std::memory_order_relaxed);
+    } else {
+        auto& count = unready.made_ready_here;
+        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        if (caller.node.worker(core).keep(ready)) return;
+    }
+    caller.node.put_ranked(caller.context, caller.outbox, core, ready);
 }
 
 }  // namespace heddle::model

@@ -136,9 +136,7 @@ public:
     ~PlacedGraphProgram() override;
 
     void begin(runtime::Worker& worker) override;
-    bool expects_data(CoreId core) const override {
-        return unready_[core].load(std::memory_order_relaxed) != 0;
-    }
+    bool expects_data(CoreId core) const override { return unready_[core].any(); }
 
     const PlacedGraph& plan() const { return plan_; }
 
@@ -182,11 +180,23 @@ private:
         Inputs inputs;
     };
 
+    /// A core's tasks that miss data. Its own worker counts down without a read-modify-write.
+    struct alignas(64) Unready {
+        std::uint32_t tasks = 0;
+        std::atomic<std::uint32_t> made_ready_here{0};  ///< by the core's worker
+        std::atomic<std::uint32_t> made_ready{0};       ///< by others
+
+        bool any() const {
+            return tasks != made_ready_here.load(std::memory_order_relaxed) +
+                                made_ready.load(std::memory_order_relaxed);
+        }
+    };
+
     const PlacedGraph& plan_;
     NodeId node_;
     std::vector<Held> held_;                           ///< by Delivery::local
     std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
-    std::vector<std::atomic<std::uint32_t>> unready_;  ///< tasks that miss some, by core
+    std::vector<Unready> unready_;                     ///< by core
     std::vector<Spare> spare_;                         ///< by core
 };
 

@@ -171,11 +171,9 @@ void Node::put_ready(Context& caller, const TaskType& type, std::span<const std:
     wake_one(caller);
 }
 
-// Counted before it is in the queue, and until after it is taken: see `passive`.
 void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
-    ranked_waiting_.fetch_add(1, std::memory_order_seq_cst);
     Worker& owner = worker(core);
-    owner.ranked().put(task);
+    owner.ranked().put(task, ranked_queues_);
     if (owner.claim_sleeper()) {
         backend_.unpark(caller, core);
     } else if (owner.steals_within_node()) {
@@ -191,7 +189,7 @@ void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const Ranked
 bool Node::passive() const {
     const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
     const auto nothing_waits = [this] {
-        return !anything_waits() && ranked_waiting_.load(std::memory_order_seq_cst) == 0 &&
+        return !anything_waits() && ranked_queues_.load(std::memory_order_seq_cst) == 0 &&
                leaving_.load(std::memory_order_seq_cst) == 0;
     };
     return nothing_waits() && active_.empty() && nothing_waits() &&

@@ -70,10 +70,10 @@ public:
     /// A detached task of `worker`'s that may leave the node: to the latest end of the shared queue.
     void share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments);
 
-    /// Tasks in the ranked queues of all workers; never less than there are.
-    std::atomic<std::uint32_t>& ranked_waiting() { return ranked_waiting_; }
+    /// Workers whose ranked queue has tasks; never less than there are (see RankedQueue).
+    RankedQueue::Count& ranked_queues() { return ranked_queues_; }
 
-    /// Detached tasks that were taken from a deque, and are not yet where others see them.
+    /// Tasks that nobody waits for, were taken from a worker, and are not yet where others see them.
     std::atomic<std::uint32_t>& leaving() { return leaving_; }
 
     /// Any worker of this node may run that task now. A detached task of the caller's own may stay with it.
@@ -114,7 +114,7 @@ public:
     template <class Found>
     bool any_victim(CoreId begin, const Found& found) {
         // What a schedule placed waits also with workers that have nothing else to do.
-        if (ranked_waiting_.load(std::memory_order_seq_cst) == 0) return active_.any_from(begin, found);
+        if (ranked_queues_.load(std::memory_order_seq_cst) == 0) return active_.any_from(begin, found);
         for (CoreId i = 0; i < cores(); ++i)
             if (found((begin + i) % cores())) return true;
         return false;
@@ -163,8 +163,9 @@ private:
     Reports reports_;
     std::vector<std::unique_ptr<Worker>> workers_;
 
-    std::atomic<std::uint32_t> ranked_waiting_{0};
-    std::atomic<std::uint32_t> leaving_{0};
+    // Workers read all of these again and again; the first may change with every task.
+    alignas(64) RankedQueue::Count ranked_queues_{0};
+    alignas(64) std::atomic<std::uint32_t> leaving_{0};
     CoreSet sleeping_;
     CoreSet active_;
     std::atomic<std::uint64_t> activations_{0};

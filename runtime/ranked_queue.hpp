@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,11 +44,11 @@ public:
         row_.push_back(task);
     }
 
+    /// The task of the lowest rank. Not empty.
+    const RankedTask& first() const { return first_in_row() ? row_[begin_] : others_.first(); }
+
     /// Of the lowest rank. Not empty.
-    RankedTask pop_first() {
-        const bool from_row = begin_ < row_.size() && (others_.empty() || row_[begin_] < others_.first());
-        return from_row ? row_[begin_++] : others_.pop_first();
-    }
+    RankedTask pop_first() { return first_in_row() ? row_[begin_++] : others_.pop_first(); }
 
     /// Of the highest rank. Not empty.
     RankedTask pop_last() {
@@ -59,6 +60,10 @@ public:
     }
 
 private:
+    bool first_in_row() const {
+        return begin_ < row_.size() && (others_.empty() || row_[begin_] < others_.first());
+    }
+
     static constexpr std::size_t few = 32;  ///< gone from the beginning, until their room is used again
 
     std::vector<RankedTask> row_;
@@ -66,41 +71,62 @@ private:
     MinMaxHeap<RankedTask> others_;
 };
 
+/// Besides, all queues of a node count together how many of them have tasks, which is less often written than
+/// how many tasks there are.
 class RankedQueue {
 public:
-    void put(const RankedTask& task) {
+    using Count = std::atomic<std::uint32_t>;
+
+    /// The first task is counted in `nonempty` before it is in the queue.
+    void put(const RankedTask& task, Count& nonempty) {
         const SpinLock::Guard guard(lock_);
+        if (tasks_.size() == 0) nonempty.fetch_add(1, std::memory_order_seq_cst);
         tasks_.push(task);
-        size_.store(static_cast<std::uint32_t>(tasks_.size()), std::memory_order_seq_cst);
+        show(std::memory_order_seq_cst);
     }
 
+    struct Taken {
+        RankedTask task;
+        bool last = false;  ///< the queue has none now; who took it counts `nonempty` down, once he shows it
+    };
+
     /// The task of the lowest rank, which its own worker runs next.
-    std::optional<RankedTask> take_first() {
+    std::optional<Taken> take_first() {
         return take([](auto& tasks) { return tasks.pop_first(); });
     }
 
     /// The task of the highest rank: the one that its own worker would come to last.
-    std::optional<RankedTask> take_last() {
+    std::optional<Taken> take_last() {
         return take([](auto& tasks) { return tasks.pop_last(); });
     }
 
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
 
+    /// The lowest rank, or `no_rank`. Somebody may be changing it.
+    std::uint64_t first_rank() const { return first_rank_.load(std::memory_order_relaxed); }
+    static constexpr std::uint64_t no_rank = std::numeric_limits<std::uint64_t>::max();
+
 private:
     template <class Pop>
-    std::optional<RankedTask> take(Pop pop) {
+    std::optional<Taken> take(Pop pop) {
         if (size() == 0) return std::nullopt;
         const SpinLock::Guard guard(lock_);
         if (tasks_.size() == 0) return std::nullopt;
         const RankedTask task = pop(tasks_);
-        // Who still sees the old one looks in vain, and that is all.
-        size_.store(static_cast<std::uint32_t>(tasks_.size()), std::memory_order_release);
-        return task;
+        // Who still sees what was before looks in vain, and that is all.
+        show(std::memory_order_release);
+        return Taken{task, tasks_.size() == 0};
+    }
+
+    void show(std::memory_order order) {
+        first_rank_.store(tasks_.size() == 0 ? no_rank : tasks_.first().rank, std::memory_order_relaxed);
+        size_.store(static_cast<std::uint32_t>(tasks_.size()), order);
     }
 
     SpinLock lock_;  ///< over `tasks_`
     RankedTasks tasks_;
     std::atomic<std::uint32_t> size_{0};
+    std::atomic<std::uint64_t> first_rank_{no_rank};
 };
 
 }  // namespace heddle::runtime

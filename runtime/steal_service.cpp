@@ -76,15 +76,14 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     std::uint32_t wanted = 1;
     if (node_.schedule().stealing.amount == Stealing::Amount::half) {
         std::uint32_t shared = 0;
-        for (CoreId c = 0; c < cores; ++c) shared += node_.worker(c).deque().shared();
-        shared += node_.ranked_waiting().load(std::memory_order_relaxed);
+        for (CoreId c = 0; c < cores; ++c)
+            shared += node_.worker(c).deque().shared() + node_.worker(c).ranked().size();
         shared += node_.shared_tokens().size();
         wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
     }
     Writer message;
     std::uint32_t count = 0;
-    std::uint32_t ranked = 0;
-    std::uint32_t detached = 0;
+    std::uint32_t leaving = 0;
     std::uint64_t data_bytes = 0;
     std::uint64_t padding = 0;
     const auto add = [&](const TaskType& type, Home home, const std::byte* payload) {
@@ -109,7 +108,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     }
     while (wants_more() && node_.shared_tokens().size() > cores - node_.active().size()) {
         node_.leaving().fetch_add(1, std::memory_order_seq_cst);
-        ++detached;
+        ++leaving;
         const auto task = node_.shared_tokens().take(outbox.context(), TokenDeque::End::oldest);
         if (!task) break;
         add(*task->type, {node_.id(), Home::nobody, 0}, task->payload);
@@ -127,7 +126,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
             }
             // Its owner does not wait for it, and may be passive once it is copied.
             node_.leaving().fetch_add(1, std::memory_order_seq_cst);
-            ++detached;
+            ++leaving;
             std::byte copy[payload_bytes];
             std::memcpy(copy, slot->payload, type.arguments_bytes());
             Worker::complete(*slot);
@@ -141,14 +140,16 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     }
     for (CoreId c = 0; c < cores && wants_more(); ++c) {
         RankedQueue& queue = node_.worker((first + c) % cores).ranked();
-        while (wants_more()) {
-            const auto task = queue.take_last();
-            if (!task) break;
-            std::byte payload[payload_bytes] = {};
-            std::memcpy(payload, &task->argument, sizeof task->argument);
-            add(*task->type, {node_.id(), Home::nobody, 0}, payload);
+        while (wants_more() && queue.size() != 0) {
             // In the message, and not yet counted as sent: until then it is still here.
-            ++ranked;
+            node_.leaving().fetch_add(1, std::memory_order_seq_cst);
+            ++leaving;
+            const auto taken = queue.take_last();
+            if (!taken) break;
+            if (taken->last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
+            std::byte payload[payload_bytes] = {};
+            std::memcpy(payload, &taken->task.argument, sizeof taken->task.argument);
+            add(*taken->task.type, {node_.id(), Home::nobody, 0}, payload);
         }
     }
     if (count != 0) {
@@ -156,11 +157,8 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         outbox.count_data(data_bytes + padding);
     }
     // The last task that waited may have left with no worker having been active.
-    const bool last_ranked =
-        ranked != 0 && node_.ranked_waiting().fetch_sub(ranked, std::memory_order_seq_cst) == ranked;
-    const bool last_detached =
-        detached != 0 && node_.leaving().fetch_sub(detached, std::memory_order_seq_cst) == detached;
-    if (last_ranked || last_detached) node_.look_for_end(outbox);
+    if (leaving != 0 && node_.leaving().fetch_sub(leaving, std::memory_order_seq_cst) == leaving)
+        node_.look_for_end(outbox);
     return count;
 }
 

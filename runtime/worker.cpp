@@ -274,10 +274,12 @@ bool Worker::run_ranked(Slot* head) {
     const bool found = task.has_value();
     if (found) {
         begin_task();
+        keeps_ = gate_open_ && !polled_ && depth_ == 1;
         for (; task; task = another_ranked()) {
             charge(costs->token);
             run_taken(*task, head);
         }
+        keeps_ = false;
         end_task();
     }
     if (idle()) node_.end_activity(*this);
@@ -287,10 +289,32 @@ bool Worker::run_ranked(Slot* head) {
 /// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
 /// active would take longer than a small task does. Not where operations are charged, so that each is seen,
 /// or where messages are looked for between tasks; nor above a task that waits.
-std::optional<RankedTask> Worker::another_ranked() {
-    if (!gate_open_ || polled_ || depth_ != 1 || node_.anything_waits() || node_.stopping())
-        return std::nullopt;
-    return ranked_.take_first();
+std::optional<RankedQueue::Taken> Worker::another_ranked() {
+    const bool goes_on =
+        gate_open_ && !polled_ && depth_ == 1 && !node_.anything_waits() && !node_.stopping();
+    if (goes_on && kept_ && kept_->rank < ranked_.first_rank()) {
+        const RankedTask task = *kept_;
+        kept_.reset();
+        return RankedQueue::Taken{task};
+    }
+    if (kept_) put_kept();
+    return goes_on ? ranked_.take_first() : std::nullopt;
+}
+
+bool Worker::keep(const RankedTask& task) {
+    if (!keeps_ || depth_ != 1 || task.rank > ranked_.first_rank()) return false;
+    if (kept_) {
+        if (task.rank > kept_->rank) return false;
+        put_kept();
+    }
+    kept_ = task;
+    return true;
+}
+
+void Worker::put_kept() {
+    const RankedTask task = *kept_;
+    kept_.reset();
+    node_.put_ranked(*this, outbox_, id.core, task);
 }
 
 bool Worker::steal_ranked(Worker& victim, Slot* head) {
@@ -308,12 +332,12 @@ bool Worker::steal_ranked(Worker& victim, Slot* head) {
     return task.has_value();
 }
 
-void Worker::run_taken(const RankedTask& task, Slot* head) {
-    node_.ranked_waiting().fetch_sub(1, std::memory_order_seq_cst);
+void Worker::run_taken(const RankedQueue::Taken& taken, Slot* head) {
+    if (taken.last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
     count_task();
     alignas(16) std::byte payload[payload_bytes] = {};
-    std::memcpy(payload, &task.argument, sizeof task.argument);
-    execute(*task.type, head, payload);
+    std::memcpy(payload, &taken.task.argument, sizeof taken.task.argument);
+    execute(*taken.task.type, head, payload);
 }
 
 /// Tries the other workers that may have something, from `begin` on.

@@ -107,6 +107,10 @@ public:
 
     /// What a schedule has placed on this worker, and is ready.
     RankedQueue& ranked() { return ranked_; }
+
+    /// Keeps a ranked task of this worker's, which becomes ready just as another ends, to be run right after
+    /// that. Nobody else sees it meanwhile. False where it must go into the queue, which costs more.
+    bool keep(const RankedTask& task);
     bool steals_within_node() const { return policy_->steals_within_node(); }
 
     /// True once for each sleep: the caller must then unpark this worker.
@@ -155,9 +159,10 @@ private:
     bool run_ready(Slot* head);
     bool run_token(Slot* head);
     bool run_ranked(Slot* head);
-    std::optional<RankedTask> another_ranked();
+    std::optional<RankedQueue::Taken> another_ranked();
+    void put_kept();
     bool steal_ranked(Worker& victim, Slot* head);
-    void run_taken(const RankedTask& task, Slot* head);
+    void run_taken(const RankedQueue::Taken& taken, Slot* head);
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
     void back_off(const Slot* awaited);
@@ -192,6 +197,8 @@ private:
     std::unique_ptr<VictimPolicy> policy_;
     std::shared_ptr<void> model_data_;
     RankedQueue ranked_;
+    std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
+    bool keeps_ = false;
     Outbox outbox_;
     Counters counters_;
 

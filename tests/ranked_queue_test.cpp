@@ -1,11 +1,13 @@
 // The queue with two ends against std::set, by random operations, at every size from nothing to some
-// hundreds.
+// hundreds; and what the queues of a node count together.
 #include "runtime/min_max_heap.hpp"
 
 #include <gtest/gtest.h>
 
 #include <iterator>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "base/random.hpp"
 #include "runtime/ranked_queue.hpp"
@@ -62,6 +64,71 @@ TEST(RankedTasks, GivesTheLowestAndTheHighestRankAsASetDoes) {
             ASSERT_EQ(ours.size(), theirs.size());
         }
     }
+}
+
+TEST(RankedQueue, SaysItsLowestRankAndIsCountedWhileItHasTasks) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Random random(seed);
+        RankedQueue::Count nonempty{0};
+        RankedQueue queues[2];
+        std::set<std::uint64_t> theirs[2];
+        for (std::uint64_t i = 0; i < 2000; ++i) {
+            const std::uint64_t which = random.below(2);
+            RankedQueue& queue = queues[which];
+            auto& expected = theirs[which];
+            if (random.below(2) == 0) {
+                const std::uint64_t rank = random.below(1U << 20) * 2000 + i;
+                queue.put({rank, nullptr, 0}, nonempty);
+                expected.insert(rank);
+            } else {
+                const bool first = random.below(2) == 0;
+                const auto taken = first ? queue.take_first() : queue.take_last();
+                ASSERT_EQ(taken.has_value(), !expected.empty());
+                if (!taken) continue;
+                const auto place = first ? expected.begin() : std::prev(expected.end());
+                ASSERT_EQ(taken->task.rank, *place);
+                expected.erase(place);
+                ASSERT_EQ(taken->last, expected.empty());
+                if (taken->last) nonempty.fetch_sub(1);
+            }
+            ASSERT_EQ(queue.size(), expected.size());
+            ASSERT_EQ(queue.first_rank(), expected.empty() ? RankedQueue::no_rank : *expected.begin());
+            ASSERT_EQ(nonempty.load(), !theirs[0].empty() + !theirs[1].empty());
+        }
+    }
+}
+
+TEST(RankedQueue, LosesAndDoublesNothingBetweenThreads) {
+    constexpr std::uint64_t tasks = 20'000;
+    RankedQueue::Count nonempty{0};
+    RankedQueue queue;
+    std::atomic<std::uint64_t> left{2 * tasks};
+    std::vector<std::atomic<std::uint32_t>> taken(2 * tasks);
+    std::vector<std::thread> threads;
+    for (std::uint64_t offset = 0; offset < 2; ++offset) {
+        threads.emplace_back([&, offset] {
+            for (std::uint64_t i = 0; i < tasks; ++i) queue.put({2 * i + offset, nullptr, 0}, nonempty);
+        });
+        threads.emplace_back([&, offset] {
+            while (left.load() != 0) {
+                const auto task = offset == 0 ? queue.take_first() : queue.take_last();
+                if (!task) {
+                    std::this_thread::yield();
+                    continue;
+                }
+                ++taken[task->task.rank];
+                // Until it is counted down, others can see that there was a task.
+                if (task->last) {
+                    EXPECT_NE(nonempty.fetch_sub(1), 0);
+                }
+                --left;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& times : taken) ASSERT_EQ(times.load(), 1);
+    EXPECT_EQ(nonempty.load(), 0);
+    EXPECT_EQ(queue.size(), 0);
 }
 
 }  // namespace
