@@ -50,7 +50,9 @@ void Parker::park(Deadline deadline, std::chrono::nanoseconds spin) {
 }
 
 bool Parker::take() {
-    return state_.exchange(empty, std::memory_order_acquire) == permit;
+    // Only its owner takes the permit away, so there is nothing to exchange where there is none.
+    return state_.load(std::memory_order_relaxed) == permit &&
+           state_.exchange(empty, std::memory_order_acquire) == permit;
 }
 
 void Parker::unpark() {
