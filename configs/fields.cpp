@@ -262,6 +262,16 @@ void add_schedule(std::vector<Field>& all) {
     all.push_back(integer(
         "schedule.stealing.requests", 1, 1e6, "steal requests that a node may have under way to others",
         [](auto& e) -> auto& { return e.schedule.stealing.requests; }));
+    using Busy = runtime::Stealing::Busy;
+    all.push_back(choice(
+        "schedule.stealing.busy", {"refuse", "wait"},
+        "what a node does with a request while its workers have nothing to share: refuses it, or lets it "
+        "wait "
+        "until they have, or have no work any more",
+        [](const Experiment& e) { return e.schedule.stealing.busy == Busy::refuse ? "refuse" : "wait"; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.stealing.busy = index == 0 ? Busy::refuse : Busy::wait;
+        }));
     all.push_back(time(
         "schedule.stealing.back_off_min", "wait after the first round without success",
         [](auto& e) -> auto& { return e.schedule.stealing.back_off_min; }));

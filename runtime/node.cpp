@@ -139,9 +139,9 @@ void Node::wake_all(Context& caller) {
 
 void Node::published(Worker& worker) {
     wake_one(worker);
-    if (!steals_.lifelines_waiting()) return;
-    steals_.serve_lifelines(worker.outbox());
-    if (steals_.lifelines_waiting()) worker.deque().ask();
+    if (!steals_.anybody_waits()) return;
+    steals_.serve_waiting(worker.outbox());
+    if (steals_.anybody_waits()) worker.deque().ask();
 }
 
 void Node::make_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
@@ -158,7 +158,7 @@ void Node::make_ready(Context& caller, const TaskType& type, std::span<const std
 void Node::share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments) {
     shared_tokens_.put(worker, TokenDeque::End::latest, type, arguments);
     wake_one(worker);
-    if (steals_.lifelines_waiting()) steals_.serve_lifelines(worker.outbox());
+    if (steals_.anybody_waits()) steals_.serve_waiting(worker.outbox());
 }
 
 void Node::put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
@@ -179,7 +179,7 @@ void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const Ranked
     } else if (owner.steals_within_node()) {
         wake_one(caller);
     }
-    if (steals_.lifelines_waiting()) steals_.serve_lifelines(outbox);
+    if (steals_.anybody_waits()) steals_.serve_waiting(outbox);
 }
 
 // Invariant: a worker shows itself active, then counts the activation, and then takes a task or token; and a
@@ -199,7 +199,12 @@ bool Node::passive() const {
 void Node::end_activity(Worker& worker) {
     worker.outbox().flush();
     active_.remove(worker.id.core);
-    if (active_.empty()) look_for_end(worker.outbox());
+    if (!active_.empty()) return;
+    if (steals_.anybody_waits()) {
+        steals_.refuse_waiting(worker.outbox());
+        worker.outbox().flush();
+    }
+    look_for_end(worker.outbox());
 }
 
 void Node::look_for_end(Outbox& outbox) {

@@ -14,6 +14,11 @@ struct Stealing {
     enum class Amount : std::uint8_t { one, half };
     Amount amount = Amount::one;  ///< of what another node gives at once
     std::uint32_t requests = 4;   ///< that a node may have under way to others
+    enum class Busy : std::uint8_t {
+        refuse,  ///< says no
+        wait     ///< keeps the request until there is something to give, or nobody works any more
+    };
+    Busy busy = Busy::refuse;  ///< what a node does whose workers have work and nothing to share
     Time back_off_min = std::chrono::microseconds(1);
     Time back_off_max = std::chrono::microseconds(100);
     std::uint32_t retries =

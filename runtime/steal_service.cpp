@@ -178,43 +178,73 @@ void StealService::on_request(NodeId thief, Request request) {
     Outbox& outbox = node_.receiver_outbox();
     node_.receiver().charge(node_.receiver().costs->steal_attempt);
     if (give(outbox, thief, request.core) != 0) return;
-    if (!request.lifeline) {
-        outbox.post(thief, refusal_handler, bytes_of(request.core));
+    const bool waits = node_.schedule().stealing.busy == Stealing::Busy::wait && !node_.active().empty();
+    if (!request.lifeline && !waits) {
+        refuse(outbox, {thief, request.core});
         ask_workers();
         return;
     }
-    {
-        const SpinLock::Guard guard(lock_);
-        if (std::find(lifelines_.begin(), lifelines_.end(), thief) == lifelines_.end()) {
-            lifelines_.push_back(thief);
-            waiting_.fetch_add(1, std::memory_order_seq_cst);
-        }
-    }
-    // After it is remembered: a worker that publishes, or becomes active, from now on sees it.
+    keep({thief, request.lifeline ? nobody : request.core});
+    // After it is remembered: a worker that publishes, or becomes active, from now on sees it, and so does
+    // the last that becomes passive.
     node_.active().any_from(0, [&](CoreId core) {
         node_.worker(core).deque().ask();
         return false;
     });
+    if (!request.lifeline && node_.active().empty()) refuse_waiting(outbox);
 }
 
-void StealService::serve_lifelines(Outbox& outbox) {
-    while (lifelines_waiting()) {
-        NodeId thief = 0;
+void StealService::refuse(Outbox& outbox, Waiting request) {
+    outbox.post(request.thief, refusal_handler, bytes_of(request.core));
+}
+
+void StealService::keep(Waiting request) {
+    const SpinLock::Guard guard(lock_);
+    const bool known =
+        request.core == nobody && std::any_of(kept_.begin(), kept_.end(), [&](const Waiting& other) {
+            return other.thief == request.thief && other.core == nobody;
+        });
+    if (known) return;
+    kept_.push_back(request);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void StealService::serve_waiting(Outbox& outbox) {
+    while (anybody_waits()) {
+        Waiting request{};
         {
             const SpinLock::Guard guard(lock_);
-            if (lifelines_.empty()) return;
-            thief = lifelines_.front();
-            lifelines_.erase(lifelines_.begin());
+            if (kept_.empty()) return;
+            request = kept_.front();
+            kept_.erase(kept_.begin());
             waiting_.fetch_sub(1, std::memory_order_seq_cst);
         }
-        if (give(outbox, thief, nobody) != 0) continue;
+        if (give(outbox, request.thief, request.core) != 0) continue;
         {
             const SpinLock::Guard guard(lock_);
-            lifelines_.insert(lifelines_.begin(), thief);
+            kept_.insert(kept_.begin(), request);
             waiting_.fetch_add(1, std::memory_order_seq_cst);
         }
+        if (node_.active().empty()) refuse_waiting(outbox);
         return;
     }
+}
+
+// Invariant: a request that is kept has been seen by a worker that was active after it was kept, or by
+// whoever kept it and found none active. Who gives something back into the queue is active, or looks here
+// again.
+void StealService::refuse_waiting(Outbox& outbox) {
+    if (!anybody_waits()) return;
+    std::vector<Waiting> refused;
+    {
+        const SpinLock::Guard guard(lock_);
+        const auto first = std::stable_partition(
+            kept_.begin(), kept_.end(), [](const Waiting& request) { return request.core == nobody; });
+        refused.assign(first, kept_.end());
+        kept_.erase(first, kept_.end());
+        waiting_.fetch_sub(static_cast<std::uint32_t>(refused.size()), std::memory_order_seq_cst);
+    }
+    for (const Waiting& request : refused) refuse(outbox, request);
 }
 
 void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) {

@@ -42,10 +42,13 @@ public:
     /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
     void send_result(Worker& worker, const Token& token);
 
-    /// Called by whoever has made tasks that may leave: gives some to nodes that wait at the end of a
-    /// lifeline, as far as they go.
-    void serve_lifelines(Outbox& outbox);
-    bool lifelines_waiting() const { return waiting_.load(std::memory_order_relaxed) != 0; }
+    /// Called by whoever has made tasks that may leave: gives some to nodes that wait, as far as they go.
+    void serve_waiting(Outbox& outbox);
+    /// Nodes at the end of a lifeline, and requests that a busy node has kept.
+    bool anybody_waits() const { return waiting_.load(std::memory_order_seq_cst) != 0; }
+
+    /// Called when no worker of this node is active any more: nothing will come for the requests it has kept.
+    void refuse_waiting(Outbox& outbox);
 
     /// Tasks that came to this node, by victim. Written by the receiver.
     std::map<NodeId, std::uint64_t> stolen_from() const;
@@ -60,8 +63,15 @@ public:
     void on_result(NodeId from, std::span<const std::byte> message);
 
 private:
+    struct Waiting {
+        NodeId thief;
+        CoreId core;  ///< its worker, or nobody: a lifeline
+    };
+
     std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core);
     void ask_workers();
+    void keep(Waiting request);
+    void refuse(Outbox& outbox, Waiting request);
 
     Node& node_;
     std::atomic<std::uint32_t> under_way_{0};  ///< requests of this node
@@ -74,9 +84,9 @@ private:
     std::vector<std::pair<NodeId, std::uint64_t>> loot_;
     std::size_t loot_summed_ = 0;  ///< entries at the beginning, one a victim
 
-    SpinLock lock_;  ///< over `lifelines_`
-    std::vector<NodeId> lifelines_;
-    std::atomic<std::uint32_t> waiting_{0};
+    SpinLock lock_;  ///< over `kept_`
+    std::vector<Waiting> kept_;
+    std::atomic<std::uint32_t> waiting_{0};  ///< how many these are
 };
 
 }  // namespace heddle::runtime

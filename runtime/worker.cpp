@@ -396,7 +396,7 @@ void Worker::begin_task() {
     if (depth_++ == 0) {
         times.begin_task();
         // Who went to sleep before this worker was active has not asked it.
-        if (node_.wants_work() && (steals_within_node() || node_.steals().lifelines_waiting())) deque_.ask();
+        if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) deque_.ask();
     }
     enter_now(inside_task());
 }

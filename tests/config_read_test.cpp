@@ -33,7 +33,7 @@ platform:
   overheads: {fork: 1ns, wake_up: 5us}
 schedule:
   placement: block
-  stealing: {victim: lifeline, amount: half, back_off_min: 2us, back_off_max: 1ms, retries: 3, requests: 2}
+  stealing: {victim: lifeline, amount: half, back_off_min: 2us, back_off_max: 1ms, retries: 3, requests: 2, busy: wait}
   deque_slots: 1024
   stack: 1MiB
   aggregate: 512
@@ -71,6 +71,7 @@ TEST(Config, SaysWhatTheExperimentIs) {
     EXPECT_EQ(e.schedule.stealing.victim, "lifeline");
     EXPECT_EQ(e.schedule.stealing.amount, runtime::Stealing::Amount::half);
     EXPECT_EQ(e.schedule.stealing.requests, 2U);
+    EXPECT_EQ(e.schedule.stealing.busy, runtime::Stealing::Busy::wait);
     EXPECT_EQ(e.schedule.stealing.back_off_min, std::chrono::microseconds(2));
     EXPECT_EQ(e.schedule.stealing.back_off_max, std::chrono::milliseconds(1));
     EXPECT_EQ(e.schedule.stealing.retries, 3U);

@@ -135,6 +135,8 @@ TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
     for (const Shape shape : {Shape{1, 1}, Shape{1, 3}, Shape{2, 1}, Shape{3, 2}, Shape{7, 2}}) {
         for (std::uint64_t seed = 0; seed < 24; ++seed) {
             schedule.seed = seed;
+            schedule.stealing.busy =
+                seed % 2 == 0 ? runtime::Stealing::Busy::refuse : runtime::Stealing::Busy::wait;
             const inprocess::Options options{shape.nodes, shape.cores, seed, gate_open};
             // fib(15) makes 1,973 calls, of which 986 are forks (OEIS A001595); 5^4 leaves of Wide carry 1 +
             // the digits of their path.
@@ -183,6 +185,25 @@ TEST(Core, ReplaysASeedExactly) {
     };
     EXPECT_EQ(once(5), once(5));
     EXPECT_NE(once(5), once(6));
+}
+
+// A node that is busy keeps a request, and answers it with a task: few requests are in vain.
+TEST(Core, RequestsThatWaitAreSeldomInVain) {
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "random";
+    const auto in_vain = [&](runtime::Stealing::Busy busy) {
+        schedule.stealing.busy = busy;
+        double attempts = 0, steals = 0;
+        for (schedule.seed = 0; schedule.seed < 50; ++schedule.seed) {
+            const auto result = run({2, 1, schedule.seed}, schedule, fib15);
+            EXPECT_EQ(result.answer.at(0).value, 610);
+            attempts += static_cast<double>(result.total.steal_attempts);
+            steals += static_cast<double>(result.total.steals_between_nodes);
+        }
+        EXPECT_GT(steals, 20);
+        return 1 - steals / attempts;
+    };
+    EXPECT_LT(in_vain(runtime::Stealing::Busy::wait), in_vain(runtime::Stealing::Busy::refuse) / 2);
 }
 
 TEST(Core, FullDequeIsAnErrorThatNamesTheSetting) {

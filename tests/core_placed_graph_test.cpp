@@ -37,6 +37,7 @@ runtime::RunResult run(const TaskGraph& graph, WorkerGrid grid, const Choice& ch
     schedule.seed = seed;
     schedule.stealing.victim = choice.victim;
     schedule.stealing.amount = choice.amount;
+    if (seed % 3 == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
     runtime::Execution execution(
         backend, schedule, [&](NodeId node) { return std::make_unique<DiaryProgram>(plan, node, diary); });
     const runtime::RunResult result = execution.run();

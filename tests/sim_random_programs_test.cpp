@@ -254,6 +254,8 @@ runtime::Schedule random_schedule(Dice& dice, std::uint64_t seed) {
         dice.of<runtime::Stealing::Amount>({runtime::Stealing::Amount::one, runtime::Stealing::Amount::half});
     schedule.stealing.retries = static_cast<std::uint32_t>(1 + dice.to(15));
     schedule.aggregate_bytes = dice.of<std::uint32_t>({0, 64, 4096});
+    // The last throw, so that what was thrown before is as it was.
+    schedule.stealing.busy = dice.one_in(2) ? runtime::Stealing::Busy::wait : runtime::Stealing::Busy::refuse;
     return schedule;
 }
 
