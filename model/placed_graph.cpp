@@ -16,7 +16,6 @@ namespace {
 
 using runtime::Handler;
 using runtime::Node;
-using runtime::Outbox;
 using runtime::Reader;
 using runtime::Worker;
 using runtime::Writer;

@@ -40,7 +40,7 @@ runtime::RunResult run(const TaskGraph& graph, WorkerGrid grid, const Choice& ch
     if (seed % 3 == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
     runtime::Execution execution(
         backend, schedule, [&](NodeId node) { return std::make_unique<DiaryProgram>(plan, node, diary); });
-    const runtime::RunResult result = execution.run();
+    runtime::RunResult result = execution.run();
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
         EXPECT_EQ(diary[task].times, 1U) << "task " << task;
         EXPECT_TRUE(diary[task].data_right) << "task " << task;
