@@ -70,6 +70,41 @@ public:
         return Task::take_result(slot->payload);
     }
 
+    /// Joins the latest `count` forks, which must have been of F, the latest first, and calls `use(result)`
+    /// for each. Few are joined without a loop, whose end a processor would often guess wrong.
+    template <class F, class Use>
+    void join_all(std::int32_t count, const Use& use) {
+        for (; count > 8; --count) join_one<F>(use);
+        switch (count) {
+            case 8:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 7:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 6:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 5:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 4:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 3:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 2:
+                join_one<F>(use);
+                [[fallthrough]];
+            case 1:
+                join_one<F>(use);
+                [[fallthrough]];
+            default:
+                break;
+        }
+    }
+
     /// Declares `units` units of the program's work, as Program::unit prices them. Free where nothing is
     /// charged.
     void work(std::uint64_t units = 1) const { worker_->work(units); }
@@ -87,6 +122,11 @@ public:
     runtime::Worker& worker() const { return *worker_; }
 
 private:
+    template <class F, class Use>
+    [[gnu::always_inline]] inline void join_one(const Use& use) {
+        use(join<F>());
+    }
+
     runtime::Worker* worker_;
     runtime::Slot* head_;
 };

@@ -35,7 +35,8 @@ struct Wide {
             strand.fork<Wide>(children, static_cast<std::uint8_t>(depth - 1), weight + i);
         }
         std::uint64_t sum = 0;
-        for (std::uint32_t i = 0; i < children; ++i) sum += strand.join<Wide>();
+        strand.join_all<Wide>(static_cast<std::int32_t>(children),
+                              [&](std::uint64_t below) { sum += below; });
         return sum;
     }
 };
@@ -114,6 +115,9 @@ double wide(Strand strand) {
     return static_cast<double>(strand.call<Wide>(5U, std::uint8_t{4}, 1.0));
 }
 
+double wider(Strand strand) {
+    return static_cast<double>(strand.call<Wide>(11U, std::uint8_t{2}, 1.0));
+}
 double mirror(Strand strand) {
     const Triple pair = strand.call<Mirror>(Triple{2, 5, 0}, 8U);
     return static_cast<double>((pair.first * 1'000'000 + pair.second) * 1'000 + pair.more);
@@ -146,6 +150,7 @@ TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
             const auto tree = run(options, schedule, wide);
             ASSERT_EQ(tree.answer.at(0).value, 625 * (1 + 4 * 2));
             ASSERT_EQ(tree.total.tasks, 1 + 5 + 25 + 125 + 625);
+            ASSERT_EQ(run(options, schedule, wider).answer.at(0).value, 121 * (1 + 5 * 2));
             const auto in_place = run(options, schedule, mirror);
             const Triple alone = Mirror::alone({2, 5, 0}, 8);
             ASSERT_EQ(in_place.answer.at(0).value,

@@ -52,12 +52,11 @@ template <class Task>
     std::uint64_t nodes = 1;
     std::uint64_t leaves = 0;
     std::int64_t depth = node.depth;
-    for (std::int32_t i = 0; i < children; ++i) {
-        const UtsCount below = strand.join<Task>();
+    strand.join_all<Task>(children, [&](const UtsCount& below) {
         nodes += below.nodes;
         leaves += below.leaves;
         depth = std::max(depth, below.depth);
-    }
+    });
     return {nodes, leaves, depth};
 }
 
