@@ -1,5 +1,5 @@
 // How many steal requests a node has under way: never more than the setting says, and as many again once they
-// are answered.
+// are answered. And requests that a busy node keeps.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -42,6 +42,33 @@ TEST(StealRequests, AreBoundedByTheSetting) {
         EXPECT_EQ(answer.at(0).value, most + 1.0);
         EXPECT_EQ(answer.at(1).value, 1.0);
     }
+}
+
+/// Node 1 has nothing to do, node 0 works for a while and node 2 for longer, and neither has a task to share.
+class SharesNothing final : public Program {
+public:
+    void begin(Worker& worker) override {
+        const int turns = worker.id.node == 0 ? 100 : worker.id.node == 2 ? 3000 : 0;
+        for (int i = 0; i < turns; ++i) worker.work(1);
+    }
+    Answer answer() const override { return {}; }
+};
+
+// While both others work, node 1's request waits with one of them. If that is node 0, it must hear when
+// nothing can come of it any more, and ask again.
+TEST(StealRequests, ThatABusyNodeKeepsAreRefusedWhenItHasNoWork) {
+    std::uint64_t asked_once = 0, asked_again = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        inprocess::InprocessBackend backend({3, 1, seed});
+        Schedule schedule;
+        schedule.seed = seed;
+        schedule.stealing.victim = "random";
+        schedule.stealing.busy = Stealing::Busy::wait;
+        Execution execution(backend, schedule, [](NodeId) { return std::make_unique<SharesNothing>(); });
+        ++(execution.run().nodes.at(1).steal_attempts == 1 ? asked_once : asked_again);
+    }
+    EXPECT_GT(asked_once, 5);  // node 2, which still works when all others have ended
+    EXPECT_GT(asked_again, 5);
 }
 
 }  // namespace
