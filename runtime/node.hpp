@@ -93,7 +93,7 @@ public:
 
     // --- sleeping and waking (see Worker::rest)
     CoreSet& sleeping() { return sleeping_; }
-    /// Whether somebody here, or at the end of a lifeline, would take what a worker shares.
+    /// Whether somebody here, or another node that waits, would take what a worker shares.
     bool wants_work() const { return !sleeping_.empty() || steals_.anybody_waits(); }
     void wake_one(Context& caller);
     void wake_all(Context& caller);

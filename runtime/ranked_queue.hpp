@@ -71,8 +71,8 @@ private:
     MinMaxHeap<RankedTask> others_;
 };
 
-/// Besides, all queues of a node count together how many of them have tasks, which is less often written than
-/// how many tasks there are.
+/// The ranked tasks of one worker, for all contexts of its node. Its node counts the queues that have tasks:
+/// that changes less often than the number of tasks.
 class RankedQueue {
 public:
     using Count = std::atomic<std::uint32_t>;

@@ -62,57 +62,49 @@ TEST(SimMakespan, EqualTasksInBlocksTakeExactlyTheTimeOfOneCoresShare) {
     EXPECT_EQ(bag_makespan({16, 4}, 1000, "cyclic"), expected);
 }
 
-/// fib, which says in its task that it works.
-struct Working {
+/// fib, whose work is declared for all its calls, or else by each of them.
+template <bool declared>
+struct Fib {
+    static constexpr std::uint64_t work_units = declared ? 1 : 0;
     static std::uint64_t run(Strand strand, std::uint32_t n) {
-        strand.work();
+        if (!declared) strand.work();
         if (n < 2) return n;
-        strand.fork<Working>(n - 1);
-        const auto second = strand.call<Working>(n - 2);
-        return strand.join<Working>() + second;
+        strand.fork<Fib>(n - 1);
+        const auto second = strand.call<Fib>(n - 2);
+        return strand.join<Fib>() + second;
     }
 };
 
-/// The same, declared for all its calls.
-struct Declared {
-    static constexpr std::uint64_t work_units = 1;
-    static std::uint64_t run(Strand strand, std::uint32_t n) {
-        if (n < 2) return n;
-        strand.fork<Declared>(n - 1);
-        const auto second = strand.call<Declared>(n - 2);
-        return strand.join<Declared>() + second;
-    }
-};
-
-template <class Fib>
+template <bool declared>
 class Fib15Program final : public model::ForkJoinProgram {
 public:
     runtime::Work unit() const override { return {10, 0}; }
-    void root(Strand strand) override { value_ = strand.call<Fib>(15U); }
+    void root(Strand strand) override { value_ = strand.call<Fib<declared>>(15U); }
     runtime::Answer answer() const override { return {{"value", static_cast<double>(value_)}}; }
 
 private:
     std::uint64_t value_ = 0;
 };
 
-template <class Fib>
+template <bool declared>
 runtime::RunResult fib15(Shape shape, std::uint64_t seed) {
     runtime::Schedule schedule;
     schedule.stealing.victim = "hierarchical";
     schedule.seed = seed;
     sim::SimBackend backend(ideal(shape.nodes, shape.cores));
-    return runtime::Execution(backend, schedule, [](NodeId) { return std::make_unique<Fib15Program<Fib>>(); })
+    return runtime::Execution(backend, schedule,
+                              [](NodeId) { return std::make_unique<Fib15Program<declared>>(); })
         .run();
 }
 
 // fib(15) makes 1,973 calls (OEIS A001595), each of ten nanoseconds.
 TEST(SimMakespan, WorkDeclaredForAllCallsOfAFunctionIsChargedAtEach) {
-    EXPECT_EQ(fib15<Declared>({1, 1}, 1).makespan, std::chrono::nanoseconds(19730));
-    EXPECT_EQ(fib15<Working>({1, 1}, 1).makespan, std::chrono::nanoseconds(19730));
+    EXPECT_EQ(fib15<true>({1, 1}, 1).makespan, std::chrono::nanoseconds(19730));
+    EXPECT_EQ(fib15<false>({1, 1}, 1).makespan, std::chrono::nanoseconds(19730));
     std::uint64_t stolen = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        const auto declared = fib15<Declared>({3, 2}, seed);
-        const auto working = fib15<Working>({3, 2}, seed);
+        const auto declared = fib15<true>({3, 2}, seed);
+        const auto working = fib15<false>({3, 2}, seed);
         ASSERT_EQ(declared.makespan, working.makespan) << "seed " << seed;
         ASSERT_EQ(declared.steals, working.steals) << "seed " << seed;
         ASSERT_EQ(declared.answer.at(0).value, 610);
