@@ -31,6 +31,23 @@ function(heddle_library name)
     target_link_libraries(heddle_${name} ${scope} ${arg_DEPENDS})
 endfunction()
 
+# heddle_leave_out(REASON files...): says that this build compiles none of these files, and why. The files are written
+# to left_out.txt in the build directory, one a line; tests/layering_test.py takes every other file that no target
+# compiles for forgotten.
+function(heddle_leave_out reason)
+    foreach(file ${ARGN})
+        cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+        cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_property(GLOBAL APPEND_STRING PROPERTY heddle_left_out "${file}: ${reason}\n")
+    endforeach()
+endfunction()
+
+# Writes left_out.txt. The caller must have declared every target before.
+function(heddle_write_left_out)
+    get_property(lines GLOBAL PROPERTY heddle_left_out)
+    file(WRITE ${PROJECT_BINARY_DIR}/left_out.txt "${lines}")
+endfunction()
+
 # heddle_objects(NAME PATTERN DEPENDS targets...): the files that match, as object library heddle_NAME (alias
 # heddle::NAME). Whatever links it gets every object, needed or not.
 function(heddle_objects name pattern)
