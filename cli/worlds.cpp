@@ -61,8 +61,10 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.stack_bytes = experiment.schedule.stack_bytes;
     options.seed = experiment.seed;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
-    if (threads > 1) options.crew = std::make_shared<native::ThreadCrew>(threads);
-    return std::make_unique<sim::SimBackend>(experiment.platform, options);
+    auto world = std::make_unique<sim::SimBackend>(experiment.platform, options);
+    // After the platform: building it forks, and a fork copies no other threads.
+    if (threads > 1) world->use(std::make_shared<native::ThreadCrew>(threads));
+    return world;
 #else
     no_simulation(experiment.where("backend"));
 #endif

@@ -118,6 +118,11 @@ SimBackend::SimBackend(const Platform& platform, const SimOptions& options)
 
 SimBackend::~SimBackend() = default;
 
+void SimBackend::use(std::shared_ptr<Crew> crew) {
+    HEDDLE_ASSERT(!state_->world);
+    state_->options.crew = std::move(crew);
+}
+
 const Platform& SimBackend::platform() const {
     return state_->platform;
 }

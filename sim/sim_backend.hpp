@@ -49,6 +49,10 @@ public:
     explicit SimBackend(const Platform& platform, const SimOptions& options = {});
     ~SimBackend() override;
 
+    /// Sets SimOptions::crew. A caller that starts the crew's threads after the constructor spares the fork
+    /// in there a process of several threads. Must come before `run`.
+    void use(std::shared_ptr<Crew> crew);
+
     /// The platform as built: counts, speeds and shape filled in.
     const Platform& platform() const;
 

@@ -1,24 +1,20 @@
 #include "sim/simgrid_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "base/assert.hpp"
+#include "sim/child_process.hpp"
 #include "sim/platform_file.hpp"
 
 namespace heddle::sim {
@@ -217,9 +213,6 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
         } else {
             built = load(platform);
         }
-        // A person's Ctrl-C is the parent's affair; we end when it ends. SimGrid has just set its own
-        // handler.
-        std::signal(SIGINT, SIG_IGN);
         if (answers.put(true) && put(answers, built->facts())) serve(*built, requests, answers);
         ::_exit(0);
     } catch (const Error& error) {
@@ -232,85 +225,41 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     ::_exit(1);  // without destructors: they belong to the parent
 }
 
-/// Leaves the child with its two ends of the pipes, and with an error output that the parent can read.
-std::array<int, 2> keep_only(int requests, int answers, int log) {
-    // Above the numbers that they get in the end, so that none overwrites another.
-    constexpr int above = 16;
-    const std::array<int, 3> moved{::fcntl(requests, F_DUPFD, above), ::fcntl(answers, F_DUPFD, above),
-                                   ::fcntl(log, F_DUPFD, above)};
-    ::dup2(moved[0], 3);
-    ::dup2(moved[1], 4);
-    ::dup2(moved[2], 2);
-    ::close_range(5, ~0U, 0);
-    const int nowhere = ::open("/dev/null", O_RDWR);
-    ::dup2(nowhere, 0);
-    ::dup2(nowhere, 1);
-    return {3, 4};
-}
-
 }  // namespace
 
 // --- in the parent
 // --------------------------------------------------------------------------------------------
 
 struct SimgridProcess::Child {
-    pid_t process = -1;
-    // [0] is read, [1] is written. We keep the child's end of `requests` open: a write after the child's
-    // death is then lost, instead of ending our process with SIGPIPE.
-    std::array<int, 2> requests{-1, -1};
-    std::array<int, 2> answers{-1, -1};
-    int log = -1;
+    ChildProcess process;
 
-    ~Child() {
-        for (const int file : {requests[0], requests[1], answers[0], answers[1], log}) {
-            if (file >= 0) ::close(file);
-        }
-        if (process > 0) {
-            while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
-        }
-    }
-    Pipe in() const { return Pipe(answers[0]); }
-    Pipe out() const { return Pipe(requests[1]); }
+    explicit Child(const Platform& platform)
+        : process([&platform](int requests, int answers) {
+              child_main(platform, Pipe(requests), Pipe(answers));
+          }) {}
+    Pipe in() const { return Pipe(process.answers()); }
+    Pipe out() const { return Pipe(process.requests()); }
 
-    /// The child's last words.
-    std::string last_words() const {
-        std::string text(4096, '\0');
-        const off_t size = ::lseek(log, 0, SEEK_END);
-        const off_t from = std::max<off_t>(0, size - static_cast<off_t>(text.size()));
-        const ssize_t count = ::pread(log, text.data(), text.size(), from);
-        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
-        // "[0.000000] file.cpp:529: [root/CRITICAL] what is wrong"
-        constexpr std::string_view sign = "/CRITICAL] ";
-        const std::size_t critical = text.find(sign);
-        if (critical != std::string::npos) text.erase(0, critical + sign.size());
-        return text.substr(0, text.find('\n'));
-    }
-    [[noreturn]] void died() const {
-        const std::string words = last_words();
-        throw Error(fmt::format("SimGrid gave up{}{}", words.empty() ? "" : ": ", words));
+    /// SimGrid reports a bad platform by a line and an abort; all else that kills its process is not its
+    /// doing. `advice`, `where`: for the first.
+    [[noreturn]] void died(const std::string& advice = {}, const Location& where = {}) {
+        const ChildProcess::Ending ending = process.ending();
+        if (ending.signal == 0 || ending.signal == SIGABRT) {
+            throw Error(fmt::format("SimGrid gave up: {}",
+                                    ending.words.empty() ? "it said nothing about why" : ending.words),
+                        advice, where);
+        }
+        throw Error(fmt::format("SimGrid's process was ended by signal {} ({}){}{}", ending.signal,
+                                ::strsignal(ending.signal), ending.words.empty() ? "" : ": ", ending.words),
+                    ending.signal == SIGKILL
+                        ? "if the machine ran out of memory, lower platform.nodes; the kernel's log says so"
+                        : "",
+                    where);
     }
 };
 
-SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_unique<Child>()) {
-    Child& child = *child_;
-    child.log = ::memfd_create("simgrid", MFD_CLOEXEC);
-    if (::pipe2(child.requests.data(), O_CLOEXEC) != 0 || ::pipe2(child.answers.data(), O_CLOEXEC) != 0 ||
-        child.log < 0) {
-        throw Error(fmt::format("no pipe to a process for SimGrid: {}", std::strerror(errno)),
-                    "raise the limit of open files (ulimit -n)");
-    }
-    child.process = ::fork();
-    if (child.process < 0) {
-        throw Error(fmt::format("no process for SimGrid: {}", std::strerror(errno)),
-                    "raise the limit of processes (ulimit -u)");
-    }
-    if (child.process == 0) {
-        const auto [requests, answers] = keep_only(child.requests[0], child.answers[1], child.log);
-        child_main(platform, Pipe(requests), Pipe(answers));
-    }
-    ::close(std::exchange(child.answers[1], -1));
-
-    Pipe in = child.in();
+SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_unique<Child>(platform)) {
+    Pipe in = child_->in();
     bool built = false;
     if (in.get(built)) {
         if (built) {
@@ -319,11 +268,8 @@ SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_uniq
             throw error->at(platform.where);
         }
     }
-    if (!platform.file.empty()) {
-        throw Error(fmt::format("SimGrid gave up: {}", child.last_words()),
-                    "it must be a platform file that SimGrid reads", {platform.file, 0});
-    }
-    child.died();
+    if (platform.file.empty()) child_->died();
+    child_->died("it must be a platform file that SimGrid reads", {platform.file, 0});
 }
 
 SimgridProcess::~SimgridProcess() = default;
