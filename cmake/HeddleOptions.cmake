@@ -15,6 +15,8 @@ target_compile_options(heddle_options INTERFACE
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overflow>")
 # -O3: the hot path of a task is inlined through templates.
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+# For code that no run spends time in (options, tables, tests): -O1 halves the time that it takes to compile.
+set(heddle_cold $<$<CONFIG:Release>:-O1>)
 if(HEDDLE_SANITIZE)
     target_compile_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE})
