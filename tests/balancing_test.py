@@ -1,5 +1,5 @@
 """EARTH's tokens move to other nodes unasked (schedule.balancing), natively and in simulation, from the workers' own queues and from
-one that they share: nobody steals, and yet other nodes get work; the answer is OEIS A000045's.
+one that they share: no worker steals, and yet other nodes get work; the answer is OEIS A000045's.
 """
 
 import itertools

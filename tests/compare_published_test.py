@@ -19,7 +19,7 @@ backend: sim
 compare:
   platform.cores: [1, 2, 4]
 published:
-  source: Nobody
+  source: A table
   what: a bag of tasks
   baseline: {baseline}
   speedups:

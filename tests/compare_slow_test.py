@@ -1,5 +1,5 @@
 """The shipped experiments on placed graphs, each killed three times at random moments and resumed: the same tables as of
-one that nobody disturbed.
+one that was not disturbed.
 """
 
 import os

@@ -57,7 +57,7 @@ def undisturbed(heddle, folder):
 
 
 def stopped(comparison):
-    """A polite signal: the exit code says which, nobody is left, and no cell counts as failed."""
+    """A polite signal: the exit code says which, no process is left, and no cell counts as failed."""
     run = subprocess.Popen(comparison.command("stopped"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while len(comparison.finished("stopped")) < 3:
         time.sleep(0.001)

@@ -44,10 +44,10 @@ struct Node {
 struct Script {
     std::function<void(Node& node, Context& worker)> work = [](Node&, Context&) {};
     std::function<void(Node& node, NodeId from, std::span<const std::byte> message)> deliver =
-        [](Node&, NodeId, auto) { ADD_FAILURE() << "a message that nobody sent"; };
+        [](Node&, NodeId, auto) { ADD_FAILURE() << "a message that was never sent"; };
     /// Is given bodies that messages enclose, before `deliver`.
     std::function<void(Node& node, runtime::Body body)> receive_body = [](Node&, auto) {
-        ADD_FAILURE() << "a body that nobody sent";
+        ADD_FAILURE() << "a body that was never sent";
     };
 };
 

@@ -1,4 +1,4 @@
-// Tasks that move unasked: every one still runs once, and they reach all nodes although nobody steals.
+// Tasks that move unasked: each still runs once, and they reach all nodes although no worker steals.
 #include <gtest/gtest.h>
 
 #include "tests/earth_testing.hpp"

@@ -192,7 +192,7 @@ TEST(Core, ReplaysASeedExactly) {
     EXPECT_NE(once(5), once(6));
 }
 
-// A node that is busy keeps a request, and answers it with a task: few requests are in vain.
+// A busy node holds a request until it has a task to answer with: few requests fail.
 TEST(Core, RequestsThatWaitAreSeldomInVain) {
     runtime::Schedule schedule;
     schedule.stealing.victim = "random";

@@ -1,4 +1,5 @@
-// The set of cores against std::set, by random operations; and that of many who remove a core one is told so.
+// The set of cores against std::set, by random operations; and of many threads that remove a core, one is
+// told that it did.
 #include "runtime/core_set.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +80,7 @@ TEST(CoreSet, OneOfSeveralRemoves) {
     while (at_work.load() != 0 || added == 0) {
         for (const CoreId core : {3U, 69U}) {
             if (set.contains(core)) continue;
-            set.add(core);  // nobody else adds
+            set.add(core);  // no other thread adds
             ++added;
         }
     }

@@ -1,5 +1,5 @@
 """`make demo`'s table from the real binary: every program in every world, every answer as known, stealing where there is
-somebody to steal from.
+a victim to steal from.
 """
 
 import os

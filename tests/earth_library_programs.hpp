@@ -73,7 +73,7 @@ struct CounterMain : Threaded<CounterMain> {
     Fiber<&CounterMain::end> done{*this};
 };
 
-// --- rounds of a barrier: nobody goes on before all have come
+// --- rounds of a barrier: no thread goes on before all have come
 
 struct RoundsState {
     std::uint32_t threads;

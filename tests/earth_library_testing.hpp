@@ -68,7 +68,7 @@ runtime::RunResult run(State& state, void (*main)(Em), std::uint64_t seed, NodeI
     return result;
 }
 
-/// The same where nobody steals, so that few messages are sent but those of the program.
+/// The same without stealing, so that nearly all messages are the program's.
 template <class State>
 runtime::RunResult run_quietly(State& state, void (*main)(Em), std::uint64_t seed, NodeId nodes) {
     inprocess::InprocessBackend backend({nodes, 2, seed});

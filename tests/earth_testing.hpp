@@ -1,5 +1,5 @@
-// Runs small EARTH programs: on the in-process backend, where the seed decides who goes first, and on real
-// threads.
+// Runs small EARTH programs: on the in-process backend, where the seed decides which worker goes first, and
+// on real threads.
 #pragma once
 
 #include <atomic>
@@ -87,7 +87,7 @@ inline runtime::RunResult run_natively(CoreId workers, Notes& shared, const std:
     return run_natively({1, workers}, shared, start);
 }
 
-/// Threads that nobody has terminated.
+/// Threads that were not terminated.
 inline double unterminated(const runtime::RunResult& result) {
     return result.answer.at(0).value;
 }

@@ -280,7 +280,7 @@ TEST(Generators, CommunicationPatternsHaveTheTasksEdgesPathAndDataOfTheirFormula
             EXPECT_EQ(all.data, w);
             EXPECT_EQ(many.data, w);
             EXPECT_EQ(pairs.data, steps == 1 ? w : 2 * w);
-            // Nobody but column 0 hears from others, and nobody waits for it.
+            // Only column 0 receives from other columns, and no column waits for it.
             for (TaskIndex task = static_cast<TaskIndex>(w); task < many.graph.tasks(); ++task) {
                 EXPECT_EQ(many.graph.predecessors(task).size(), task % w == 0 ? w : 1U);
             }

@@ -197,7 +197,7 @@ def check_targets(tree):
     used = {target for _, _, target in tree.includes}
     for path in tree.cpp:
         if path.endswith(".hpp") and path not in used and folder_of(path) != "examples":
-            yield "unused header", path, 1, "nobody includes it"
+            yield "unused header", path, 1, "no file includes it"
         if path.endswith(".cpp") and path.startswith("examples/"):
             project = "/".join(path.split("/")[:2]) + "/CMakeLists.txt"
             if os.path.basename(path) not in tree.files.get(project, ""):

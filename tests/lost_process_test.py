@@ -66,7 +66,7 @@ def lose(heddle, victim, modules, directory):
     if run.returncode == 0:
         sys.exit(f"node {victim} killed: exit code 0")
     if f"node {victim}" not in errors or "lost" not in errors:
-        sys.exit(f"node {victim} killed: nobody names it:\n{errors}")
+        sys.exit(f"node {victim} killed: no message names it:\n{errors}")
     left = [pid for pid in processes.values() if os.path.exists(f"/proc/{pid}")]
     if left:
         sys.exit(f"node {victim} killed: processes {left} are left")

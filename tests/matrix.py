@@ -96,7 +96,7 @@ def complaints(result, expected, world, policy, long):
     if any(entry[0] == entry[1] or entry[2] <= 0 for entry in steals["matrix"]):
         wrong.append("a node stole from itself, or nothing")
     if policy == "none" and steals["within_node"] + steals["between_nodes"] != 0:
-        wrong.append("tasks were stolen although nobody may")
+        wrong.append("tasks were stolen although no worker may steal")
     if policy != "none" and nodes > 1 and steals["between_nodes"] == 0 and (backend == "sim" or long):
         wrong.append("nothing was stolen between nodes")
     if policy != "none" and backend == "sim" and cores > 1 and policy != "random" and steals["within_node"] == 0:

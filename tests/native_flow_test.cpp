@@ -1,5 +1,5 @@
-// Flow control between nodes: who waits, who does not, and that a slow receiver does not cost its senders
-// memory. The long mixture of everything is native_stress_slow_test.cpp.
+// Flow control between nodes: which callers wait, which do not, and that a slow receiver does not cost its
+// senders memory. The long mixture of everything is native_stress_slow_test.cpp.
 #include <gtest/gtest.h>
 
 #include <atomic>

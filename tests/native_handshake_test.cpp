@@ -1,4 +1,5 @@
-// Who may connect, and what a connection carries: the handshake, the frames, and what becomes of forged ones.
+// Which processes may connect, and what a connection carries: the handshake, the frames, and what becomes of
+// forged ones.
 #include <gmock/gmock.h>
 
 #include <cstring>

@@ -75,7 +75,7 @@ protected:
         return launcher;
     }
 
-    /// True once the process that wrote that file is gone (or waits for somebody to read its exit code).
+    /// True once the process that wrote that file is gone (or waits for its parent to read its exit code).
     bool is_gone(const std::string& file) const {
         std::ifstream status("/proc/" + read_file(file) + "/stat");
         std::string line;
@@ -252,7 +252,7 @@ TEST_F(NativeLaunch, ChildrenDieWithAKilledLauncher) {
     kill(launcher, SIGKILL);
     wait_for(launcher);
     EXPECT_TRUE(eventually([&] { return is_gone("child0") && is_gone("child1"); }));
-    std::filesystem::remove_all(read_file("key_directory"));  // nobody was left to do it
+    std::filesystem::remove_all(read_file("key_directory"));  // no process was left to do it
 }
 
 // --- losing a node

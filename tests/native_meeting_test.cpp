@@ -192,7 +192,7 @@ void attack(const std::string& address) {
     std::string frame(reinterpret_cast<const char*>(&oversized), sizeof oversized);
     say_and_wait(address, bytes_of(frame + padding));
     for (const NodeId rank : {NodeId{0}, NodeId{1}, rendezvous_rank}) {
-        // A hello for each who might listen here, then a forged proof.
+        // A hello for each node that might listen here, then a forged proof.
         const wire::Hello hello = hello_to(rank, 2);
         const wire::Proof proof{};
         std::string all(reinterpret_cast<const char*>(&hello), sizeof hello);

@@ -1,5 +1,6 @@
-// Native nodes without modules for messages (schedule.modules: single): who receives, when a message waits,
-// and that nobody waits for ever. The contract as a whole is conformance_test.cpp's, arm native_single.
+// Native nodes without modules for messages (schedule.modules: single): which worker receives, when a message
+// waits, and that no worker waits for ever. The contract as a whole is conformance_test.cpp's, arm
+// native_single.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -134,7 +135,7 @@ TEST(NativePolled, WhoeverStillWaitsReceives) {
                 }
                 busy = round;
                 if (eventually([&] { return delivered == round; })) continue;
-                ADD_FAILURE() << "nobody received message " << round;
+                ADD_FAILURE() << "no worker received message " << round;
                 busy = rounds;
                 break;
             }
@@ -212,7 +213,7 @@ TEST(NativePolled, BothSidesAtFullSpeedWithASmallWindow) {
     }
 }
 
-// --- who receives
+// --- which worker receives
 // -------------------------------------------------------------------------------------------------
 
 TEST(NativeLookout, OneLooksAtATimeAndOneOfThoseWhoWaitAlwaysDoes) {
@@ -245,8 +246,8 @@ TEST(NativeLookout, OneLooksAtATimeAndOneOfThoseWhoWaitAlwaysDoes) {
 
 namespace {
 
-/// One thread does `first` and so looks; it is held there until another waits. Returns how often somebody has
-/// looked when the other returns: he comes to it himself, or waits in vain.
+/// One thread does `first`, which receives, and is held there until another thread waits. Returns how often
+/// messages were looked for until that other thread returns.
 int looks_of_two(const std::function<void(Lookout& lookout, const std::atomic<bool>& other_waits)>& first) {
     std::atomic<int> looks{0};
     std::atomic<bool> other_waits{false};

@@ -1,4 +1,4 @@
-// What every graph partitioner promises, on graphs whose best cuts are known.
+// What every graph partitioner promises, on graphs whose least edge cuts are known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

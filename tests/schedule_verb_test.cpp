@@ -171,7 +171,7 @@ TEST_F(ScheduleVerb, TheSeedDecidesAndIsRecorded) {
 }
 
 TEST_F(ScheduleVerb, ABudgetOfNothingStopsThePortfolioAtOnce) {
-    // 300 tasks, 20 messages each: improving goes on for long where nobody stops it.
+    // 300 tasks, 20 messages each: improving goes on for long unless it is stopped.
     const json object = parsed({"schedule", "layered:tasks=300,width=30,degree=20,spread=0.5", "--scheduler",
                                 "portfolio,serial", "--procs", "8", "--budget", "0", "--json"});
     EXPECT_EQ(object["schedules"][0]["makespan"], object["schedules"][1]["makespan"]);
@@ -272,7 +272,7 @@ TEST_F(ScheduleVerb, AScheduleOfSomebodyElseNeedsOnlyItsPlacement) {
         "{\"task\": 1, \"processor\": 0, \"start\": 2, \"finish\": 5}");
     const json judged = parsed({"schedule", graph(), "--read", by_hand, "--procs", "2", "--json"});
     EXPECT_EQ(judged["makespan"], 6);
-    EXPECT_EQ(judged["lower_bound"], 5);  // the longest path: nobody has searched further
+    EXPECT_EQ(judged["lower_bound"], 5);  // the longest path: no search was run
     EXPECT_EQ(judged["scheduler"], "from file");
     const Said no_machine = heddle({"schedule", graph(), "--read", by_hand});
     EXPECT_EQ(no_machine.code, 2);

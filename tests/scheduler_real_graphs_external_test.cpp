@@ -1,5 +1,5 @@
 // Every scheduler on every published graph, read by the project's own readers: feasible by the checker, never
-// below a lower bound or a proved optimum, and no bound of ours above the best schedule that anybody knows.
+// below a lower bound or a proved optimum, and no bound of ours above the best known schedule.
 // The known values come with the graphs.
 #include <optional>
 
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// What others know of an instance.
 struct Known {
     double least = 0;                 ///< no schedule is shorter
-    std::optional<double> best = {};  ///< somebody has a schedule as short
+    std::optional<double> best = {};  ///< a published schedule is as short
 };
 
 /// Portfolios that stop when they have asked so often, so that the outcome does not depend on the machine.
@@ -59,7 +59,7 @@ protected:
         }
     }
 
-    /// Where nobody knows an optimum: the literature's machine of four processors, one without an end, and
+    /// If no optimum is known: the literature's machine of four processors, one without an end, and
     /// two nodes of two with a network of 10 Gbit/s and 100 us, where a unit of work is a second.
     void hold_on_usual_machines(const fs::path& path) {
         const GraphFile file = graphs::read_task_graph(path.string());

@@ -220,7 +220,7 @@ TEST(SimEvents, ANodeThatHasFinishedMayStopForEver) {
                            compute(context, busy(us(context.id.node == 0 ? 100 : 9)));
                        }),
               "no error");
-    // But nobody may write to it.
+    // But no node may write to it.
     EXPECT_THAT(error_of(platform,
                          [](Script&, Context& context) {
                              compute(context, busy(us(context.id.node == 0 ? 100 : 9)));

@@ -275,7 +275,8 @@ TEST(SimPhysics, WhoComesToTheMemoryLaterSlowsDownWhoIsThere) {
             compute(context, busy(us(1)));
             compute(context, {0, 1000});
         }
-        if (context.id.core == 2) compute(context, busy(ns(7777)));  // computes only: slows down nobody
+        if (context.id.core == 2)
+            compute(context, busy(ns(7777)));  // computes only: slows no other core down
         ends[context.id.core] = now(context);
     });
     EXPECT_EQ(ends, (std::vector<Time>{us(4), us(3), ns(7777)}));

@@ -1,5 +1,5 @@
-// A thousand random small programs on random platforms: nobody's clock goes back, modules do one thing at a
-// time, and no message is there before its way can have been covered. What the run is held to is what a
+// A thousand random small programs on random platforms: no worker's clock goes back, modules do one thing at
+// a time, and no message is there before its way can have been covered. What the run is held to is what a
 // recorder is told; the ways are calculated here, from the platform alone.
 #include <gtest/gtest.h>
 

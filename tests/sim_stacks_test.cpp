@@ -154,7 +154,7 @@ TEST(SimStacks, WritingBelowASmallStackIsNoticed) {
     auto* const bottom = static_cast<char*>(stack.sp) - stack.size;
     bottom[0] = 1;
     EXPECT_TRUE(stacks.small_ones_held());
-    // Nobody knows how far below: all of what lies between two stacks.
+    // How far below is not known: all of what lies between two stacks.
     for (int i = 1; i <= 2048 && stacks.small_ones_held(); ++i) bottom[-i] = 1;
     EXPECT_FALSE(stacks.small_ones_held());
 }

@@ -116,7 +116,7 @@ TEST_P(SimTimes, OfEveryWorkerAddUpToTheMakespanExactly) {
 INSTANTIATE_TEST_SUITE_P(All, SimTimes, testing::ValuesIn(runtime::victim_policies()),
                          [](const auto& parameter) { return parameter.param; });
 
-// The run is the same, whether anybody listens or not.
+// The run is the same with and without a recorder.
 TEST(SimTimes, ListeningChangesNothing) {
     const auto once = [](Recorder* recorder) {
         return simulate({"nqueens", {{"n", "8"}}}, platform(4, 2), {}, {}, recorder);
@@ -148,7 +148,7 @@ TEST(SimTimes, OneWorkerWorksAndPaysForItsForksAndJoins) {
 }
 
 // A chain over two nodes and back, nothing costs but work, two links of 1 us and the bytes of the messages:
-// each waits while the other works or a message travels, and who has done his last task is idle.
+// each waits while the other works or a message travels, and a worker that has done its last task is idle.
 TEST(SimTimes, WhoNeedsDataWaitsAndWhoNeedsNothingIsIdle) {
     TaskGraphBuilder builder;
     const auto first = builder.add_task(1000);

@@ -68,7 +68,7 @@ TEST(SimTokenQueue, OperationsTakeTurns) {
         EXPECT_GE(found, tokens * (2 + 2)) << cores;
         EXPECT_LT(found, tokens * (2 + 2) * 1.01) << cores;
     }
-    EXPECT_LT(makespan_us(4, Time::zero()), tokens / 4 * 1.01);  // without a price nobody waits
+    EXPECT_LT(makespan_us(4, Time::zero()), tokens / 4 * 1.01);  // without a price no worker waits
 }
 
 /// How long a message of node 0 to node 1 takes there and back.

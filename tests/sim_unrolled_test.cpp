@@ -67,7 +67,7 @@ TEST_P(SimUnrolled, SendsBetweenNodesWhatWasPromised) {
 }
 
 // Within a node no message takes time, so that the promise is what the workers' own work adds up to, if the
-// weights are known (fib) and nobody steals.
+// weights are known (fib) and no worker steals.
 TEST_P(SimUnrolled, TakesThePromisedTimeWhereOnlyWorkDoes) {
     if (GetParam() == "none") return;  // not unrolled: nothing is promised
     for (const char* unroll : {"0", "3", "9"}) {
@@ -101,7 +101,7 @@ TEST(SimUnrolledTree, PlacementAndStealingTogetherBeatPlacementAlone) {
         return to_seconds(ran.result.makespan);
     };
     const double placed = makespan("etf", "none"), both = makespan("etf", "hierarchical");
-    EXPECT_GT(placed, 1.3 * even);  // nobody can partition this tree in advance
+    EXPECT_GT(placed, 1.3 * even);  // no partitioner can know this tree in advance
     EXPECT_LT(both, 0.95 * placed);
     EXPECT_GT(both, even);
 }

@@ -318,8 +318,8 @@ TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
     }
 }
 
-// Three nodes to a leaf switch: messages between the switches take longer, and nodes that nobody of their
-// group has written to go on beyond the window.
+// Three nodes to a leaf switch: messages between the switches take longer. A node goes on beyond the window
+// if no node of its group has written to it.
 TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const auto crew = std::make_shared<native::ThreadCrew>(2);

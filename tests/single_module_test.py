@@ -1,5 +1,5 @@
 """Workloads of every kind on native nodes without modules for messages (schedule.modules: single): they give their known
-answers, under every policy that asks other nodes; and who asks for what is not there is told where he did.
+answers, under every policy that asks other nodes. A setting that does not exist is refused with its place.
 """
 
 import json

@@ -114,7 +114,7 @@ TEST(Tiles, EveryPlacementGivesOneFactorAndMovesWhatItPromised) {
             EXPECT_EQ(done.result.total.data_bytes, done.promised_bytes) << placement;
             const bool together = placement == "none" || placement == "serial";
             EXPECT_EQ(done.promised_bytes == 0, together) << placement;
-            // Bit by bit: whoever runs them, the kernels on a tile come in one order.
+            // Bit by bit: on any worker, the kernels on a tile run in one order.
             EXPECT_EQ(factor(done.result, 5, 6), alone) << placement;
         }
     }
@@ -217,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(All, TileCheck, testing::Values("cholesky", "lu"),
 
 TEST(Tiles, DeclaredKernelsMoveTheSameBytesAndComputeNothing) {
     for (const std::string name : {"cholesky", "lu"}) {
-        // A tile of 20 TB, which nobody could allocate.
+        // A tile of 20 TB, more than any machine has.
         const auto workload = make(name, {{"tiles", "4"}, {"tile_size", "1000000"}, {"kernels", "declare"}});
         const Done done = run_inprocess(*workload, 3, 1, schedule("cyclic", "none"));
         EXPECT_EQ(done.verdict.kind, Kind::unchecked);

@@ -200,7 +200,7 @@ std::vector<Case> cases() {
 class UnrolledUnderPlacement : public testing::TestWithParam<std::string> {};
 
 TEST_P(UnrolledUnderPlacement, GivesTheAnswerUnderEveryStealingInEveryInterleaving) {
-    // It searches long, each time anew.
+    // It searches long, each time from the start.
     const bool slow = GetParam() == "portfolio";
     const std::uint64_t seeds = slow ? 1 : 10;
     for (const Case& one : cases()) {

@@ -53,7 +53,7 @@ public:
     void run();
     Deque& deque() { return deque_; }
 
-    /// Wakes the worker, if it sleeps and nobody has woken it yet.
+    /// Wakes the worker, if it sleeps and was not woken yet.
     bool wake();
     void wake_for_end() { wake_up_->release(); }
     void request_answered();

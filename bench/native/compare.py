@@ -276,7 +276,7 @@ def idle(bench):
     count = 20 if bench.quick else 200
     found = bench.alternate("wake", {f"{workers} workers": ((), ("heddle_idle", "wake", workers, count)) for workers in (2, 4)})
     print()
-    row = table("from a fork until another worker begins the task", "median us", "90% us", "99% us", "taken by nobody, of " + str(count))
+    row = table("from a fork until another worker begins the task", "median us", "90% us", "99% us", "never taken, of " + str(count))
     for name, said in found.items():
         row(name, f"{said['median_us']:.1f}", f"{said['p90_us']:.1f}", f"{said['p99_us']:.1f}", f"{said['missed']:.0f}")
 

@@ -1,5 +1,5 @@
 // A workload of one's own, in one file: the area under a curve by adaptive quadrature. An interval is halved
-// until the halves say the same as the whole; how deep that goes, nobody knows beforehand, so it is a case
+// until the halves say the same as the whole; how deep that goes is not known beforehand, so it is a case
 // for stealing.
 #include <cmath>
 
