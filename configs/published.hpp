@@ -1,4 +1,4 @@
-// The `published` section: speedups that somebody has published for cells of a comparison, to be set beside
+// The `published` section: published speedups for cells of a comparison, to be set beside
 // what is found here.
 #pragma once
 
@@ -18,7 +18,7 @@ struct PublishedSpeedup {
 };
 
 struct Published {
-    std::string source;           ///< who published it, and where
+    std::string source;           ///< the authors, and where they published it
     std::string what;             ///< what the cells have in common, in a few words
     std::vector<Value> baseline;  ///< dotted keys: a run whose makespan over a cell's is the cell's speedup
     std::vector<PublishedSpeedup> speedups;

@@ -1,4 +1,4 @@
-// Who sends what to whom: worked out once, before the run.
+// Which node sends which datum to which nodes: computed once, before the run.
 #include <algorithm>
 #include <cmath>
 #include <tuple>

@@ -147,8 +147,8 @@ void destroy_before_unlocking(Em em, Lock lock, runtime::SyncSlot& obtained) {
 
 TEST(EarthLock, UnlockingWhatNobodyHoldsIsAnError) {
     OrderState state;
-    EXPECT_THAT(error_of(state, start<LockUser<only_unlock>>), HasSubstr("that nobody holds"));
-    EXPECT_THAT(error_of(state, start<LockUser<unlock_twice>>), HasSubstr("that nobody holds"));
+    EXPECT_THAT(error_of(state, start<LockUser<only_unlock>>), HasSubstr("that no thread holds"));
+    EXPECT_THAT(error_of(state, start<LockUser<unlock_twice>>), HasSubstr("that no thread holds"));
 }
 
 TEST(EarthLock, IsThereUntilItsLastHolderUnlocks) {

@@ -76,7 +76,7 @@ private:
         std::vector<std::pair<DatumIndex, Datum>> factor;
     };
 
-    /// The task's kernel on its tile, which nobody wrote before, or comes with the inputs.
+    /// The task's kernel on its tile, which no task wrote before, or comes with the inputs.
     Datum change(TaskIndex task, const model::Inputs& inputs) const {
         const graphs::GraphFile& file = workload_.file();
         const tiles::Matrix& matrix = workload_.matrix();
@@ -152,7 +152,7 @@ TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Setti
     find_final_tasks();
 }
 
-/// Also makes sure that a tile that will be changed has one reader, the task that changes it: nobody else
+/// Also makes sure that a tile that will be changed has one reader, the task that changes it: no other task
 /// reads it meanwhile.
 void TileFactorization::find_final_tasks() {
     const TaskGraph& graph = file_.graph;

@@ -32,7 +32,8 @@ GraphFile all_to_all(const Settings& settings) {
     return graph.build();
 }
 
-/// Column 0 needs all columns of the step before, every other column only itself: nobody waits for column 0.
+/// Column 0 needs all columns of the step before, every other column only itself: no column waits for column
+/// 0.
 GraphFile incast(const Settings& settings) {
     const std::uint32_t width = count(settings, "width"), steps = count(settings, "steps");
     refuse_huge(settings, 1.0 * width * steps, 2.0 * width * (steps - 1));

@@ -8,11 +8,12 @@ namespace heddle::graphs {
 
 namespace {
 
-/// Tiles by who wrote them last. Work and bytes follow from the size of a tile, not from the weight settings.
+/// Tiles, each with the task that wrote it last. Work and bytes follow from the size of a tile, not from the
+/// weight settings.
 class Tiles {
 public:
     Tiles(std::uint32_t tiles, std::uint32_t size, std::vector<std::string> kernels)
-        : tiles_(tiles), bytes_(8.0 * size * size), writer_(std::size_t{tiles} * tiles, nobody) {
+        : tiles_(tiles), bytes_(8.0 * size * size), writer_(std::size_t{tiles} * tiles, no_task) {
         result_.kernels = std::move(kernels);
         result_.data = tiles * tiles;
     }
@@ -23,7 +24,7 @@ public:
         const TaskIndex self = builder_.add_task(flops, std::move(name));
         const auto receive = [&](std::uint32_t r, std::uint32_t c) {
             const TaskIndex from = writer_[std::size_t{r} * tiles_ + c];
-            if (from != nobody) builder_.add_edge(from, self, bytes_);
+            if (from != no_task) builder_.add_edge(from, self, bytes_);
         };
         for (const auto& [r, c] : reads) receive(r, c);
         receive(row, column);
@@ -38,7 +39,7 @@ public:
     }
 
 private:
-    static constexpr TaskIndex nobody = static_cast<TaskIndex>(-1);
+    static constexpr TaskIndex no_task = static_cast<TaskIndex>(-1);
 
     std::uint32_t tiles_;
     double bytes_;

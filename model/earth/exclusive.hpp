@@ -1,4 +1,4 @@
-// Who may run next of a thread's exclusive fibers: one at a time, in the order in which they were enabled.
+// Which of a thread's exclusive fibers may run next: one at a time, in the order in which they were enabled.
 #pragma once
 
 #include <deque>

@@ -26,7 +26,7 @@ struct BarrierRequest {
     enum class Kind : std::uint8_t { attached, arrived, all_arrived, go, destroy };
 
     Kind kind;
-    Sptr slot = nobody;            ///< of a thread that arrived
+    Sptr slot = no_slot;           ///< of a thread that arrived
     Global<Mailbox> subtree = {};  ///< of a proxy that stands, with all below it
 };
 
@@ -36,7 +36,7 @@ struct BarrierProxyParameters {
     std::uint64_t threads;
 };
 
-/// Invariant: who arrives for the next round has been let go from this one, by this proxy.
+/// Invariant: this proxy has released a thread from one round before that thread arrives for the next.
 struct BarrierProxy : Threaded<BarrierProxy, BarrierProxyParameters> {
     static constexpr auto name = "earth_barrier_proxy";
     using Kind = BarrierRequest::Kind;
@@ -97,7 +97,7 @@ struct BarrierProxy : Threaded<BarrierProxy, BarrierProxyParameters> {
 private:
     void attach(Em em) {
         subtrees_missing = subtrees.size();
-        em.drop_in(parent, BarrierRequest{Kind::attached, nobody, em.to_global(requests)});
+        em.drop_in(parent, BarrierRequest{Kind::attached, no_slot, em.to_global(requests)});
     }
     void look(Em em) {
         if (arrivals.size() == threads_here && subtrees_missing == 0)

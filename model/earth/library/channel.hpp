@@ -32,7 +32,7 @@ struct ChannelRequest {
     enum class Kind : std::uint8_t { send, receive, destroy };
 
     Kind kind;
-    Sptr slot = nobody;
+    Sptr slot = no_slot;
     Global<T> target = {};
     T item = {};
 };
@@ -133,7 +133,7 @@ void init_channel(Em em, NodeId home, Global<Channel<T>> channel, std::uint64_t 
 /// stays in order, and so does what is sent when the item before was taken; else items may pass each other.
 template <class T>
 void send_sync(Em em, Channel<T> channel, const std::type_identity_t<T>& item,
-               Em::SlotArgument taken = nobody) {
+               Em::SlotArgument taken = no_slot) {
     using Request = detail::ChannelRequest<T>;
     em.drop_in(channel.requests, Request{Request::Kind::send, em.to_sptr(taken), {}, item});
 }
@@ -147,8 +147,8 @@ void receive_sync(Em em, Channel<T> channel, Global<std::type_identity_t<T>> tar
     em.drop_in(channel.requests, Request{Request::Kind::receive, em.to_sptr(received), target});
 }
 
-/// Ends an empty channel. Every send and receive must have been answered, or come from the same fiber. Where
-/// it holds items or somebody waits, its handler throws Error.
+/// Ends an empty channel. Every send and receive must have been answered, or come from the same fiber. If
+/// it holds items or a thread waits, its handler throws Error.
 template <class T>
 void destroy(Em em, Channel<T> channel) {
     using Request = detail::ChannelRequest<T>;
@@ -165,7 +165,7 @@ void init_two_way_channel(Em em, Global<ChannelEnd<Out, In>> first, Global<Chann
 
 template <class Out, class In>
 void send_sync(Em em, const ChannelEnd<Out, In>& end, const std::type_identity_t<Out>& item,
-               Em::SlotArgument taken = nobody) {
+               Em::SlotArgument taken = no_slot) {
     send_sync(em, end.out, item, taken);
 }
 template <class Out, class In>

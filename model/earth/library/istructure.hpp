@@ -154,7 +154,7 @@ void read_sync(Em em, IStructure<T> structure, std::uint64_t index, Global<std::
 /// before, or there is no such element, the owner throws Error.
 template <class T>
 void write_sync(Em em, IStructure<T> structure, std::uint64_t index, const std::type_identity_t<T>& value,
-                Em::SlotArgument written = nobody) {
+                Em::SlotArgument written = no_slot) {
     using Request = detail::IStructureRequest<T>;
     em.drop_in(structure.owner, Request{Request::Kind::write, index, em.to_sptr(written), {}, {}, value});
 }

@@ -34,7 +34,7 @@ struct IStructureRequest {
 
     Kind kind;
     std::uint64_t index = 0;
-    Sptr slot = nobody;
+    Sptr slot = no_slot;
     Global<T> target = {};
     Global<Mailbox> cache = {};  ///< attach: for requests; fetch: for blocks
     T value = {};
@@ -86,9 +86,9 @@ struct IStructureCacheParameters {
     std::uint32_t block_size;
 };
 
-/// A fetch names an element. It is answered at once, by what is there of the element's block; where the
-/// element itself is not, once more when it has been written. So an element that is missing holds up nobody
-/// who waits for another one of its block. The answers may overtake each other.
+/// A fetch names an element. The owner answers at once with the written part of the element's block. If the
+/// element itself is missing, the owner answers again once it is written. So a missing element delays no
+/// reader of another element of its block. The answers may overtake each other.
 template <class T>
 struct IStructureCache : Threaded<IStructureCache<T>, IStructureCacheParameters<T>> {
     using Request = IStructureRequest<T>;
@@ -113,7 +113,7 @@ struct IStructureCache : Threaded<IStructureCache<T>, IStructureCacheParameters<
         em.init_mailbox(requests, arrived);
         em.init_mailbox(incoming, block_arrived);
         em.directory().enter(this->owner, requests);
-        em.drop_in(this->owner, Request{Kind::attach, 0, nobody, {}, em.to_global(requests)});
+        em.drop_in(this->owner, Request{Kind::attach, 0, no_slot, {}, em.to_global(requests)});
     }
 
     void serve(Em em) {
@@ -182,7 +182,7 @@ private:
     void ask(Em em, Block& block) {
         for (const auto& [index, reads] : block.waiting) {
             if (block.promised.contains(index)) continue;
-            em.drop_in(this->owner, Request{Kind::fetch, index, nobody, {}, em.to_global(incoming)});
+            em.drop_in(this->owner, Request{Kind::fetch, index, no_slot, {}, em.to_global(incoming)});
             ++first_answers_missing;
             ++block.first_answers_missing;
         }

@@ -27,7 +27,7 @@ struct LockRequest {
     enum class Kind : std::uint8_t { lock, unlock, destroy };
 
     Kind kind;
-    Sptr obtained = nobody;
+    Sptr obtained = no_slot;
 };
 
 struct LockParameters {
@@ -35,7 +35,7 @@ struct LockParameters {
     Sptr ready;
 };
 
-/// Invariant: where somebody waits, somebody holds it.
+/// Invariant: if a thread waits for the lock, another thread holds it.
 struct LockHandler : Threaded<LockHandler, LockParameters> {
     static constexpr auto name = "earth_lock_handler";
 
@@ -58,7 +58,8 @@ struct LockHandler : Threaded<LockHandler, LockParameters> {
                 break;
             case LockRequest::Kind::unlock:
                 if (!std::exchange(held, false))
-                    wrong_use(em, "a lock is unlocked that nobody holds", "unlock once for each lock_sync");
+                    wrong_use(em, "a lock is unlocked that no thread holds",
+                              "unlock once for each lock_sync");
                 break;
             case LockRequest::Kind::destroy:
                 ending = true;
@@ -86,13 +87,13 @@ inline void lock_sync(Em em, Lock lock, Em::SlotArgument obtained) {
     em.drop_in(lock.requests, detail::LockRequest{detail::LockRequest::Kind::lock, em.to_sptr(obtained)});
 }
 
-/// UNLOCK: by whoever holds it, from any fiber. Where nobody does, its handler throws Error.
+/// UNLOCK: by the thread that holds it, from any fiber. If no thread does, the lock's handler throws Error.
 inline void unlock(Em em, Lock lock) {
     em.drop_in(lock.requests, detail::LockRequest{detail::LockRequest::Kind::unlock});
 }
 
-/// The lock ends as soon as nobody holds it or waits. Every lock_sync must have been answered, or come from
-/// the same fiber.
+/// The lock ends as soon as no thread holds it or waits for it. Every lock_sync must have been answered, or
+/// come from the same fiber.
 inline void destroy(Em em, Lock lock) {
     em.drop_in(lock.requests, detail::LockRequest{detail::LockRequest::Kind::destroy});
 }

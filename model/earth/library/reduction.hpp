@@ -21,7 +21,7 @@ struct ReductionRequest {
     enum class Kind : std::uint8_t { contribute, collect, destroy };
 
     Kind kind;
-    Sptr slot = nobody;
+    Sptr slot = no_slot;
     Global<T> target = {};
     T value = {};
 };
@@ -33,7 +33,7 @@ struct ReductionParameters {
     std::uint64_t contributions;
 };
 
-/// Invariant: where somebody waits for a result there is none.
+/// Invariant: if a reader waits for a result, no result is stored.
 template <class T, class Operator>
 struct ReductionHandler : Threaded<ReductionHandler<T, Operator>, ReductionParameters<T>> {
     using Request = ReductionRequest<T>;
@@ -91,15 +91,15 @@ void init_reduction(Em em, NodeId home, Global<ReductionBox<T>> box, std::uint64
     em.invoke<detail::ReductionHandler<T, Operator>>(home, box, em.to_sptr(ready), contributions);
 }
 
-/// Gives a value to the round that is on. Who contributes to two rounds must know that the first is complete
-/// before the second contribution: what comes early is counted with what is still missing.
+/// Gives a value to the present round. A caller that contributes to two rounds must know that the first is
+/// complete before its second contribution: the handler counts an early value in the present round.
 template <class T>
 void contribute(Em em, ReductionBox<T> box, const std::type_identity_t<T>& value) {
     using Request = detail::ReductionRequest<T>;
-    em.drop_in(box.requests, Request{Request::Kind::contribute, nobody, {}, value});
+    em.drop_in(box.requests, Request{Request::Kind::contribute, no_slot, {}, value});
 }
 
-/// Writes the result of the first round that nobody else has asked for to `target`, when it is complete, and
+/// Writes the result of the first round that was not asked for yet to `target`, when it is complete, and
 /// then signals `collected`.
 template <class T>
 void collect_sync(Em em, ReductionBox<T> box, Global<std::type_identity_t<T>> target,

@@ -11,14 +11,14 @@
 
 namespace heddle::model::earth {
 
-/// Stands for a slot where nobody wants to know.
-inline const Sptr nobody;
+/// In place of a slot: the caller does not ask for a signal.
+inline const Sptr no_slot;
 
 namespace detail {
 
-/// Signals a slot, unless it is `nobody`.
+/// Signals a slot, unless it is `no_slot`.
 inline void sync_if(Em em, Sptr slot) {
-    if (slot != nobody) em.sync(slot);
+    if (slot != no_slot) em.sync(slot);
 }
 
 /// Wrong use, found by the handler thread of an object on this node.

@@ -18,7 +18,7 @@ struct SemaphoreRequest {
     enum class Kind : std::uint8_t { acquire, release, destroy };
 
     Kind kind;
-    Sptr slot = nobody;
+    Sptr slot = no_slot;
 };
 
 struct SemaphoreParameters {
@@ -27,7 +27,7 @@ struct SemaphoreParameters {
     std::uint64_t count;
 };
 
-/// Invariant: where somebody waits, the count is 0.
+/// Invariant: if a thread waits, the count is 0.
 struct SemaphoreHandler : Threaded<SemaphoreHandler, SemaphoreParameters> {
     static constexpr auto name = "earth_semaphore_handler";
 
@@ -80,13 +80,13 @@ inline void acquire_sync(Em em, Semaphore semaphore, Em::SlotArgument acquired) 
 }
 
 /// V: gives a unit, which need not have been acquired. `counted`: signalled when it has arrived.
-inline void release(Em em, Semaphore semaphore, Em::SlotArgument counted = nobody) {
+inline void release(Em em, Semaphore semaphore, Em::SlotArgument counted = no_slot) {
     em.drop_in(semaphore.requests,
                detail::SemaphoreRequest{detail::SemaphoreRequest::Kind::release, em.to_sptr(counted)});
 }
 
 /// Ends the semaphore, whatever its count. Every acquire and release must have been answered, or come from
-/// the same fiber. Where somebody still waits, its handler throws Error.
+/// the same fiber. If a thread still waits, its handler throws Error.
 inline void destroy(Em em, Semaphore semaphore) {
     em.drop_in(semaphore.requests, detail::SemaphoreRequest{detail::SemaphoreRequest::Kind::destroy});
 }
