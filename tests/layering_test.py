@@ -1,4 +1,4 @@
-"""The shape of the code, held by a test: which folder may include which, what may be said and done above the seam,
+"""The shape of the code, held by a test: which folder may include which, what code may do above the seam,
 where threads, sockets and clocks live, and the habits that every file keeps. There is no list of exceptions.
 
 First it proves on small bad trees that every rule can fail (tests/layering_cases.py); then it checks the project.
@@ -51,14 +51,15 @@ CLOCKS = re.compile(
     r"\b(steady_clock|system_clock|high_resolution_clock|utc_clock|gettimeofday|clock_gettime|timespec_get|__rdtsc|_rdtsc)\b"
     r"|\bstd::(time|clock)\s*\(|(?<![\w.:>])time\s*\(\s*(nullptr|NULL|0|&)|#\s*include\s*<(sys/time\.h|ctime|time\.h)>")
 
-# What no file above the seam says, in code or in comments, and what to say or use instead.
+# What no code above the seam names, as a word or as a part of an identifier, and what to use instead. Comments and
+# strings may: a comment explains best by saying "in simulation" or "natively".
 SEAM_WORDS = [
-    (r"\b[Nn]ative(ly)?\b", "say what the scheduler relies on: a property of the seam (gate_open, charge, park)"),
-    (r"(?i)simulat\w*|simgrid|\bsim\b", "say what holds in every world: operations are charged (Context::charge)"),
-    (r"(?i)\bin-?process\b", "no backend is named above the seam"),
-    (r"\b[Ww]all\b|\bwall_\w+|\b[Vv]irtual (time|clock)s?\b|\b[Rr]eal time\b", "Backend::now is the only time there is"),
-    (r"(?i)\bclocks?\b", "Context::charge adds to it and Backend::now reads it; the scheduler does neither by hand"),
-    (r"(?i)\bp?threads? of the operating system\b|\bpthreads?\b|\bTCP\b|\bsockets?\b", "the seam sends, parks and runs"),
+    (r"(?<![a-z])[Nn]ative(ly)?(?![a-z])", "a property of the seam that the scheduler relies on (gate_open, charge, park)"),
+    (r"(?i)simulat|simgrid|(?<![a-z])sim(?![a-z])", "operations are charged (Context::charge), in every world"),
+    (r"(?i)(?<![a-z])in_?process", "no backend is named above the seam"),
+    (r"(?<![a-z])[Ww]all(?![a-z])|(?i:virtual_(time|clock)|real_time)", "Backend::now is the only time there is"),
+    (r"(?<![a-z])[Cc]locks?(?![a-z])", "Context::charge adds to it and Backend::now reads it; the scheduler does neither by hand"),
+    (r"(?<![a-z])(pthreads?|tcp|TCP|sockets?)(?![a-z])", "the seam sends, parks and runs"),
 ]
 
 # What no file of ours says, and what to use instead. The folders are those where it may be said.
@@ -227,7 +228,7 @@ def check_worlds(tree):
 
 
 def check_words(tree):
-    above = {p: t for p, t in tree.cpp.items() if folder_of(p) in ABOVE_THE_SEAM and p != SEAM}
+    above = {p: t for p, t in tree.code.items() if folder_of(p) in ABOVE_THE_SEAM and p != SEAM}
     for pattern, advice in SEAM_WORDS:
         for path, number, what in find(above, pattern):
             yield "seam words", path, number, f'"{what}" above the seam; {advice}'
