@@ -1,4 +1,4 @@
-# The commands that people type. CMake does the building (CMakePresets.json); this installs what it needs and calls it.
+# The commands that people type. Each installs the packages that it needs and calls CMake (CMakePresets.json).
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local

@@ -1,5 +1,5 @@
-# Scotch of Debian 12 ships no CMake config. Defines Scotch::Scotch and Scotch_VERSION. With libscotcherr: the library's
-# complaints are written, and its functions return an error.
+# Scotch of Debian 12 ships no CMake config. Defines Scotch::Scotch and Scotch_VERSION. It links libscotcherr, with which the
+# library writes its complaints and its functions return an error.
 find_path(Scotch_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch)
 find_library(Scotch_LIBRARY scotch)
 find_library(Scotch_ERROR_LIBRARY scotcherr)

@@ -1,5 +1,5 @@
-# The libraries that Heddle stands on. Read by its own build and by find_package(heddle), so that both find the same.
-# HEDDLE_SIM says whether SimGrid is one of them; HEDDLE_MPI, whether MPI is, where it is there.
+# The libraries that Heddle needs. Its own build and find_package(heddle) both read this, so that they find the same.
+# HEDDLE_SIM says whether SimGrid is one of them. If HEDDLE_MPI is on, MPI is used if it is found.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
@@ -15,7 +15,7 @@ find_package(Scotch 7 REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
-pkg_check_modules(openblas REQUIRED openblas)  # its headers: it is loaded when it is needed (workloads/blas.cpp)
+pkg_check_modules(openblas REQUIRED openblas)  # headers only: workloads/blas.cpp loads the library when it needs it
 if(HEDDLE_SIM)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
 endif()

@@ -1,5 +1,5 @@
-# `cmake --install`, and what find_package(heddle) finds: the targets heddle::main (a binary with every verb),
-# heddle::builtin_workloads and the library of each folder, headers below include/heddle.
+# What `cmake --install` installs and find_package(heddle) finds: the targets heddle::main (a binary with every verb),
+# heddle::builtin_workloads and the library of each folder; headers are below include/heddle.
 include(CMakePackageConfigHelpers)
 
 set(folders base graphs runtime model partitioners workloads configs results cli)

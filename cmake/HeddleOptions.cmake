@@ -10,7 +10,7 @@ endif()
 
 add_library(heddle_options INTERFACE)
 target_compile_options(heddle_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
-# gcc 12 warns wrongly, at -O3, of "literal" + std::string and inside fmt (GCC bugs 105329 and 105651).
+# At -O3 gcc 12 has false warnings of "literal" + std::string and inside fmt (GCC bugs 105329 and 105651).
 target_compile_options(heddle_options INTERFACE
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overflow>")
 # -O3: the hot path of a task is inlined through templates.
@@ -21,7 +21,7 @@ if(HEDDLE_SANITIZE)
     target_compile_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE})
     if(HEDDLE_SANITIZE STREQUAL "thread")
-        # ThreadSanitizer does not see fences. SimGrid's headers have some; ours may not (tests/layering_test.py).
+        # ThreadSanitizer does not see fences. SimGrid's headers have some; Heddle's may not (tests/layering_test.py).
         target_compile_options(heddle_options INTERFACE -Wno-tsan)
     endif()
 endif()

@@ -49,7 +49,7 @@ function(heddle_write_left_out)
 endfunction()
 
 # heddle_objects(NAME PATTERN DEPENDS targets...): the files that match, as object library heddle_NAME (alias
-# heddle::NAME). Whatever links it gets every object, needed or not.
+# heddle::NAME). A binary that links it gets every object, needed or not.
 function(heddle_objects name pattern)
     cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the packages of scripts/packages.txt that are missing; says and does nothing where none is. Knows Debian
-# and its relatives only; elsewhere it names what is needed and goes on.
+# Installs the packages of scripts/packages.txt that are missing. If none is missing, it prints nothing and needs no network.
+# It knows Debian and its relatives only. On other systems it names the packages and goes on.
 #
 # usage: scripts/packages.sh GROUP...
 set -eu
@@ -12,7 +12,7 @@ if ! command -v dpkg-query >/dev/null; then
     exit 0
 fi
 
-# Virtual packages do not occur in the list, so a package is there exactly if dpkg knows it as installed.
+# The list has no virtual packages, so a package is present exactly if dpkg knows it as installed.
 present=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p')
 missing=$(for package in $wanted; do echo "$present" | grep -qxF "$package" || echo "$package"; done)
 [ -n "$missing" ] || exit 0
@@ -28,7 +28,7 @@ else
 fi
 apt="$as_root DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300"
 
-# A package that apt has never heard of, or an old list that leads nowhere, is cured by an update; try without first.
+# An update helps if apt does not know a package, or if its list is old. It takes long, so the first try goes without.
 $apt install --simulate $missing >/dev/null 2>&1 || $apt update </dev/null
 $apt install -y --no-install-recommends $missing </dev/null ||
     { $apt update </dev/null && $apt install -y --no-install-recommends $missing </dev/null; }

@@ -1,8 +1,9 @@
 """What the documents say is true: every `$ heddle ...` line of a ```console block in README.md and docs/ is run from the
 project's root and its output compared; every verb, workload and execution model has its page; every link leads somewhere.
 
-In expected output `...` stands for anything: within a line for a part of it, alone on a line for any number of lines. A
-line `# exit N` after a command's output says that it fails with that exit code. Output is compared where some is shown.
+In expected output `...` stands for anything: within a line for a part of it, alone on a line for any number of lines. In a
+block ```console varying numbers, their units and the width of columns may differ as well. A line `# exit N` after a command's
+output says that it fails with that exit code. Output is compared where some is shown.
 """
 
 import json
@@ -24,14 +25,15 @@ def read(path):
 
 
 def examples_in(text):
-    """(line number, command, expected output, exit code) for every command of the console blocks."""
-    number, inside, found = 0, False, []
+    """(line number, command, expected output, exit code, whether numbers vary) for every command of the console blocks."""
+    number, inside, varying, found = 0, False, False, []
     for line in text.split("\n"):
         number += 1
         if line.startswith("```"):
-            inside = line.strip() == "```console"
+            inside = re.fullmatch(r"```console( varying)?", line.strip()) is not None
+            varying = inside and line.strip().endswith("varying")
         elif inside and line.startswith("$ "):
-            found.append([number, line[2:], [], 0])
+            found.append([number, line[2:], [], 0, varying])
         elif inside and re.fullmatch(r"# exit \d+", line):
             found[-1][3] = int(line.split()[2])
         elif inside and found:
@@ -43,8 +45,17 @@ def examples_in(text):
     return found
 
 
-def agrees(expected, actual):
+def without_numbers(line):
+    """A line with every number (and unit of time or of bytes after it) as `#`, and every run of spaces as one space."""
+    line = re.sub(r"(?<![\w.])[\d,]+(?:\.\d+)?(?:e[+-]?\d+)?(?:\s?(?:ns|us|ms|s|min|h|B|[kMG]B)\b|%)?(?!\w)", "#", line)
+    return re.sub(r" +", " ", line)
+
+
+def agrees(expected, actual, varying=False):
     """True where the output is as shown."""
+    if varying:
+        expected = [line if line.strip() == "..." else without_numbers(line) for line in expected]
+        actual = "\n".join(without_numbers(line) for line in actual.split("\n"))
     pattern = ""
     for line in expected:
         if line.strip() == "...":
@@ -56,7 +67,7 @@ def agrees(expected, actual):
 
 def run_examples(page, root, environment):
     """Runs a page's commands, with the project's root as working directory."""
-    for number, command, expected, exit_code in examples_in(read(os.path.join(root, page))):
+    for number, command, expected, exit_code, varying in examples_in(read(os.path.join(root, page))):
         if not command.startswith("heddle "):
             continue
         try:
@@ -67,7 +78,7 @@ def run_examples(page, root, environment):
             continue
         if result.returncode != exit_code:
             yield f"{page}:{number}: {command}\n    exit code {result.returncode}, not {exit_code}:\n{result.stdout}"
-        elif expected and not agrees(expected, result.stdout):
+        elif expected and not agrees(expected, result.stdout, varying):
             yield f"{page}:{number}: {command}\n    the page shows:\n" + "\n".join(expected) + f"\n    it says:\n{result.stdout}"
 
 
@@ -89,7 +100,7 @@ def missing_pages(root, heddle, environment):
         for name in sorted(pages - names[kind]):
             yield f"{folder}/{name}.md is about a {kind} that does not exist"
         for name in sorted(names[kind] & pages):
-            if not any(command.startswith("heddle ") for _, command, _, _ in examples_in(read(os.path.join(root, folder, name + ".md")))):
+            if not any(command.startswith("heddle ") for _, command, *_ in examples_in(read(os.path.join(root, folder, name + ".md")))):
                 yield f"{folder}/{name}.md has no example that can be run (a ```console block with `$ heddle ...`)"
 
 
@@ -104,12 +115,17 @@ def broken_links(page, root):
 
 def prove_that_it_can_fail():
     text = "```console\n$ heddle a \\\n  b\none\n...\ntwo ... four\n\n$ heddle c\n# exit 2\n```\n"
-    assert examples_in(text) == [[2, "heddle a   b", ["one", "...", "two ... four", ""], 0], [8, "heddle c", [], 2]], examples_in(text)
+    assert examples_in(text) == [[2, "heddle a   b", ["one", "...", "two ... four", ""], 0, False], [8, "heddle c", [], 2, False]], examples_in(text)
+    assert examples_in("```console varying\n$ heddle a\n```\n")[0][4]
     assert agrees(["one", "...", "two ... four"], "one\nx\ny\ntwo three four\n")
     assert agrees(["one", "...", "two"], "one\ntwo\n")
     assert not agrees(["one", "two"], "one\nx\ntwo\n")
     assert not agrees(["one"], "one\ntwo\n")
     assert not agrees(["one ... two"], "one\ntwo\n")
+    assert agrees(["makespan  1,179.5 us (virtual)", "..."], "makespan 2 ms (virtual)\nmore\n", varying=True)
+    assert not agrees(["makespan  179 us"], "makespan 2 ms\n")
+    assert not agrees(["makespan  179 us (virtual)"], "makespan 179 us\n", varying=True)
+    assert not agrees(["right 5"], "wrong 5\n", varying=True) and not agrees(["node3"], "node4\n", varying=True)
     with tempfile.TemporaryDirectory() as root:
         with open(os.path.join(root, "page.md"), "w", encoding="utf-8") as file:
             file.write("[a](page.md) [b](gone.md)\n```console\n$ heddle x\nyes\n```\n")

@@ -1,5 +1,5 @@
-"""An installed Heddle serves a project of its own: examples/own_workload builds against it with find_package, its
-binary has every verb, and its workload gives the right answer on threads and in simulation.
+"""An installed Heddle serves projects of their own: the examples and the README's program build against it with find_package.
+The binary of each has every verb, and its workload gives the right answer natively and in simulation.
 """
 
 import json
@@ -22,36 +22,83 @@ def run(*command, **options):
     return result.stdout
 
 
+# Each project: its folder in examples/, its workload, and a value of its answer. The README's program is the third.
+PROJECTS = [("own_workload", "quadrature", "area"), ("own_earth", "primes", "primes"), (None, "my_fib", "value")]
+
+README_PROJECT = """cmake_minimum_required(VERSION 3.22)
+project(my_fib LANGUAGES CXX)
+find_package(heddle REQUIRED)
+add_executable(my_fib my_fib.cpp)
+target_link_libraries(my_fib PRIVATE heddle::main)
+"""
+README_RUN = """workload: {name: my_fib}
+platform: {nodes: 4, cores: 2}
+backend: sim
+"""
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def project_of_readme(source, folder):
+    """The first block of C++ in the README as a project."""
+    with open(os.path.join(source, "README.md"), encoding="utf-8") as file:
+        program = re.search(r"^```cpp\n(.*?)^```", file.read(), re.S | re.M).group(1)
+    write(os.path.join(folder, "my_fib.cpp"), program)
+    write(os.path.join(folder, "my_fib.yaml"), README_RUN)
+    write(os.path.join(folder, "CMakeLists.txt"), README_PROJECT)
+    return folder
+
+
+def check_installed_flags(prefix):
+    """A user's own code is compiled as the user says: an installed target adds the language, no optimization or warning."""
+    targets, = glob.glob(os.path.join(prefix, "**", "heddle-targets.cmake"), recursive=True)
+    with open(targets, encoding="utf-8") as file:
+        options = re.findall(r"INTERFACE_(?:COMPILE|LINK)_OPTIONS .*", file.read())
+    assert not options, f"find_package(heddle) changes its users' flags: {options}"
+
+
+def check_project(arguments, cache, prefix, scratch, project):
+    folder, name, value = project
+    example = os.path.join(arguments.source, "examples", folder) if folder else project_of_readme(arguments.source, os.path.join(scratch, "readme"))
+    build = os.path.join(scratch, "build", name)
+    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
+    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_CXX_FLAGS={sanitize}")
+    run("cmake", "--build", build)
+    # Nothing of the source tree is used: the headers come from where it was installed.
+    with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
+        assert f"-I{arguments.source} " not in file.read(), f"{name} is compiled against the source tree"
+
+    binary = os.path.join(build, name)
+    workloads = {workload["name"] for workload in json.loads(run(binary, "list", "workloads", "--json"))}
+    assert workloads == {name}, f"its workloads are {workloads}"
+    sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
+    worlds = [("native", ["--set", "platform.nodes=1", "--set", "platform.cores=2"])] + ([("sim", [])] if sim else [])
+    answers = set()
+    for backend, settings in worlds:
+        text = run(binary, "run", os.path.join(example, name + ".yaml"), "--json", "--backend", backend, *settings, cwd=scratch)
+        result = json.loads(text)
+        assert result["ok"] and result["backend"] == backend and result["tasks"] > 60, result
+        assert backend != "sim" or result["steals"]["between_nodes"] > 0, result
+        answers.add(result["answer"][value])
+        print(f"{name}, {backend}: {result['answer']}, {result['tasks']} tasks")
+    assert len(answers) == 1, f"the worlds disagree: {answers}"
+
+
 def main():
     arguments = script_arguments("build")
-    example = os.path.join(arguments.source, "examples", "own_workload")
     with open(os.path.join(arguments.build, "CMakeCache.txt"), encoding="utf-8") as file:
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.M))
     with tempfile.TemporaryDirectory() as scratch:
-        prefix, build = os.path.join(scratch, "prefix"), os.path.join(scratch, "build")
+        prefix = os.path.join(scratch, "prefix")
         run("cmake", "--install", arguments.build, "--prefix", prefix)
-        sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
-        run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
-            f"-DCMAKE_CXX_FLAGS={sanitize}")
-        run("cmake", "--build", build)
-        # Nothing of the source tree is used: the headers come from where it was installed.
-        with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
-            assert f"-I{arguments.source} " not in file.read(), "the example is compiled against the source tree"
-
-        binary = os.path.join(build, "quadrature")
-        workloads = {workload["name"] for workload in json.loads(run(binary, "list", "workloads", "--json"))}
-        assert workloads == {"quadrature"}, f"its workloads are {workloads}"
-        sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
-        worlds = [("native", ["--set", "platform.nodes=1", "--set", "platform.cores=2"])] + ([("sim", [])] if sim else [])
-        answers = set()
-        for backend, settings in worlds:
-            text = run(binary, "run", os.path.join(example, "quadrature.yaml"), "--json", "--backend", backend, *settings, cwd=scratch)
-            result = json.loads(text)
-            assert result["ok"] and result["backend"] == backend and result["tasks"] > 1000, result
-            assert backend != "sim" or result["steals"]["between_nodes"] > 0, result
-            answers.add(result["answer"]["area"])
-            print(f"{backend}: {result['answer']}, {result['tasks']} tasks")
-        assert len(answers) == 1, f"the worlds disagree: {answers}"
+        check_installed_flags(prefix)
+        for project in PROJECTS:
+            check_project(arguments, cache, prefix, scratch, project)
         installed = os.path.join(prefix, "bin", "heddle")
         assert {"fib", "nqueens", "uts"} <= {workload["name"] for workload in json.loads(run(installed, "list", "workloads", "--json"))}
     return 0

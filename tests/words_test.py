@@ -14,23 +14,23 @@ from script_arguments import script_arguments
 
 # The most that a folder may have; every folder that is not named has none. Lower a number as soon as the folder has less.
 CEILINGS = {
-    ".": 9,
+    ".": 0,
     "base": 15,
-    "bench": 6,
+    "bench": 1,
     "cli": 15,
-    "cmake": 1,
-    "configs": 24,
-    "docs": 59,
-    "examples": 1,
-    "graphs": 17,
-    "model": 37,
+    "cmake": 0,
+    "configs": 19,
+    "docs": 48,
+    "examples": 0,
+    "graphs": 15,
+    "model": 17,
     "partitioners": 5,
     "results": 7,
     "runtime": 167,
-    "scripts": 1,
+    "scripts": 0,
     "sim": 33,
-    "tests": 70,
-    "workloads": 11,
+    "tests": 12,
+    "workloads": 9,
 }
 
 # In halves, because this file is counted, too. Each with what to write instead.
@@ -58,6 +58,8 @@ def prose_of(path, text):
 
 
 def is_ours(path):
+    if path == "LICENSE":
+        return False
     if path.endswith((".md", ".cpp", ".hpp", ".py", ".sh", ".cmake", ".in", ".txt", ".yaml", ".json", ".cff")):
         return True
     return "." not in os.path.basename(path) and ("/" not in path or path.startswith(("scripts/", ".ci/")))

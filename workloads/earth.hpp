@@ -1,9 +1,11 @@
-// What the workloads in EARTH have in common: their settings, and the check that all their threads have
-// terminated.
+// What the workloads in EARTH have in common: their settings, the check that all their threads have
+// terminated, and earth_workload, which makes a workload from three things.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,7 +35,9 @@ public:
 
     runtime::Work unit() const override { return unit_; }
 
-    /// What the program has found out. On any node; once.
+    /// Gives the answer of this node; at most once on each. Values of the same name are combined over the
+    /// nodes: added, unless they say `max`. So one node alone should give the answer of a program that has
+    /// one result.
     void answer_with(runtime::Answer answer) { answer_ = std::move(answer); }
 
     runtime::Answer answer() const override {
@@ -66,5 +70,51 @@ protected:
     /// Judges the answer of a run whose threads have all terminated.
     virtual Verdict check_answer(const runtime::RunResult& result) const = 0;
 };
+
+/// The workload that earth_workload registers.
+template <auto start, auto check_answer_of, class... ThreadedFunctions>
+class PlainEarthWorkload final : public EarthWorkload {
+public:
+    explicit PlainEarthWorkload(const Settings& settings) : settings_(settings) {}
+
+    std::unique_ptr<runtime::Program> program(NodeId) const override {
+        return std::make_unique<Start>(settings_);
+    }
+    std::vector<const runtime::TaskType*> tasks() const override {
+        return {&model::earth::Activation<ThreadedFunctions>::token...};
+    }
+
+protected:
+    Verdict check_answer(const runtime::RunResult& result) const override {
+        return check_answer_of(result.answer, settings_);
+    }
+
+private:
+    class Start final : public EarthProgram {
+    public:
+        explicit Start(const Settings& settings) : EarthProgram(settings), settings_(settings) {}
+        void main(model::earth::Em em) override { start(em, settings_); }
+
+    private:
+        const Settings& settings_;
+    };
+
+    const Settings settings_;
+};
+
+/// Registers an EARTH workload. `start(Em, const Settings&)` runs once, on node 0, and starts the first
+/// threads; `check_answer(const runtime::Answer&, const Settings&)` returns a Verdict, and is asked only if
+/// all threads have terminated. `ThreadedFunctions` are those of which the program makes tokens. The settings
+/// `unit_cost` and `checked` are added to its own.
+template <auto start, auto check_answer, class... ThreadedFunctions>
+Registration earth_workload(std::string name, std::string help, std::vector<Setting> settings = {},
+                            const std::string& unit_cost = "20f") {
+    return Registration(
+        {std::move(name), std::move(help),
+         EarthProgram::settings(std::move(settings), unit_cost, "a unit of work"),
+         [](const Settings& values) -> std::unique_ptr<Workload> {
+             return std::make_unique<PlainEarthWorkload<start, check_answer, ThreadedFunctions...>>(values);
+         }});
+}
 
 }  // namespace heddle::workloads
