@@ -132,7 +132,7 @@ def check_runs(project):
     assert project.bases() == before + 1, "the base is made once"
     assert project.left() == []
     code, _, errors = project.run("--check")
-    assert code == 2 and "packages cannot be reached" in errors, errors
+    assert code == 2 and "packages cannot be reached: " in errors, errors
 
 
 def check_signals(project):
