@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,16 +28,16 @@ const Handler invoke_handler("earth.invoke", Handler::Kind::work, [](Node& node,
     const auto id = reader.get<runtime::TaskTypeId>();
     const auto parameters = reader.get_rest();
     const TaskType* const type = runtime::find_task_type(id);
-    if (!reader.ok() || !type || !type->detached() || type->arguments_bytes() != parameters.size()) {
-        spdlog::error("node {}: node {} invokes what is not there", node.id(), from);
-        return;
-    }
+    reader.check();
+    if (!type || !type->detached() || type->arguments_bytes() != parameters.size())
+        throw runtime::MalformedMessage(fmt::format("node {} invokes a function that is not here", from));
     node.put_ready(node.receiver(), *type, parameters);
 });
 
 const Handler drop_handler("earth.drop_in", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     Reader reader(message);
     const auto mailbox = reader.get<Global<Mailbox>>();
+    reader.check();
     Mailbox& target = mailbox.on(node.id());
     node.program().touched(&target, sizeof target);
     target.put(node, node.receiver(), reader.get_rest());

@@ -1,6 +1,6 @@
 #include "model/placed_graph.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <cstring>
 #include <utility>
@@ -61,7 +61,7 @@ std::uint64_t pack(Node& node, const std::byte* bytes, Writer& writer) {
     const PlacedGraph& plan = program.plan();
     for (const Input& input : inputs_of(program, payload)) {
         const std::size_t size = input.datum ? input.datum->size() : 0;
-        writer.put(static_cast<std::uint32_t>(size));
+        writer.put_size(size);
         if (size != 0) writer.put_bytes(*input.datum);
     }
     if (plan.data() == PlacedGraph::Data::carried) return 0;
@@ -76,7 +76,7 @@ bool unpack(Node& node, std::byte* bytes, Reader& reader) {
     if (!program || payload.task >= program->plan().graph().tasks()) return false;
     auto inputs = std::make_unique<Inputs>();
     for (std::size_t left = program->plan().inputs(payload.task).size(); left > 0; --left) {
-        const auto datum = reader.get_bytes(reader.get<std::uint32_t>());
+        const auto datum = reader.get_bytes(reader.get_size());
         if (!reader.ok()) return false;
         inputs->push_back({std::make_shared<runtime::Bytes>(datum.begin(), datum.end()), true});
     }
@@ -90,19 +90,21 @@ const runtime::Cargo cargo{pack, unpack};
 /// Only the task's number travels; `stolen` is made anew.
 const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(TaskIndex), 0, true, &cargo);
 
-const Handler datum_handler(
-    "placed_graph.datum", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
-        Reader reader(message);
-        const auto delivery = reader.get<std::uint32_t>();
-        PlacedGraphProgram* program = program_of(node);
-        Datum datum = node.take_body();
-        if (!datum) {
-            const auto small = reader.get_rest();
-            datum = std::make_shared<runtime::Bytes>(small.begin(), small.end());
-        }
-        if (program && reader.ok() && program->receive(node, delivery, std::move(datum))) return;
-        spdlog::error("node {}: data from node {} that nobody here waits for", node.id(), from);
-    });
+const Handler datum_handler("placed_graph.datum", Handler::Kind::work,
+                            [](Node& node, NodeId from, auto message) {
+                                Reader reader(message);
+                                const auto delivery = reader.get<std::uint32_t>();
+                                reader.check();
+                                PlacedGraphProgram* program = program_of(node);
+                                Datum datum = node.take_body();
+                                if (!datum) {
+                                    const auto small = reader.get_rest();
+                                    datum = std::make_shared<runtime::Bytes>(small.begin(), small.end());
+                                }
+                                if (!program || !program->receive(node, delivery, std::move(datum)))
+                                    throw runtime::MalformedMessage(fmt::format(
+                                        "no task here waits for delivery {} from node {}", delivery, from));
+                            });
 
 }  // namespace
 

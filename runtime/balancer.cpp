@@ -11,7 +11,7 @@ namespace heddle::runtime {
 namespace {
 
 const Handler load_handler("balance.load", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
-    node.balancer().told(from, Reader(message).get<std::uint32_t>());
+    node.balancer().told(from, value_in<std::uint32_t>(message));
 });
 
 }  // namespace

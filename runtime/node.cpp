@@ -1,6 +1,6 @@
 #include "runtime/node.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <cstring>
 #include <utility>
@@ -19,10 +19,9 @@ const Handler report_handler(
     "node.report", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
         NodeReport report;
         Reader reader(message);
-        if (!report.read(reader) || report.node != from) {
-            spdlog::error("node {}: a malformed report from node {}", node.id(), from);
-            return;
-        }
+        if (!report.read(reader)) throw MalformedMessage("it is no report");
+        if (report.node != from)
+            throw MalformedMessage(fmt::format("it is a report of node {}", report.node));
         node.reports().add(std::move(report));
         if (const std::uint32_t waiting = node.reports().waiting.load(std::memory_order_seq_cst)) {
             node.receiver().backend->unpark(node.receiver(), waiting - 1);
@@ -66,9 +65,9 @@ void Node::work(CoreId core) {
 
 void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     if (!well_formed(message)) {
-        spdlog::error("node {}: dropped a malformed message of {} bytes from node {}", id_, message.size(),
-                      from);
-        return;
+        throw Error(
+            fmt::format("node {}: a malformed message of {} bytes from node {}", id_, message.size(), from),
+            "start every node from the same binary");
     }
     mailbox_.begin();
     handle(from, message, std::move(body));
@@ -98,6 +97,16 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
     if (cost > Time::zero()) caller.charge(cost);
 }
 
+void Node::run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message) {
+    try {
+        handler.run()(*this, from, message);
+    } catch (const MalformedMessage& error) {
+        throw Error(fmt::format("node {}: the handler {} cannot read a message of {} bytes from node {}: {}",
+                                id_, handler.name(), message.size(), from, error.what()),
+                    "start every node from the same binary");
+    }
+}
+
 /// By whoever has the turn.
 void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     body_ = std::move(body);
@@ -108,14 +117,14 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     while (!message.empty()) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
-        const Handler& handler = *handlers[header.handler];
+        const Handler& handler = *handlers[header.handler()];
         if (handler.makes_work()) {
             ++received;
         } else if (received != 0) {
             termination_.received(std::exchange(received, 0));
         }
-        handler.run()(*this, from, message.subspan(sizeof header, header.bytes));
-        message = message.subspan(sizeof header + header.bytes);
+        run_handler(handler, from, message.subspan(sizeof header, header.bytes()));
+        message = message.subspan(sizeof header + header.bytes());
     }
     if (received != 0) termination_.received(received);
     body_.reset();

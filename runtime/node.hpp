@@ -142,6 +142,7 @@ public:
 private:
     bool passive() const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);
+    void run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message);
     void leave(Worker& worker);
 
     NodeId id_;

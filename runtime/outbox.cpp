@@ -21,6 +21,10 @@ void number_handlers() {
     });
 }
 
+RecordHeader::RecordHeader(std::uint16_t handler, std::uint64_t bytes) : word_(bytes << 16 | handler) {
+    HEDDLE_ASSERT(this->bytes() == bytes);
+}
+
 std::span<const Handler* const> all_handlers() {
     return Registry<Handler>::sorted();
 }
@@ -32,9 +36,9 @@ constexpr std::size_t body_bytes_min = 8 << 10;
 
 void append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
                    std::span<const std::byte> more) {
-    const RecordHeader header{handler.id(), 0, static_cast<std::uint32_t>(message.size() + more.size())};
+    const RecordHeader header(handler.id(), message.size() + more.size());
     std::size_t end = bytes.size();
-    bytes.resize(end + sizeof header + header.bytes);
+    bytes.resize(end + sizeof header + header.bytes());
     for (const auto part : {std::as_bytes(std::span(&header, 1)), message, more}) {
         if (!part.empty()) std::memcpy(bytes.data() + end, part.data(), part.size());
         end += part.size();
@@ -149,8 +153,8 @@ bool well_formed(std::span<const std::byte> message) {
         if (message.size() < sizeof header) return false;
         std::memcpy(&header, message.data(), sizeof header);
         message = message.subspan(sizeof header);
-        if (header.bytes > message.size() || header.handler >= handlers) return false;
-        message = message.subspan(header.bytes);
+        if (header.bytes() > message.size() || header.handler() >= handlers) return false;
+        message = message.subspan(header.bytes());
     }
     return true;
 }

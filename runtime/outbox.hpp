@@ -47,11 +47,18 @@ void number_handlers();
 /// By number.
 std::span<const Handler* const> all_handlers();
 
-/// One active message inside a message between nodes: this header, then `bytes` bytes.
-struct RecordHeader {
-    std::uint16_t handler;
-    std::uint16_t reserved;
-    std::uint32_t bytes;
+/// One active message inside a message between nodes: this header, then `bytes()` bytes.
+class RecordHeader {
+public:
+    RecordHeader() = default;
+    /// `bytes` is below 2^48.
+    RecordHeader(std::uint16_t handler, std::uint64_t bytes);
+
+    std::uint16_t handler() const { return static_cast<std::uint16_t>(word_); }
+    std::uint64_t bytes() const { return word_ >> 16; }
+
+private:
+    std::uint64_t word_ = 0;
 };
 
 class Outbox {

@@ -1,6 +1,6 @@
 #include "runtime/steal_service.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,11 +24,10 @@ struct TokenHeader {
 
 const Handler request_handler("steal.request", Handler::Kind::control,
                               [](Node& node, NodeId from, auto message) {
-                                  node.steals().on_request(from,
-                                                           Reader(message).get<StealService::Request>());
+                                  node.steals().on_request(from, value_in<StealService::Request>(message));
                               });
 const Handler refusal_handler("steal.refusal", Handler::Kind::control, [](Node& node, NodeId, auto message) {
-    const auto core = Reader(message).get<CoreId>();
+    const auto core = value_in<CoreId>(message);
     if (core < node.cores()) node.worker(core).request_answered();
 });
 const Handler tokens_handler("steal.tokens", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
@@ -270,7 +269,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
             node_.tokens().put(std::move(token));
         }
     }
-    if (!reader.done()) spdlog::error("node {}: a malformed steal answer from node {}", node_.id(), victim);
+    if (!reader.done()) throw MalformedMessage("its tasks cannot be read");
     note_loot(victim, count);
     std::uint32_t to_wake = count;
     if (core < node_.cores()) {
@@ -299,8 +298,7 @@ void StealService::on_result(NodeId from, std::span<const std::byte> message) {
     const auto home = reader.get<Home>();
     if (!reader.ok() || home.core >= node_.cores() ||
         home.index >= node_.worker(home.core).deque().capacity()) {
-        spdlog::error("node {}: a result from node {} for a task that is not here", node_.id(), from);
-        return;
+        throw MalformedMessage(fmt::format("node {} sent a result for a task that is not here", from));
     }
     Worker& owner = node_.worker(home.core);
     Slot& slot = *owner.deque().slot(home.index);

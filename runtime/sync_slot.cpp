@@ -40,7 +40,7 @@ void signal_here(Node& node, Context& caller, SlotReference slot, std::uint32_t 
 }
 
 const Handler signal_handler("sync.signal", Handler::Kind::work, [](Node& node, NodeId, auto message) {
-    const auto [slot, signals] = Reader(message).get<SignalMessage>();
+    const auto [slot, signals] = value_in<SignalMessage>(message);
     signal_here(node, node.receiver(), slot, signals);
 });
 
@@ -48,7 +48,7 @@ const Handler put_handler("sync.put", Handler::Kind::work, [](Node& node, NodeId
     Reader reader(message);
     const auto put = reader.get<PutMessage>();
     const auto bytes = reader.get_rest();
-    HEDDLE_ASSERT(reader.ok());
+    reader.check();
     std::byte* const target = &put.target.on(node.id());
     node.program().touched(target, bytes.size());
     std::copy(bytes.begin(), bytes.end(), target);
@@ -56,7 +56,7 @@ const Handler put_handler("sync.put", Handler::Kind::work, [](Node& node, NodeId
 });
 
 const Handler get_handler("sync.get", Handler::Kind::work, [](Node& node, NodeId, auto message) {
-    const auto [source, count, answer] = Reader(message).get<GetMessage>();
+    const auto [source, count, answer] = value_in<GetMessage>(message);
     node.program().touched(&source.on(node.id()), count);
     node.receiver_outbox().post(answer.target.node, put_handler, bytes_of(answer), Outbox::Urgency::gathered,
                                 {&source.on(node.id()), count});

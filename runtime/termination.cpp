@@ -20,7 +20,7 @@ const Handler wave_handler("termination.wave", Handler::Kind::control, [](Node& 
 
 const Handler answer_handler("termination.answer", Handler::Kind::control,
                              [](Node& node, NodeId, auto message) {
-                                 const auto answer = Reader(message).get<WaveAnswer>();
+                                 const auto answer = value_in<WaveAnswer>(message);
                                  if (node.termination().answer(node.receiver_outbox(), answer.sent,
                                                                answer.received)) {
                                      node.stop(node.receiver(), node.receiver_outbox());

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
 
+#include "base/assert.hpp"
+#include "base/error.hpp"
 #include "runtime/backend.hpp"
 
 namespace heddle::runtime {
@@ -17,6 +20,9 @@ template <class T>
 requires std::is_trivially_copyable_v<T> std::span<const std::byte> bytes_of(const T& value) {
     return std::as_bytes(std::span(&value, 1));
 }
+
+/// The escape before a size of 64 bits.
+inline constexpr std::uint32_t long_size = 0xffff'ffff;
 
 class Writer {
 public:
@@ -29,8 +35,15 @@ public:
         return *this;
     }
     Writer& put_text(const std::string& text) {
-        put(static_cast<std::uint32_t>(text.size()));
+        const auto length = static_cast<std::uint32_t>(text.size());
+        HEDDLE_ASSERT(length == text.size());
+        put(length);
         return put_bytes(std::as_bytes(std::span(text.data(), text.size())));
+    }
+    /// A number of bytes: 32 bits, or an escape and 64 bits.
+    Writer& put_size(std::uint64_t size) {
+        if (size < long_size) return put(static_cast<std::uint32_t>(size));
+        return put(long_size).put(size);
     }
     std::span<const std::byte> bytes() const { return bytes_; }
     /// Room for so many bytes more.
@@ -40,7 +53,14 @@ private:
     Bytes bytes_;
 };
 
-/// Reads what a Writer wrote. Beyond the end it gives zeros, and `ok()` is false from then on.
+/// A message is not what its handler reads. Thrown by handlers; Node adds the handler's name.
+class MalformedMessage : public Error {
+public:
+    using Error::Error;
+};
+
+/// Reads what a Writer wrote. Beyond the end it gives zeros, and `ok()` is false from then on: a handler
+/// calls `check()` before it uses what it has read.
 class Reader {
 public:
     explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -67,12 +87,33 @@ public:
         const auto bytes = get_bytes(get<std::uint32_t>());
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
+    /// What Writer::put_size wrote.
+    std::uint64_t get_size() {
+        const auto size = get<std::uint32_t>();
+        return size == long_size ? get<std::uint64_t>() : size;
+    }
     bool ok() const { return ok_; }
+
+    /// Throws MalformedMessage if the message ended before what was read.
+    void check() const {
+        if (!ok_) [[unlikely]]
+            throw MalformedMessage("it is too short");
+    }
     bool done() const { return ok_ && rest_.empty(); }
 
 private:
     std::span<const std::byte> rest_;
     bool ok_ = true;
 };
+
+/// A message that is one value. Throws MalformedMessage if its length is another.
+template <class T>
+requires std::is_trivially_copyable_v<T> T value_in(std::span<const std::byte> message) {
+    if (message.size() != sizeof(T)) [[unlikely]]
+        throw MalformedMessage(message.size() < sizeof(T) ? "it is too short" : "it is too long");
+    T value;
+    std::memcpy(&value, message.data(), sizeof(T));
+    return value;
+}
 
 }  // namespace heddle::runtime

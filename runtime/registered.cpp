@@ -1,0 +1,20 @@
+#include "runtime/registered.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/outbox.hpp"
+#include "runtime/registry.hpp"
+#include "runtime/task_type.hpp"
+
+namespace heddle::runtime {
+
+std::string registered_functions() {
+    std::string text;
+    for (const Handler* handler : all_handlers()) text += fmt::format("handler {}\n", handler->name());
+    for (const TaskType* type : Registry<TaskType>::sorted())
+        text += fmt::format("task {} ({} bytes in, {} bytes out)\n", type->name(), type->arguments_bytes(),
+                            type->result_bytes());
+    return text;
+}
+
+}  // namespace heddle::runtime
