@@ -18,6 +18,7 @@
 #include "base/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "runtime/native/limits.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 
@@ -143,6 +144,10 @@ int run_and_report(int argc, char** argv) {
         code = mistake;
     } catch (const std::exception& error) {
         wait_for_turn();
+        if (const auto exhausted = native::exhausted_resource(error)) {
+            std::cerr << fmt::format("heddle: {}\n", exhausted->what());
+            return mistake;
+        }
         std::cerr << fmt::format("heddle: a mistake of heddle's own: {}\n", error.what());
     }
     std::cout.flush();
@@ -156,6 +161,7 @@ int run_and_report(int argc, char** argv) {
 }  // namespace
 
 int run_main(int argc, char** argv) {
+    native::report_large_files();
     const int code = run_and_report(argc, argv);
     native::leave_mpi(code);
     return code;

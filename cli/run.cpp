@@ -20,6 +20,7 @@
 #include "results/store.hpp"
 #include "results/trace_recorder.hpp"
 #include "runtime/execution.hpp"
+#include "runtime/native/job_step.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/wall_clock.hpp"
 
@@ -186,6 +187,7 @@ int run(const Options& options) {
     configs::Experiment experiment;
     try {
         experiment = configs::read_experiment(options.file, overrides);
+        if (!part.launched && !options.resolve) refuse_copies(experiment);
         if (by_mpi(experiment) && !options.resolve) {
             part = part_by_mpi(experiment, part);
             if (part.launched && !experiment.is_stated("platform.nodes")) {
@@ -196,7 +198,7 @@ int run(const Options& options) {
         if (!options.resolve) settle(experiment, part);
         if (!options.trace.empty()) check_trace(experiment);
     } catch (const Error&) {
-        if (part.speaks() || part.by_mpi) throw;
+        if ((part.speaks() && native::job_step().value_or(native::JobStep{}).rank == 0) || part.by_mpi) throw;
         return mistake;  // which node 0 speaks of
     }
     if (options.resolve) {

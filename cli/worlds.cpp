@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/native/job_step.hpp"
 #include "runtime/native/machine.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/thread_crew.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/registered.hpp"
 #ifdef HEDDLE_SIM
 #include "sim/sim_backend.hpp"
 #endif
@@ -23,6 +25,22 @@ namespace {
 [[noreturn]] void no_simulation(const Location& where) {
     throw Error("this heddle was built without simulation",
                 "build it with -DHEDDLE_SIM=ON, which needs SimGrid, or state `backend: native`", where);
+}
+
+/// What all processes of a native run must have in common.
+native::Agreement agreement_of(const configs::Experiment& experiment) {
+    native::Agreement agreement;
+    agreement.program = runtime::registered_functions();
+    agreement.experiment = std::stoull(configs::cell_name(experiment), nullptr, 16);
+    const auto settings = nlohmann::ordered_json::parse(configs::resolved_json(experiment)).flatten();
+    for (const auto& [path, value] : settings.items()) {
+        std::string key = path.substr(std::min<std::size_t>(path.size(), 1));
+        std::ranges::replace(key, '/', '.');
+        // What the cell's name leaves out.
+        if (key == "name" || key == "repeat" || key.starts_with("compare")) continue;
+        agreement.settings += fmt::format("{} = {}\n", key, value.dump());
+    }
+    return agreement;
 }
 
 std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
@@ -38,7 +56,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
         options.membership = native::join_mpi();
         options.mpi.emplace();
     }
-    options.fingerprint = runtime::task_types_fingerprint();
+    options.agreement = agreement_of(experiment);
     options.receive = static_cast<native::Receive>(experiment.messages.receive);
     options.window = experiment.messages.window_bytes;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
@@ -121,6 +139,20 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
     } catch (const Error& error) {
         throw error.at(where);
     }
+}
+
+void refuse_copies(const configs::Experiment& experiment) {
+    const auto step = native::job_step();
+    if (!step || (by_mpi(experiment) && native::mpi_hint())) return;
+    const bool native_run = experiment.backend == configs::Backend::native;
+    throw Error(fmt::format("{} processes of this command were started ({}={}), and each would run the whole "
+                            "experiment",
+                            step->processes, step->variable, step->processes),
+                fmt::format("start one process{}; or, if each is a run of its own, set {}=1",
+                            native_run ? fmt::format(", or connect them: --set platform.transport=mpi{}",
+                                                     native::mpi_hint() ? "" : " and srun --mpi=pmix")
+                                       : std::string(" (srun -n 1)"),
+                            native::independent_variable));
 }
 
 void settle(configs::Experiment& experiment, const Part& part) {

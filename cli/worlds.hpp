@@ -33,6 +33,10 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part);
 /// Whether the messages of an experiment travel by MPI.
 bool by_mpi(const configs::Experiment& experiment);
 
+/// Throws Error if a launcher started several processes of this command and they would not work together:
+/// each would run the whole experiment.
+void refuse_copies(const configs::Experiment& experiment);
+
 /// Completes an experiment for its world: the machine's cores, where nobody stated them. Throws Error where
 /// the world cannot be had: no simulation built in, several nodes that nobody launched.
 void settle(configs::Experiment& experiment, const Part& part);

@@ -28,15 +28,4 @@ const TaskType* find_task_type(TaskTypeId id) {
     return id < types.size() ? types[id] : nullptr;
 }
 
-std::uint64_t task_types_fingerprint() {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    const auto add = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
-    for (const TaskType* type : Registry<TaskType>::sorted()) {
-        for (const char c : type->name()) add(static_cast<unsigned char>(c));
-        add(type->arguments_bytes());
-        add(type->result_bytes());
-    }
-    return hash;
-}
-
 }  // namespace heddle::runtime

@@ -81,7 +81,4 @@ void number_task_types();
 /// The type of that number, or null where there is none (a message from the network may hold any number).
 const TaskType* find_task_type(TaskTypeId id);
 
-/// A hash of all registered types, compared when processes meet: different binaries must not work together.
-std::uint64_t task_types_fingerprint();
-
 }  // namespace heddle::runtime

@@ -63,7 +63,7 @@ Outcome shake_hands(Acceptor& acceptor, const Key& initiators_key, const Identit
         door.reset();
     });
     outcome.initiator_error = error_of([&, &socket = left] {
-        outcome.initiator = introduce(socket.get(), initiators_key, initiator, low.rank, soon());
+        outcome.initiator = introduce(socket.get(), initiators_key, initiator, low.rank, soon(), soon());
     });
     left.reset();
     accepting.get();
@@ -134,7 +134,7 @@ TEST(NativeHandshake, ANodeIsNotFooledByItsOwnWordsSentBack) {
         std::array<std::byte, sizeof(wire::Hello)> hello;
         if (read_all(end.get(), hello, soon()).empty()) (void)write_all(end.get(), hello, soon());
     });
-    EXPECT_THAT(error_of([&, &socket = left] { introduce(socket.get(), key, high, 0, soon()); }),
+    EXPECT_THAT(error_of([&, &socket = left] { introduce(socket.get(), key, high, 0, soon(), soon()); }),
                 HasSubstr("does not know the run's key"));
     mirror.get();
 }

@@ -87,7 +87,7 @@ protected:
 };
 
 constexpr const char* sleeper =
-    "dirname $HEDDLE_KEY_FILE > $HEDDLE_TEST_DIRECTORY/key_directory;"
+    "echo $HEDDLE_KEY_FILE > $HEDDLE_TEST_DIRECTORY/key_file;"
     "echo $$ > $HEDDLE_TEST_DIRECTORY/child$HEDDLE_RANK; exec sleep 1000";
 
 int wait_for(pid_t process) {
@@ -220,39 +220,49 @@ TEST_F(NativeLaunch, AProgramThatIsNotThereIsAnError) {
                 AllOf(HasSubstr("/no/such/program"), HasSubstr("No such file")));
 }
 
-TEST_F(NativeLaunch, TheKeyIsPrivateAndRemoved) {
-    const Ended ended = launch_shell(
-        2,
-        "stat -c '%a %U' $(dirname $HEDDLE_KEY_FILE) $HEDDLE_KEY_FILE;"
-        "test $HEDDLE_RANK = 0 && dirname $HEDDLE_KEY_FILE > $HEDDLE_TEST_DIRECTORY/key_directory");
-    EXPECT_THAT(ended.output, AllOf(HasSubstr("700 "), HasSubstr("600 ")));
-    ASSERT_FALSE(read_file("key_directory").empty());
-    EXPECT_FALSE(std::filesystem::exists(read_file("key_directory")));
+TEST_F(NativeLaunch, TheKeyIsPrivateAndInNoDirectory) {
+    // No file is made, so the launcher needs no directory for temporary files.
+    setenv("TMPDIR", "/no/such/directory", 1);
+    const Ended ended =
+        launch_shell(2,
+                     "stat -L -c '%a %u %h' $HEDDLE_KEY_FILE; id -u; wc -c < $HEDDLE_KEY_FILE;"
+                     "test $HEDDLE_RANK = 0 && echo $HEDDLE_KEY_FILE > $HEDDLE_TEST_DIRECTORY/key_file");
+    unsetenv("TMPDIR");
+    // Links to it: none. 64 digits and the end of the line.
+    const std::string user = std::to_string(getuid());
+    EXPECT_EQ(ended.output, "600 " + user + " 0\n" + user + "\n65\n");
+    ASSERT_FALSE(read_file("key_file").empty());
+    EXPECT_FALSE(std::filesystem::exists(read_file("key_file")));
 }
 
 TEST_F(NativeLaunch, SignalsArePassedOnAndTheKeyIsRemoved) {
     for (const int signal : {SIGTERM, SIGINT}) {
         const pid_t launcher = start_launcher();
-        EXPECT_TRUE(std::filesystem::exists(read_file("key_directory")));
+        EXPECT_TRUE(std::filesystem::exists(read_file("key_file")));
         kill(launcher, signal);
         const int status = wait_for(launcher);
         ASSERT_TRUE(WIFEXITED(status));
         EXPECT_EQ(WEXITSTATUS(status), 128 + signal);
         EXPECT_TRUE(is_gone("child0"));
         EXPECT_TRUE(is_gone("child1"));
-        EXPECT_FALSE(std::filesystem::exists(read_file("key_directory")));
-        for (const char* file : {"child0", "child1", "key_directory"})
+        EXPECT_FALSE(std::filesystem::exists(read_file("key_file")));
+        for (const char* file : {"child0", "child1", "key_file"})
             std::filesystem::remove(directory_ + "/" + file);
     }
 }
 
-TEST_F(NativeLaunch, ChildrenDieWithAKilledLauncher) {
+TEST_F(NativeLaunch, AKilledLauncherLeavesNoChildrenAndNoKey) {
+    const std::string temporary = directory_ + "/temporary";
+    std::filesystem::create_directory(temporary);
+    setenv("TMPDIR", temporary.c_str(), 1);
     const pid_t launcher = start_launcher();
+    unsetenv("TMPDIR");
     EXPECT_FALSE(is_gone("child0"));
     kill(launcher, SIGKILL);
     wait_for(launcher);
     EXPECT_TRUE(eventually([&] { return is_gone("child0") && is_gone("child1"); }));
-    std::filesystem::remove_all(read_file("key_directory"));  // no process was left to do it
+    EXPECT_FALSE(std::filesystem::exists(read_file("key_file")));
+    EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 
 // --- losing a node

@@ -4,8 +4,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
+#include "runtime/native/wall_clock.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
 
@@ -107,11 +110,43 @@ TEST_F(NativeMpi, RanksSendAllSizesToAllInOrderInOneRunAfterAnother) {
     }
 }
 
+// 400 MiB to a rank that takes a millisecond for each: without flow control most of them would wait here.
+TEST_F(MpiRank, DISABLED_SendsToASlowRank) {
+    constexpr int count = 400;
+    int got = 0;
+    Script script;
+    script.work = [&](Node& node, Context& worker) {
+        for (int i = 0; i < count && node.id == 0; ++i)
+            worker.backend->send(worker, 1, Bytes(8, std::byte{}),
+                                 {std::make_shared<Bytes>(std::size_t{1} << 20, std::byte{1})});
+    };
+    script.receive_body = [](Node&, const runtime::Body&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    script.deliver = [&](Node&, NodeId, auto) { ++got; };
+    native::NativeOptions few = options();
+    few.window = 4U << 20;
+    const std::uint64_t before = native::peak_memory_bytes();
+    run(script, few);
+    EXPECT_EQ(got, self.rank == 1 ? count : 0);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
+    EXPECT_LT(native::peak_memory_bytes() - before, 100U << 20);
+#else
+    (void)before;
+#endif
+}
+
+TEST_F(NativeMpi, ASlowRankCostsTheSenderNoMemory) {
+    std::string said;
+    EXPECT_EQ(run_ranks(2, "MpiRank.DISABLED_SendsToASlowRank", said), 0) << said;
+}
+
 TEST_F(MpiRank, DISABLED_RunsAProgramOfItsOwn) {
     native::NativeOptions own = options();
-    own.fingerprint = self.rank;
+    own.agreement.program = self.rank == 0 ? "handler a\n" : "handler a\nhandler b\n";
     EXPECT_THAT(native::error_of([&] { run({}, own); }),
-                testing::HasSubstr("node 1 runs another program than node 0"));
+                testing::HasSubstr("node 1 runs another program than node 0: node 1 has the handler b, and "
+                                   "node 0 does not; start every node from the same binary"));
 }
 
 TEST_F(NativeMpi, RanksOfDifferentProgramsRefuseEachOther) {

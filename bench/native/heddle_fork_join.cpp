@@ -12,7 +12,7 @@
 #include "runtime/execution.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/registered.hpp"
 #include "workloads/workload.hpp"
 
 namespace {
@@ -59,7 +59,7 @@ runtime::RunResult run(const runtime::ProgramFactory& program, const Machine& ma
     options.cores = machine.workers;
     options.stack_bytes = machine.schedule.stack_bytes;
     options.membership = native::membership_from_environment();
-    options.fingerprint = runtime::task_types_fingerprint();
+    options.agreement.program = runtime::registered_functions();
     native::NativeBackend backend(options);
     return runtime::Execution(backend, machine.schedule, program).run();
 }

@@ -19,7 +19,7 @@
 #include "runtime/execution.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/registered.hpp"
 
 namespace {
 
@@ -93,7 +93,7 @@ runtime::RunResult run(CoreId workers, const runtime::ProgramFactory& program) {
     native::NativeOptions options;
     options.cores = workers;
     options.membership = native::membership_from_environment();
-    options.fingerprint = runtime::task_types_fingerprint();
+    options.agreement.program = runtime::registered_functions();
     native::NativeBackend backend(options);
     return runtime::Execution(backend, {}, program).run();
 }

@@ -17,7 +17,7 @@
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/node.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/registered.hpp"
 #include "runtime/worker.hpp"
 
 namespace {
@@ -224,7 +224,7 @@ void run_inside(const Task& task) {
 void run_node(bool active, const Task& task, native::Receive receive) {
     native::NativeOptions options;
     options.membership = native::membership_from_environment();
-    options.fingerprint = runtime::task_types_fingerprint();
+    options.agreement.program = runtime::registered_functions();
     options.receive = receive;
     native::NativeBackend backend(options);
     if (active) {

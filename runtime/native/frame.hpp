@@ -26,13 +26,16 @@ enum class FrameKind : std::uint32_t {
     done,   ///< end: this node's workers have returned
     count,  ///< end: how many messages were sent and delivered?
     counted,
-    finish,   ///< end: nothing is under way any more
-    goodbye,  ///< the last frame of a connection
-    abort,    ///< the run cannot go on: which node was lost, and why
-    mark,     ///< flow control: tell me its number (64 bits) when you have handled what came before
-    handled,  ///< the answer
-    table,    ///< rendezvous: the addresses of all nodes
-    last = table
+    finish,    ///< end: nothing is under way any more
+    goodbye,   ///< the last frame of a connection
+    abort,     ///< the run cannot go on: which node was lost, and why
+    mark,      ///< flow control: tell me its number (64 bits) when you have handled what came before
+    handled,   ///< the answer
+    table,     ///< rendezvous: the addresses of all nodes
+    describe,  ///< rendezvous: what are your program and experiment?
+    description,
+    disagree,  ///< rendezvous: nodes differ; the message and the advice, a line each
+    last = disagree
 };
 
 struct FrameHeader {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 
 #include "base/assert.hpp"
@@ -14,6 +15,14 @@
 namespace heddle::native {
 
 namespace {
+
+/// How long an initiator waits for an acceptor's first answer before it tries again. More than an acceptor
+/// gives a connection to authenticate.
+constexpr std::chrono::milliseconds challenge_patience{3000};
+
+/// How long an initiator waits before it tries again, at first and at most.
+constexpr std::chrono::microseconds pause_min{5'000};
+constexpr std::chrono::microseconds pause_max{200'000};
 
 constexpr std::uint64_t magic = 0x31'65'6c'64'64'65'68'00;  // the name and a version
 
@@ -161,12 +170,18 @@ std::span<const std::byte> Acceptor::take_proof(const std::function<std::string(
     return bytes_of(verdict_);
 }
 
-Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline deadline) {
+Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline challenge_deadline,
+                  Deadline deadline) {
     need_sodium();
+    const auto text_of = [&](const std::string& failure) {
+        return fmt::format("{} at {} did not accept node {}: {}", name_of(to), remote_address(socket),
+                           self.rank, failure);
+    };
+    const auto check_io = [&](const std::string& failure) {
+        if (!failure.empty()) throw NoAnswer(text_of(failure));
+    };
     const auto check = [&](const std::string& failure) {
-        if (!failure.empty())
-            throw Error(fmt::format("{} at {} does not let node {} in: {}", name_of(to),
-                                    remote_address(socket), self.rank, failure));
+        if (!failure.empty()) throw Error(text_of(failure));
     };
     wire::Hello hello{};
     hello.magic = magic;
@@ -178,17 +193,19 @@ Session introduce(int socket, const Key& key, const Identity& self, NodeId to, D
     if (self.address.size() >= hello.address.size())
         throw Error(fmt::format("the address {} is too long", self.address), "use a numeric address");
     put_text(hello.address, self.address);
-    check(write_all(socket, bytes_of(hello), deadline));
+    check_io(write_all(socket, bytes_of(hello), challenge_deadline));
 
     wire::Challenge challenge;
-    check(read_all(socket, writable_bytes_of(challenge), deadline));
+    check_io(read_all(socket, writable_bytes_of(challenge), challenge_deadline));
     if (challenge.magic != magic || !same(challenge.mac, challenge_mac(key, hello, challenge)))
         check("it does not know the run's key");
     const wire::Proof proof{proof_mac(key, hello, challenge)};
-    check(write_all(socket, bytes_of(proof), deadline));
+    check_io(write_all(socket, bytes_of(proof), deadline));
 
     wire::Verdict verdict;
-    check(read_all(socket, writable_bytes_of(verdict), deadline));
+    // An acceptor that has the proof may have accepted: a second connection from this node would be refused,
+    // so the initiator waits for the verdict as long as it may.
+    check_io(read_all(socket, writable_bytes_of(verdict), deadline));
     if (!same(verdict.mac, verdict_mac(key, hello, challenge, verdict)))
         check("its verdict was changed on the way");
     check(get_text(verdict.refusal));
@@ -197,6 +214,25 @@ Session introduce(int socket, const Key& key, const Identity& self, NodeId to, D
     session.peer = {to, self.nodes, challenge.fingerprint, {}};
     std::tie(session.send_key, session.receive_key) = direction_keys(key, hello, challenge);
     return session;
+}
+
+Connection introduce_until(const std::string& address, const Key& key,
+                           const std::function<Identity(int socket)>& identify, NodeId to,
+                           Deadline deadline) {
+    for (auto pause = pause_min;; pause = std::min(2 * pause, pause_max)) {
+        Descriptor socket = connect_to(address, deadline);
+        try {
+            const Deadline challenge_deadline = std::min(deadline, Clock::now() + challenge_patience);
+            const Session session =
+                introduce(socket.get(), key, identify(socket.get()), to, challenge_deadline, deadline);
+            return {std::move(socket), session};
+        } catch (const NoAnswer&) {
+            if (Clock::now() + pause >= deadline) throw;
+        }
+        // Initiators that were dropped together must not come back together.
+        const auto jitter = static_cast<std::int64_t>(randombytes_uniform(1000));
+        std::this_thread::sleep_for(pause + pause * jitter / 1000);
+    }
 }
 
 }  // namespace heddle::native

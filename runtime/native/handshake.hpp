@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
 #include "base/ids.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/socket.hpp"
@@ -65,7 +66,7 @@ struct Proof {
 };
 
 struct Verdict {
-    std::array<char, 96> refusal;  ///< empty: welcome
+    std::array<char, 96> refusal;  ///< empty: accepted
     std::array<unsigned char, 32> mac;
 };
 
@@ -106,9 +107,30 @@ private:
     Session session_;
 };
 
-/// The initiator's side, on a connection to what should be node `to`. Blocks until `deadline` at most. Throws
-/// Error where the other side does not know the key, refuses, or does not answer.
-Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline deadline);
+/// A handshake had no result: the connection ended, or the peer did not answer in time. A new connection may
+/// succeed.
+class NoAnswer : public Error {
+public:
+    using Error::Error;
+};
+
+/// The initiator's side, on a connection to what should be node `to`. Blocks until `challenge_deadline` for
+/// the acceptor's first answer and until `deadline` for the verdict. Throws NoAnswer if the acceptor says
+/// nothing, and Error if it does not know the key or refuses.
+Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline challenge_deadline,
+                  Deadline deadline);
+
+/// A connection and its session.
+struct Connection {
+    Descriptor socket;
+    Session session;
+};
+
+/// Connects to node `to` at `address` (host:port) and introduces itself. An acceptor under load drops
+/// connections, so the initiator tries again until `deadline`, after pauses that grow. `identify` returns
+/// what this process says of itself on a connected socket. Throws Error.
+Connection introduce_until(const std::string& address, const Key& key,
+                           const std::function<Identity(int socket)>& identify, NodeId to, Deadline deadline);
 
 /// `node 2`, or `the rendezvous`.
 std::string name_of(NodeId rank);

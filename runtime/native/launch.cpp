@@ -10,11 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "runtime/native/limits.hpp"
+#include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
@@ -24,29 +25,6 @@
 namespace heddle::native {
 
 namespace {
-
-/// A new directory that only this user may enter; gone with the object.
-class PrivateDirectory {
-public:
-    PrivateDirectory() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "heddle-XXXXXX").string();
-        if (!mkdtemp(pattern.data()))
-            throw Error(fmt::format("cannot make a directory like {}: {}", pattern, error_text(errno)),
-                        "set TMPDIR to a directory that can be written");
-        path_ = pattern;
-    }
-    ~PrivateDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    PrivateDirectory(const PrivateDirectory&) = delete;
-    PrivateDirectory& operator=(const PrivateDirectory&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 void write_error(std::string_view text) {
     (void)!write(STDERR_FILENO, text.data(), text.size());
@@ -90,9 +68,8 @@ struct Process {
 class Launch {
 public:
     Launch(const LaunchOptions& options, ProcessStarter& starter) : options_(options), starter_(starter) {
-        const Key key = make_key();
-        write_key_file(directory_.path() / "key", key);
-        rendezvous_ = std::make_unique<Rendezvous>(options.nodes, key, "127.0.0.1", options.meeting_max);
+        rendezvous_ = std::make_unique<Rendezvous>(options.nodes, key_, "127.0.0.1",
+                                                   options.meeting_max.value_or(meeting_time(options.nodes)));
     }
 
     ~Launch() {
@@ -124,7 +101,7 @@ private:
             {environment::rank, std::to_string(node)},
             {environment::nodes, std::to_string(options_.nodes)},
             {environment::rendezvous, rendezvous_->address()},
-            {environment::key_file, (directory_.path() / "key").string()},
+            {environment::key_file, key_file_.path},
             {environment::local_rank, std::to_string(node)},
             {environment::local_count, std::to_string(options_.nodes)},
         };
@@ -219,7 +196,8 @@ private:
     const LaunchOptions& options_;
     ProcessStarter& starter_;
     SignalWatch signals_;  ///< before all that a signal must not leave behind
-    PrivateDirectory directory_;
+    const Key key_ = make_key();
+    const KeyInMemory key_file_ = keep_in_memory(key_);
     std::unique_ptr<Rendezvous> rendezvous_;
     std::vector<Process> processes_;
     std::vector<Stream> streams_;
@@ -233,6 +211,9 @@ private:
 
 int LocalLauncher::launch(const LaunchOptions& options) {
     if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
+    // Each process takes two pipes and a connection here, and a connection to each other process there.
+    allow_open_files(3 * std::uint64_t{options.nodes} + Listener::pending_max(options.nodes) + 64,
+                     fmt::format("a run of {} nodes", options.nodes));
     LocalStarter starter;
     return Launch(options, starter).run();
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,11 @@ namespace heddle::native {
 
 struct LaunchOptions {
     NodeId nodes = 1;
-    std::vector<std::string> argv;                 ///< the program and its arguments, the same for every node
-    std::chrono::milliseconds grace{10000};        ///< for the others to stop by themselves when one has died
-    std::chrono::milliseconds terminate{2000};     ///< between SIGTERM and SIGKILL
-    std::chrono::milliseconds meeting_max{10000};  ///< for all to come to the rendezvous
+    std::vector<std::string> argv;              ///< the program and its arguments, the same for every node
+    std::chrono::milliseconds grace{10000};     ///< for the others to stop by themselves when one has died
+    std::chrono::milliseconds terminate{2000};  ///< between SIGTERM and SIGKILL
+    /// For all to come to the rendezvous. None: meeting_time.
+    std::optional<std::chrono::milliseconds> meeting_max = {};
 };
 
 /// Where the standard streams of a started process go. -1: the launcher's own.
@@ -57,7 +59,7 @@ public:
     virtual int launch(const LaunchOptions& options) = 0;
 };
 
-/// All processes on this machine. The key lies in a private directory that is removed at the end.
+/// All processes on this machine. The key is a file in the memory of this process (keep_in_memory).
 class LocalLauncher final : public Launcher {
 public:
     int launch(const LaunchOptions& options) override;

@@ -55,7 +55,7 @@ struct Prepared {
     if (prepared.streams.error >= 0) dup2(prepared.streams.error, STDERR_FILENO);
     struct sigaction initial {};
     initial.sa_handler = SIG_DFL;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGPIPE})
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGPIPE, SIGXFSZ})
         sigaction(signal, &initial, nullptr);
     sigset_t none;
     sigemptyset(&none);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sodium.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,10 @@ bool is_set(const char* variable) {
 
 }  // namespace
 
+std::chrono::milliseconds meeting_time(NodeId nodes) {
+    return std::chrono::seconds(10) + std::chrono::milliseconds(100) * nodes;
+}
+
 std::optional<Membership> membership_from_environment() {
     if (!is_set(environment::rank)) return std::nullopt;
     Membership membership;
@@ -75,12 +80,28 @@ Key make_key() {
     return key;
 }
 
-void write_key_file(const std::filesystem::path& path, const Key& key) {
+namespace {
+
+bool write_hexadecimal(const Descriptor& file, const Key& key) {
     std::array<char, 2 * sizeof(Key) + 1> text;
     sodium_bin2hex(text.data(), text.size(), key.data(), key.size());
     text.back() = '\n';
+    return write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+}  // namespace
+
+KeyInMemory keep_in_memory(const Key& key) {
+    Descriptor file(memfd_create("heddle-key", MFD_CLOEXEC));
+    if (!file || fchmod(file.get(), 0600) || !write_hexadecimal(file, key))
+        throw Error(fmt::format("cannot keep the run's key in memory: {}", error_text(errno)));
+    std::string path = fmt::format("/proc/{}/fd/{}", getpid(), file.get());
+    return {std::move(file), std::move(path)};
+}
+
+void write_key_file(const std::filesystem::path& path, const Key& key) {
     const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    if (!file || !write_hexadecimal(file, key))
         throw Error(fmt::format("cannot write the key file {}: {}", path.string(), error_text(errno)));
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "base/ids.hpp"
+#include "runtime/native/socket.hpp"
 
 namespace heddle::native {
 
@@ -24,6 +26,10 @@ struct Membership {
     std::uint32_t local_rank = 0;   ///< among the processes of the run on this machine
     std::uint32_t local_count = 1;  ///< processes of the run on this machine
 };
+
+/// How long the nodes of a run may take to come to the rendezvous, and then to connect to each other: more
+/// time for more nodes, which may all start on one machine.
+std::chrono::milliseconds meeting_time(NodeId nodes);
 
 /// The environment variables that carry a membership from the launcher to the processes it starts.
 namespace environment {
@@ -41,6 +47,15 @@ std::optional<Membership> membership_from_environment();
 
 /// A fresh random key.
 Key make_key();
+
+/// The key as a file in memory that only this user may read, and its path, which other processes of this user
+/// can open as long as the descriptor is open in this process. Nothing is left of it when this process ends,
+/// however it ends. Throws Error.
+struct KeyInMemory {
+    Descriptor file;
+    std::string path;
+};
+KeyInMemory keep_in_memory(const Key& key);
 
 /// Writes the key in hexadecimal to a new file of mode 0600. Throws Error.
 void write_key_file(const std::filesystem::path& path, const Key& key);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/native/agreement.hpp"
 #include "runtime/native/flow.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/polling.hpp"
@@ -15,7 +16,7 @@ namespace heddle::native {
 
 struct MeshOptions {
     Membership membership;
-    std::uint64_t fingerprint = 0;
+    Agreement agreement;
     std::string address;
     std::uint64_t frame_bytes_max = 0;
     std::chrono::milliseconds meeting_max{};

@@ -4,18 +4,13 @@
 
 #ifdef HEDDLE_HAVE_MPI
 
-// MPI's old C++ interface, which some headers bring along, is not used.
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
 #include <fmt/format.h>
-#include <mpi.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -25,6 +20,8 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "runtime/native/flow.hpp"
+#include "runtime/native/mpi_world.hpp"
 
 namespace heddle::native {
 
@@ -56,80 +53,7 @@ constexpr std::chrono::microseconds pause_max_beside{200};  ///< where a core is
 // sends. The standard promises tags up to 32767.
 constexpr int tags_of_a_node = 2 * (static_cast<int>(FrameKind::last) + 1);
 
-/// MPI as this process knows it. It is called by one thread at a time.
-struct World {
-    std::timed_mutex mutex;
-    bool started = false;
-    bool ended = false;
-    Membership self;
-    MPI_Comm all = MPI_COMM_NULL;    ///< for runs; apart from whatever else the program might do
-    std::vector<MPI_Comm> together;  ///< one for the receives of each node, where all live here
-};
-
-World& world() {
-    static World the;
-    return the;
-}
-
-/// Errors of MPI's own end all processes: that is its default.
-void start_mpi(World& the) {
-    int initialized = 0;
-    MPI_Initialized(&initialized);
-    int provided = MPI_THREAD_SINGLE;
-    if (initialized) {
-        MPI_Query_thread(&provided);
-    } else {
-        // Open MPI yields in every call where it knows of more ranks than cores; see `pause`.
-        setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
-        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
-    }
-    the.started = true;
-    if (provided < MPI_THREAD_SERIALIZED)
-        throw Error("this MPI does not let several threads call it in turn",
-                    "use one that provides MPI_THREAD_SERIALIZED, or transport: tcp");
-    MPI_Comm_dup(MPI_COMM_WORLD, &the.all);
-    const auto count = [](int (*ask)(MPI_Comm, int*), MPI_Comm group) {
-        int value = 0;
-        ask(group, &value);
-        return static_cast<std::uint32_t>(value);
-    };
-    MPI_Comm here = MPI_COMM_NULL;
-    MPI_Comm_split_type(the.all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    the.self.rank = count(MPI_Comm_rank, the.all);
-    the.self.nodes = count(MPI_Comm_size, the.all);
-    the.self.local_rank = count(MPI_Comm_rank, here);
-    the.self.local_count = count(MPI_Comm_size, here);
-    MPI_Comm_free(&here);
-}
-
 }  // namespace
-
-std::string mpi_version() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    MPI_Get_library_version(text.data(), &length);
-    const std::string version(text.data(), static_cast<std::size_t>(length));
-    return version.substr(0, version.find_first_of(",\n"));
-}
-
-Membership join_mpi() {
-    World& the = world();
-    const std::lock_guard lock(the.mutex);
-    HEDDLE_ASSERT(!the.ended);
-    if (!the.started) start_mpi(the);
-    return the.self;
-}
-
-void leave_mpi(int exit_code) {
-    World& the = world();
-    const std::lock_guard lock(the.mutex);
-    if (!the.started || std::exchange(the.ended, true)) return;
-    if (exit_code == 0) {
-        MPI_Finalize();
-    } else {
-        MPI_Abort(MPI_COMM_WORLD, exit_code);
-    }
-}
 
 struct MpiMesh::State {
     struct Outgoing {
@@ -182,6 +106,8 @@ struct MpiMesh::State {
     std::vector<Outgoing> queue;
     bool sleeps = false;
 
+    std::vector<std::unique_ptr<Flow>> flows;  ///< of messages to each other node, by rank
+
     // Parting.
     std::condition_variable changed;
     NodeId parted = 0;
@@ -196,6 +122,8 @@ struct MpiMesh::State {
     std::vector<Frame> arrived;
 
     void meet();
+    void post(NodeId node, FrameKind kind, Bytes payload, runtime::Body body);
+    [[noreturn]] void refuse(NodeId other);
     void carry();
     bool send_posted();
     void send_batch(NodeId node);
@@ -211,7 +139,7 @@ struct MpiMesh::State {
 // --- meeting
 
 void MpiMesh::State::meet() {
-    World& the = world();
+    MpiWorld& the = mpi_world();
     if (options.mpi.together) {
         const std::lock_guard lock(the.mutex);
         for (MPI_Comm comm = MPI_COMM_NULL; the.together.size() < nodes; the.together.push_back(comm))
@@ -222,6 +150,7 @@ void MpiMesh::State::meet() {
     HEDDLE_ASSERT(rank == the.self.rank && nodes == the.self.nodes);
     to.assign(nodes, the.all);
     // All come here before one goes on: so what is left of an earlier run never meets this one.
+    const std::uint64_t own = options.agreement.fingerprint();
     std::vector<std::uint64_t> fingerprints(nodes);
     MPI_Request request = MPI_REQUEST_NULL;
     const auto in_turn = [&the](const auto& call) {
@@ -229,19 +158,39 @@ void MpiMesh::State::meet() {
         call();
     };
     in_turn([&] {
-        MPI_Iallgather(&options.fingerprint, 1, MPI_UINT64_T, fingerprints.data(), 1, MPI_UINT64_T, the.all,
-                       &request);
+        MPI_Iallgather(&own, 1, MPI_UINT64_T, fingerprints.data(), 1, MPI_UINT64_T, the.all, &request);
     });
     for (int done = 0; !done;) {
         in_turn([&] { MPI_Test(&request, &done, MPI_STATUS_IGNORE); });
         if (!done) std::this_thread::sleep_for(pause_max_beside);
     }
     for (NodeId node = 1; node < nodes; ++node)
-        if (fingerprints[node] != fingerprints[0])
-            throw Error(
-                fmt::format("node {} runs another program than node 0 (fingerprints {:016x} and {:016x})",
-                            node, fingerprints[node], fingerprints[0]),
-                "start every node from the same binary");
+        if (fingerprints[node] != fingerprints[0]) in_turn([&] { refuse(node); });
+}
+
+/// Node `other` differs from node 0, which every node knows. Both describe themselves to all. Throws Error.
+void MpiMesh::State::refuse(NodeId other) {
+    std::array<Agreement, 2> agreements;
+    for (const NodeId root : {NodeId{0}, other}) {
+        Bytes bytes = pack(options.agreement);
+        std::uint64_t count = bytes.size();
+        MPI_Bcast(&count, 1, MPI_UINT64_T, static_cast<int>(root), mpi_world().all);
+        bytes.resize(count);
+        MPI_Bcast(bytes.data(), static_cast<int>(count), MPI_BYTE, static_cast<int>(root), mpi_world().all);
+        agreements[root == 0 ? 0 : 1] = unpack_agreement(bytes).value_or(Agreement{});
+    }
+    throw disagreement(0, agreements[0], other, agreements[1]);
+}
+
+/// Queues a frame. Any thread.
+void MpiMesh::State::post(NodeId node, FrameKind kind, Bytes payload, runtime::Body body) {
+    bool wake = false;
+    {
+        const std::lock_guard lock(mutex);
+        queue.push_back({node, kind, std::move(payload), std::move(body)});
+        wake = std::exchange(sleeps, false);
+    }
+    if (wake) posted.notify_one();
 }
 
 // --- the carrier: sender module and receiver module
@@ -253,7 +202,7 @@ void MpiMesh::State::carry() {
         const bool last = stopping.load(std::memory_order_acquire);
         bool moved = false;
         {
-            const std::lock_guard lock(world().mutex);
+            const std::lock_guard lock(mpi_world().mutex);
             moved = send_posted();
             moved = finish_sends() || moved;
             moved = begin_receives() || moved;
@@ -398,6 +347,15 @@ void MpiMesh::State::take(NodeId from, FrameKind kind, Bytes bytes) {
             break;
         case FrameKind::padding:
             break;
+        case FrameKind::mark:
+            post(from, FrameKind::handled, std::move(bytes), {});
+            break;
+        case FrameKind::handled: {
+            std::uint64_t number = 0;
+            std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
+            flows[from]->handled(number);
+            break;
+        }
         case FrameKind::goodbye: {
             const std::lock_guard lock(mutex);
             ++parted;
@@ -434,6 +392,13 @@ MpiMesh::MpiMesh(const MpiMeshOptions& options) : state_(std::make_unique<State>
     state_->nodes = options.membership.nodes;
     state_->batches.resize(state_->nodes);
     state_->sources.resize(state_->nodes);
+    for (NodeId node = 0; node < state_->nodes; ++node) {
+        const auto post_mark = [state = state_.get(), node](std::uint64_t number) {
+            const auto bytes = std::as_bytes(std::span(&number, 1));
+            state->post(node, FrameKind::mark, Bytes(bytes.begin(), bytes.end()), {});
+        };
+        state_->flows.push_back(std::make_unique<Flow>(options.window, post_mark));
+    }
     state_->meet();
 }
 
@@ -453,13 +418,22 @@ void MpiMesh::start(Events events) {
 
 void MpiMesh::post(NodeId to, FrameKind kind, Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    bool wake = false;
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->queue.push_back({to, kind, std::move(payload), std::move(body)});
-        wake = std::exchange(state_->sleeps, false);
-    }
-    if (wake) state_->posted.notify_one();
+    state_->post(to, kind, std::move(payload), std::move(body));
+}
+
+void MpiMesh::send(NodeId to, Bytes message, runtime::Body body, Sender sender) {
+    HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
+    Flow& flow = *state_->flows[to];
+    flow.before(message.size() + (body ? body->size() : 0), sender);
+    state_->post(to, FrameKind::message, std::move(message), std::move(body));
+    flow.after();
+}
+
+void MpiMesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
+    Flow& flow = *state_->flows[to];
+    flow.before(bytes, sender);
+    state_->post(to, FrameKind::padding, Bytes(bytes, std::byte{0}), {});
+    flow.after();
 }
 
 bool MpiMesh::part() {
@@ -472,7 +446,7 @@ bool MpiMesh::part() {
 
 void MpiMesh::end_all(int exit_code) {
     // Whoever calls MPI now never does so for long; should he, it is better to break the rule of turns.
-    std::unique_lock lock(world().mutex, std::defer_lock);
+    std::unique_lock lock(mpi_world().mutex, std::defer_lock);
     (void)lock.try_lock_for(std::chrono::seconds(1));
     MPI_Abort(MPI_COMM_WORLD, exit_code);
 }

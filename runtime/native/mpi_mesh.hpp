@@ -1,5 +1,5 @@
 // The nodes of a native run connected by MPI, so that a cluster's fast network is used: a rank is a node. One
-// thread is sender and receiver module in one and makes all calls. Only mpi_mesh.cpp includes MPI's header;
+// thread is sender and receiver module in one and makes all calls. Only mpi_world.hpp includes MPI's header;
 // without MPI, mpi_absent.cpp stands in. How processes are started is for mpi_start.hpp.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/native/agreement.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/transport.hpp"
 
@@ -34,9 +35,10 @@ struct MpiOptions {
 
 struct MpiMeshOptions {
     Membership membership;
-    std::uint64_t fingerprint = 0;
+    Agreement agreement;
     MpiOptions mpi;
-    bool core_left = false;  ///< the workers leave a core to the thread: it may look more often
+    std::uint64_t window = 8U << 20;  ///< see Flow
+    bool core_left = false;           ///< the workers leave a core to the thread: it may look more often
 };
 
 class MpiMesh final : public Transport {
@@ -48,6 +50,8 @@ public:
 
     void start(Events events) override;
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
+    void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
     bool part() override;
     void end_all(int exit_code) override;
 

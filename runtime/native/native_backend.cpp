@@ -172,14 +172,17 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
 
 void NativeBackend::State::meet() {
     if (options.mpi) {
-        transport = std::make_unique<MpiMesh>(
-            MpiMeshOptions{*options.membership, options.fingerprint, *options.mpi, spin.count() > 0});
+        transport = std::make_unique<MpiMesh>(MpiMeshOptions{*options.membership, options.agreement,
+                                                             *options.mpi, options.window, spin.count() > 0});
     } else {
-        MeshOptions mesh{
-            *options.membership, options.fingerprint,
-            options.address,     options.frame_bytes_max,
-            options.meeting_max, options.receive,
-            options.window,      [this] { return resting.load(std::memory_order_relaxed) != 0; }};
+        MeshOptions mesh{*options.membership,
+                         options.agreement,
+                         options.address,
+                         options.frame_bytes_max,
+                         options.meeting_max.value_or(meeting_time(topology.nodes)),
+                         options.receive,
+                         options.window,
+                         [this] { return resting.load(std::memory_order_relaxed) != 0; }};
         if (options.single_module) {
             // Who looks again and again is a worker that rests: his core is free, if it is his alone.
             mesh.core_is_free = [this] { return spin.count() > 0; };

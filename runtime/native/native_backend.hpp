@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/native/agreement.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/polling.hpp"
@@ -23,7 +24,7 @@ struct NativeOptions {
     CoreId cores = 1;                           ///< workers of this node; machine_cores() for all there are
     std::uint64_t stack_bytes = 64ULL << 20;    ///< stack of one worker; touched only as it is used
     std::optional<Membership> membership = {};  ///< none: a run of one node
-    std::uint64_t fingerprint = 0;  ///< of the binary; nodes with different ones refuse each other
+    Agreement agreement = {};                   ///< nodes with different ones refuse each other
     bool bind = true;          ///< bind workers to cores, where all workers on this machine fit its cores
     double core_speed = 10e9;  ///< flops per second: how long work lasts that is only declared
     std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
@@ -32,11 +33,11 @@ struct NativeOptions {
 
     std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
-    std::uint32_t frame_bytes_max = 1U << 30;  ///< largest message between nodes
-    Receive receive = Receive::automatic;      ///< TCP: how the receiver waits for messages
-    std::uint64_t window =
-        8U << 20;  ///< TCP: bytes to one other node that may be under way until workers wait
-    std::chrono::milliseconds meeting_max{10000};  ///< TCP: how long to wait for the others at the start
+    std::uint64_t frame_bytes_max = 1ULL << 40;  ///< largest message between nodes
+    Receive receive = Receive::automatic;        ///< TCP: how the receiver waits for messages
+    std::uint64_t window = 8U << 20;  ///< bytes to one other node that may be under way until workers wait
+    /// TCP: how long to wait for the others at the start. None: meeting_time.
+    std::optional<std::chrono::milliseconds> meeting_max = {};
     bool single_module = false;  ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well

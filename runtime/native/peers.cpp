@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "runtime/native/limits.hpp"
 #include "runtime/native/rendezvous.hpp"
 
 namespace heddle::native {
@@ -28,8 +29,12 @@ runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
 }  // namespace
 
 Peers::Peers(const MeshOptions& given)
-    : options(given), rank(given.membership.rank), nodes(given.membership.nodes) {
+    : options(given),
+      rank(given.membership.rank),
+      nodes(given.membership.nodes),
+      fingerprint(given.agreement.fingerprint()) {
     links.resize(nodes);
+    allow_open_files(nodes + Listener::pending_max(nodes) + 64, fmt::format("a run of {} nodes", nodes));
     connect_all();
     flows.resize(nodes);
     for (const auto& link : links) {
@@ -44,27 +49,18 @@ Peers::Peers(const MeshOptions& given)
 
 // --- meeting
 
-std::string Peers::other_program(NodeId node, std::uint64_t fingerprint) const {
-    if (fingerprint == options.fingerprint) return {};
-    return fmt::format("node {} runs another program than node {} (fingerprints {:016x} and {:016x})", node,
-                       rank, fingerprint, options.fingerprint);
-}
-
-/// On the doorkeeper's thread.
+/// On the listener's thread.
 std::string Peers::admit(const Identity& peer) {
     const std::lock_guard lock(mutex);
     if (peer.rank >= nodes || peer.rank <= rank)
-        return fmt::format("node {} has no business here", peer.rank);
+        return fmt::format("node {} is not expected here", peer.rank);
     if (links[peer.rank]) return fmt::format("node {} is connected already", peer.rank);
-    std::string reason = other_program(peer.rank, peer.fingerprint);
-    if (!reason.empty()) {
-        refused = reason;
-        changed.notify_all();
-    }
-    return reason;
+    // The rendezvous has compared the nodes. This refuses a process of another run that has the key.
+    if (peer.fingerprint != fingerprint) return fmt::format("node {} belongs to another run", peer.rank);
+    return {};
 }
 
-void Peers::welcome(Descriptor socket, const Session& session) {
+void Peers::accept(Descriptor socket, const Session& session) {
     const std::lock_guard lock(mutex);
     links[session.peer.rank] = std::make_unique<Link>(std::move(socket), session, options.frame_bytes_max);
     ++connected;
@@ -72,26 +68,23 @@ void Peers::welcome(Descriptor socket, const Session& session) {
 }
 
 void Peers::connect_all() {
-    const char* advice = "start every node from the same binary";
-    const Identity self{rank, nodes, options.fingerprint, {}};
-    doorkeeper_ = std::make_unique<Doorkeeper>(
+    const Identity self{rank, nodes, fingerprint, {}};
+    listener_ = std::make_unique<Listener>(
         options.address, options.membership.key, self,
-        Doorkeeper::Host{
+        Listener::Callbacks{
             [this](const Identity& peer) { return admit(peer); },
-            [this](Descriptor socket, const Session& session) { welcome(std::move(socket), session); }});
+            [this](Descriptor socket, const Session& session) { accept(std::move(socket), session); }});
     const std::vector<std::string> table =
-        meet(options.membership, doorkeeper_->address(), options.meeting_max);
+        meet(options.membership, options.agreement, listener_->address(), options.meeting_max);
     const Deadline deadline = Clock::now() + options.meeting_max;
-    for (NodeId node = 0; node < rank; ++node) {
-        Descriptor socket = connect_to(table[node], deadline);
-        const Session session = introduce(socket.get(), options.membership.key, self, node, deadline);
-        if (const auto reason = other_program(node, session.peer.fingerprint); !reason.empty())
-            throw Error(reason, advice);
-        welcome(std::move(socket), session);
+    // The nearest lower node first, so that not all nodes begin with node 0.
+    for (NodeId node = rank; node-- > 0;) {
+        Connection connection = introduce_until(
+            table[node], options.membership.key, [&self](int) { return self; }, node, deadline);
+        accept(std::move(connection.socket), connection.session);
     }
     std::unique_lock lock(mutex);
-    changed.wait_until(lock, deadline, [this] { return connected == nodes - 1 || !refused.empty(); });
-    if (!refused.empty()) throw Error(refused, advice);
+    changed.wait_until(lock, deadline, [this] { return connected == nodes - 1; });
     for (NodeId node = 0; node < nodes; ++node)
         if (node != rank && !links[node])
             throw Error(fmt::format("node {} did not connect to node {} within {} s", node, rank,

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/native/doorkeeper.hpp"
 #include "runtime/native/flow.hpp"
 #include "runtime/native/link.hpp"
+#include "runtime/native/listener.hpp"
 #include "runtime/native/mesh.hpp"
 
 namespace heddle::native {
@@ -51,6 +51,7 @@ struct Peers {
     MeshOptions options;
     NodeId rank;
     NodeId nodes;
+    std::uint64_t fingerprint;
     std::vector<std::unique_ptr<Link>> links;  ///< by rank; none for this node. Complete once met
     std::vector<std::unique_ptr<Flow>> flows;  ///< likewise
     Transport::Events events;
@@ -62,17 +63,15 @@ struct Peers {
     NodeId connected = 0;
     NodeId parted = 0;
     bool lost = false;
-    std::string refused;
 
 private:
     void connect_all();
     std::string admit(const Identity& peer);
-    void welcome(Descriptor socket, const Session& session);
-    std::string other_program(NodeId node, std::uint64_t fingerprint) const;
+    void accept(Descriptor socket, const Session& session);
     void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
 
-    std::unique_ptr<Doorkeeper> doorkeeper_;  ///< the last member: its thread uses those above
+    std::unique_ptr<Listener> listener_;  ///< the last member: its thread uses those above
 };
 
 }  // namespace heddle::native

@@ -2,35 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "base/error.hpp"
-#include "runtime/native/doorkeeper.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/handshake.hpp"
+#include "runtime/native/listener.hpp"
 
 namespace heddle::native {
 
 namespace {
 
-constexpr std::chrono::seconds write_patience{2};
+/// How long the rendezvous waits for one node to take or to send a frame.
+constexpr std::chrono::seconds frame_patience{2};
+
 constexpr std::uint64_t table_bytes_max = 16U << 20;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-std::vector<std::string> lines_of(const runtime::Bytes& bytes) {
+std::string text_of(const runtime::Bytes& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines(1);
-    for (const std::byte byte : bytes) {
-        if (byte == std::byte{'\n'})
+    for (const char c : text) {
+        if (c == '\n')
             lines.emplace_back();
         else
-            lines.back().push_back(static_cast<char>(byte));
+            lines.back().push_back(c);
     }
     lines.pop_back();
     return lines;
@@ -39,64 +45,100 @@ std::vector<std::string> lines_of(const runtime::Bytes& bytes) {
 }  // namespace
 
 struct Rendezvous::State {
-    struct Guest {
+    /// A node that waits for the others.
+    struct Visitor {
         Descriptor socket;
         Session session;
+        Sealer sealer;
+        Opener opener;
     };
 
     NodeId nodes;
     std::chrono::milliseconds meeting_max;
     std::mutex mutex;
     std::condition_variable changed;
-    std::map<NodeId, Guest> guests;  ///< who has come in this round
+    std::map<NodeId, Visitor> visitors;  ///< of this round, by rank
     Deadline deadline = Deadline::max();
-    std::set<NodeId> ended;
+    std::optional<NodeId> first_ended;
     bool stopping = false;
-    std::unique_ptr<Doorkeeper> doorkeeper;
+    std::unique_ptr<Listener> listener;
     std::thread thread;
 
     std::string admit(const Identity& peer) {
         const std::lock_guard lock(mutex);
         if (peer.rank >= nodes) return fmt::format("there is no node {}", peer.rank);
-        if (guests.contains(peer.rank)) return fmt::format("node {} has come already", peer.rank);
+        if (visitors.contains(peer.rank)) return fmt::format("node {} has come already", peer.rank);
         return {};
     }
 
-    void welcome(Descriptor socket, const Session& session) {
+    void accept(Descriptor socket, const Session& session) {
         const std::lock_guard lock(mutex);
-        if (guests.empty()) deadline = Clock::now() + meeting_max;
-        guests[session.peer.rank] = {std::move(socket), session};
+        if (visitors.empty()) deadline = Clock::now() + meeting_max;
+        visitors.emplace(session.peer.rank, Visitor{std::move(socket), session, Sealer(session.send_key),
+                                                    Opener(session.receive_key, table_bytes_max)});
         changed.notify_one();
     }
 
-    /// Sends everybody who waits the same frame; the next to come begins a new round.
+    static void answer(Visitor& visitor, FrameKind kind, const std::string& text) {
+        // A node that cannot be reached will be missed and reported by the others.
+        (void)write_frame(visitor.socket.get(), visitor.sealer, kind, bytes_of(text),
+                          Clock::now() + frame_patience);
+    }
+
+    /// Sends the same frame to all visitors. The next node that comes begins a new round.
     void answer_all(FrameKind kind, const std::string& text) {
-        for (auto& [rank, guest] : guests) {
-            Sealer sealer(guest.session.send_key);
-            // Who cannot be reached will be missed by the others, and reported by them.
-            (void)write_frame(guest.socket.get(), sealer, kind, bytes_of(text),
-                              Clock::now() + write_patience);
-        }
-        guests.clear();
+        for (auto& [rank, visitor] : visitors) answer(visitor, kind, text);
+        visitors.clear();
         deadline = Deadline::max();
     }
 
     std::string missing() const {
         std::string list;
         for (NodeId rank = 0; rank < nodes; ++rank)
-            if (!guests.contains(rank)) list += fmt::format("{}{}", list.empty() ? "" : ", ", rank);
+            if (!visitors.contains(rank)) list += fmt::format("{}{}", list.empty() ? "" : ", ", rank);
         return list;
+    }
+
+    static Agreement agreement_of(Visitor& visitor) {
+        answer(visitor, FrameKind::describe, {});
+        const Frame frame = read_frame(visitor.socket.get(), visitor.opener, Clock::now() + frame_patience);
+        auto agreement = unpack_agreement(frame.payload);
+        if (frame.kind != FrameKind::description || !agreement) throw Error("it sent no description");
+        return *agreement;
+    }
+
+    /// Two nodes have different fingerprints: finds out what differs, and tells all.
+    void refuse(NodeId a, NodeId b) {
+        try {
+            const Error error =
+                disagreement(a, agreement_of(visitors.at(a)), b, agreement_of(visitors.at(b)));
+            answer_all(FrameKind::disagree, error.message() + '\n' + error.advice() + '\n');
+        } catch (const Error& error) {
+            answer_all(FrameKind::abort,
+                       fmt::format("node {} runs another program or experiment than node {} ({})", b, a,
+                                   error.message()));
+        }
+    }
+
+    /// All nodes have come.
+    void conclude() {
+        const std::uint64_t fingerprint = visitors.begin()->second.session.peer.fingerprint;
+        const auto other = std::ranges::find_if(visitors, [fingerprint](const auto& entry) {
+            return entry.second.session.peer.fingerprint != fingerprint;
+        });
+        if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
+        std::string table;
+        for (const auto& [rank, visitor] : visitors) table += visitor.session.peer.address + '\n';
+        answer_all(FrameKind::table, table);
     }
 
     void run() {
         std::unique_lock lock(mutex);
         while (!stopping) {
-            if (guests.size() == nodes) {
-                std::string table;
-                for (const auto& [rank, guest] : guests) table += guest.session.peer.address + '\n';
-                answer_all(FrameKind::table, table);
-            } else if (!guests.empty() && !ended.empty()) {
-                answer_all(FrameKind::abort, fmt::format("the process of node {} has ended", *ended.begin()));
+            if (visitors.size() == nodes) {
+                conclude();
+            } else if (!visitors.empty() && first_ended) {
+                answer_all(FrameKind::abort, fmt::format("the process of node {} has ended", *first_ended));
             } else if (Clock::now() >= deadline) {
                 answer_all(FrameKind::abort, fmt::format("node {} did not come within {} s", missing(),
                                                          static_cast<double>(meeting_max.count()) / 1000));
@@ -116,17 +158,17 @@ Rendezvous::Rendezvous(NodeId nodes, const Key& key, const std::string& address,
     state.nodes = nodes;
     state.meeting_max = meeting_max;
     const Identity self{rendezvous_rank, nodes, 0, {}};
-    state.doorkeeper = std::make_unique<Doorkeeper>(
+    state.listener = std::make_unique<Listener>(
         address, key, self,
-        Doorkeeper::Host{[&state](const Identity& peer) { return state.admit(peer); },
-                         [&state](Descriptor socket, const Session& session) {
-                             state.welcome(std::move(socket), session);
-                         }});
+        Listener::Callbacks{[&state](const Identity& peer) { return state.admit(peer); },
+                            [&state](Descriptor socket, const Session& session) {
+                                state.accept(std::move(socket), session);
+                            }});
     state.thread = std::thread([&state] { state.run(); });
 }
 
 Rendezvous::~Rendezvous() {
-    state_->doorkeeper.reset();
+    state_->listener.reset();
     {
         const std::lock_guard lock(state_->mutex);
         state_->stopping = true;
@@ -136,43 +178,66 @@ Rendezvous::~Rendezvous() {
 }
 
 std::string Rendezvous::address() const {
-    return state_->doorkeeper->address();
+    return state_->listener->address();
 }
 
 void Rendezvous::node_ended(NodeId node) {
     const std::lock_guard lock(state_->mutex);
-    state_->ended.insert(node);
+    if (!state_->first_ended) state_->first_ended = node;
     state_->changed.notify_one();
 }
 
-std::vector<std::string> meet(const Membership& membership, const std::string& listening_address,
-                              std::chrono::milliseconds meeting_max) {
+namespace {
+
+/// What this node says of itself at the rendezvous, over `socket`.
+Identity identity_of(const Membership& membership, const Agreement& agreement,
+                     const std::string& listening_address, int socket) {
+    Identity self{membership.rank, membership.nodes, agreement.fingerprint(), listening_address};
+    const std::string host = host_of(listening_address);
+    if (host == "0.0.0.0" || host == "::") {
+        const std::string seen = local_address(socket);
+        self.address = seen.substr(0, seen.rfind(':') + 1) + port_of(listening_address);
+    }
+    return self;
+}
+
+/// The rendezvous's answer, after the descriptions that it asks for.
+Frame await_answer(const Connection& connection, const Agreement& agreement, Deadline deadline) {
+    Sealer sealer(connection.session.send_key);
+    Opener opener(connection.session.receive_key, table_bytes_max);
+    for (;;) {
+        Frame frame = read_frame(connection.socket.get(), opener, deadline);
+        if (frame.kind != FrameKind::describe) return frame;
+        const std::string failure = write_frame(connection.socket.get(), sealer, FrameKind::description,
+                                                pack(agreement), Clock::now() + frame_patience);
+        if (!failure.empty()) throw Error(failure);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> meet(const Membership& membership, const Agreement& agreement,
+                              const std::string& listening_address, std::chrono::milliseconds meeting_max) {
     const Deadline deadline = Clock::now() + meeting_max;
+    Frame answer{};
     try {
-        const Descriptor socket = connect_to(membership.rendezvous, deadline);
-        Identity self{membership.rank, membership.nodes, 0, listening_address};
-        const std::string host = host_of(listening_address);
-        if (host == "0.0.0.0" || host == "::") {
-            const std::string seen = local_address(socket.get());
-            self.address = seen.substr(0, seen.rfind(':') + 1) + port_of(listening_address);
-        }
-        const Session session = introduce(socket.get(), membership.key, self, rendezvous_rank, deadline);
-        Opener opener(session.receive_key, table_bytes_max);
-        // The rendezvous itself gives up in time; the second more is for its answer to arrive.
-        const Frame frame =
-            read_frame(socket.get(), opener, deadline + meeting_max + std::chrono::seconds(1));
-        if (frame.kind == FrameKind::abort)
-            throw Error(
-                std::string(reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()));
-        std::vector<std::string> table = lines_of(frame.payload);
-        if (frame.kind != FrameKind::table || table.size() != membership.nodes)
-            throw Error("it sent no table of the nodes");
-        return table;
+        const Connection connection = introduce_until(
+            membership.rendezvous, membership.key,
+            [&](int socket) { return identity_of(membership, agreement, listening_address, socket); },
+            rendezvous_rank, deadline);
+        // The rendezvous itself gives up in time. The second more is for its answer to arrive.
+        answer = await_answer(connection, agreement, deadline + meeting_max + std::chrono::seconds(1));
+        if (answer.kind == FrameKind::abort) throw Error(text_of(answer.payload));
     } catch (const Error& error) {
         throw Error(fmt::format("node {} did not meet the others at the rendezvous {}: {}", membership.rank,
                                 membership.rendezvous, error.message()),
                     error.advice());
     }
+    std::vector<std::string> lines = lines_of(text_of(answer.payload));
+    if (answer.kind == FrameKind::disagree && lines.size() == 2) throw Error(lines[0], lines[1]);
+    if (answer.kind != FrameKind::table || lines.size() != membership.nodes)
+        throw Error(fmt::format("the rendezvous {} sent no table of the nodes", membership.rendezvous));
+    return lines;
 }
 
 }  // namespace heddle::native

@@ -1,4 +1,5 @@
-// Where the nodes of a run learn each other's addresses: the launcher holds it, every node comes once a run.
+// The place where the nodes of a run learn each other's addresses. The launcher holds it. Every node comes
+// once a run, and nodes that differ in program or experiment are refused there.
 #pragma once
 
 #include <chrono>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/native/agreement.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/socket.hpp"
 
@@ -14,8 +16,8 @@ namespace heddle::native {
 /// The launcher's side. Serves any number of runs, one after the other.
 class Rendezvous {
 public:
-    /// Listens at `address`. Tells those who wait to give up when one of `nodes` has not come `meeting_max`
-    /// after the first. Throws Error.
+    /// Listens at `address`. If one of `nodes` has not come `meeting_max` after the first, those that wait
+    /// are told to give up. Throws Error.
     Rendezvous(NodeId nodes, const Key& key, const std::string& address = "127.0.0.1",
                std::chrono::milliseconds meeting_max = std::chrono::seconds(10));
     ~Rendezvous();
@@ -25,7 +27,8 @@ public:
     /// host:port, for Membership::rendezvous.
     std::string address() const;
 
-    /// That node's process has ended: it will not come. Those who wait are told at once.
+    /// The process of `node` has ended and will not come. The nodes that wait are told at once. The first
+    /// node that ended is named to all, because later ends may follow from it.
     void node_ended(NodeId node);
 
 private:
@@ -33,10 +36,10 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A node's side: reports that it can be reached at `port` (on `host`, or, where that is a wildcard address,
-/// where the rendezvous sees it) and waits for all others. Returns every node's address, by rank. Throws
-/// Error where somebody does not come.
-std::vector<std::string> meet(const Membership& membership, const std::string& listening_address,
-                              std::chrono::milliseconds meeting_max);
+/// A node's side: reports that it can be reached at `listening_address` and waits for all others. If that is
+/// a wildcard, the host is the one that the rendezvous sees. Returns every node's address, by rank. Throws
+/// Error if a node does not come, or if nodes differ in their agreement.
+std::vector<std::string> meet(const Membership& membership, const Agreement& agreement,
+                              const std::string& listening_address, std::chrono::milliseconds meeting_max);
 
 }  // namespace heddle::native

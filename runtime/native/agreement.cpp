@@ -1,0 +1,120 @@
+#include "runtime/native/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "runtime/wire.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+/// FNV-1a.
+class Hash {
+public:
+    void add(std::string_view text) {
+        for (const char c : text) add_byte(static_cast<unsigned char>(c));
+    }
+    void add(std::uint64_t number) {
+        for (int shift = 0; shift < 64; shift += 8) add_byte(number >> shift & 0xff);
+    }
+    std::uint64_t value() const { return value_; }
+
+private:
+    void add_byte(std::uint64_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
+    std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        lines.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return lines;
+}
+
+/// The lines of `first` that `second` lacks, in their order.
+std::vector<std::string> only_in_first(const std::string& first, const std::string& second) {
+    const auto others = lines_of(second);
+    const std::set<std::string> known(others.begin(), others.end());
+    std::vector<std::string> only = lines_of(first);
+    std::erase_if(only, [&known](const std::string& line) { return known.contains(line); });
+    return only;
+}
+
+std::string program_difference(NodeId a, const std::string& of_a, NodeId b, const std::string& of_b) {
+    const auto only_a = only_in_first(of_a, of_b);
+    const auto only_b = only_in_first(of_b, of_a);
+    const bool a_has = !only_a.empty();
+    const auto& lines = a_has ? only_a : only_b;
+    const std::size_t more = only_a.size() + only_b.size() - 1;
+    std::string text =
+        fmt::format("node {} has the {}, and node {} does not", a_has ? a : b, lines.front(), a_has ? b : a);
+    if (more > 0) text += fmt::format(" ({} more difference{})", more, more == 1 ? "" : "s");
+    return text;
+}
+
+/// `key` of a line `key = value`.
+std::string_view key_of(const std::string& line) {
+    return std::string_view(line).substr(0, line.find(" = "));
+}
+
+std::string value_with_key(const std::vector<std::string>& lines, std::string_view key) {
+    for (const std::string& line : lines)
+        if (key_of(line) == key) return line.substr(std::min(line.size(), key.size() + 3));
+    return "not stated";
+}
+
+std::string settings_difference(NodeId a, const std::string& of_a, NodeId b, const std::string& of_b) {
+    const auto only_a = only_in_first(of_a, of_b);
+    const auto only_b = only_in_first(of_b, of_a);
+    if (only_a.empty() && only_b.empty())
+        return "their settings are equal, but a file that they read or the build of heddle is not";
+    const std::string_view key = key_of(only_a.empty() ? only_b.front() : only_a.front());
+    return fmt::format("{} is {} on node {} and {} on node {}", key, value_with_key(only_a, key), a,
+                       value_with_key(only_b, key), b);
+}
+
+}  // namespace
+
+std::uint64_t Agreement::fingerprint() const {
+    Hash hash;
+    hash.add(program);
+    hash.add(experiment);
+    return hash.value();
+}
+
+runtime::Bytes pack(const Agreement& agreement) {
+    runtime::Writer writer;
+    writer.put_text(agreement.program).put(agreement.experiment).put_text(agreement.settings);
+    return {writer.bytes().begin(), writer.bytes().end()};
+}
+
+std::optional<Agreement> unpack_agreement(std::span<const std::byte> bytes) {
+    runtime::Reader reader(bytes);
+    Agreement agreement;
+    agreement.program = reader.get_text();
+    agreement.experiment = reader.get<std::uint64_t>();
+    agreement.settings = reader.get_text();
+    if (!reader.done()) return std::nullopt;
+    return agreement;
+}
+
+Error disagreement(NodeId a, const Agreement& of_a, NodeId b, const Agreement& of_b) {
+    if (of_a.program != of_b.program) {
+        return Error(fmt::format("node {} runs another program than node {}: {}", b, a,
+                                 program_difference(a, of_a.program, b, of_b.program)),
+                     "start every node from the same binary");
+    }
+    return Error(fmt::format("node {} runs another experiment than node {}: {}", b, a,
+                             settings_difference(a, of_a.settings, b, of_b.settings)),
+                 "start every node with the same files and settings");
+}
+
+}  // namespace heddle::native

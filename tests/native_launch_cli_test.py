@@ -1,0 +1,116 @@
+"""heddle launch and native runs as users start them: processes that differ refuse each other, copies started by srun are
+refused, limits of the system are said in words.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+from script_arguments import script_arguments
+
+SECONDS_MAX = 300
+CLUSTER = ("SLURM_", "OMPI_", "PMI", "MV2_", "HEDDLE_")
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(CLUSTER)}
+failures = []
+
+
+def check(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def run(*words, limits=(), **environment):
+    def set_limits():
+        for limit, value in limits:
+            resource.setrlimit(limit, (value, value))
+    return subprocess.run(words, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=SECONDS_MAX,
+                          preexec_fn=set_limits)
+
+
+def write(directory, name, text):
+    path = os.path.join(directory, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def experiment(directory, name, workload, **platform):
+    platform = ", ".join(f"{key}: {value}" for key, value in {"cores": 1, **platform}.items())
+    return write(directory, name, f"workload: {workload}\nbackend: native\nplatform: {{{platform}}}\n")
+
+
+def refused(what, result, *parts):
+    check(result.returncode == 2, f"{what}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+    for part in parts:
+        check(part in result.stderr, f'{what}: "{part}" is not in\n{result.stderr}')
+
+
+def different_experiments(heddle, directory):
+    """Each pair crashed, or ended with a wrong answer or with a right one of another problem, while processes compared their
+    programs alone."""
+    pairs = (("{name: atgc, length: 1000}", "{name: atgc, length: 3000}", "workload.length is 1000 on node 0 and 3000 on node 1"),
+             ("{name: nqueens, n: 8}", "{name: nqueens, n: 9}", "workload.n is 8 on node 0 and 9 on node 1"),
+             ("{name: nqueens, n: 8}", "{name: fib, n: 10}", "workload.name is \"nqueens\" on node 0 and \"fib\" on node 1"))
+    for first, second, difference in pairs:
+        experiment(directory, "e0.yaml", first)
+        experiment(directory, "e1.yaml", second)
+        result = run(heddle, "launch", "-n", "2", "--", "sh", "-c", f"exec {heddle} run {directory}/e$HEDDLE_RANK.yaml")
+        refused(f"{first} and {second}", result, "node 1 runs another experiment than node 0", difference)
+
+
+def copies(heddle, directory):
+    native = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    simulated = write(directory, "sim.yaml", "workload: {name: fib, n: 10}\nbackend: sim\nplatform: {nodes: 2}\n")
+    srun = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
+    for file in (native, simulated):
+        refused("srun", run(heddle, "run", file, **srun), "4 processes of this command", "HEDDLE_INDEPENDENT=1")
+        result = run(heddle, "run", file, **{**srun, "SLURM_PROCID": "2"})
+        check(result.returncode == 2 and not result.stdout and not result.stderr, f"process 2 speaks: {result}")
+        result = run(heddle, "run", file, HEDDLE_INDEPENDENT="1", **srun)
+        check(result.returncode == 0, f"independent processes: {result.stderr}")
+    result = run(heddle, "run", native, SLURM_NTASKS="4", SLURM_PROCID="0")
+    check(result.returncode == 0, f"in a batch script: {result.stderr}")
+    result = run(heddle, "launch", "-n", "2", "--", heddle, "run", native, **srun)
+    check(result.returncode == 0, f"launched within srun: {result.stderr}")
+
+
+def no_temporary_directory(heddle, directory):
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    result = run(heddle, "launch", "-n", "2", "--", heddle, "run", file, TMPDIR="/no/such/directory")
+    check(result.returncode == 0, f"without a directory for temporary files: {result.stderr}")
+
+
+def limits(heddle, directory):
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    for megabytes in range(40, 140, 20):
+        result = run(heddle, "run", file, limits=[(resource.RLIMIT_AS, megabytes << 20)])
+        check(result.returncode in (0, 2, 127), f"{megabytes} MB of memory: exit code {result.returncode}\n{result.stderr}")
+        check("mistake of heddle's own" not in result.stderr, f"{megabytes} MB of memory: {result.stderr}")
+    result = run(heddle, "launch", "-n", "500", "--", heddle, "run", file, limits=[(resource.RLIMIT_NOFILE, 256)])
+    refused("open files", result, "a run of 500 nodes takes", "ulimit -Hn")
+
+
+def large_files(heddle, directory):
+    file = experiment(directory, "fib.yaml", "{name: fib, n: 10}")
+    out = os.path.join(directory, "out")
+    result = run(heddle, "run", file, "--out", out, limits=[(resource.RLIMIT_FSIZE, 100)])
+    refused("file size", result, "File too large")
+    left = [name for _, _, names in os.walk(out) for name in names if name.endswith(".tmp")]
+    check(not left, f"unfinished files are left: {left}")
+
+
+def main():
+    arguments = script_arguments()
+    heddle = os.path.abspath(arguments.heddle)
+    for test in (different_experiments, copies, no_temporary_directory, limits, large_files):
+        with tempfile.TemporaryDirectory() as directory:
+            test(heddle, directory)
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
