@@ -14,44 +14,79 @@ namespace {
 
 constexpr std::size_t lines_max = 32;
 
-/// Where a moment lies on the line. A schedule that is only looked at may hold any times.
+/// The column of a moment. A schedule from a file may hold any times.
 std::size_t column(double time, double makespan, std::size_t width) {
     const double at = std::round(time / makespan * static_cast<double>(width));
     return static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(width)));
 }
 
-std::string line_of(const schedulers::Schedule& schedule, schedulers::ProcessorIndex processor,
-                    std::size_t width) {
-    std::string line(width, '.');
-    for (const TaskIndex task : schedule.order(processor)) {
-        const std::size_t begin = column(schedule.start(task), schedule.makespan(), width);
-        const std::size_t end = std::max(begin, column(schedule.finish(task), schedule.makespan(), width));
-        const std::string number = std::to_string(task);
-        std::string bar(end - begin, number.size() <= end - begin ? '=' : '#');
-        if (number.size() <= bar.size()) bar.replace(0, number.size(), number);
-        line.replace(begin, bar.size(), bar);
+std::string text_of(const GanttLine& line, double end, std::size_t width) {
+    std::string text(width, '.');
+    for (const GanttBar& bar : line.bars) {
+        const std::size_t from = column(bar.begin, end, width);
+        const std::size_t to = std::max(from, column(bar.end, end, width));
+        std::string drawn(to - from, bar.label.size() <= to - from ? '=' : '#');
+        if (bar.label.size() <= drawn.size()) drawn.replace(0, bar.label.size(), bar.label);
+        text.replace(from, drawn.size(), drawn);
     }
-    return line;
+    return text;
 }
 
 }  // namespace
 
-std::string gantt(const schedulers::Schedule& schedule, std::size_t width) {
-    if (!(schedule.makespan() > 0) || !std::isfinite(schedule.makespan())) return "nothing to draw\n";
+std::string gantt(const std::vector<GanttLine>& lines, double end, const std::string& things,
+                  std::size_t width) {
+    if (!(end > 0) || !std::isfinite(end)) return "nothing to draw\n";
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0, idle = 0;
-    for (schedulers::ProcessorIndex processor = 0; processor < schedule.processors(); ++processor) {
-        if (schedule.order(processor).empty())
+    for (const GanttLine& line : lines) {
+        if (line.bars.empty())
             ++idle;
         else if (rows.size() == lines_max)
             ++left_out;
         else
-            rows.push_back({std::to_string(processor), line_of(schedule, processor, width)});
+            rows.push_back({line.name, text_of(line, end, width)});
     }
     std::string text = columns(rows, 0);
-    if (left_out > 0) text += fmt::format("and {} more processors\n", left_out);
-    if (idle > 0) text += fmt::format("{} idle processors between them are not shown\n", idle);
+    if (left_out > 0) text += fmt::format("and {} more {}\n", left_out, things);
+    if (idle > 0) text += fmt::format("{} idle {} between them are not shown\n", idle, things);
     return text;
+}
+
+std::string gantt(const schedulers::Schedule& schedule, std::size_t width) {
+    std::vector<GanttLine> lines;
+    for (schedulers::ProcessorIndex processor = 0; processor < schedule.processors(); ++processor) {
+        GanttLine& line = lines.emplace_back(GanttLine{std::to_string(processor), {}});
+        for (const TaskIndex task : schedule.order(processor))
+            line.bars.push_back({schedule.start(task), schedule.finish(task), std::to_string(task)});
+    }
+    return gantt(lines, schedule.makespan(), "processors", width);
+}
+
+void RunGantt::begin(NodeId nodes, CoreId cores) {
+    cores_ = cores;
+    for (NodeId node = 0; node < nodes; ++node) {
+        for (CoreId core = 0; core < cores; ++core)
+            lines_.push_back({fmt::format("node {} worker {}", node, core), {}});
+    }
+    open_.resize(lines_.size());
+}
+
+void RunGantt::task_begins(const results::TracedTask& task) {
+    const std::size_t line = std::size_t{task.worker.node} * cores_ + task.worker.core;
+    if (open_[line]++ != 0) return;
+    const double begin = to_seconds(task.begin);
+    lines_[line].bars.push_back(
+        {begin, begin, task.numbered() ? std::to_string(task.note.number) : task.kernel});
+}
+
+void RunGantt::task_ends(const results::TracedTask& task, const TaskWork& /*work*/, Time time) {
+    const std::size_t line = std::size_t{task.worker.node} * cores_ + task.worker.core;
+    if (--open_[line] == 0) lines_[line].bars.back().end = to_seconds(time);
+}
+
+std::string RunGantt::picture() const {
+    return gantt(lines_, to_seconds(end_), "workers");
 }
 
 }  // namespace heddle::cli

@@ -1,16 +1,51 @@
-// A schedule drawn in text: a line for each processor, time to the right. For small schedules and a first
-// look; it loses whatever is shorter than a character.
+// A Gantt chart in text: a line for each processor or worker, time to the right. For small schedules and a
+// first look: it cannot show what is shorter than a character.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "partitioners/schedulers/schedule.hpp"
+#include "results/trace_format.hpp"
 
 namespace heddle::cli {
 
-/// `width` characters for the makespan. A task is its number, drawn out with `=`, or `#` where the number has
-/// no room; `.` is idle. Processors without a task, and those after the 32nd line, are counted instead.
+struct GanttBar {
+    double begin = 0;
+    double end = 0;
+    std::string label;
+};
+
+struct GanttLine {
+    std::string name;
+    std::vector<GanttBar> bars;  ///< by begin
+};
+
+/// `width` characters for the time from 0 to `end`. A task is its label, drawn out with `=`, or `#` if there
+/// is no room for the label; `.` is idle. Lines without a bar, and those after the 32nd line, are counted
+/// instead, as so many `things`.
+std::string gantt(const std::vector<GanttLine>& lines, double end, const std::string& things,
+                  std::size_t width = 64);
+
+/// The same of a schedule, with its tasks' numbers.
 std::string gantt(const schedulers::Schedule& schedule, std::size_t width = 64);
+
+/// Collects the tasks of a run for the picture. A task that runs inside another one is not shown.
+class RunGantt final : public results::TraceFormat {
+public:
+    void begin(NodeId nodes, CoreId cores) override;
+    void task_begins(const results::TracedTask& task) override;
+    void task_ends(const results::TracedTask& task, const TaskWork& work, Time time) override;
+    void states_end(Time time) override { end_ = time; }
+
+    std::string picture() const;
+
+private:
+    CoreId cores_ = 0;
+    Time end_{};
+    std::vector<GanttLine> lines_;
+    std::vector<std::size_t> open_;  ///< tasks on each worker's stack
+};
 
 }  // namespace heddle::cli

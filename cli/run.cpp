@@ -12,13 +12,13 @@
 #include "base/units.hpp"
 #include "cli/override_options.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/recording.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
 #include "configs/experiment.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
-#include "results/trace_recorder.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/job_step.hpp"
 #include "runtime/native/machine.hpp"
@@ -34,7 +34,7 @@ struct Options {
     std::string file;
     OverrideOptions overrides;
     std::string out;
-    std::string trace;
+    RecordingOptions recording;
     bool no_tables = false;
     bool json = false;
     bool resolve = false;
@@ -44,7 +44,7 @@ struct Options {
 
 /// One run, from its world's beginning to its judged answer. Nothing where another process has the answer.
 std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when,
-                               unsigned sim_threads, Recorder* recorder) {
+                               unsigned sim_threads, RunRecording& recording) {
     const auto workload = experiment.make_workload();
     if (experiment.backend != configs::Backend::sim) {
         sim_threads = 0;
@@ -57,16 +57,18 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     const double began = native::wall_seconds();
     Record record{experiment, world->topology(), workload->forecast(), {}, {}, versions(), {}, {}};
     record.timing.placement_seconds = began - placing;
+    recording.name_tasks(*workload);
     {
         runtime::Execution execution(
             *world, experiment.schedule, [&workload](NodeId node) { return workload->program(node); },
-            recorder);
+            recording.recorder());
         const ProgressLine line(execution, fmt::format("{}, seed {}", experiment.name, experiment.seed),
                                 when);
         record.result = execution.run();
     }
     record.timing.wall_seconds = native::wall_seconds() - began;
     record.warnings = warnings_of(*world);
+    recording.note_clock_error(clock_error_seconds(*world));
     world.reset();  // a helper process of the world's is counted once it has ended
     if (!record.result.complete) return std::nullopt;
     record.verdict = workload->check(record.result);
@@ -167,18 +169,6 @@ std::string table_of(const std::vector<Record>& records) {
     return columns(rows, 2) + "\n" + table_of(records[median]);
 }
 
-/// A trace is of one run, in one process.
-void check_trace(const configs::Experiment& experiment) {
-    if (experiment.repeat != 1) {
-        throw Error(fmt::format("--trace records one run, and there are {}", experiment.repeat),
-                    "add --repeat 1, and --seed for the run that you mean", experiment.where("repeat"));
-    }
-    if (experiment.backend == configs::Backend::native && experiment.platform.nodes > 1) {
-        throw Error("--trace records native runs of one node only", "add --backend sim, or leave --trace out",
-                    experiment.where("platform.nodes"));
-    }
-}
-
 int run(const Options& options) {
     Part part = part_of_this_process();
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
@@ -196,7 +186,7 @@ int run(const Options& options) {
             }
         }
         if (!options.resolve) settle(experiment, part);
-        if (!options.trace.empty()) check_trace(experiment);
+        check_recording(options.recording, experiment);
     } catch (const Error&) {
         if ((part.speaks() && native::job_step().value_or(native::JobStep{}).rank == 0) || part.by_mpi) throw;
         return mistake;  // which node 0 speaks of
@@ -214,26 +204,28 @@ int run(const Options& options) {
                       options.no_tables ? results::Store::Tables::leave : results::Store::Tables::write);
     }
 
-    std::optional<results::TraceRecorder> trace;
-    if (!options.trace.empty()) trace.emplace(options.trace);
+    RunRecording recording(options.recording, part);
 
     const auto when = !part.speaks()     ? ProgressLine::When::never
                       : options.progress ? ProgressLine::When::always
                                          : ProgressLine::When::on_terminal;
     std::vector<Record> records;
     for (std::uint32_t i = 0; i < experiment.repeat; ++i) {
-        auto record = run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads,
-                               trace ? &*trace : nullptr);
+        auto record =
+            run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads, recording);
         if (!record) continue;
         if (store) store->write(*record);
         records.push_back(std::move(*record));
     }
     if (records.empty()) return success;  // another process speaks
-    if (trace) trace->commit();
+    recording.commit();
+    for (const std::string& remark : recording.remarks(options.recording, records[0].result.total.tasks))
+        std::cerr << fmt::format("heddle: {}\n", remark);
 
     std::cout << (options.json          ? results::summary_json(records)
                   : records.size() == 1 ? table_of(records[0])
                                         : table_of(records));
+    if (options.recording.gantt) std::cout << "\n" << recording.picture();
     std::cout.flush();
     const auto wrong =
         std::find_if(records.begin(), records.end(), [](const Record& record) { return !record.ok(); });
@@ -250,14 +242,10 @@ void add_run(CLI::App& app, Action& action) {
     CLI::App* verb = app.add_subcommand("run", "run an experiment and check its answer");
     verb->add_option("FILE", options->file, "the experiment, a YAML file")->required();
     add_override_options(*verb, options->overrides);
-    verb->add_flag("--json", options->json, "print one JSON object and nothing else");
+    CLI::Option* json = verb->add_flag("--json", options->json, "print one JSON object and nothing else");
     verb->add_option("--out", options->out, "directory for results: a subdirectory for each cell, runs.csv")
         ->type_name("DIR");
-    verb->add_option(
-            "--trace", options->trace,
-            "record what every worker does and every message: *.pftrace for Perfetto, *.paje or *.trace for "
-            "Paje viewers, with .gz at the end compressed")
-        ->type_name("FILE");
+    add_recording_options(*verb, options->recording)->excludes(json);
     verb->add_flag("--no-tables", options->no_tables,
                    "with --out: write the cells alone, and leave runs.csv to whoever started this run");
     verb->add_flag("--resolve", options->resolve,

@@ -250,6 +250,11 @@ bool has_simulation() {
 #endif
 }
 
+double clock_error_seconds(const runtime::Backend& world) {
+    const auto* native = dynamic_cast<const native::NativeBackend*>(&world);
+    return native ? to_seconds(native->clock_error()) : 0;
+}
+
 results::Versions versions() {
     results::Versions versions;
     versions.heddle = HEDDLE_VERSION;

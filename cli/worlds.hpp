@@ -51,6 +51,10 @@ unsigned sim_threads_worth(NodeId nodes);
 /// What a reader of the result must know of a world that has run, such as load on which it is not accurate.
 std::vector<std::string> warnings_of(const runtime::Backend& world);
 
+/// How far the times of nodes on other machines may be off in a record of a run that has ended; 0 on one
+/// machine.
+double clock_error_seconds(const runtime::Backend& world);
+
 /// The world as placement sees it. A message also costs what the platform charges for one.
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world);
 

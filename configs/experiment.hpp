@@ -57,11 +57,11 @@ struct Experiment {
     std::optional<Published> published;
 
     std::string file;                        ///< the YAML file, for errors
-    std::map<std::string, Location> stated;  ///< dotted keys that somebody stated, and where
+    std::map<std::string, Location> stated;  ///< dotted keys that were stated, and where
 
     bool is_stated(const std::string& key) const { return stated.contains(key); }
 
-    /// Where a key was stated; the file as a whole where nobody did.
+    /// Where a key was stated; the file as a whole if it was not.
     Location where(const std::string& key) const;
 
     /// The workload, for one run. Throws Error for settings that do not go together.
@@ -71,7 +71,7 @@ struct Experiment {
     Experiment with_seed(std::uint64_t other) const;
 };
 
-/// A value that takes the place of the file's. `origin` stands in errors where the file's name would.
+/// A value that takes the place of the file's. Errors name `origin` in place of the file.
 struct Override {
     std::string key;                             ///< dotted: platform.nodes
     std::string value;                           ///< as in YAML

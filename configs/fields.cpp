@@ -130,11 +130,11 @@ struct Overhead {
 
 constexpr Overhead overheads[] = {
     {"fork", &Overheads::fork, "create a task and push it"},
-    {"join", &Overheads::join, "pop a task that nobody stole"},
-    {"steal_attempt", &Overheads::steal_attempt, "look at another worker of the node, in vain"},
+    {"join", &Overheads::join, "pop a task that was not stolen"},
+    {"steal_attempt", &Overheads::steal_attempt, "look at another worker of the node that has no task"},
     {"steal", &Overheads::steal, "take a task from another worker of the node"},
     {"steal_far", &Overheads::steal_far,
-     "what looking at a worker of another socket costs more, in vain or not"},
+     "what looking at a worker of another socket costs more, with a task there or not"},
     {"sync", &Overheads::sync, "signal a sync slot"},
     {"token", &Overheads::token, "take a token from the node's token queue, or put one there"},
     {"message_enqueue", &Overheads::message_enqueue,
@@ -285,7 +285,8 @@ void add_schedule(std::vector<Field>& all) {
     static const std::vector<std::string> balancers{"none", "sender", "neighbours"};
     all.push_back(choice(
         "schedule.balancing.policy", balancers,
-        "detached tasks (EARTH's tokens) that move unasked; sender: who has many gives some to any node; "
+        "detached tasks (EARTH's tokens) that move unasked; sender: a worker with many gives some to any "
+        "node; "
         "neighbours: to the nodes beside it that have less",
         [](const Experiment& e) { return balancers[static_cast<std::size_t>(e.schedule.balancing.policy)]; },
         [](Experiment& e, const std::string&, std::size_t index) {

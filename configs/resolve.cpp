@@ -84,7 +84,7 @@ Json resolved(const Experiment& experiment) {
         if (field.key != "name") continue;
         Json workload = {{"name", experiment.kind->name}};
         for (const Setting& setting : experiment.kind->settings) {
-            // A setting without a value of its own follows from others where nobody states it.
+            // A setting without a value of its own follows from others if it is not stated.
             if (setting.initial.empty() && !experiment.settings.stated(setting.name)) continue;
             workload[setting.name] = shown(experiment.settings, setting);
         }
@@ -167,7 +167,7 @@ std::string cell_name(const Experiment& experiment) {
     Json root = resolved(experiment);
     root.erase("name");
     root.erase("repeat");
-    // FNV-1a (Fowler, Noll, Vo), 64 bits, stirred once more: cells are told apart by it, nobody is kept out.
+    // FNV-1a (Fowler, Noll, Vo), 64 bits, stirred once more: it distinguishes cells, and protects nothing.
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : root.dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     return fmt::format("{:016x}", Random(hash)());

@@ -183,7 +183,7 @@ std::string schema_json() {
     properties["published"] = {
         {"type", "object"},
         {"description",
-         "speedups that somebody has published for cells of `compare`, over a run with the keys of "
+         "published speedups for cells of `compare`, over a run with the keys of "
          "`baseline`"},
         {"required", Json::array({"baseline"})},
         {"additionalProperties", false},

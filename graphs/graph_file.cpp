@@ -109,8 +109,9 @@ Format detect_format(const std::string& path) {
 GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
     const Format format = options.format ? *options.format : detect_format(path);
     if (is_undirected(format)) {
-        throw Error("this graph is undirected: it says who exchanges data, not who waits for whom",
-                    "it can be partitioned, not scheduled", {path, 0});
+        throw Error(
+            "this graph is undirected: it says which tasks exchange data, not which task waits for which",
+            "it can be partitioned, not scheduled", {path, 0});
     }
     const SourceText source = SourceText::read(path);
     switch (format) {

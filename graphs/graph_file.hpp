@@ -1,5 +1,5 @@
 // Task graphs from files: every format behind one function. What a file says becomes a TaskGraph, and what a
-// TaskGraph has no place for stands beside it. Places and runs nothing.
+// TaskGraph has no place for is kept beside it. Places and runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct GraphFile {
     /// all processors are equal. The graph's own flops are then the mean of the row.
     std::vector<std::vector<double>> costs = {};
 
-    /// What kind of work each task does: kernel_of[task] is an index into `kernels`. Both empty where nobody
-    /// says.
+    /// What kind of work each task does: kernel_of[task] is an index into `kernels`. Both empty if the file
+    /// names no kernels.
     std::vector<std::string> kernels = {};
     std::vector<std::uint16_t> kernel_of = {};
 

@@ -1,5 +1,5 @@
-// Reads the tables of a heterogeneous instance: who sends how much to whom, and next to it who takes how long
-// where, and how fast the links are.
+// Reads the tables of a heterogeneous instance: how much each task sends to which, and next to it how long
+// each takes where, and how fast the links are.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -64,7 +64,7 @@ double bandwidth_in(const SourceText& source) {
 GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options) {
     constexpr std::string_view ending = "_task_connectivity.csv";
     if (!source.path.ends_with(ending)) {
-        source.refuse(0, "this table does not say who sends to whom",
+        source.refuse(0, "this table does not say which task sends to which",
                       fmt::format("name the file that ends in {}", ending));
     }
     const std::string stem = source.path.substr(0, source.path.size() - ending.size());

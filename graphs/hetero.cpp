@@ -1,5 +1,5 @@
-// Reads heterogeneous instances with the sections #tasks and #edges. Ignores #critical, which nobody
-// computes.
+// Reads heterogeneous instances with the sections #tasks and #edges. Ignores #critical: no scheduler
+// here needs it.
 #include <fmt/format.h>
 
 #include <numeric>

@@ -96,7 +96,7 @@ DataGraph read_metis(const SourceText& source) {
         source.refuse(header_line,
                       fmt::format("{} edges are announced, but the lines hold {} ends of edges", edges,
                                   neighbours.size()),
-                      fmt::format("each edge stands in two lines, which makes {}", 2 * edges));
+                      fmt::format("each edge is in two lines, which makes {}", 2 * edges));
     }
     DataGraph graph(std::move(begin), std::move(neighbours), std::move(edge_weights), std::move(work),
                     constraints);
@@ -104,7 +104,7 @@ DataGraph read_metis(const SourceText& source) {
         source.refuse(line_of_row[wrong.from],
                       fmt::format("datum {} has neighbour {}, but the line of {} does not say the same",
                                   wrong.from + 1, wrong.to + 1, wrong.to + 1),
-                      "each edge stands in the lines of both its ends, with the same weight");
+                      "each edge is in the lines of both its ends, with the same weight");
     }
     return graph;
 }

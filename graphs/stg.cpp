@@ -7,7 +7,7 @@ namespace heddle::graphs {
 
 namespace {
 
-/// True where the last task is a dummy: without work, and the only one that nobody waits for.
+/// True where the last task is a dummy: without work, and the only task without successors.
 bool ends_with_dummy(const TaskGraph& graph) {
     if (graph.tasks() == 0 || graph.flops(graph.tasks() - 1) != 0) return false;
     for (TaskIndex task = 0; task + 1 < graph.tasks(); ++task) {

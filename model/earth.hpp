@@ -89,7 +89,7 @@ public:
     void terminate() const { thread_->terminate(); }
 
     // --- references
-    /// TO_GLOBAL: a variable of this node, for everybody.
+    /// TO_GLOBAL: a variable of this node, for every node.
     template <class T>
     Global<T> to_global(T& variable) const {
         return {node_id(), &variable};

@@ -10,7 +10,7 @@
 //     };
 //
 // A fork may run anywhere; a call runs here; a join takes the latest fork that was not joined yet. Every fork
-// is joined, in that order, before its function returns. Where nobody steals, a join is a direct call.
+// is joined, in that order, before its function returns. If no worker steals, a join is a direct call.
 //
 // A function may declare what each of its calls takes: `static constexpr std::uint64_t work_units = 1`, in
 // the unit that Program::unit prices. That is a Strand::work(1) at its beginning, but where the gates are
@@ -28,6 +28,7 @@
 
 #include "model/task_function.hpp"
 #include "runtime/program.hpp"
+#include "runtime/task_record.hpp"
 #include "runtime/worker.hpp"
 
 namespace heddle::model {
@@ -38,8 +39,8 @@ public:
     explicit Strand(runtime::Worker& worker) : Strand(worker, worker.base()) {}
     Strand(runtime::Worker& worker, runtime::Slot* head) : worker_(&worker), head_(head) {}
 
-    /// Makes a task F::run(strand, arguments...), which another worker may take. For an argument that is dear
-    /// to copy, give a function that returns it: it is made in its place.
+    /// Makes a task F::run(strand, arguments...), which another worker may take. For an argument that costs
+    /// much to copy, give a function that returns it: it is made in its place.
     template <class F, class... Given>
     void fork(Given&&... arguments) {
         using Task = TaskFunction<F>;
@@ -75,7 +76,7 @@ public:
     }
 
     /// Joins the latest `count` forks, which must have been of F, the latest first, and calls `use(result)`
-    /// for each. Few are joined without a loop, whose end a processor would often guess wrong.
+    /// for each. Few are joined without a loop, because a processor would often guess its end wrong.
     template <class F, class Use>
     void join_all(std::int32_t count, const Use& use) {
         for (; count > 8; --count) join_one<F>(use);
@@ -166,7 +167,7 @@ void TaskFunction<F>::run(runtime::Worker& worker, runtime::Slot* head, std::byt
     }
 }
 
-/// A program whose work begins in one function, on the first worker of node 0.
+/// A program with its beginning in one function, on the first worker of node 0.
 class ForkJoinProgram : public runtime::Program {
 public:
     /// The root of the spawn tree.
@@ -175,6 +176,7 @@ public:
     void begin(runtime::Worker& worker) override {
         if (worker.id != WorkerId{0, 0}) return;
         worker.count_task();
+        const runtime::TaskRecord record(worker, TaskNote::root);
         root(Strand(worker));
     }
 };

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "runtime/node.hpp"
+#include "runtime/task_record.hpp"
 #include "runtime/wire.hpp"
 #include "runtime/worker.hpp"
 
@@ -87,7 +88,7 @@ bool unpack(Node& node, std::byte* bytes, Reader& reader) {
 
 const runtime::Cargo cargo{pack, unpack};
 
-/// Only the task's number travels; `stolen` is made anew.
+/// Only the task's number travels; the thief makes `stolen`.
 const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(TaskIndex), 0, true, &cargo);
 
 const Handler datum_handler("placed_graph.datum", Handler::Kind::work,
@@ -132,6 +133,10 @@ PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
 
 PlacedGraphProgram::~PlacedGraphProgram() = default;
 
+bool PlacedGraphProgram::records(const runtime::TaskType& type) const {
+    return &type == &task_type;
+}
+
 void PlacedGraphProgram::begin(Worker& worker) {
     const bool strict = plan_.order() == PlacedGraph::Order::strict;
     for (const TaskIndex task : plan_.tasks_of(worker.id)) {
@@ -171,7 +176,11 @@ void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex 
 }
 
 void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
-    const Datum datum = run(Strand(worker, head), task, inputs);
+    Datum datum;
+    {
+        const runtime::TaskRecord record(worker, task_type.id(), task);
+        datum = run(Strand(worker, head), task, inputs);
+    }
     inputs.clear();
     hand_over({worker.node(), worker, worker.outbox()}, task, datum);
 }
@@ -222,6 +231,8 @@ void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
 }
 
 void PlacedGraphProgram::put(const Caller& caller, CoreId core, TaskIndex task) {
+    if (Recorder* const recorder = caller.context.recorder) [[unlikely]]
+        recorder->task_ready(node_, task, caller.context.backend->now(caller.context));
     const runtime::RankedTask ready{plan_.rank(task), &task_type, task};
     Unready& unready = unready_[core];
     if (caller.context.id.core != core) {

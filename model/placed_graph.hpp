@@ -1,7 +1,7 @@
 // A task graph whose tasks were placed before the run, and how the nodes run it: each worker its own tasks in
 // the order of the schedule, each datum sent once to every node that needs it, while the senders and
-// receivers go on computing. What a task does is for a subclass of PlacedGraphProgram to say; who placed it,
-// for partitioners/.
+// receivers go on computing. A subclass of PlacedGraphProgram says what a task does. A program of
+// partitioners/ has placed it.
 //
 // After Gautier, Besseron, Pigeon: "KAAPI: a thread scheduling runtime system for data flow computations on
 // cluster of multi-processors", section 3.5 (partitioned threads with send and receive tasks) and 3.3 (a
@@ -22,7 +22,8 @@
 
 namespace heddle::model {
 
-/// A graph with its placement, and who sends what to whom. Immutable; all nodes of a process share it.
+/// A graph with its placement, and which worker sends which data to which node. Immutable; all nodes of a
+/// process share it.
 class PlacedGraph {
 public:
     /// How a worker goes through its tasks.
@@ -137,6 +138,7 @@ public:
 
     void begin(runtime::Worker& worker) override;
     bool expects_data(CoreId core) const override { return unready_[core].any(); }
+    bool records(const runtime::TaskType& type) const override;
 
     const PlacedGraph& plan() const { return plan_; }
 
@@ -152,7 +154,7 @@ public:
     void execute(runtime::Worker& worker, runtime::Slot* head, TaskIndex task);
 
 protected:
-    /// Does the work of a task. Returns what its successors get, which may be null where nobody looks at it.
+    /// Does the work of a task. Returns what its successors get, which may be null if no task reads it.
     virtual Datum run(Strand strand, TaskIndex task, const Inputs& inputs) = 0;
 
 private:
@@ -161,7 +163,7 @@ private:
         std::atomic<std::uint32_t> readers{0};  ///< tasks of this node that have not taken it yet
     };
 
-    /// Who does something: a worker, or the receiver.
+    /// The acting context: a worker, or the receiver.
     struct Caller {
         runtime::Node& node;
         runtime::Context& context;

@@ -30,7 +30,7 @@ Json json_of(const fs::path& path) {
     return Json::parse(text_of(path), nullptr, false);
 }
 
-/// A bound that the result states, for those who know one; otherwise: the work that was done, divided among
+/// The bound that the result states, if it states one; otherwise: the work that was done, divided among
 /// all workers. Nothing where the world did not count it.
 std::optional<double> lower_bound(const Json& result) {
     const auto stated = result.find("lower_bound_seconds");
@@ -66,7 +66,7 @@ std::set<std::string> results_in(const std::string& directory) {
     return names;
 }
 
-/// Removes the temporary files in `folder`. Nobody may be writing there.
+/// Removes the temporary files in `folder`. The caller must make sure that no process writes there.
 void sweep(const fs::path& folder) {
     std::vector<fs::path> left;
     std::error_code problem;

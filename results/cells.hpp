@@ -49,8 +49,8 @@ void forget_cell(const std::string& directory, const std::string& cell);
 /// Removes what a writer that was killed left behind in a cell that is finished.
 void sweep_cell(const std::string& directory, const std::string& cell);
 
-/// Writes runs.csv and timings.csv anew from the results in the directory: first `cells` in their order, then
-/// those of all other results by name. So the tables depend on what was run, not on when. Throws Error.
+/// Writes runs.csv and timings.csv again from the results in the directory: first `cells` in their order,
+/// then those of all other results by name. So the tables depend on what was run, not on when. Throws Error.
 void write_tables(const std::string& directory, const std::vector<std::string>& cells);
 
 }  // namespace heddle::results

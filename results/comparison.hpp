@@ -23,7 +23,7 @@ struct Contender {
     std::vector<Outcome> runs;
 };
 
-/// How a contender stands against the best of its group.
+/// How a contender compares with the best of its group.
 enum class Standing : std::uint8_t {
     best,
     worse,      ///< significantly

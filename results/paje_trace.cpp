@@ -23,6 +23,8 @@ enum Kind : int {
     pop_state,
     start_link,
     end_link,
+    push_task,
+    pop_task,
 };
 
 using Fields = std::initializer_list<std::pair<const char*, const char*>>;
@@ -49,11 +51,23 @@ std::string definitions() {
            defined(pop_state, "PajePopState", {time, type, container}) +
            defined(start_link, "PajeStartLink",
                    {time, type, container, value, {"StartContainer", "string"}, key}) +
-           defined(end_link, "PajeEndLink", {time, type, container, value, {"EndContainer", "string"}, key});
+           defined(end_link, "PajeEndLink", {time, type, container, value, {"EndContainer", "string"}, key}) +
+           defined(push_task, "PajePushState",
+                   {time,
+                    type,
+                    container,
+                    value,
+                    {"Task", "string"},
+                    {"TaskName", "string"},
+                    {"Placed", "string"},
+                    {"StolenFrom", "string"},
+                    {"Ready", "string"}}) +
+           defined(pop_task, "PajePopState",
+                   {time, type, container, {"Flops", "double"}, {"MemoryBytes", "double"}});
 }
 
-// Types: C the whole cluster, N a node, W a worker, M a module; A what a worker does, B what a module does, L
-// a message.
+// Types: C the whole cluster, N a node, W a worker, M a module; A what a worker does, T its tasks, B what a
+// module does, L a message.
 constexpr const char* cluster = "cluster";
 
 std::string types() {
@@ -64,7 +78,7 @@ std::string types() {
     static_assert(colors.size() == all_activities.size());
     std::string text = fmt::format(
         "{0} C 0 Cluster\n{0} N C Node\n{0} W N Worker\n{0} M N Module\n{1} A W Activity\n{1} B M Message\n"
-        "{2} L C M M Message\n",
+        "{1} T W Task\n{2} L C M M Message\n",
         static_cast<int>(define_container_type), static_cast<int>(define_state_type),
         static_cast<int>(define_link_type));
     for (const Activity activity : all_activities) {
@@ -105,6 +119,17 @@ std::string link(Kind kind, Time time, const MessageNote& message, const std::st
 }
 std::string pushed(Time time, const std::string& module) {
     return fmt::format("{} {} B {} message\n", static_cast<int>(push_state), shown(time), module);
+}
+constexpr std::array kernel_colors = {"0.12 0.47 0.71", "0.89 0.10 0.11", "0.20 0.63 0.17", "1.00 0.50 0.00",
+                                      "0.42 0.24 0.60", "0.69 0.35 0.16", "0.98 0.60 0.60", "0.65 0.81 0.89"};
+
+/// A text in quotes, on one line and without quotes inside: the format has no escapes.
+std::string quoted(std::string text) {
+    for (char& c : text) {
+        if (c == '"') c = '\'';
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    }
+    return '"' + text + '"';
 }
 std::string popped(Time time, const std::string& module) {
     return fmt::format("{} {} B {}\n", static_cast<int>(pop_state), shown(time), module);
@@ -148,6 +173,28 @@ void PajeTrace::receive_begins(const MessageNote& message, Time time) {
 
 void PajeTrace::receive_ends(const MessageNote& message, Time time) {
     sink_.write(popped(time, receiver(message.to)) + link(end_link, time, message, receiver(message.to)));
+}
+
+// A kernel gets its colour with its first task.
+void PajeTrace::task_begins(const TracedTask& task) {
+    const auto [entry, is_new] = kernels_.try_emplace(task.kernel, fmt::format("k{}", kernels_.size()));
+    std::string text;
+    if (is_new) {
+        text = fmt::format("{} {} T {} \"{}\"\n", static_cast<int>(define_entity_value), entry->second,
+                           quoted(task.kernel), kernel_colors[(kernels_.size() - 1) % kernel_colors.size()]);
+    }
+    text += fmt::format("{} {} T {} {} {} {} {} {} {}\n", static_cast<int>(push_task), shown(task.begin),
+                        container(task.worker), entry->second,
+                        quoted(task.numbered() ? std::to_string(task.note.number) : ""), quoted(task.name),
+                        quoted(task.placed ? show_worker(*task.placed) : ""),
+                        quoted(task.stolen() ? show_worker(task.note.victim) : ""),
+                        quoted(task.note.ready == never ? "" : shown(task.note.ready)));
+    sink_.write(text);
+}
+
+void PajeTrace::task_ends(const TracedTask& task, const TaskWork& work, Time time) {
+    sink_.write(fmt::format("{} {} T {} {} {}\n", static_cast<int>(pop_task), shown(time),
+                            container(task.worker), work.flops, work.bytes));
 }
 
 void PajeTrace::states_end(Time time) {

@@ -1,9 +1,10 @@
 // A trace in the Paje format (Schnorr: "Paje trace file format", version 1.2.5), which ViTE, pj_dump and
-// others read: a container for each node, worker and module, states, and a link for each message. Times are
-// exact to the picosecond.
+// other viewers read: a container for each node, worker and module, states, tasks as a second kind of state,
+// and a link for each message. Times are exact to the picosecond.
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
 #include "results/trace_format.hpp"
 
@@ -19,6 +20,8 @@ public:
     void send_ends(const MessageNote& message, Time time) override;
     void receive_begins(const MessageNote& message, Time time) override;
     void receive_ends(const MessageNote& message, Time time) override;
+    void task_begins(const TracedTask& task) override;
+    void task_ends(const TracedTask& task, const TaskWork& work, Time time) override;
     void states_end(Time time) override;
     void end(Time time) override;
 
@@ -26,6 +29,7 @@ private:
     TraceSink& sink_;
     NodeId nodes_ = 0;
     CoreId cores_ = 0;
+    std::unordered_map<std::string, std::string> kernels_;  ///< aliases
 };
 
 }  // namespace heddle::results

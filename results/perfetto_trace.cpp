@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 namespace heddle::results {
@@ -23,7 +24,7 @@ constexpr std::uint32_t type = 9, name_iid = 10, track_uuid = 11, flow_ids = 47,
 constexpr std::uint64_t slice_begin = 1, slice_end = 2;
 }  // namespace event
 namespace annotation {
-constexpr std::uint32_t name_iid = 1, uint_value = 3;
+constexpr std::uint32_t name_iid = 1, uint_value = 3, double_value = 5, string_value = 6;
 }
 namespace interned {
 constexpr std::uint32_t event_names = 2, debug_annotation_names = 3, iid = 1, name = 2;
@@ -41,7 +42,16 @@ constexpr std::uint64_t name_of(Activity activity) {
     return static_cast<std::uint64_t>(activity) + 1;
 }
 constexpr std::uint64_t message_name = all_activities.size() + 1;
-constexpr std::uint64_t bytes_name = 1, peer_name = 2;  // of annotations
+// Names of annotations.
+constexpr std::uint64_t bytes_name = 1, peer_name = 2, task_name = 3, label_name = 4, placed_name = 5,
+                        stolen_name = 6, ready_name = 7, flops_name = 8, memory_name = 9;
+constexpr std::array annotation_names = {
+    std::pair(bytes_name, "bytes"),         std::pair(peer_name, "other node"),
+    std::pair(task_name, "task"),           std::pair(label_name, "name"),
+    std::pair(placed_name, "placed on"),    std::pair(stolen_name, "stolen from"),
+    std::pair(ready_name, "ready seconds"), std::pair(flops_name, "flops"),
+    std::pair(memory_name, "memory bytes"),
+};
 
 std::uint64_t nanoseconds(Time time) {
     return static_cast<std::uint64_t>(time.count() / 1000);
@@ -59,6 +69,14 @@ ProtobufMessage annotated(std::uint64_t name, std::uint64_t value) {
     return ProtobufMessage().number(annotation::name_iid, name).number(annotation::uint_value, value);
 }
 
+ProtobufMessage annotated(std::uint64_t name, double value) {
+    return ProtobufMessage().number(annotation::name_iid, name).real(annotation::double_value, value);
+}
+
+ProtobufMessage annotated(std::uint64_t name, const std::string& value) {
+    return ProtobufMessage().number(annotation::name_iid, name).text(annotation::string_value, value);
+}
+
 }  // namespace
 
 void PerfettoTrace::begin(NodeId nodes, CoreId cores) {
@@ -68,8 +86,8 @@ void PerfettoTrace::begin(NodeId nodes, CoreId cores) {
     for (const Activity activity : all_activities)
         names.message(interned::event_names, named(name_of(activity), name(activity)));
     names.message(interned::event_names, named(message_name, "message"));
-    names.message(interned::debug_annotation_names, named(bytes_name, "bytes"));
-    names.message(interned::debug_annotation_names, named(peer_name, "other node"));
+    for (const auto& [number, text] : annotation_names)
+        names.message(interned::debug_annotation_names, named(number, text));
     ProtobufMessage first;
     first.number(packet::sequence_flags, packet::state_cleared).message(packet::interned_data, names);
     write_packet(first);
@@ -93,6 +111,10 @@ void PerfettoTrace::describe(NodeId node) {
             .number(track::thread_tid, tid)
             .text(track::thread_name, fmt::format("worker {}", core));
         write(ProtobufMessage().number(track::uuid, tid).message(track::thread, thread));
+        write(ProtobufMessage()
+                  .number(track::uuid, number_of_tasks({node, core}))
+                  .number(track::parent_uuid, tid)
+                  .text(track::name, fmt::format("worker {} tasks", core)));
     }
     for (const auto& [module, text] :
          {std::pair(Module::sender, "sender"), std::pair(Module::receiver, "receiver")}) {
@@ -135,10 +157,45 @@ void PerfettoTrace::receive_ends(const MessageNote& message, Time time) {
     end_slice(number_of(message.to, Module::receiver), time);
 }
 
+void PerfettoTrace::task_begins(const TracedTask& task) {
+    const std::uint64_t kernel = kernel_name(task.kernel);
+    begin_slice(number_of_tasks(task.worker), kernel);
+    const auto annotate = [this](std::uint64_t name, const auto& value) {
+        event_.message(event::debug_annotations, annotated(name, value));
+    };
+    if (task.numbered()) annotate(task_name, task.note.number);
+    if (!task.name.empty()) annotate(label_name, task.name);
+    if (task.placed) annotate(placed_name, show_worker(*task.placed));
+    if (task.stolen()) annotate(stolen_name, show_worker(task.note.victim));
+    if (task.note.ready != never) annotate(ready_name, to_seconds(task.note.ready));
+    write_event(task.begin);
+}
+
+void PerfettoTrace::task_ends(const TracedTask& task, const TaskWork& work, Time time) {
+    event_.clear();
+    event_.number(event::type, event::slice_end).number(event::track_uuid, number_of_tasks(task.worker));
+    if (work.flops != 0) event_.message(event::debug_annotations, annotated(flops_name, work.flops));
+    if (work.bytes != 0) event_.message(event::debug_annotations, annotated(memory_name, work.bytes));
+    write_event(time);
+}
+
+/// A kernel's name is written with its first task.
+std::uint64_t PerfettoTrace::kernel_name(const std::string& kernel) {
+    const auto [entry, is_new] = kernels_.try_emplace(kernel, message_name + 1 + kernels_.size());
+    if (is_new) {
+        ProtobufMessage names;
+        names.message(interned::event_names, named(entry->second, kernel));
+        ProtobufMessage whole;
+        whole.number(packet::sequence_flags, packet::needs_state).message(packet::interned_data, names);
+        write_packet(whole);
+    }
+    return entry->second;
+}
+
 void PerfettoTrace::begin_message(std::uint64_t track, const MessageNote& message, NodeId peer) {
     begin_slice(track, message_name);
     event_.message(event::debug_annotations, annotated(bytes_name, message.bytes));
-    event_.message(event::debug_annotations, annotated(peer_name, peer));
+    event_.message(event::debug_annotations, annotated(peer_name, std::uint64_t{peer}));
 }
 
 void PerfettoTrace::begin_slice(std::uint64_t track, std::uint64_t name) {

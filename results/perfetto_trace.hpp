@@ -1,7 +1,10 @@
-// A trace in Perfetto's format: a process for each node, a thread for each worker, tracks for sender and
-// receiver modules, slices for states and messages, and a flow from each sending to its delivery. Times are
-// rounded down to nanoseconds, which is all that the format has.
+// A trace in Perfetto's format: a process for each node, a thread for each worker, tracks for its tasks and
+// for the sender and receiver modules, slices for states, tasks and messages, and a flow from each sending to
+// its delivery. Times are rounded down to nanoseconds, because the format has no finer unit.
 #pragma once
+
+#include <string>
+#include <unordered_map>
 
 #include "results/protobuf_message.hpp"
 #include "results/trace_format.hpp"
@@ -18,30 +21,36 @@ public:
     void send_ends(const MessageNote& message, Time time) override;
     void receive_begins(const MessageNote& message, Time time) override;
     void receive_ends(const MessageNote& message, Time time) override;
+    void task_begins(const TracedTask& task) override;
+    void task_ends(const TracedTask& task, const TaskWork& work, Time time) override;
     void states_end(Time time) override;
-    void end(Time /*time*/) override {}
 
 private:
     enum class Module : std::uint8_t { sender = 1, receiver = 2 };
 
-    // Every node has as many numbers as it has workers and modules, and one more, its own. None is zero.
-    std::uint64_t number_of(NodeId node) const { return std::uint64_t{node} * (cores_ + 3ULL) + 1; }
+    // Every node has two numbers for each worker, one for each module, and its own. None is zero.
+    std::uint64_t number_of(NodeId node) const { return std::uint64_t{node} * (2ULL * cores_ + 3) + 1; }
     std::uint64_t number_of(WorkerId worker) const { return number_of(worker.node) + 1 + worker.core; }
     std::uint64_t number_of(NodeId node, Module module) const {
         return number_of(node) + cores_ + static_cast<std::uint64_t>(module);
+    }
+    std::uint64_t number_of_tasks(WorkerId worker) const {
+        return number_of(worker.node) + cores_ + 3ULL + worker.core;
     }
 
     void describe(NodeId node);
     void begin_slice(std::uint64_t track, std::uint64_t name);
     void begin_message(std::uint64_t track, const MessageNote& message, NodeId peer);
     void end_slice(std::uint64_t track, Time time);
+    std::uint64_t kernel_name(const std::string& kernel);
     void write_event(Time time);
     void write_packet(ProtobufMessage& packet);
 
     TraceSink& sink_;
     NodeId nodes_ = 0;
     CoreId cores_ = 0;
-    ProtobufMessage event_, packet_, framed_;  // kept for their memory
+    std::unordered_map<std::string, std::uint64_t> kernels_;  ///< interned names
+    ProtobufMessage event_, packet_, framed_;                 // kept for their memory
 };
 
 }  // namespace heddle::results

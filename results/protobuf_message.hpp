@@ -2,6 +2,7 @@
 // a kind and a value. Only what results/perfetto_trace.cpp needs; reads nothing.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ public:
         key(field, 1);
         for (int byte = 0; byte < 8; ++byte) bytes_.push_back(static_cast<char>(value >> (8 * byte) & 0xff));
         return *this;
+    }
+    ProtobufMessage& real(std::uint32_t field, double value) {
+        return fixed64(field, std::bit_cast<std::uint64_t>(value));
     }
     ProtobufMessage& text(std::uint32_t field, std::string_view value) {
         key(field, 2);

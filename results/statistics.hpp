@@ -1,4 +1,4 @@
-// The statistics of a comparison: few runs of each configuration, from distributions that nobody knows. Knows
+// The statistics of a comparison: few runs of each configuration, from unknown distributions. Knows
 // nothing of configurations.
 #pragma once
 

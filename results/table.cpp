@@ -46,21 +46,22 @@ std::vector<Line> lines_of(const std::string& text) {
 void write(const Line& line, std::string& out) {
     for (std::size_t i = 0; i < line.size(); ++i) {
         if (i > 0) out += ',';
-        if (line[i].find_first_of(",\"\n\r") == std::string::npos) {
-            out += line[i];
-            continue;
-        }
-        out += '"';
-        for (const char c : line[i]) {
-            if (c == '"') out += '"';
-            out += c;
-        }
-        out += '"';
+        out += csv_cell(line[i]);
     }
     out += '\n';
 }
 
 }  // namespace
+
+std::string csv_cell(const std::string& value) {
+    if (value.find_first_of(",\"\n\r") == std::string::npos) return value;
+    std::string cell = "\"";
+    for (const char c : value) {
+        if (c == '"') cell += '"';
+        cell += c;
+    }
+    return cell + '"';
+}
 
 Table Table::parse(const std::string& text) {
     std::vector<Line> lines = lines_of(text);

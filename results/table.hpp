@@ -8,6 +8,9 @@
 
 namespace heddle::results {
 
+/// A value as a cell, in quotes if it needs them.
+std::string csv_cell(const std::string& value);
+
 class Table {
 public:
     /// Reads a table; an empty text is an empty one. Throws Error where a row is longer than the header.

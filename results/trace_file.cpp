@@ -22,8 +22,10 @@ constexpr std::size_t block_bytes = 64 << 10;
 
 }  // namespace
 
-TraceFile::TraceFile(std::string path, bool compressed)
-    : path_(std::move(path)), beside_(fmt::format("{}.{}.tmp", path_, ::getpid())) {
+TraceFile::TraceFile(std::string path, bool compressed, std::string option)
+    : path_(std::move(path)),
+      option_(std::move(option)),
+      beside_(fmt::format("{}.{}.tmp", path_, ::getpid())) {
     // It would be noticed at the end only.
     if (std::filesystem::is_directory(path_)) cannot_write(EISDIR);
     const int file = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -66,8 +68,8 @@ void TraceFile::commit() {
 }
 
 void TraceFile::cannot_write(int reason) const {
-    throw Error(fmt::format("the trace cannot be written to {} ({})", path_, std::strerror(reason)),
-                "name another file with --trace, or make its directory writable");
+    throw Error(fmt::format("{} cannot be written ({})", path_, std::strerror(reason)),
+                fmt::format("name another file with {}, or make its directory writable", option_));
 }
 
 }  // namespace heddle::results

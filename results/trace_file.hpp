@@ -13,7 +13,8 @@ namespace heddle::results {
 class TraceFile final : public TraceSink {
 public:
     /// Throws Error where nothing can be written beside `path`: call it before the run.
-    TraceFile(std::string path, bool compressed);
+    /// `option`: by which the user named the file, for messages.
+    TraceFile(std::string path, bool compressed, std::string option = "--trace");
 
     /// Leaves nothing behind where the file was not committed.
     ~TraceFile() override;
@@ -31,6 +32,7 @@ private:
     void flush();
 
     std::string path_;
+    std::string option_;
     std::string beside_;
     gzFile_s* stream_ = nullptr;
     std::string block_;

@@ -20,6 +20,11 @@ bool is_compressed(const std::string& path) {
     return path.ends_with(compressed_ending);
 }
 
+std::string show_worker(WorkerId worker) {
+    if (worker.core == TaskNote::nowhere) return fmt::format("node {}", worker.node);
+    return fmt::format("node {} worker {}", worker.node, worker.core);
+}
+
 std::unique_ptr<TraceFormat> make_trace_format(const std::string& path, TraceSink& sink) {
     std::string_view name = path;
     if (is_compressed(path)) name.remove_suffix(compressed_ending.size());

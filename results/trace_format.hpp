@@ -1,9 +1,10 @@
-// What a trace is written in. A format gets all that happened in the order of time, states and messages
-// alike, and makes bytes of it. It keeps no history and knows no files.
+// What a recorded run is written in. A format gets all that happened in the order of time: states, messages
+// and tasks. It makes bytes of what it needs. It keeps no history and knows no files.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/activity.hpp"
@@ -20,21 +21,40 @@ public:
     virtual void write(const std::string& bytes) = 0;
 };
 
-/// Called with times that do not go back. A module works on one message at a time.
+/// A task that runs. `note.ready` is `never` if it is not known.
+struct TracedTask {
+    TaskNote note;
+    WorkerId worker;
+    Time begin{};
+    std::string kernel;              ///< the kind of work; the task type's name if the program names none
+    std::string name;                ///< of this very task, if it has one
+    std::optional<WorkerId> placed;  ///< where it was placed before the run
+
+    bool numbered() const { return note.number != TaskNote::no_number; }
+    bool stolen() const { return note.victim.node != TaskNote::nowhere; }
+};
+
+/// `node 1 worker 2`, or the node alone if the worker is not known.
+std::string show_worker(WorkerId worker);
+
+/// Called with times that do not go back. A module works on one message at a time. The tasks of a worker
+/// nest.
 class TraceFormat {
 public:
     virtual ~TraceFormat() = default;
 
-    virtual void begin(NodeId nodes, CoreId cores) = 0;
+    virtual void begin(NodeId /*nodes*/, CoreId /*cores*/) {}
     /// `first`: this worker did nothing before.
-    virtual void state(WorkerId worker, Activity activity, Time time, bool first) = 0;
-    virtual void send_begins(const MessageNote& message, Time time) = 0;
-    virtual void send_ends(const MessageNote& message, Time time) = 0;
-    virtual void receive_begins(const MessageNote& message, Time time) = 0;
-    virtual void receive_ends(const MessageNote& message, Time time) = 0;
+    virtual void state(WorkerId /*worker*/, Activity /*activity*/, Time /*time*/, bool /*first*/) {}
+    virtual void send_begins(const MessageNote& /*message*/, Time /*time*/) {}
+    virtual void send_ends(const MessageNote& /*message*/, Time /*time*/) {}
+    virtual void receive_begins(const MessageNote& /*message*/, Time /*time*/) {}
+    virtual void receive_ends(const MessageNote& /*message*/, Time /*time*/) {}
+    virtual void task_begins(const TracedTask& /*task*/) {}
+    virtual void task_ends(const TracedTask& /*task*/, const TaskWork& /*work*/, Time /*time*/) {}
     /// All workers' last states end. Messages may still come.
-    virtual void states_end(Time time) = 0;
-    virtual void end(Time time) = 0;
+    virtual void states_end(Time /*time*/) {}
+    virtual void end(Time /*time*/) {}
 };
 
 /// The format that a file of this name has, by the end of the name: `.pftrace` (Perfetto), `.paje` and

@@ -1,81 +1,119 @@
-// Records a run as a trace file, while the run is on. Whatever was told is kept per node until all that comes
-// before it was told as well, then sorted and handed to the file's format. Does not know the formats.
+// Records a run in files, while the run is on: a trace, a table of tasks, or both. Whatever was told is kept
+// per node until all that comes before it was told as well, then sorted and handed to the formats. Does not
+// know the formats.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "base/recorder.hpp"
+#include "results/trace_event.hpp"
 #include "results/trace_file.hpp"
 #include "results/trace_format.hpp"
 #include "runtime/spin_lock.hpp"
+#include "workloads/workload.hpp"
 
 namespace heddle::results {
 
-class TraceRecorder final : public Recorder {
+class TraceRecorder final : public EventRecorder {
 public:
-    /// The end of the name says in which format (make_trace_format). Throws Error for other names, and where
+    using Labels = std::function<std::optional<workloads::TaskLabel>(std::uint64_t number)>;
+
+    struct Options {
+        /// How many tasks are handed to the formats: the first ones to begin.
+        std::uint64_t tasks_max = 1'000'000;
+        /// A native run on several nodes: what the other processes recorded comes at the end.
+        bool in_parts = false;
+    };
+
+    TraceRecorder() = default;
+    explicit TraceRecorder(Options options) : options_(options) {}
+    /// Records a trace alone.
+    explicit TraceRecorder(const std::string& trace_path) { add_trace(trace_path); }
+
+    // --- before the run
+    /// The end of the name says in which format (make_trace_format). Throws Error for other names, and if
     /// the file cannot be written.
-    explicit TraceRecorder(const std::string& path);
+    void add_trace(const std::string& path);
+    /// A table of tasks in CSV. Throws Error if the file cannot be written.
+    void add_task_table(const std::string& path);
+    /// `format` must outlive the recorder.
+    void add(TraceFormat& format) { formats_.push_back(&format); }
+    /// What a numbered task is called. `labels` is called until `finish`.
+    void name_tasks(Labels labels) { labels_ = std::move(labels); }
 
     void begin(NodeId nodes, CoreId cores, std::function<Time()> settled) override;
-    void entered(WorkerId worker, Activity activity, Time time) override;
-    void sending(const MessageNote& message, Time begin, Time end) override;
-    void receiving(const MessageNote& message, Time begin) override;
-    void delivered(const MessageNote& message, Time end) override;
+    bool absorb(NodeId from, std::span<const std::byte> part) override;
     void finish(Time makespan) override;
 
-    /// The file takes its place, after `finish`. Throws Error.
-    void commit() { file_.commit(); }
+    // --- after `finish`
+    /// The files take their places. Throws Error.
+    void commit();
+    std::uint64_t tasks_recorded() const { return tasks_recorded_; }
+    /// Beyond Options::tasks_max.
+    std::uint64_t tasks_left_out() const { return tasks_left_out_; }
+
+protected:
+    void add(TraceEvent event) override;
 
 private:
-    enum class Kind : std::uint8_t { state, send_begins, send_ends, receive_begins, receive_ends };
+    using Kind = TraceEvent::Kind;
 
     /// Events of one time are in the order of nodes, and those of a node in the order in which they were
     /// told: two runs of one seed give the same trace, however their nodes took turns.
-    struct Event {
-        Time time;
-        std::uint64_t number;  ///< of the node's
-        WorkerId worker;       ///< the core matters to a state only
-        Kind kind;
-        Activity activity;
-        MessageNote message;
-    };
     struct Buffer {
         runtime::SpinLock lock;  ///< over all that follows
         std::uint64_t next_number = 0;
-        std::vector<Event> events;
+        std::vector<TraceEvent> events;
     };
     struct WorkerState {
         Activity written = Activity::idle;
         Activity latest = Activity::idle;
         bool any = false;
-        bool pending = false;  ///< `latest` is of `now_` and not written
+        bool pending = false;           ///< `latest` is of `now_` and not written
+        std::vector<TracedTask> tasks;  ///< on its stack, those that are left out without a worker
     };
 
-    void add(Event event);
+    WorkerState& state_of(WorkerId worker) {
+        return states_[std::size_t{worker.node} * cores_ + worker.core];
+    }
+    void put(TraceEvent event);
     void drain(Time before);
-    void write(const Event& event);
+    void write(const TraceEvent& event);
+    void write_state(const TraceEvent& event);
+    void begin_task(const TraceEvent& event);
+    void end_task(const TraceEvent& event);
+    const std::string& type_name(std::uint32_t type);
     void write_states();
     void end_states();
 
-    TraceFile file_;
-    std::unique_ptr<TraceFormat> format_;
+    Options options_;
+    std::deque<TraceFile> files_;
+    std::vector<std::unique_ptr<TraceFormat>> own_formats_;
+    std::vector<TraceFormat*> formats_;
+    Labels labels_;
     std::function<Time()> settled_;
+    NodeId nodes_ = 0;
     CoreId cores_ = 0;
     std::deque<Buffer> buffers_;  ///< by node
     std::atomic<std::uint64_t> kept_{0};
-    std::atomic<std::uint64_t> many_{0};  ///< so many kept, and it is worth looking what may be written
+    std::atomic<std::uint64_t> many_{0};  ///< at so many kept events, the recorder tries to write some
     std::atomic<bool> draining_{false};
 
-    // Whoever drains.
-    std::vector<Event> batch_;
+    // For the thread that drains.
+    std::vector<TraceEvent> batch_;
     std::vector<WorkerState> states_;
-    std::vector<WorkerId> pending_;  ///< workers that changed at `now_`
+    std::vector<WorkerId> pending_;                  ///< workers that changed at `now_`
+    std::unordered_map<std::uint64_t, Time> ready_;  ///< numbered tasks that have not begun
+    std::unordered_map<std::uint32_t, std::string> type_names_;
+    std::uint64_t tasks_recorded_ = 0;
+    std::uint64_t tasks_left_out_ = 0;
     Time now_{};
     Time makespan_ = never;
     bool states_ended_ = false;

@@ -28,6 +28,14 @@ const Handler report_handler(
         }
     });
 
+const Handler record_handler("node.record", Handler::Kind::control,
+                             [](Node& node, NodeId from, auto message) {
+                                 Recorder* const recorder = node.receiver().recorder;
+                                 if (!recorder || !recorder->absorb(from, message))
+                                     spdlog::error("node {}: what node {} has recorded cannot be read",
+                                                   node.id(), from);
+                             });
+
 }  // namespace
 
 Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program,
@@ -258,15 +266,23 @@ ActivityTimes Node::times(CoreId core, Time makespan) const {
 }
 
 void Node::tell(Recorder* recorder) {
-    for (const auto& worker : workers_) worker->recorder = recorder;
+    for (const auto& worker : workers_) worker->tell(recorder);
     receiver_.recorder = recorder;
+}
+
+/// Gives node 0's process what this node's recorder was told, where that is another process.
+void Node::send_record(Worker& worker) {
+    for (auto part = worker.recorder->take_part(); !part.empty(); part = worker.recorder->take_part())
+        worker.outbox().post(0, record_handler, part);
 }
 
 void Node::leave(Worker& worker) {
     if (working_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     if (id_ != 0) {
+        const NodeReport own = report();
+        if (worker.recorder) send_record(worker);
         Writer message;
-        report().write(message);
+        own.write(message);
         worker.outbox().post(0, report_handler, message.bytes());
         return;
     }

@@ -143,6 +143,7 @@ private:
     bool passive() const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);
     void run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message);
+    void send_record(Worker& worker);
     void leave(Worker& worker);
 
     NodeId id_;

@@ -13,6 +13,7 @@
 
 namespace heddle::runtime {
 
+class TaskType;
 class Worker;
 
 /// One named value of an answer. The values of the nodes are combined into one.
@@ -53,6 +54,9 @@ public:
     /// Called before a message from elsewhere reads or writes memory of this node, or a worker here does by
     /// way of a global reference. May throw Error where that memory is not in use any more.
     virtual void touched(const void* /*begin*/, std::size_t /*bytes*/) const {}
+
+    /// Whether tasks of this type report themselves to the recorder (TaskRecord), so that the worker does not.
+    virtual bool records(const TaskType& /*type*/) const { return false; }
 
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.

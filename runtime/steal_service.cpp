@@ -257,6 +257,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         auto token = std::make_unique<Token>();
         token->type = type;
         token->home = header.home;
+        token->from = victim;
         const auto arguments = reader.get_bytes(type->arguments_bytes());
         if (!reader.ok()) break;
         std::memcpy(token->payload, arguments.data(), arguments.size());
@@ -264,7 +265,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         ++count;
         if (type->detached() && node_.schedule().token_queue == TokenQueues::node) {
             node_.shared_tokens().put(node_.receiver(), TokenDeque::End::oldest, *type,
-                                      std::span(token->payload).first(type->arguments_bytes()));
+                                      std::span(token->payload).first(type->arguments_bytes()), victim);
         } else {
             node_.tokens().put(std::move(token));
         }

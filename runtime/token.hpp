@@ -24,6 +24,7 @@ struct Home {
 struct Token {
     const TaskType* type = nullptr;
     Home home;
+    NodeId from = 0;  ///< the node that gave it, for a token
     alignas(16) std::byte payload[payload_bytes];
     Token* next = nullptr;
 };

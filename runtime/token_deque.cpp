@@ -4,10 +4,12 @@
 
 namespace heddle::runtime {
 
-void TokenDeque::put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments) {
+void TokenDeque::put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments,
+                     NodeId from) {
     take_turn(caller);
     LooseTask task;
     task.type = &type;
+    task.from = from;
     std::memcpy(task.payload, arguments.data(), arguments.size());
     size_.fetch_add(1, std::memory_order_seq_cst);
     const SpinLock::Guard guard(lock_);

@@ -19,6 +19,7 @@ namespace heddle::runtime {
 /// A detached task on its way.
 struct LooseTask {
     const TaskType* type = nullptr;
+    NodeId from = TaskNote::nowhere;  ///< the node that gave it, if it was stolen
     alignas(16) std::byte payload[payload_bytes];
 };
 
@@ -28,7 +29,8 @@ class TokenDeque {
 public:
     enum class End : std::uint8_t { latest, oldest };
 
-    void put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments);
+    void put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments,
+             NodeId from = TaskNote::nowhere);
     std::optional<LooseTask> take(Context& caller, End end);
 
     /// Never less than what is in it: counted before it is put, and until after it is taken.

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "runtime/node.hpp"
+#include "runtime/task_record.hpp"
 #include "runtime/token.hpp"
 
 namespace heddle::runtime {
@@ -67,6 +68,8 @@ void Worker::push_slow(Slot* head) {
     hot = head;
     charge(costs->fork);
     if (!deque_.pushed(head)) refuse_push(head);
+    if (recorder) [[unlikely]]
+        note_fork(head);
     if (deque_.asked()) serve_request(head + 1);
 }
 
@@ -88,11 +91,20 @@ bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     if (deque_.asked()) serve_request(slot);
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
         count_task();
-        if (!below_floor()) {
+        const bool detached = slot->type->detached();
+        // A recorded task must end here. Where the gates are open few tasks come here, and all are calls.
+        const bool ends_here = recorder && !gate_open_ && slot->type->travels() && !detached;
+        if (ends_here || (recorder && detached)) [[unlikely]]
+            note_origin(*this, slot);
+        if (!below_floor() && !ends_here) {
             if (units != 0) work(units);
             return true;
         }
-        run_on_large_stack(slot);
+        if (below_floor()) {
+            run_on_large_stack(slot);
+        } else {
+            run_above(slot);
+        }
         return false;
     }
     if (slot->type->detached()) {
@@ -115,7 +127,7 @@ void Worker::run_above(Slot* slot) {
     HEDDLE_ASSERT(type.travels());  // of a shallow program
     alignas(16) std::byte payload[payload_bytes];
     std::memcpy(payload, slot->payload, type.arguments_bytes());
-    type.run()(*this, slot, payload);
+    run_function(type, slot, payload);
     if (!type.detached()) std::memcpy(slot->payload, payload, type.result_bytes());
 }
 
@@ -130,6 +142,8 @@ void Worker::compute(Work cost, const std::function<void()>& code) {
 }
 
 void Worker::compute_now(Work cost, const std::function<void()>& code) {
+    if (recorder) [[unlikely]]
+        note_work(cost);
     const Activity before = enter_now(Activity::working);
     backend->compute(*this, cost, code);
     if (before == Activity::working) return;
@@ -259,6 +273,8 @@ bool Worker::run_token(Slot* head) {
         begin_task();
         charge(costs->token);
         count_task();
+        if (recorder) [[unlikely]]
+            note_victim(token->from);
         execute(*token->type, head, token->payload);
         end_task();
         node_.steals().send_result(*this, *token);
@@ -325,6 +341,8 @@ bool Worker::steal_ranked(Worker& victim, Slot* head) {
         charge(costs->steal);
         ++counters_.steals_within_node;
         begin_task();
+        if (recorder) [[unlikely]]
+            note_origin(victim, nullptr);
         run_taken(*task, head);
         end_task();
     }
@@ -378,6 +396,8 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
         ++counters_.steals_within_node;
         count_task();
         begin_task();
+        if (recorder) [[unlikely]]
+            note_origin(node_.worker(victim), slot);
         execute(type, head, type.detached() ? copy : slot->payload);
         end_task();
         if (!type.detached()) {

@@ -21,6 +21,8 @@ namespace heddle::runtime {
 
 class Node;
 class Program;
+class TaskRecord;
+struct Recording;
 struct Token;
 
 class Worker final : public Context {
@@ -127,13 +129,32 @@ public:
     Time last_task_end() const { return last_task_end_; }
     Time busy() const { return busy_; }
 
+    /// Reports everything from now on to `told`; null: to none. Before the run.
+    void tell(Recorder* told);
+
 private:
+    friend class TaskRecord;
+
     /// Changes the activity. Asks for the time only where it is another one than before.
     Activity enter_now(Activity next) {
         return next == times.current() ? next : enter(next, backend->now(*this));
     }
     /// What a task on this worker's stack counts as, as long as it does not say that it works.
     Activity inside_task() const { return gate_open_ ? Activity::working : Activity::overhead; }
+
+    /// Runs a task's function, and reports the task if there is a recorder.
+    void run_function(const TaskType& type, Slot* head, std::byte* payload) {
+        if (recorder) [[unlikely]]
+            return run_recorded(type, head, payload);
+        type.run()(*this, head, payload);
+    }
+    // With a recorder only (task_record.cpp).
+    [[gnu::cold]] void run_recorded(const TaskType& type, Slot* head, std::byte* payload);
+    [[gnu::cold]] void note_fork(const Slot* slot);
+    /// The next task comes from `slot` of `victim`'s deque, or from its ranked queue (null).
+    [[gnu::cold]] void note_origin(const Worker& victim, const Slot* slot);
+    [[gnu::cold]] void note_victim(NodeId victim);
+    [[gnu::cold]] void note_work(Work work);
 
     void push_slow(Slot* head);
     [[noreturn, gnu::cold]] void refuse_push(const Slot* head) const;
@@ -201,6 +222,7 @@ private:
     bool keeps_ = false;
     Outbox outbox_;
     Counters counters_;
+    std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
 
     // Written by others.
     alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way

@@ -12,7 +12,7 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
     if (below_floor()) [[unlikely]]
         return backend->on_large_stack(*this, [&] { execute(type, head, payload); });
     Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
-    type.run()(*this, head, payload);
+    run_function(type, head, payload);
     constexpr std::uint32_t patience = 32;
     const bool shares = shares_tokens_ && !before;
     for (std::uint32_t tasks = 1; loose_ && (loose_ != head || shares); ++tasks) {
@@ -27,11 +27,11 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
             if (!goes_on()) break;
             auto task = take_shared();
             if (!task) break;
-            task->type->run()(*this, head, task->payload);
+            run_function(*task->type, head, task->payload);
             continue;
         }
         Slot* slot = --loose_;
-        if (pop(slot)) slot->type->run()(*this, slot, slot->payload);
+        if (pop(slot)) run_function(*slot->type, slot, slot->payload);
     }
     loose_ = before;
 }
@@ -47,7 +47,11 @@ bool Worker::goes_on() const {
 
 std::optional<LooseTask> Worker::take_shared() {
     auto task = node_.shared_tokens().take(*this, TokenDeque::End::latest);
-    if (task) count_task();
+    if (task) {
+        count_task();
+        if (recorder && task->from != TaskNote::nowhere) [[unlikely]]
+            note_victim(task->from);
+    }
     return task;
 }
 

@@ -175,7 +175,7 @@ TEST(NativePolled, NoWakeUpIsLostWhileMessagesCome) {
     EXPECT_EQ(got, 4 * rounds);
 }
 
-// Everybody is held back nearly always, and every third message is answered by its handler.
+// Every worker is held back nearly always, and every third message is answered by its handler.
 TEST(NativePolled, BothSidesAtFullSpeedWithASmallWindow) {
     constexpr int count = 400;
     const std::array<std::size_t, 8> sizes{8, 100, 1000, 4096, 9000, 40'000, 70'000, 1'000'000};

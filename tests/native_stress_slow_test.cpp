@@ -36,7 +36,7 @@ std::uint64_t word(std::uint64_t seed, std::size_t i) {
     return (seed + i) * 0x9e37'79b9'7f4a'7c15;
 }
 
-/// `size` bytes that follow from the seed, which stands in front.
+/// `size` bytes that follow from the seed, which comes first.
 Bytes made(std::uint64_t seed, std::size_t size) {
     Bytes bytes(std::max(size, sizeof seed));
     std::memcpy(bytes.data(), &seed, sizeof seed);

@@ -14,23 +14,13 @@ from script_arguments import script_arguments
 
 # The most that a folder may have; every folder that is not named has none. Lower a number as soon as the folder has less.
 CEILINGS = {
-    ".": 0,
-    "base": 15,
+    "base": 13,
     "bench": 1,
     "cli": 15,
-    "cmake": 0,
-    "configs": 19,
-    "docs": 48,
-    "examples": 0,
-    "graphs": 15,
-    "model": 17,
     "partitioners": 5,
-    "results": 7,
     "runtime": 167,
-    "scripts": 0,
     "sim": 33,
-    "tests": 12,
-    "workloads": 9,
+    "workloads": 8,
 }
 
 # In halves, because this file is counted, too. Each with what to write instead.

@@ -1,5 +1,7 @@
 #include "workloads/placed_run.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace heddle::workloads {
@@ -16,6 +18,20 @@ PlacedRun place_for_run(const partitioners::GraphToPlace& what, ClusterView clus
                      strict ? PlacedGraph::Order::strict : PlacedGraph::Order::ready, data);
     const auto bytes = static_cast<double>(plan.bytes_between_nodes());
     return {std::move(plan), {placed.makespan_seconds, placed.lower_bound_seconds, bytes}};
+}
+
+std::optional<TaskLabel> label_of(const PlacedGraph& plan, std::uint64_t task, std::string kernel) {
+    if (task >= plan.graph().tasks()) return std::nullopt;
+    const auto index = static_cast<TaskIndex>(task);
+    std::string name = plan.graph().name(index);
+    if (name == fmt::format("task {}", task)) name.clear();  // which says no more than the number
+    return TaskLabel{std::move(kernel), std::move(name), plan.placement().of(index)};
+}
+
+std::optional<TaskLabel> label_of(const PlacedGraph& plan, std::uint64_t task,
+                                  const graphs::GraphFile& file) {
+    const bool named = task < file.kernel_of.size();
+    return named ? label_of(plan, task, file.kernels[file.kernel_of[task]]) : label_of(plan, task);
 }
 
 }  // namespace heddle::workloads

@@ -2,7 +2,10 @@
 // promises. The one place where the choice of placement and stealing meets a graph's execution.
 #pragma once
 
+#include <string>
+
 #include "base/cluster_view.hpp"
+#include "graphs/graph_file.hpp"
 #include "model/placed_graph.hpp"
 #include "partitioners/place_graph.hpp"
 #include "runtime/schedule.hpp"
@@ -19,5 +22,13 @@ struct PlacedRun {
 /// order of the schedule. Throws Error as partitioners::place_graph does.
 PlacedRun place_for_run(const partitioners::GraphToPlace& what, ClusterView cluster,
                         const runtime::Schedule& schedule, model::PlacedGraph::Data data);
+
+/// What a task of the placed graph is called; nothing if it has no such task.
+std::optional<TaskLabel> label_of(const model::PlacedGraph& plan, std::uint64_t task,
+                                  std::string kernel = "task");
+
+/// The same for a task of the file, with its kernel if the file names one.
+std::optional<TaskLabel> label_of(const model::PlacedGraph& plan, std::uint64_t task,
+                                  const graphs::GraphFile& file);
 
 }  // namespace heddle::workloads

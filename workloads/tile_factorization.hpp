@@ -40,6 +40,9 @@ public:
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override;
     Forecast forecast() const override { return placed_->forecast; }
+    std::optional<TaskLabel> label(std::uint64_t task) const override {
+        return label_of(placed_->plan, task, file_);
+    }
     std::unique_ptr<runtime::Program> program(NodeId node) const override;
     Verdict check(const runtime::RunResult& result) const override;
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }

@@ -28,6 +28,13 @@ struct Verdict {
 /// from.
 Verdict judge(const runtime::Answer& answer, const runtime::Answer& expected, const std::string& source);
 
+/// What a task of a graph is called.
+struct TaskLabel {
+    std::string kernel;              ///< the kind of work, such as potrf; may be empty
+    std::string name;                ///< of this very task; may be empty
+    std::optional<WorkerId> placed;  ///< where it was placed before the run
+};
+
 /// What is known of a run before it begins; nothing where nobody knows.
 struct Forecast {
     std::optional<double> makespan_seconds;     ///< if every message had the network to itself
@@ -47,6 +54,9 @@ public:
 
     /// What the placement promises. Called after `prepare`.
     virtual Forecast forecast() const { return {}; }
+
+    /// The task of that number in the run's task graph; nothing if there is none. Called after `prepare`.
+    virtual std::optional<TaskLabel> label(std::uint64_t /*task*/) const { return {}; }
 
     /// The program of one node. Called once for each node of this process.
     virtual std::unique_ptr<runtime::Program> program(NodeId node) const = 0;

@@ -59,7 +59,7 @@ public:
     GraphFile build(std::uint32_t tasks) {
         struct Piece {
             std::uint32_t tasks;
-            TaskIndex before, after;  ///< the piece stands between these two
+            TaskIndex before, after;  ///< the piece lies between these two
         };
         // Pieces wait on a stack of our own: a graph of millions of tasks may be nested deeply.
         std::vector<Piece> pieces;

@@ -33,9 +33,9 @@ struct FunctionInfo {
 /// What every activation has, before its parameters and variables.
 ///
 /// Invariant: `fibers` counts the fibers of the activation that run or are scheduled, and says whether it has
-/// terminated. Whoever counts the last one of a terminated activation frees the frame; nobody touches it
-/// after the end of his fiber. So a fiber that runs to its end elsewhere while another one terminates,
-/// because it has sent the last signal, is no harm; one that begins after that is an error.
+/// terminated. The worker that counts the last one of a terminated activation frees the frame; no fiber
+/// touches it after its end. So a fiber that runs to its end elsewhere while another one terminates, because
+/// it has sent the last signal, is no harm; one that begins after that is an error.
 class Frame {
 public:
     explicit Frame(const FunctionInfo& its_function) : function_(&its_function) {}
@@ -45,7 +45,7 @@ public:
     const FunctionInfo& function() const { return *function_; }
 
     void fiber_scheduled() { fibers_.fetch_add(1, std::memory_order_relaxed); }
-    /// The last touch of a fiber. True: the thread has terminated and nobody else touches the frame, which
+    /// The last touch of a fiber. True: the thread has terminated and no other fiber touches the frame, which
     /// the caller frees.
     bool fiber_ended() {
         return fibers_.load(std::memory_order_acquire) == last_one ||
@@ -53,8 +53,8 @@ public:
     }
 
     bool terminated() const { return (fibers_.load(std::memory_order_relaxed) & terminated_bit) != 0; }
-    /// By one of its fibers. Where that is the only one, nobody else changes the count: who signals a thread
-    /// that terminates signals after its end.
+    /// By one of its fibers. If that is the only one, no other fiber changes the count: a signal to a
+    /// thread that terminates comes after its end.
     void terminate() {
         if (fibers_.load(std::memory_order_acquire) == 1) {
             fibers_.store(last_one, std::memory_order_relaxed);
@@ -78,11 +78,11 @@ private:
     std::atomic<ExclusiveFibers*> exclusive_{nullptr};
 };
 
-/// Memory for the frames that one worker makes. A frame may end on another worker of its node, whose pool
-/// keeps its memory then. Used by its worker alone, except `find_freed`.
+/// Memory for the frames that one worker makes. A frame may end on another worker of its node; that worker's
+/// pool keeps its memory then. Used by its worker alone, except `find_freed`.
 class FramePool {
 public:
-    /// `checked`: memory that was freed is not used again, so that who still touches it is found.
+    /// `checked`: memory that was freed is not used again, so that a late access is found.
     explicit FramePool(bool checked) : checked_(checked) {}
     ~FramePool();
     FramePool(const FramePool&) = delete;

@@ -44,6 +44,10 @@ public:
     /// lost.
     std::optional<Clock::time_point> start();
 
+    /// On node 0 after `start`: how far a node's zero may be from that of node 0, if its clock is another
+    /// machine's. Zero if all nodes read one clock.
+    Clock::duration clock_error() const { return clock_error_; }
+
     /// This node's workers have returned. Returns when all nodes' have, and every message has been delivered.
     /// False where a node was lost.
     bool finish();
@@ -54,6 +58,7 @@ private:
     void post_to_all(FrameKind kind);
     bool wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready);
 
+    Clock::duration clock_error_{};
     NodeId rank_;
     NodeId nodes_;
     Post post_;

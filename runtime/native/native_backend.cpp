@@ -64,6 +64,7 @@ struct NativeBackend::State {
     // The run's zero on the steady clock; before the start there is none.
     static constexpr Clock::rep unset = std::numeric_limits<Clock::rep>::min();
     std::atomic<Clock::rep> zero{unset};
+    Time clock_error{};  ///< Coordination::clock_error
 
     // Workers wait here for the start.
     std::mutex mutex;
@@ -158,6 +159,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
              },
              [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
         zero = state.coordination->start();
+        state.clock_error = state.coordination->clock_error();
     }
     if (zero) state.zero.store(zero->time_since_epoch().count(), std::memory_order_relaxed);
     state.release(!zero);
@@ -285,6 +287,13 @@ void NativeBackend::State::work(CoreId core) {
 }
 
 void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message, runtime::Body body) {
+    if (Recorder* const recorder = program->context(topology.cores).recorder) [[unlikely]] {
+        const std::uint64_t bytes = message.size() + (body ? body->size() : 0);
+        const MessageNote note{from, rank, bytes, bytes};
+        const Time time = now();
+        recorder->receiving(note, time);
+        recorder->delivered(note, time);
+    }
     try {
         program->deliver(from, message, std::move(body));
     } catch (const std::exception& error) {
@@ -330,6 +339,10 @@ Time NativeBackend::elapsed() const {
     return state_->now();
 }
 
+Time NativeBackend::clock_error() const {
+    return state_->clock_error;
+}
+
 void NativeBackend::pause(Context&) {}
 
 void NativeBackend::park(Context& context, Time deadline) {
@@ -369,6 +382,11 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
     for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes))
         state.transport->pad(to, std::min(left, padding_frame_bytes), sender);
     state.sent.fetch_add(1, std::memory_order_seq_cst);
+    if (Recorder* const recorder = context.recorder) [[unlikely]] {
+        const std::uint64_t bytes = message.size() + (enclosure.body ? enclosure.body->size() : 0);
+        const Time time = state.now();
+        recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
+    }
     state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
 }
 

@@ -80,6 +80,10 @@ public:
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 
+    /// On node 0: the error of the times of nodes on other machines, once the run has begun. Zero on one
+    /// machine.
+    Time clock_error() const;
+
 private:
     struct State;
     std::unique_ptr<State> state_;

@@ -146,6 +146,10 @@ public:
 
     Forecast forecast() const override { return placed_->forecast; }
 
+    std::optional<TaskLabel> label(std::uint64_t task) const override {
+        return label_of(placed_->plan, task, file_);
+    }
+
     std::unique_ptr<runtime::Program> program(NodeId node) const override {
         return std::make_unique<DagProgram>(placed_->plan, file_, node);
     }

@@ -123,6 +123,10 @@ public:
 
     Forecast forecast() const override { return unrolled_ ? unrolled_->forecast() : Forecast{}; }
 
+    std::optional<TaskLabel> label(std::uint64_t task) const override {
+        return unrolled_ ? label_of(unrolled_->plan(), task, "fib") : std::nullopt;
+    }
+
     std::unique_ptr<runtime::Program> program(NodeId node) const override {
         if (unrolled_) return std::make_unique<UnrolledProgram<FibTree>>(*unrolled_, node);
         return std::make_unique<FibProgram>(settings_);

@@ -124,6 +124,10 @@ public:
 
     Forecast forecast() const override { return unrolled_ ? unrolled_->forecast() : Forecast{}; }
 
+    std::optional<TaskLabel> label(std::uint64_t task) const override {
+        return unrolled_ ? label_of(unrolled_->plan(), task, "nqueens") : std::nullopt;
+    }
+
     std::unique_ptr<runtime::Program> program(NodeId node) const override {
         if (unrolled_) return std::make_unique<UnrolledProgram<QueensTree>>(*unrolled_, node);
         return std::make_unique<QueensProgram>(settings_);

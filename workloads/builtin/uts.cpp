@@ -215,6 +215,10 @@ public:
 
     Forecast forecast() const override { return unrolled_ ? unrolled_->forecast() : Forecast{}; }
 
+    std::optional<TaskLabel> label(std::uint64_t task) const override {
+        return unrolled_ ? label_of(unrolled_->plan(), task, "uts") : std::nullopt;
+    }
+
     std::unique_ptr<runtime::Program> program(NodeId node) const override {
         if (unrolled_) return std::make_unique<PlacedUtsProgram>(*unrolled_, node);
         return std::make_unique<UtsProgram>(settings_);
@@ -286,7 +290,7 @@ private:
 
 const Registration registration{
     {"uts",
-     "Unbalanced Tree Search: counts the nodes of a tree that nobody can partition in advance",
+     "Unbalanced Tree Search: counts the nodes of a tree that no partitioner knows in advance",
      {{"tree",
        SettingKind::choice,
        "T1",

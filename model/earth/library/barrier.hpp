@@ -27,7 +27,7 @@ struct BarrierRequest {
 
     Kind kind;
     Sptr slot = no_slot;           ///< of a thread that arrived
-    Global<Mailbox> subtree = {};  ///< of a proxy that stands, with all below it
+    Global<Mailbox> subtree = {};  ///< of a proxy that is complete, with all below it
 };
 
 struct BarrierProxyParameters {

@@ -1,0 +1,84 @@
+#include "cli/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include "base/units.hpp"
+#include "cli/text_table.hpp"
+
+namespace heddle::cli {
+
+void check_recording(const RecordingOptions& options, const configs::Experiment& experiment) {
+    if (experiment.repeat == 1 || !options.any()) return;
+    const char* option = !options.trace.empty() ? "--trace" : !options.tasks.empty() ? "--tasks" : "--gantt";
+    throw Error(fmt::format("{} records one run, and there are {}", option, experiment.repeat),
+                "add --repeat 1, and --seed for the run that you mean", experiment.where("repeat"));
+}
+
+CLI::Option* add_recording_options(CLI::App& verb, RecordingOptions& options) {
+    verb.add_option("--trace", options.trace,
+                    "record what every worker does, every task and every message: *.pftrace for Perfetto, "
+                    "*.paje or *.trace for Paje viewers, with .gz at the end compressed")
+        ->type_name("FILE");
+    verb.add_option(
+            "--tasks", options.tasks,
+            "write a table of the tasks, in CSV: kernel, worker, times, from where it was stolen; with "
+            ".gz at the end compressed")
+        ->type_name("FILE");
+    verb.add_option("--tasks-max", options.tasks_max,
+                    "record this many tasks at most, the first ones to begin (1,000,000)")
+        ->type_name("N");
+    return verb.add_flag("--gantt", options.gantt, "draw the run: a line for each worker");
+}
+
+RunRecording::RunRecording(const RecordingOptions& options, const Part& part) {
+    if (!options.any()) return;
+    if (!part.speaks()) {
+        part_.emplace();
+        return;
+    }
+    whole_.emplace(results::TraceRecorder::Options{options.tasks_max, part.nodes > 1});
+    if (!options.trace.empty()) whole_->add_trace(options.trace);
+    if (!options.tasks.empty()) whole_->add_task_table(options.tasks);
+    if (options.gantt) whole_->add(gantt_.emplace());
+}
+
+Recorder* RunRecording::recorder() {
+    if (whole_) return &*whole_;
+    return part_ ? &*part_ : nullptr;
+}
+
+void RunRecording::name_tasks(const workloads::Workload& workload) {
+    if (whole_) whole_->name_tasks([&workload](std::uint64_t task) { return workload.label(task); });
+}
+
+void RunRecording::commit() {
+    if (whole_) whole_->commit();
+}
+
+std::vector<std::string> RunRecording::remarks(const RecordingOptions& options, std::uint64_t tasks) const {
+    if (!whole_) return {};
+    std::vector<std::string> remarks;
+    const std::uint64_t recorded = whole_->tasks_recorded();
+    const std::uint64_t begun = recorded + whole_->tasks_left_out();
+    if (begun > recorded) {
+        remarks.push_back(fmt::format("the record has the first {} of {} tasks; --tasks-max {} records all",
+                                      grouped(options.tasks_max), grouped(begun), begun));
+    }
+    if (begun < tasks) {
+        remarks.push_back(fmt::format(
+            "{} of {} tasks are not in the record: each was a call inside another task, and natively a "
+            "call is not observed",
+            grouped(tasks - begun), grouped(tasks)));
+    }
+    if (clock_error_seconds_ > 0) {
+        remarks.push_back(fmt::format("in the record, times of nodes on other machines may be off by {}",
+                                      show_seconds(clock_error_seconds_)));
+    }
+    return remarks;
+}
+
+}  // namespace heddle::cli
