@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/paths.hpp"
 #include "base/units.hpp"
 
 namespace heddle {
@@ -80,6 +81,8 @@ std::optional<double> checked(const Setting& setting, const std::string& value) 
             }
             return std::nullopt;
         case SettingKind::text:
+        case SettingKind::input_path:
+        case SettingKind::output_path:
             return std::nullopt;
     }
     HEDDLE_ASSERT(false);
@@ -145,6 +148,24 @@ bool Settings::boolean(std::string_view name) const {
 
 Time Settings::time(std::string_view name) const {
     return parse_time(raw(name));
+}
+
+std::string Settings::path(std::string_view name) const {
+    const Setting& setting = find(name);
+    HEDDLE_ASSERT(setting.kind == SettingKind::input_path || setting.kind == SettingKind::output_path);
+    const std::string& stated = raw(name);
+    const bool file = setting.names_file == nullptr || setting.names_file(stated);
+    return file ? path_from(stated, where(name)) : stated;
+}
+
+std::vector<std::string> Settings::input_files() const {
+    std::vector<std::string> files;
+    for (const Setting& setting : declared_) {
+        if (setting.kind != SettingKind::input_path || raw(setting.name).empty()) continue;
+        if (setting.names_file != nullptr && !setting.names_file(raw(setting.name))) continue;
+        files.push_back(path(setting.name));
+    }
+    return files;
 }
 
 bool Settings::stated(std::string_view name) const {

@@ -13,7 +13,18 @@
 
 namespace heddle {
 
-enum class SettingKind : std::uint8_t { integer, number, text, boolean, time, flops, bytes, choice };
+enum class SettingKind : std::uint8_t {
+    integer,
+    number,
+    text,
+    boolean,
+    time,
+    flops,
+    bytes,
+    choice,
+    input_path,  ///< a file that the run reads
+    output_path  ///< a file that the run writes
+};
 
 /// One setting that a workload, policy or platform declares. `initial` is what holds where nobody states it;
 /// empty (and not of kind text): what then holds follows from other settings, and whoever declared it asks
@@ -25,6 +36,10 @@ struct Setting {
     std::string help;
     std::vector<std::string> choices = {};  ///< for SettingKind::choice
     double at_least = -1e308;               ///< for numbers of any kind, in base units (s, flop, byte)
+
+    /// For an input path whose text may also name something that is no file, such as a generator: whether a
+    /// text is a path. Null: every text is.
+    bool (*names_file)(const std::string& text) = nullptr;
 };
 
 /// Declared settings with their values. Reading one that was not declared is our own mistake; a value that
@@ -42,6 +57,13 @@ public:
     std::string text(std::string_view name) const;
     bool boolean(std::string_view name) const;
     Time time(std::string_view name) const;
+
+    /// The file of an input or output path as the caller can open it (base/paths.hpp); empty if none is
+    /// stated.
+    std::string path(std::string_view name) const;
+
+    /// The files that the settings name and that the run reads (`input_path`), in the order of declaration.
+    std::vector<std::string> input_files() const;
 
     bool stated(std::string_view name) const;
     Location where(std::string_view name) const;

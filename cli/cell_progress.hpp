@@ -10,7 +10,7 @@ struct CellCounts {
     std::size_t total = 0;
     std::size_t finished = 0;  ///< also those that failed
     std::size_t failed = 0;
-    double seconds_left = -1;  ///< below zero: nobody knows
+    double seconds_left = -1;  ///< below zero: unknown
 };
 
 class CellProgress {
@@ -22,7 +22,7 @@ public:
     CellProgress(const CellProgress&) = delete;
     CellProgress& operator=(const CellProgress&) = delete;
 
-    /// Shows the bar anew; elsewhere, a line at most every ten seconds.
+    /// Shows the bar again; elsewhere, a line at most every ten seconds.
     void show(const CellCounts& counts);
 
     /// Says something that stays, above the bar.

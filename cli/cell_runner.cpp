@@ -17,7 +17,7 @@ namespace {
 
 using results::Outcome;
 
-/// Whether a cell ended because somebody stopped it: it did not fail, it is only not finished.
+/// Whether a signal stopped a cell: then the cell has not failed, it is only not finished.
 bool was_stopped(int exit_code) {
     return exit_code == 128 + SIGINT || exit_code == 128 + SIGTERM || exit_code == 128 + SIGHUP ||
            exit_code == 128 + SIGQUIT;
@@ -113,7 +113,7 @@ private:
         if (!outcome.finished()) {
             if (was_stopped(end.exit_code)) return;
             const std::string error = end.exit_code == 0
-                                          ? "it left no result: was the file changed meanwhile?"
+                                          ? "it left no result: was a file or the program changed meanwhile?"
                                           : error_in_words(end.exit_code, end.errors);
             outcome.failure = {error, end.exit_code, command_of(what)};
             outcome.state = Outcome::State::failed;

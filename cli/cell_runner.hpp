@@ -1,5 +1,5 @@
 // Runs the cells of a comparison that have no result yet, each in a process of its own, so that one that
-// crashes takes nobody with it. What they mean is results/comparison.hpp.
+// crashes fails alone. What they mean is results/comparison.hpp.
 #pragma once
 
 #include <cstddef>

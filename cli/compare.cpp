@@ -8,6 +8,7 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -16,6 +17,7 @@
 #include "cli/comparison_plan.hpp"
 #include "cli/comparison_table.hpp"
 #include "cli/override_options.hpp"
+#include "cli/pivot_table.hpp"
 #include "cli/published_table.hpp"
 #include "cli/slurm_script.hpp"
 #include "cli/text_table.hpp"
@@ -81,10 +83,14 @@ results::Comparison compare_outcomes(const Plan& plan, const std::vector<Outcome
     std::vector<results::Contender> contenders;
     for (std::size_t i = 0; i < plan.combinations.all.size(); ++i) {
         results::Contender contender{plan.combinations.all[i].values, {}};
+        if (!plan.combinations.baselines.empty()) contender.baseline = plan.combinations.baselines[i];
         for (const std::size_t cell : plan.runs[i]) contender.runs.push_back(outcomes[cell]);
         contenders.push_back(std::move(contender));
     }
-    return results::compare(plan.combinations.base.name, plan.combinations.keys, contenders, by);
+    const configs::CompareSection& section = plan.combinations.base.compare;
+    std::vector<std::string> competing = section.axes.back().keys;
+    if (section.pivot) competing = {section.pivot->rows, section.pivot->columns};
+    return results::compare(plan.combinations.base.name, plan.combinations.keys, contenders, by, competing);
 }
 
 std::string json_of(const results::Comparison& comparison, const Plan& plan, const std::string& directory,
@@ -136,15 +142,51 @@ void warn_of_versions(const std::vector<Outcome>& outcomes) {
     std::cerr << fmt::format("heddle: these results come from different versions of heddle: {}\n", names);
 }
 
+/// Results in the directory that cells of the plan would have, but for a file or the program that changed.
+struct Outdated {
+    std::vector<std::string> cells;                ///< of the earlier results
+    std::map<std::string, std::size_t> by_change;  ///< how many cells of the plan miss one, by what changed
+};
+
+Outdated outdated_results(const Plan& plan, const std::string& directory,
+                          const std::vector<Outcome>& outcomes) {
+    Outdated outdated;
+    std::map<std::string, std::vector<configs::Determinants>> earlier;
+    std::set<std::string> planned;
+    for (const Cell& cell : plan.cells) planned.insert(cell.determinants.configuration);
+    for (results::OtherResult& other : results::other_results(directory, plan.names())) {
+        const std::string& configuration = other.determinants.configuration;
+        if (!planned.contains(configuration)) continue;
+        outdated.cells.push_back(other.cell);
+        earlier[configuration].push_back(std::move(other.determinants));
+    }
+    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+        if (outcomes[i].state != Outcome::State::missing) continue;
+        const configs::Determinants& wanted = plan.cells[i].determinants;
+        const auto found = earlier.find(wanted.configuration);
+        if (found == earlier.end()) continue;
+        // Of several, the one that differs least explains best.
+        std::string least;
+        for (const configs::Determinants& before : found->second) {
+            std::string change = configs::changed(before, wanted);
+            if (least.empty() || change.size() < least.size()) least = std::move(change);
+        }
+        ++outdated.by_change[least];
+    }
+    return outdated;
+}
+
 /// Tables, and what is to be said at the end. Returns the exit code. Adds to `published` what is to be shown
 /// when all files are done.
 int conclude(const Options& options, const Plan& plan, const std::string& directory,
              const std::vector<Outcome>& outcomes, std::vector<PublishedRow>& published) {
     const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
-    results::write_tables(directory, plan.names());
+    results::write_tables(directory, plan.names(), outdated_results(plan, directory, outcomes).cells);
     results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
-    std::cout << (options.json ? json_of(comparison, plan, directory, outcomes)
-                               : comparison_table(comparison));
+    const std::optional<configs::Pivot>& pivot = plan.combinations.base.compare.pivot;
+    std::cout << (options.json                  ? json_of(comparison, plan, directory, outcomes)
+                  : pivot && options.by.empty() ? pivot_table(comparison, *pivot)
+                                                : comparison_table(comparison));
     for (PublishedRow& row : published_rows(plan, outcomes)) published.push_back(std::move(row));
     std::cout.flush();
     warn_of_versions(outcomes);
@@ -211,9 +253,29 @@ void greet(const Plan& plan, const RunnerOptions& runner, const std::vector<Outc
     std::cerr << fmt::format(
         "{}: {} combinations, {} cells{}{}; results in {}\n", plan.combinations.base.name,
         grouped(plan.combinations.all.size()), grouped(plan.cells.size()),
-        there == 0 ? "" : fmt::format(", {} of them there already", grouped(there)),
+        there == 0 ? ""
+                   : fmt::format(", {} of them there already (same configuration, files and program)",
+                                 grouped(there)),
         runner.shards > 1 ? fmt::format(", share {} of {}", runner.shard, runner.shards) : "",
         runner.directory);
+    for (const auto& [change, cells] : outdated_results(plan, runner.directory, outcomes).by_change)
+        std::cerr << fmt::format("  {} of the others are run again: {}\n", grouped(cells), change);
+}
+
+/// Reads the outcomes once more, and says how many results were there and are not any more: another process
+/// has removed them, or the whole directory.
+void say_what_vanished(const Plan& plan, const std::string& directory, std::vector<Outcome>& outcomes) {
+    std::vector<Outcome> now = read_outcomes(plan, directory);
+    std::size_t vanished = 0;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        const bool was = outcomes[i].state != Outcome::State::missing;
+        if (was && now[i].state == Outcome::State::missing) ++vanished;
+    }
+    outcomes = std::move(now);
+    if (vanished > 0)
+        std::cerr << fmt::format(
+            "heddle: {} results in {} vanished while this ran; the same command makes them again\n",
+            grouped(vanished), directory);
 }
 
 int stopped_by(int signal, const std::string& directory, const std::vector<Outcome>& outcomes) {
@@ -241,9 +303,10 @@ int compare_file(const Options& options, const Plan& plan, const std::string& fi
     greet(plan, runner, outcomes);
     if (const int signal = run_cells(plan, runner, outcomes))
         return stopped_by(signal, runner.directory, outcomes);
+    say_what_vanished(plan, runner.directory, outcomes);
     if (runner.shards == 1) return conclude(options, plan, runner.directory, outcomes, published);
 
-    // The other shares may have been finished meanwhile; whoever is last has the table.
+    // Other shares may have finished meanwhile: the last of them prints the table.
     outcomes = read_outcomes(plan, runner.directory);
     if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes, published);
     std::cerr << fmt::format("share {} of {} is finished; {} cells of others are missing\n", runner.shard,

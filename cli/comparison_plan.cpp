@@ -31,8 +31,8 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
     }
     for (const configs::Override& given : combination.assignment) {
         if (given.key == "seed" || given.key == "repeat") continue;
-        // Relative to the file where it stands in it, but not on the command line.
-        set(given.key, given.key == "platform.file" ? experiment.platform.file : given.value);
+        // A path of the file is relative to that file; on the command line to the working directory.
+        set(given.key, configs::path_shown(experiment, given.key, given.value));
     }
     words.insert(words.end(), {"--seed", std::to_string(seed), "--repeat", "1"});
     return words;
@@ -43,6 +43,7 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
 Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides) {
     Plan plan{configs::read_combinations(file, overrides), {}, {}, {}};
     std::map<std::string, std::size_t> places;
+    configs::FileDigests files;
     const auto lay_out = [&](Combination& combination, std::size_t i) {
         Experiment& experiment = combination.experiment;
         const bool native = experiment.backend == Backend::native;
@@ -50,10 +51,12 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
         std::vector<std::size_t> runs;
         for (std::uint64_t k = 0; k < experiment.repeat; ++k) {
             const std::uint64_t seed = experiment.seed + k;
-            const std::string name = configs::cell_name(experiment.with_seed(seed));
+            configs::Determinants determinants = configs::determinants_of(experiment.with_seed(seed), files);
+            const std::string name = determinants.cell();
             const auto [place, is_new] = places.try_emplace(name, plan.cells.size());
             if (is_new)
-                plan.cells.push_back({name, i, seed, words_of(file, overrides, combination, seed), native});
+                plan.cells.push_back({name, std::move(determinants), i, seed,
+                                      words_of(file, overrides, combination, seed), native});
             runs.push_back(place->second);
         }
         return runs;
@@ -77,7 +80,7 @@ const Combination& Plan::combination(const Cell& cell) const {
 }
 
 std::string Plan::described(const Cell& cell) const {
-    return fmt::format("{} seed={}", configs::in_words(combination(cell)), cell.seed);
+    return fmt::format("{} seed={}", combination(cell).words, cell.seed);
 }
 
 std::string shell_words(const std::vector<std::string>& words) {

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "configs/cell.hpp"
 #include "configs/combinations.hpp"
 
 namespace heddle::cli {
 
 struct Cell {
-    std::string name;         ///< of its directory
+    std::string name;  ///< of its directory
+    configs::Determinants determinants;
     std::size_t combination;  ///< the first that it belongs to
     std::uint64_t seed;
     std::vector<std::string> words;  ///< of the command line, after `heddle`

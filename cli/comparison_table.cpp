@@ -41,10 +41,15 @@ std::string standing_in_words(const Line& line) {
             words = "best";
             break;
         case Standing::worse:
-            words = fmt::format("worse (p {:.2g})", line.p_value);
+            words = fmt::format("worse (p {:.2g})", line.p_value.value_or(0));
+            break;
+        case Standing::longer:
+            words = "longer in every run";
             break;
         case Standing::undecided:
-            words = line.ratio > 1 ? fmt::format("may be chance (p {:.2g})", line.p_value) : "as good";
+            words = line.ratio <= 1 ? "as good"
+                    : line.p_value  ? fmt::format("may be chance (p {:.2g})", *line.p_value)
+                                    : "not tested";
             break;
         case Standing::untested:
             words = line.ratio > 1 ? "too few runs to tell" : "as good";
@@ -53,23 +58,31 @@ std::string standing_in_words(const Line& line) {
             words = "no result";
             break;
     }
+    if (line.identical) words += fmt::format("; all {} repeats identical", line.runs);
     if (line.bad > 0) words += fmt::format("; {} failed", line.bad);
     if (line.missing > 0) words += fmt::format("; {} missing", line.missing);
     return words;
 }
 
-std::vector<std::string> row_of(const Line& line) {
+std::string ratio_in_words(const std::optional<results::Ratio>& ratio) {
+    if (!ratio) return "-";
+    if (!ratio->interval) return fmt::format("{:.2f}", ratio->value);
+    return fmt::format("{:.2f} ({:.2f}-{:.2f})", ratio->value, ratio->interval->low, ratio->interval->high);
+}
+
+std::vector<std::string> row_of(const Line& line, bool speedups) {
     std::vector<std::string> row = {line.standing == Standing::best ? "*" : ""};
     row.insert(row.end(), line.values.begin(), line.values.end());
     if (line.runs == 0) {
         row.insert(row.end(), {"-", "", "", "", ""});
     } else {
-        const results::Interval& interval = line.interval_seconds;
+        const std::optional<results::Interval>& interval = line.interval_seconds;
         row.insert(row.end(),
-                   {show_seconds(line.median_seconds), line.runs == 1 ? "" : show_seconds(interval.low),
-                    line.runs == 1 ? "" : show_seconds(interval.high), fmt::format("{:.2f}", line.ratio),
+                   {show_seconds(line.median_seconds), interval ? show_seconds(interval->low) : "",
+                    interval ? show_seconds(interval->high) : "", fmt::format("{:.2f}", line.ratio),
                     line.lower_bound_seconds ? show_seconds(*line.lower_bound_seconds) : "-"});
     }
+    if (speedups) row.insert(row.end(), {ratio_in_words(line.speedup), ratio_in_words(line.efficiency)});
     row.push_back(standing_in_words(line));
     return row;
 }
@@ -81,10 +94,18 @@ std::string heading(const Comparison& comparison, const Group& group) {
     return text;
 }
 
+bool speedups_in(const Comparison& comparison) {
+    for (const Group& group : comparison.groups)
+        for (const Line& line : group.lines)
+            if (line.speedup) return true;
+    return false;
+}
+
 std::string legend(const Comparison& comparison) {
     std::string text = fmt::format(
         "* the least median of its group; {:.0f}% bootstrap intervals. worse: by Mann and Whitney's test,\n"
-        "  Holm's correction over the group, p below {}. bound: no run can be shorter.\n",
+        "  Holm's correction over the group, p below {}. bound: no run of this work on this machine can be\n"
+        "  shorter.\n",
         100 * results::confidence, results::level);
     std::size_t most = 0;
     bool untested = false;
@@ -92,6 +113,8 @@ std::string legend(const Comparison& comparison) {
         most = std::max(most, group.lines.size());
         for (const Line& line : group.lines) untested = untested || line.standing == Standing::untested;
     }
+    if (speedups_in(comparison))
+        text += "  speedup: the baseline's median over this one; efficiency: per worker and unit of work.\n";
     if (untested) {
         text +=
             fmt::format("  More runs are needed before a difference can be more than chance: --repeat {}\n",
@@ -103,13 +126,16 @@ std::string legend(const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_table(const Comparison& comparison) {
+    const bool speedups = speedups_in(comparison);
     std::vector<std::vector<std::string>> rows(1, {""});
     for (const std::string& name : short_names(comparison.keys)) rows[0].push_back(name);
     const std::size_t left = rows[0].size();
-    rows[0].insert(rows[0].end(), {"median", "from", "to", "ratio", "bound", "against the best"});
+    rows[0].insert(rows[0].end(), {"median", "from", "to", "ratio", "bound"});
+    if (speedups) rows[0].insert(rows[0].end(), {"speedup", "efficiency"});
+    rows[0].emplace_back("against the best");
     for (const Group& group : comparison.groups)
-        for (const Line& line : group.lines) rows.push_back(row_of(line));
-    // The last column stands to the left as well: all of it is made equally long.
+        for (const Line& line : group.lines) rows.push_back(row_of(line, speedups));
+    // The last column is aligned to the left too: all of its texts get one length.
     std::size_t longest = 0;
     for (const auto& row : rows) longest = std::max(longest, row.back().size());
     for (auto& row : rows) row.back().resize(longest, ' ');

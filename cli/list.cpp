@@ -46,6 +46,10 @@ const char* kind_name(SettingKind kind) {
             return "flops";
         case SettingKind::bytes:
             return "bytes";
+        case SettingKind::input_path:
+            return "input_path";
+        case SettingKind::output_path:
+            return "output_path";
         case SettingKind::choice:
             break;
     }

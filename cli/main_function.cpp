@@ -73,6 +73,16 @@ Error explained(const CLI::ParseError& error, const CLI::App& app) {
     return Error(fmt::format("one word too many: \"{}\"", word), help);
 }
 
+/// Throws Error if an option of the typed verb has an empty value, as `--out "$UNSET"` gives it.
+void refuse_empty_values(const CLI::App& app) {
+    for (const CLI::Option* option : typed(app).get_options()) {
+        const std::vector<std::string>& values = option->results();
+        if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+        throw Error(fmt::format("{}: the value is empty", option->get_name()),
+                    "state a value, or leave the option out");
+    }
+}
+
 /// Sets `understood` once the command line is, before it is acted upon.
 int run_words(std::vector<std::string> words, bool& understood) {
     CLI::App app("One binary, two worlds: runs a program natively or on a simulated cluster.", "heddle");
@@ -108,6 +118,7 @@ int run_words(std::vector<std::string> words, bool& understood) {
     } catch (const CLI::ParseError& error) {
         throw explained(error, app);
     }
+    refuse_empty_values(app);
     if (!action) {
         std::cout << app.help();
         return success;

@@ -21,10 +21,10 @@ std::optional<double> median_makespan(const std::vector<std::size_t>& cells,
     return results::median(seconds);
 }
 
-std::string cell_in_words(const configs::Combination& combination) {
+std::string cell_in_words(const std::vector<std::string>& keys, const configs::Combination& combination) {
     std::string words;
     for (std::size_t i = 0; i < combination.values.size(); ++i) {
-        const std::string& key = combination.assignment[i].key;
+        const std::string& key = keys[i];
         words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key.substr(key.rfind('.') + 1),
                              combination.values[i]);
     }
@@ -47,7 +47,7 @@ std::vector<PublishedRow> published_rows(const Plan& plan, const std::vector<res
         PublishedRow& row = rows.emplace_back();
         row.what = published->what.empty() ? name : published->what;
         row.source = published->source;
-        row.cell = cell_in_words(plan.combinations.all[i]);
+        row.cell = cell_in_words(plan.combinations.keys, plan.combinations.all[i]);
         row.published = plan.combinations.published_speedups[i];
         const std::optional<double> seconds = median_makespan(plan.runs[i], outcomes);
         if (baseline && seconds) row.found = *baseline / *seconds;

@@ -13,16 +13,20 @@
 #include "cli/override_options.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/recording.hpp"
+#include "cli/steal_matrix.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
 #include "configs/experiment.hpp"
+#include "results/lower_bound.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/job_step.hpp"
 #include "runtime/native/machine.hpp"
+#include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/wall_clock.hpp"
+#include "workloads/blas.hpp"
 
 namespace heddle::cli {
 
@@ -42,9 +46,18 @@ struct Options {
     unsigned sim_threads = 0;  ///< as many as are worth it
 };
 
+/// Throws Error if a file has changed since the run began: then it is unknown what the run has read.
+void require_unchanged(const Record& record) {
+    const std::string changed =
+        configs::changed(record.determinants, configs::determinants_of(record.experiment));
+    if (!changed.empty())
+        throw Error(fmt::format("{} during the run", changed), "run it again: its result is not kept");
+}
+
 /// One run, from its world's beginning to its judged answer. Nothing where another process has the answer.
 std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLine::When when,
                                unsigned sim_threads, RunRecording& recording) {
+    configs::Determinants determinants = configs::determinants_of(experiment);
     const auto workload = experiment.make_workload();
     if (experiment.backend != configs::Backend::sim) {
         sim_threads = 0;
@@ -55,7 +68,9 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     const double placing = native::wall_seconds();
     workload->prepare(cluster_view(experiment, *world), experiment.schedule);
     const double began = native::wall_seconds();
-    Record record{experiment, world->topology(), workload->forecast(), {}, {}, versions(), {}, {}};
+    Record record{
+        experiment, std::move(determinants), world->topology(), workload->forecast(), {}, {}, versions(), {},
+        {}};
     record.timing.placement_seconds = began - placing;
     recording.name_tasks(*workload);
     {
@@ -69,8 +84,11 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     record.timing.wall_seconds = native::wall_seconds() - began;
     record.warnings = warnings_of(*world);
     recording.note_clock_error(clock_error_seconds(*world));
+    record.versions.openblas = workloads::blas_version();
+    if (by_mpi(experiment)) record.versions.mpi = native::mpi_version();
     world.reset();  // a helper process of the world's is counted once it has ended
     if (!record.result.complete) return std::nullopt;
+    require_unchanged(record);
     record.verdict = workload->check(record.result);
     record.timing.peak_memory_bytes = native::peak_memory_bytes() + native::peak_memory_of_helpers_bytes();
     record.timing.host = native::host_name();
@@ -105,25 +123,19 @@ std::string times_in_words(const ActivityTimes& times) {
     return words;
 }
 
-/// Thief by victim, where it fits a screen.
-std::string matrix(const Record& record) {
-    const NodeId nodes = record.topology.nodes;
-    std::vector<std::vector<std::string>> rows(1, {"  thief \\ victim"});
-    for (NodeId victim = 0; victim < nodes; ++victim) rows[0].push_back(std::to_string(victim));
-    for (NodeId thief = 0; thief < nodes; ++thief) {
-        rows.push_back({fmt::format("  {}", thief)});
-        for (NodeId victim = 0; victim < nodes; ++victim) {
-            const auto found = record.result.steals.find({thief, victim});
-            const bool none = found == record.result.steals.end();
-            rows.back().push_back(thief == victim ? "." : grouped(none ? 0 : found->second));
-        }
-    }
-    return columns(rows, 1);
-}
-
 std::string wall_time_in_words(const results::Timing& timing) {
     const std::string time = show_seconds(timing.wall_seconds);
     return timing.sim_threads > 1 ? fmt::format("{}, {} threads", time, timing.sim_threads) : time;
+}
+
+/// The end of the line of a makespan: what the placement promised, and what no schedule can fall below.
+std::string expectations(const Record& record) {
+    std::string words;
+    if (const auto promised = record.forecast.makespan_seconds)
+        words += fmt::format(", promised {}", show_seconds(*promised));
+    if (const auto bound = results::lower_bound_seconds(record))
+        words += fmt::format(", bound {}", show_seconds(*bound));
+    return words;
 }
 
 std::string table_of(const Record& record) {
@@ -136,8 +148,8 @@ std::string table_of(const Record& record) {
     text += columns(
         {{"  answer", answer_in_words(record)},
          {"  check", verdict_in_words(record.verdict)},
-         {"  makespan", fmt::format("{}{}", show_seconds(to_seconds(record.result.makespan)),
-                                    virtual_time ? " (virtual)" : "")},
+         {"  makespan", fmt::format("{}{}{}", show_seconds(to_seconds(record.result.makespan)),
+                                    virtual_time ? " (virtual)" : "", expectations(record))},
          {"  time", times_in_words(total.times)},
          {"  tasks", grouped(total.tasks)},
          {"  steals", fmt::format("{} within nodes, {} between nodes", grouped(total.steals_within_node),
@@ -148,9 +160,7 @@ std::string table_of(const Record& record) {
          {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
         2);
     for (const std::string& warning : record.warnings) text += fmt::format("  warning: {}\n", warning);
-    constexpr NodeId nodes_shown = 8;
-    if (record.topology.nodes > 1 && record.topology.nodes <= nodes_shown) text += matrix(record);
-    return text;
+    return text + steal_matrix(record);
 }
 
 std::string table_of(const std::vector<Record>& records) {
@@ -226,6 +236,7 @@ int run(const Options& options) {
                   : records.size() == 1 ? table_of(records[0])
                                         : table_of(records));
     if (options.recording.gantt) std::cout << "\n" << recording.picture();
+    if (store && !options.json) std::cout << fmt::format("results in {}\n", options.out);
     std::cout.flush();
     const auto wrong =
         std::find_if(records.begin(), records.end(), [](const Record& record) { return !record.ok(); });
@@ -247,7 +258,7 @@ void add_run(CLI::App& app, Action& action) {
         ->type_name("DIR");
     add_recording_options(*verb, options->recording)->excludes(json);
     verb->add_flag("--no-tables", options->no_tables,
-                   "with --out: write the cells alone, and leave runs.csv to whoever started this run");
+                   "with --out: write the cells alone, and leave runs.csv to the process that started this run");
     verb->add_flag("--resolve", options->resolve,
                    "print the configuration with every default, and run nothing");
     verb->add_flag("--progress", options->progress,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/job_step.hpp"
 #include "runtime/native/machine.hpp"
@@ -264,6 +265,13 @@ results::Versions versions() {
 #else
     versions.compiler = fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
+    // `METIS 5.1.0`: the name is the column's.
+    const auto library = [](const char* partitioner) {
+        const std::string text = partitioners::make_graph_partitioner(partitioner)->library();
+        return text.substr(text.find(' ') + 1);
+    };
+    versions.metis = library("metis");
+    versions.scotch = library("scotch");
     return versions;
 }
 

@@ -12,7 +12,7 @@
 
 namespace heddle::cli {
 
-/// This process's part in a native run: which node of how many it is. One of one where nobody launched it.
+/// This process's part in a native run: which node of how many it is. One of one if it was not launched.
 struct Part {
     NodeId rank = 0;
     NodeId nodes = 1;
@@ -37,8 +37,8 @@ bool by_mpi(const configs::Experiment& experiment);
 /// each would run the whole experiment.
 void refuse_copies(const configs::Experiment& experiment);
 
-/// Completes an experiment for its world: the machine's cores, where nobody stated them. Throws Error where
-/// the world cannot be had: no simulation built in, several nodes that nobody launched.
+/// Completes an experiment for its world: the machine's cores, if none are stated. Throws Error if
+/// the world cannot be had: no simulation built in, several nodes that were not launched.
 void settle(configs::Experiment& experiment, const Part& part);
 
 /// The world of a settled experiment, for one run. `sim_threads`: how many threads a simulation may use,

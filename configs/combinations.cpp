@@ -3,47 +3,96 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 namespace heddle::configs {
 
 namespace {
 
-/// As YAML that reads back as the same value: JSON where the plain text could be taken for something else.
-std::string as_yaml(const Value& value, bool within_list) {
-    if (value.kind == Value::Kind::list) {
-        std::string items;
-        for (const Value& item : value.children) items += (items.empty() ? "" : ", ") + as_yaml(item, true);
-        return fmt::format("[{}]", items);
+/// What a combination is made of: the keys with what people see, and what it sets.
+struct Choice {
+    std::vector<std::string> keys;
+    Point point;
+
+    void add(const Axis& axis, const Point& chosen) {
+        keys.insert(keys.end(), axis.keys.begin(), axis.keys.end());
+        point.shown.insert(point.shown.end(), chosen.shown.begin(), chosen.shown.end());
+        point.sets.insert(point.sets.end(), chosen.sets.begin(), chosen.sets.end());
     }
-    if (value.kind == Value::Kind::null) return "null";
-    const bool plain =
-        !value.quoted && (!within_list || value.text.find_first_of(",[]{}\"'#:") == std::string::npos);
-    return plain ? value.text : nlohmann::json(value.text).dump();
-}
+};
 
-std::string for_people(const Value& value) {
-    return value.kind == Value::Kind::scalar ? value.text : as_yaml(value, false);
-}
-
-/// The experiment with the values of `chosen`, a pair of key and value each, which `section` gives it.
+/// The experiment with what is chosen, which `section` gives it.
 Combination combine(const std::string& text, const std::string& file, std::vector<Override> overrides,
-                    const std::string& section, const std::vector<std::pair<std::string, Value>>& chosen) {
+                    const std::string& section, const Choice& choice) {
     Combination combination;
-    for (const auto& [key, value] : chosen) {
-        combination.values.push_back(for_people(value));
-        combination.assignment.push_back({key, as_yaml(value, false), section, value});
-    }
+    combination.values = choice.point.shown;
+    for (std::size_t i = 0; i < choice.keys.size(); ++i)
+        combination.words += fmt::format("{}{}={}", i == 0 ? "" : " ", choice.keys[i], choice.point.shown[i]);
+    for (const auto& [key, value] : choice.point.sets)
+        combination.assignment.push_back({key, as_yaml(value), section, value});
     overrides.insert(overrides.end(), combination.assignment.begin(), combination.assignment.end());
     overrides.push_back({"compare", "{}", "compare"});
     try {
         combination.experiment = read_experiment_text(text, file, overrides);
     } catch (const Error& error) {
-        throw Error(fmt::format("{}, {}: {}", section, in_words(combination), error.message()),
-                    error.advice(), error.where());
+        throw Error(fmt::format("{}, {}: {}", section, combination.words, error.message()), error.advice(),
+                    error.where());
     }
     return combination;
+}
+
+/// The number of a combination whose points are `chosen`, a place on each axis.
+std::size_t number_of(const std::vector<std::size_t>& chosen, const std::vector<Axis>& axes) {
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < axes.size(); ++i) number = number * axes[i].points.size() + chosen[i];
+    return number;
+}
+
+/// The places of combination `number`, the reverse of that.
+std::vector<std::size_t> places_of(std::size_t number, const std::vector<Axis>& axes) {
+    std::vector<std::size_t> chosen(axes.size());
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        chosen[i] = number % axes[i].points.size();
+        number /= axes[i].points.size();
+    }
+    return chosen;
+}
+
+/// Whether a point has the values that the baseline states for keys of its axis.
+bool is_baseline(const Axis& axis, const Point& point, const std::vector<Value>& baseline) {
+    return std::all_of(baseline.begin(), baseline.end(), [&](const Value& value) {
+        const auto key = std::find(axis.keys.begin(), axis.keys.end(), value.key);
+        return key == axis.keys.end() ||
+               point.shown[static_cast<std::size_t>(key - axis.keys.begin())] == for_people(value);
+    });
+}
+
+bool is_named(const Axis& axis, const std::vector<Value>& baseline) {
+    return std::any_of(baseline.begin(), baseline.end(), [&axis](const Value& value) {
+        return std::find(axis.keys.begin(), axis.keys.end(), value.key) != axis.keys.end();
+    });
+}
+
+/// Each combination's baseline: the same, but for the axes that the baseline names.
+void find_baselines(Combinations& combinations) {
+    const CompareSection& section = combinations.base.compare;
+    if (section.baseline.empty()) return;
+    std::vector<std::optional<std::size_t>> fixed(section.axes.size());
+    for (std::size_t i = 0; i < section.axes.size(); ++i) {
+        const Axis& axis = section.axes[i];
+        if (!is_named(axis, section.baseline)) continue;
+        for (std::size_t k = 0; k < axis.points.size() && !fixed[i]; ++k)
+            if (is_baseline(axis, axis.points[k], section.baseline)) fixed[i] = k;
+        if (!fixed[i])
+            throw Error("compare.baseline: its values do not go together",
+                        "state values that one point of `zip` has", section.baseline.front().where);
+    }
+    for (std::size_t number = 0; number < combinations.all.size(); ++number) {
+        std::vector<std::size_t> chosen = places_of(number, section.axes);
+        for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = fixed[i].value_or(chosen[i]);
+        combinations.baselines.push_back(number_of(chosen, section.axes));
+    }
 }
 
 /// Whether a published line is about this combination.
@@ -58,6 +107,12 @@ bool is_about(const PublishedSpeedup& line, const Combinations& combinations,
         if (combination.values[place] != for_people(value)) return false;
     }
     return true;
+}
+
+[[noreturn]] void refuse_cells(const Experiment& experiment) {
+    throw Error(
+        fmt::format("more than {} cells, with {} repeats of a combination", cells_max, experiment.repeat),
+        "state a lower `repeat`, or leave some values out", experiment.where("repeat"));
 }
 
 void find_published(Combinations& combinations) {
@@ -80,8 +135,8 @@ Combinations read_combinations_text(const std::string& text, const std::string& 
                                     const std::vector<Override>& overrides) {
     Combinations combinations;
     combinations.base = read_experiment_text(text, file, overrides);
-    const std::vector<Comparison>& compared = combinations.base.compare;
-    if (compared.empty()) {
+    const std::vector<Axis>& axes = combinations.base.compare.axes;
+    if (axes.empty()) {
         throw Error(
             "nothing is compared",
             "add a section such as `compare: {platform.nodes: [1, 10, 100]}`; every combination of the "
@@ -89,33 +144,31 @@ Combinations read_combinations_text(const std::string& text, const std::string& 
             {file, 0});
     }
     std::size_t count = 1;
-    for (const Comparison& comparison : compared) {
-        combinations.keys.push_back(comparison.key);
-        count *= comparison.values.size();
+    for (const Axis& axis : axes) {
+        combinations.keys.insert(combinations.keys.end(), axis.keys.begin(), axis.keys.end());
+        count *= axis.points.size();
         if (count > combinations_max) {
             throw Error(fmt::format("more than {} combinations", combinations_max),
-                        "leave some values out, or make several files", comparison.where);
+                        "leave some values out, or make several files", axis.where);
         }
     }
     combinations.all.reserve(count);
-    std::vector<std::size_t> chosen(compared.size());
+    std::size_t cells = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        std::size_t rest = i;
-        for (std::size_t key = compared.size(); key-- > 0;) {
-            chosen[key] = rest % compared[key].values.size();
-            rest /= compared[key].values.size();
-        }
-        std::vector<std::pair<std::string, Value>> values;
-        for (std::size_t key = 0; key < compared.size(); ++key)
-            values.emplace_back(compared[key].key, compared[key].values[chosen[key]]);
-        combinations.all.push_back(combine(text, file, overrides, "compare", values));
+        const std::vector<std::size_t> chosen = places_of(i, axes);
+        Choice choice;
+        for (std::size_t k = 0; k < axes.size(); ++k) choice.add(axes[k], axes[k].points[chosen[k]]);
+        combinations.all.push_back(combine(text, file, overrides, "compare", choice));
+        cells += combinations.all.back().experiment.repeat;
+        if (cells > cells_max) refuse_cells(combinations.all.back().experiment);
     }
+    find_baselines(combinations);
     combinations.published_speedups.resize(count);
     if (combinations.base.published) {
-        std::vector<std::pair<std::string, Value>> values;
+        Choice choice;
         for (const Value& value : combinations.base.published->baseline)
-            values.emplace_back(value.key, value);
-        combinations.baseline = combine(text, file, overrides, "published.baseline", values);
+            choice.add({{value.key}, {}, {}}, {{for_people(value)}, {{value.key, value}}, value.where});
+        combinations.baseline = combine(text, file, overrides, "published.baseline", choice);
         find_published(combinations);
     }
     return combinations;
@@ -123,15 +176,6 @@ Combinations read_combinations_text(const std::string& text, const std::string& 
 
 Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides) {
     return read_combinations_text(read_text_file(path), path, overrides);
-}
-
-std::string in_words(const Combination& combination) {
-    std::string words;
-    for (std::size_t i = 0; i < combination.values.size(); ++i) {
-        words += fmt::format("{}{}={}", words.empty() ? "" : " ", combination.assignment[i].key,
-                             combination.values[i]);
-    }
-    return words;
 }
 
 }  // namespace heddle::configs

@@ -11,30 +11,33 @@ namespace heddle::configs {
 
 struct Combination {
     std::vector<std::string> values;   ///< of the compared keys, in their order, as people write them
-    std::vector<Override> assignment;  ///< the same as `--set` takes it
+    std::string words;                 ///< keys and values in one line: `platform.nodes=4 seed=2`
+    std::vector<Override> assignment;  ///< what it sets, as `--set` takes it
     Experiment experiment;             ///< with these values and without a `compare` section
 };
 
 struct Combinations {
     Experiment base;                ///< the file's own values
     std::vector<std::string> keys;  ///< what is compared, in the order of the file
-    std::vector<Combination> all;   ///< the last key's values change fastest
+    std::vector<Combination> all;   ///< the points of the last axis change fastest
+
+    /// For each of `all`, the one that its speedup is relative to; empty if the file states no baseline.
+    std::vector<std::size_t> baselines;
 
     /// Of a file with a `published` section.
     std::optional<Combination> baseline;
     std::vector<std::optional<double>> published_speedups;  ///< of each of `all`
 };
 
-/// The most combinations that a file may have: more than that is a mistake.
+/// The most combinations, and the most cells (combinations with their repeats), that a file may have: more
+/// than that is a mistake.
 inline constexpr std::size_t combinations_max = 100'000;
+inline constexpr std::size_t cells_max = 100'000;
 
 /// Reads an experiment and all of its combinations. Throws Error for whatever is wrong with one of them: it
 /// then names the values that do not go together.
 Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides = {});
 Combinations read_combinations_text(const std::string& text, const std::string& file,
                                     const std::vector<Override>& overrides = {});
-
-/// The values in one line: `platform.nodes=4 seed=2`.
-std::string in_words(const Combination& combination);
 
 }  // namespace heddle::configs

@@ -37,7 +37,7 @@ inline constexpr std::size_t document_values_max = 100'000;
 /// such a document.
 Value parse_document(const std::string& text, const std::string& file);
 
-/// Reads a single value, as it is after `--set KEY=`. All of it is at `where`.
+/// Reads a single value, as the text after `--set KEY=`. All of it is at `where`.
 Value parse_value(const std::string& text, const Location& where);
 
 /// The text of a file. Throws Error where it cannot be read or is too large.

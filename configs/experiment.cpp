@@ -102,7 +102,7 @@ public:
         read_section(root, "");
         if (experiment_->kind == nullptr)
             throw Error("no workload is stated", workload_advice, {experiment_->file, 0});
-        for (const Comparison& comparison : experiment_->compare) check(comparison);
+        for (const Axis& axis : experiment_->compare.axes) check(axis);
     }
 
     void read_section(const Value& section, const std::string& path) {
@@ -115,7 +115,7 @@ private:
         if (key == "workload") {
             read_workload(entry);
         } else if (key == "compare") {
-            read_compare(entry);
+            experiment_->compare = read_compare_section(entry);
         } else if (key == "published") {
             experiment_->published = read_published(entry);
         } else if (const Field* field = find_field(key)) {
@@ -187,38 +187,43 @@ private:
         }
     }
 
-    void read_compare(const Value& entry) {
-        if (entry.kind != Value::Kind::mapping) {
-            throw Error(fmt::format("compare: expected keys with lists, found {}", entry.described()),
-                        "write it like `compare: {platform.nodes: [1, 10, 100]}`", entry.where);
-        }
-        for (const Value& line : entry.children) {
-            if (line.kind != Value::Kind::list || line.children.empty()) {
-                throw Error(fmt::format("compare: {}: expected a list of values, found {}", line.key,
-                                        line.kind == Value::Kind::list ? "an empty one" : line.described()),
-                            fmt::format("write it like `{}: [first, second]`", line.key), line.where);
+    /// Every key of an axis is known, every value is one that it may have, and no point is there twice.
+    void check(const Axis& axis) const {
+        std::set<std::string> seen;
+        for (const Point& point : axis.points) {
+            Experiment scratch = *experiment_;
+            std::string form;
+            for (const auto& [key, value] : point.sets) {
+                check_key(key, value.key.empty() ? axis.where : value.key_where);
+                form += in_one_form(scratch, key, value) + "\n";
             }
-            experiment_->compare.push_back({line.key, line.children, line.key_where});
+            const bool named = axis.keys.front() == variant_key;
+            if (named || seen.insert(form).second) continue;
+            const Value& value = point.sets.front().second;
+            throw Error(
+                fmt::format("compare: {}: {} is there twice", point.sets.front().first, value.described()),
+                "state every value once; `repeat` gives more runs of each", value.where);
         }
     }
 
-    /// The key is known, and every value is one that it may have.
-    void check(const Comparison& comparison) const {
+    void check_key(const std::string& key, const Location& where) const {
         const std::vector<std::string> known = known_keys(*experiment_->kind);
-        if (std::find(known.begin(), known.end(), comparison.key) == known.end()) {
-            throw Error(fmt::format("compare: unknown key \"{}\"", comparison.key),
-                        nearest_advice(comparison.key, known), comparison.where);
+        if (std::find(known.begin(), known.end(), key) != known.end()) return;
+        throw Error(fmt::format("compare: unknown key \"{}\"", key), nearest_advice(key, known), where);
+    }
+
+    /// Reads a value of a known key into `scratch`, and returns what was read: equal for `1` and `+1`.
+    static std::string in_one_form(Experiment& scratch, const std::string& key, const Value& value) {
+        if (key == "workload.name") return kind_of(value).name;
+        if (const Field* field = find_field(key)) {
+            field->read(scratch, value);
+            return field->show(scratch).dump();
         }
-        Experiment scratch = *experiment_;
-        for (const Value& value : comparison.values) {
-            if (comparison.key == "workload.name") {
-                kind_of(value);
-            } else if (const Field* field = find_field(comparison.key)) {
-                field->read(scratch, value);
-            } else {
-                set(scratch.settings, comparison.key.substr(comparison.key.find('.') + 1), value);
-            }
-        }
+        const std::string name = key.substr(key.find('.') + 1);
+        set(scratch.settings, name, value);
+        for (const Setting& setting : scratch.settings.declared())
+            if (setting.name == name) return shown_setting(scratch.settings, setting).dump();
+        return value.text;
     }
 
     Experiment* experiment_;
@@ -253,11 +258,6 @@ void finish_platform(Platform& platform, const Experiment& experiment) {
     platform.stated_nodes = experiment.is_stated("platform.nodes");
     platform.stated_cores = experiment.is_stated("platform.cores");
     platform.stated_core_speed = experiment.is_stated("platform.core_speed");
-    const Location file = experiment.where("platform.file");
-    if (!platform.file.empty() && file.line > 0) {  // from YAML, not from the command line
-        const auto folder = std::filesystem::path(experiment.file).parent_path();
-        platform.file = (folder / platform.file).lexically_normal().string();
-    }
 }
 
 /// Fills in what follows from the rest, where the machine is only described.
@@ -377,6 +377,22 @@ Platform read_platform_text(const std::string& text, const std::string& file,
     Reader(experiment).read_section(only, "");
     finish_platform(experiment.platform, experiment);
     return experiment.platform;
+}
+
+std::vector<std::string> input_files(const Experiment& experiment) {
+    std::vector<std::string> files = experiment.settings.input_files();
+    if (experiment.backend == Backend::sim && !experiment.platform.file.empty())
+        files.push_back(experiment.platform.file);
+    return files;
+}
+
+std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated) {
+    if (key == "platform.file") return experiment.platform.file;
+    for (const Setting& setting : experiment.settings.declared()) {
+        const bool path = setting.kind == SettingKind::input_path || setting.kind == SettingKind::output_path;
+        if (path && key == "workload." + setting.name) return experiment.settings.path(setting.name);
+    }
+    return stated;
 }
 
 std::vector<std::string> known_keys(const workloads::Kind& workload) {

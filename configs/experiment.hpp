@@ -12,6 +12,7 @@
 
 #include "base/platform.hpp"
 #include "base/settings.hpp"
+#include "configs/compare_section.hpp"
 #include "configs/document.hpp"
 #include "configs/published.hpp"
 #include "runtime/schedule.hpp"
@@ -35,13 +36,6 @@ struct Messages {
     std::uint64_t window_bytes = 8U << 20;
 };
 
-/// One line of the `compare` section: a dotted key and the values it is to take.
-struct Comparison {
-    std::string key;
-    std::vector<Value> values;
-    Location where;
-};
-
 struct Experiment {
     std::string name;
     const workloads::Kind* kind = nullptr;  ///< the workload's
@@ -53,15 +47,15 @@ struct Experiment {
     Transport transport = Transport::tcp;
     std::uint64_t seed = 1;
     std::uint32_t repeat = 1;
-    std::vector<Comparison> compare;
+    CompareSection compare;
     std::optional<Published> published;
 
     std::string file;                        ///< the YAML file, for errors
-    std::map<std::string, Location> stated;  ///< dotted keys that were stated, and where
+    std::map<std::string, Location> stated;  ///< the dotted keys that are stated, and where
 
     bool is_stated(const std::string& key) const { return stated.contains(key); }
 
-    /// Where a key was stated; the file as a whole if it was not.
+    /// Where a key was stated; the file as a whole if it is not stated.
     Location where(const std::string& key) const;
 
     /// The workload, for one run. Throws Error for settings that do not go together.
@@ -71,7 +65,7 @@ struct Experiment {
     Experiment with_seed(std::uint64_t other) const;
 };
 
-/// A value that takes the place of the file's. Errors name `origin` in place of the file.
+/// A value that takes the place of the file's. `origin` is shown in errors in place of the file's name.
 struct Override {
     std::string key;                             ///< dotted: platform.nodes
     std::string value;                           ///< as in YAML
@@ -103,12 +97,18 @@ std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& ove
 std::string resolved_yaml(const Experiment& experiment);
 std::string resolved_json(const Experiment& experiment);
 
-/// What a cell's directory is called: 16 hexadecimal digits, a hash of the resolved configuration without
-/// `name`, `repeat` and `compare`, which do not change a run.
+/// The name of an experiment's cell, made of all that determines a run of it (configs/cell.hpp).
 std::string cell_name(const Experiment& experiment);
 
 /// The JSON Schema of a configuration, for editors (draft 7), with the registered workloads.
 std::string schema_json();
+
+/// The files that a run of the experiment reads by its settings, as the caller can open them.
+std::vector<std::string> input_files(const Experiment& experiment);
+
+/// The value of `key` for the command line: of a path, the one from the working directory; otherwise
+/// `stated`.
+std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated);
 
 /// Every dotted key that may be set, with the settings of the workload.
 std::vector<std::string> known_keys(const workloads::Kind& workload);

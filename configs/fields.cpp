@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/paths.hpp"
 #include "base/units.hpp"
+#include "configs/name_field.hpp"
 #include "configs/node_fields.hpp"
 #include "partitioners/place_graph.hpp"
 #include "runtime/stealing/policy.hpp"
@@ -122,6 +124,17 @@ Field text(std::string key, std::string help, Access access) {
             [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
 }
 
+/// A file, as the caller can open it.
+template <class Access>
+Field path(std::string key, std::string help, Access access) {
+    const Shape shape{Kind::text};
+    return {key, shape, std::move(help),
+            [=](Experiment& experiment, const Value& value) {
+                access(experiment) = path_from(scalar_text(value, key, shape), value.where);
+            },
+            [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
+}
+
 struct Overhead {
     const char* name;
     Time Overheads::*member;
@@ -131,10 +144,11 @@ struct Overhead {
 constexpr Overhead overheads[] = {
     {"fork", &Overheads::fork, "create a task and push it"},
     {"join", &Overheads::join, "pop a task that was not stolen"},
-    {"steal_attempt", &Overheads::steal_attempt, "look at another worker of the node that has no task"},
+    {"steal_attempt", &Overheads::steal_attempt,
+     "look at another worker of the node that has no task to give"},
     {"steal", &Overheads::steal, "take a task from another worker of the node"},
     {"steal_far", &Overheads::steal_far,
-     "what looking at a worker of another socket costs more, with a task there or not"},
+     "what looking at a worker of another socket costs more, with success or without"},
     {"sync", &Overheads::sync, "signal a sync slot"},
     {"token", &Overheads::token, "take a token from the node's token queue, or put one there"},
     {"message_enqueue", &Overheads::message_enqueue,
@@ -183,7 +197,7 @@ void add_platform(std::vector<Field>& all) {
         "platform.sockets", 1, 65536, "of each node; its cores are divided evenly among them",
         [](auto& e) -> auto& { return e.platform.sockets; }));
     add_node_fields(all);
-    all.push_back(text(
+    all.push_back(path(
         "platform.file", "a SimGrid platform file, relative to this file; its hosts are the nodes",
         [](auto& e) -> auto& { return e.platform.file; }));
 
@@ -285,8 +299,7 @@ void add_schedule(std::vector<Field>& all) {
     static const std::vector<std::string> balancers{"none", "sender", "neighbours"};
     all.push_back(choice(
         "schedule.balancing.policy", balancers,
-        "detached tasks (EARTH's tokens) that move unasked; sender: a worker with many gives some to any "
-        "node; "
+        "detached tasks (EARTH's tokens) that move unasked; sender: a node with many gives some to any node; "
         "neighbours: to the nodes beside it that have less",
         [](const Experiment& e) { return balancers[static_cast<std::size_t>(e.schedule.balancing.policy)]; },
         [](Experiment& e, const std::string&, std::size_t index) {
@@ -345,9 +358,7 @@ void add_transport(std::vector<Field>& all) {
 
 std::vector<Field> make_fields() {
     std::vector<Field> all;
-    all.push_back(text(
-        "name", "what the experiment is called; by default the file's name",
-        [](auto& e) -> auto& { return e.name; }));
+    all.push_back(name_field());
     add_platform(all);
     add_schedule(all);
     add_transport(all);
@@ -414,6 +425,8 @@ Shape shape_of(const Setting& setting) {
         case SettingKind::bytes:
             return {Kind::bytes, setting.at_least};
         case SettingKind::text:
+        case SettingKind::input_path:
+        case SettingKind::output_path:
             break;
     }
     return {Kind::text};

@@ -58,6 +58,9 @@ std::vector<std::string> names_below(const std::string& section);
 /// A workload's setting, as a shape.
 Shape shape_of(const Setting& setting);
 
+/// A setting's value in its one form: `1000ns` and `1us` are the same.
+nlohmann::ordered_json shown_setting(const Settings& settings, const Setting& setting);
+
 /// The text of a scalar that `key` takes, after its YAML type was checked. Throws Error for a list, for text
 /// in quotes where a number belongs.
 std::string scalar_text(const Value& value, const std::string& key, const Shape& shape);

@@ -89,7 +89,7 @@ bool boolean_in(const Value& value, const std::string& key) {
     throw Error(fmt::format("{}: expected true or false, found {}", key, value.described()), "", value.where);
 }
 
-/// An entry of the list as it was stated: of a node or of a link.
+/// An entry of the list as it is written: of a node or of a link.
 struct StatedEvent {
     std::optional<Time> at{};
     std::optional<NodeId> node{};

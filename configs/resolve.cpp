@@ -1,11 +1,10 @@
-// The resolved configuration: every key with its value, in one order, as YAML and as JSON; and its hash.
+// The resolved configuration: every key with its value, in one order, as YAML and as JSON.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/random.hpp"
 #include "base/units.hpp"
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
@@ -22,8 +21,9 @@ Json number(double value) {
     return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
-/// A setting's value in its one form: `1000ns` and `1us` are the same.
-Json shown(const Settings& settings, const Setting& setting) {
+}  // namespace
+
+Json shown_setting(const Settings& settings, const Setting& setting) {
     switch (setting.kind) {
         case SettingKind::integer:
             return settings.integer(setting.name);
@@ -37,12 +37,17 @@ Json shown(const Settings& settings, const Setting& setting) {
             return print_flops(settings.number(setting.name));
         case SettingKind::bytes:
             return print_bytes(settings.number(setting.name));
+        case SettingKind::input_path:
+        case SettingKind::output_path:
+            return settings.path(setting.name);
         case SettingKind::text:
         case SettingKind::choice:
             break;
     }
     return settings.text(setting.name);
 }
+
+namespace {
 
 /// Whether a key means something in the experiment's world. Natively the machine is what it is; a platform
 /// file says what the YAML does not.
@@ -84,9 +89,9 @@ Json resolved(const Experiment& experiment) {
         if (field.key != "name") continue;
         Json workload = {{"name", experiment.kind->name}};
         for (const Setting& setting : experiment.kind->settings) {
-            // A setting without a value of its own follows from others if it is not stated.
+            // A setting without a value of its own follows from others unless it is stated.
             if (setting.initial.empty() && !experiment.settings.stated(setting.name)) continue;
-            workload[setting.name] = shown(experiment.settings, setting);
+            workload[setting.name] = shown_setting(experiment.settings, setting);
         }
         root["workload"] = std::move(workload);
     }
@@ -151,26 +156,10 @@ std::string resolved_json(const Experiment& experiment) {
 std::string resolved_yaml(const Experiment& experiment) {
     std::string out;
     Json root = resolved(experiment);
-    if (!experiment.compare.empty()) {
-        for (const Comparison& comparison : experiment.compare) {
-            Json values = Json::array();
-            for (const Value& value : comparison.values) values.push_back(of_value(value));
-            root["compare"][comparison.key] = std::move(values);
-        }
-    }
+    if (!experiment.compare.axes.empty()) root["compare"] = of_value(experiment.compare.section);
     if (experiment.published) root["published"] = of_value(experiment.published->section);
     write_yaml(root, 0, out);
     return out;
-}
-
-std::string cell_name(const Experiment& experiment) {
-    Json root = resolved(experiment);
-    root.erase("name");
-    root.erase("repeat");
-    // FNV-1a (Fowler, Noll, Vo), 64 bits, stirred once more: it distinguishes cells, and protects nothing.
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : root.dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return fmt::format("{:016x}", Random(hash)());
 }
 
 }  // namespace heddle::configs

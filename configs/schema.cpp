@@ -149,6 +149,38 @@ Json or_none(Json schema, const std::string& help) {
     return {{"description", help}, {"anyOf", Json::array({Json{{"const", "none"}}, std::move(schema)})}};
 }
 
+Json compare_schema() {
+    const Json values = {{"type", "array"}, {"minItems", 1}};
+    const Json lists = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", values}};
+    const Json text = {{"type", "string"}};
+    return {
+        {"type", "object"},
+        {"description", "dotted keys with the values that they take; every combination is a cell"},
+        {"properties",
+         {{"zip",
+           {{"description", "keys whose values go together: the first of each, then the second of each"},
+            {"anyOf", Json::array({lists, Json{{"type", "array"}, {"minItems", 1}, {"items", lists}}})}}},
+          {"variants",
+           {{"description", "names, and the keys that each of them sets"},
+            {"type", "object"},
+            {"minProperties", 1},
+            {"additionalProperties", {{"type", Json::array({"object", "null"})}}}}},
+          {"baseline",
+           {{"description", "compared keys with a value each: what speedup and efficiency are relative to"},
+            {"type", "object"},
+            {"minProperties", 1}}},
+          {"pivot",
+           {{"description", "a matrix in place of a list"},
+            {"type", "object"},
+            {"required", Json::array({"rows", "columns"})},
+            {"additionalProperties", false},
+            {"properties",
+             {{"rows", text},
+              {"columns", text},
+              {"shows", {{"enum", Json::array({"median", "ratio", "speedup", "efficiency"})}}}}}}}}},
+        {"additionalProperties", values}};
+}
+
 }  // namespace
 
 std::string schema_json() {
@@ -174,16 +206,13 @@ std::string schema_json() {
     Json& overheads = properties["platform"]["properties"]["overheads"];
     overheads =
         or_none(std::move(overheads), "what the scheduler's operations cost in simulation; none: nothing");
-    properties["compare"] = {
-        {"type", "object"},
-        {"description", "dotted keys with the values that they take; every combination is a cell"},
-        {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
     const Json text = {{"type", "string"}};
     const Json keys = {{"type", "object"}, {"minProperties", 1}};
+    properties["compare"] = compare_schema();
     properties["published"] = {
         {"type", "object"},
         {"description",
-         "published speedups for cells of `compare`, over a run with the keys of "
+         "published speedups of cells of `compare`, over a run with the keys of "
          "`baseline`"},
         {"required", Json::array({"baseline"})},
         {"additionalProperties", false},

@@ -22,30 +22,54 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::string text_of(const fs::path& path) {
+    std::error_code problem;
+    if (fs::is_directory(path, problem)) return {};
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 Json json_of(const fs::path& path) {
+    std::error_code problem;
+    if (fs::is_directory(path, problem))
+        throw Error(fmt::format("{} is a directory, and a file belongs there", path.string()),
+                    "remove it, or choose another directory with --out");
     return Json::parse(text_of(path), nullptr, false);
 }
 
-/// The bound that the result states, if it states one; otherwise: the work that was done, divided among
-/// all workers. Nothing where the world did not count it.
-std::optional<double> lower_bound(const Json& result) {
-    const auto stated = result.find("lower_bound_seconds");
-    if (stated != result.end() && stated->is_number()) return result.at("lower_bound_seconds").get<double>();
-    const double busy = result.at("busy_seconds").get<double>();
-    const double workers = result.at("nodes").get<double>() * result.at("cores").get<double>();
-    if (busy <= 0 || workers <= 0) return std::nullopt;
-    return busy / workers;
+/// The configuration without what chooses how and from which seed the work is done; files by their contents.
+std::string work_and_machine_of(const Json& result) {
+    Json configuration = result.at("configuration");
+    for (const char* key : {"name", "repeat", "seed", "schedule"}) configuration.erase(key);
+    return configs::sha256(configuration.dump() + result.at("determinants").at("files").dump());
+}
+
+std::vector<std::pair<std::string, double>> counted_in(const Json& result) {
+    std::vector<std::pair<std::string, double>> counted;
+    const auto add = [&counted](const std::string& name, const Json& value) {
+        if (value.is_number()) counted.emplace_back(name, value.get<double>());
+    };
+    const Json& steals = result.at("steals");
+    add("tasks", result.at("tasks"));
+    add("steals_within_node", steals.at("within_node"));
+    add("steals_between_nodes", steals.at("between_nodes"));
+    add("steal_attempts", steals.at("attempts"));
+    for (const char* name : {"messages", "bytes", "data_bytes"}) add(name, result.at(name));
+    for (const auto& [state, time] : result.at("time_seconds").items())
+        add(fmt::format("time_seconds_{}", state), time);
+    return counted;
 }
 
 Outcome outcome_of(const Json& result, const std::string& cell) {
     Outcome outcome;
     if (result.at("cell") != cell) return outcome;
     outcome.makespan_seconds = result.at("makespan_seconds").get<double>();
-    outcome.lower_bound_seconds = lower_bound(result);
+    if (const Json& bound = result.at("lower_bound_seconds"); bound.is_number())
+        outcome.lower_bound_seconds = bound.get<double>();
+    outcome.work_and_machine = work_and_machine_of(result);
+    outcome.deterministic = result.at("backend") != "native";
+    outcome.workers = result.at("nodes").get<double>() * result.at("cores").get<double>();
+    outcome.declared_flops = result.at("declared_flops").get<double>();
+    outcome.counted = counted_in(result);
     outcome.heddle = result.at("versions").at("heddle").get<std::string>();
     const bool right = result.at("ok").get<bool>();
     if (!right) {
@@ -66,7 +90,18 @@ std::set<std::string> results_in(const std::string& directory) {
     return names;
 }
 
-/// Removes the temporary files in `folder`. The caller must make sure that no process writes there.
+configs::Determinants determinants_in(const Json& result) {
+    const Json& json = result.at("determinants");
+    configs::Determinants determinants;
+    determinants.configuration = json.at("configuration").get<std::string>();
+    for (const auto& [key, digest] : json.at("files").items())
+        determinants.files.push_back({key, {}, digest.get<std::string>()});
+    for (const auto& [name, id] : json.at("program").items())
+        determinants.program.emplace_back(name, id.get<std::string>());
+    return determinants;
+}
+
+/// Removes the temporary files in `folder`. The caller must know that no process writes there.
 void sweep(const fs::path& folder) {
     std::vector<fs::path> left;
     std::error_code problem;
@@ -95,7 +130,7 @@ Outcome read_outcome(const std::string& directory, const std::string& cell) {
             return outcome;
         }
     } catch (const Json::exception&) {
-        // Not what heddle writes: as if nothing were there.
+        // Heddle does not write such a file: the cell counts as missing.
     }
     return {};
 }
@@ -112,6 +147,20 @@ void write_failure(const std::string& directory, const std::string& cell, const 
                      json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+std::vector<OtherResult> other_results(const std::string& directory, const std::vector<std::string>& cells) {
+    std::set<std::string> names = results_in(directory);
+    for (const std::string& cell : cells) names.erase(cell);
+    std::vector<OtherResult> others;
+    for (const std::string& cell : names) {
+        try {
+            others.push_back({cell, determinants_in(json_of(fs::path(directory) / cell / "result.json"))});
+        } catch (const std::exception&) {
+            // Of an earlier version, or damaged: it explains nothing.
+        }
+    }
+    return others;
+}
+
 void forget_cell(const std::string& directory, const std::string& cell) {
     std::error_code ignored;
     for (const char* name : {"result.json", "failure.json"})
@@ -122,18 +171,24 @@ void sweep_cell(const std::string& directory, const std::string& cell) {
     sweep(fs::path(directory) / cell);
 }
 
-void write_tables(const std::string& directory, const std::vector<std::string>& cells) {
+void write_tables(const std::string& directory, const std::vector<std::string>& cells,
+                  const std::vector<std::string>& outdated) {
     std::set<std::string> others = results_in(directory);
+    for (const std::string& cell : outdated) others.erase(cell);
     std::vector<Row> runs;
     std::vector<Row> timings;
     const auto add = [&](const std::string& cell) {
         const fs::path folder = fs::path(directory) / cell;
         try {
             Row run = run_row(text_of(folder / "result.json"));
-            timings.push_back(timing_row(cell, text_of(folder / "timing.json")));
             runs.push_back(std::move(run));
         } catch (const Error&) {
-            // Damaged: it has no rows until it is run again.
+            return;  // damaged: it has no rows until it is run again
+        }
+        try {
+            timings.push_back(timing_row(cell, text_of(folder / "timing.json")));
+        } catch (const Error&) {
+            timings.push_back({{"cell", cell}});  // the timing was lost, the run was not
         }
     };
     for (const std::string& cell : cells) {

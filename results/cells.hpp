@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "configs/cell.hpp"
 
 namespace heddle::results {
 
@@ -27,8 +30,15 @@ struct Outcome {
 
     State state = State::missing;
     double makespan_seconds = 0;
-    /// No schedule of the same work on this machine is shorter, where such a bound is known.
+    /// No schedule of the same work on this machine is shorter, if such a bound is known.
     std::optional<double> lower_bound_seconds;
+    /// Equal for runs of one workload on one machine, whatever their schedules and seeds are.
+    std::string work_and_machine;
+    bool deterministic = false;  ///< the same seed gives the same run: not natively
+    double workers = 0;          ///< cores of all nodes
+    double declared_flops = 0;   ///< of all tasks; 0 if unknown
+    /// What else was counted, by the names of runs.csv.
+    std::vector<std::pair<std::string, double>> counted;
     double wall_seconds = 0;  ///< what it cost; 0 where that is not known
     std::string heddle;       ///< the version that ran it
     Failure failure;          ///< of a cell that failed or is wrong
@@ -43,14 +53,27 @@ Outcome read_outcome(const std::string& directory, const std::string& cell);
 /// Keeps a failure in the cell's directory, as failure.json. Throws Error where it cannot be written.
 void write_failure(const std::string& directory, const std::string& cell, const Failure& failure);
 
+/// A result in a directory that no cell of a comparison has: of another configuration, or of other files or
+/// another program.
+struct OtherResult {
+    std::string cell;
+    configs::Determinants determinants;
+};
+
+/// The results in `directory` whose names are not among `cells`. Those of earlier versions, which did not
+/// write what determines them, are left out.
+std::vector<OtherResult> other_results(const std::string& directory, const std::vector<std::string>& cells);
+
 /// Removes a cell's result or failure, so that it counts as missing.
 void forget_cell(const std::string& directory, const std::string& cell);
 
 /// Removes what a writer that was killed left behind in a cell that is finished.
 void sweep_cell(const std::string& directory, const std::string& cell);
 
-/// Writes runs.csv and timings.csv again from the results in the directory: first `cells` in their order,
-/// then those of all other results by name. So the tables depend on what was run, not on when. Throws Error.
-void write_tables(const std::string& directory, const std::vector<std::string>& cells);
+/// Writes runs.csv and timings.csv from the results in the directory: first `cells` in their order, then all
+/// other results by name, without those in `outdated`. So the tables depend on what was run, not on when.
+/// Throws Error.
+void write_tables(const std::string& directory, const std::vector<std::string>& cells,
+                  const std::vector<std::string>& outdated = {});
 
 }  // namespace heddle::results

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "results/record.hpp"
 #include "results/table.hpp"
 
 namespace heddle::results {
@@ -24,17 +25,57 @@ std::vector<double> makespans_of(const Contender& contender) {
     return makespans;
 }
 
-std::optional<double> bound_of(const Contender& contender) {
+/// The least bound of all runs with one work on one machine. A schedule may do the work in another order, or
+/// prove a better bound; neither makes a run shorter than the least.
+using Bounds = std::map<std::string, double>;
+
+Bounds bounds_of(const std::vector<Contender>& contenders) {
+    Bounds bounds;
+    for (const Contender& contender : contenders) {
+        for (const Outcome& run : contender.runs) {
+            if (run.state != Outcome::State::right || !run.lower_bound_seconds) continue;
+            const auto [bound, is_new] = bounds.try_emplace(run.work_and_machine, *run.lower_bound_seconds);
+            if (!is_new) bound->second = std::min(bound->second, *run.lower_bound_seconds);
+        }
+    }
+    return bounds;
+}
+
+std::optional<double> bound_of(const Contender& contender, const Bounds& bounds) {
     std::optional<double> least;
     for (const Outcome& run : contender.runs) {
         if (run.state != Outcome::State::right) continue;
         if (!run.lower_bound_seconds) return std::nullopt;
-        least = std::min(least.value_or(*run.lower_bound_seconds), *run.lower_bound_seconds);
+        const double bound = bounds.at(run.work_and_machine);
+        least = std::min(least.value_or(bound), bound);
     }
     return least;
 }
 
-Line line_of(const Contender& contender, const std::vector<double>& makespans) {
+std::vector<std::pair<std::string, double>> medians_of_counted(const Contender& contender) {
+    std::vector<std::pair<std::string, std::vector<double>>> samples;
+    for (const Outcome& run : contender.runs) {
+        if (run.state != Outcome::State::right) continue;
+        for (std::size_t i = 0; i < run.counted.size(); ++i) {
+            if (i >= samples.size()) samples.emplace_back(run.counted[i].first, std::vector<double>());
+            samples[i].second.push_back(run.counted[i].second);
+        }
+    }
+    std::vector<std::pair<std::string, double>> medians;
+    for (auto& [what, sample] : samples) medians.emplace_back(what, median(std::move(sample)));
+    return medians;
+}
+
+bool are_identical(const Contender& contender, const std::vector<double>& makespans) {
+    if (makespans.size() < 2) return false;
+    const bool deterministic = std::all_of(
+        contender.runs.begin(), contender.runs.end(),
+        [](const Outcome& run) { return run.state != Outcome::State::right || run.deterministic; });
+    return deterministic && std::all_of(makespans.begin(), makespans.end(),
+                                        [&](double makespan) { return makespan == makespans.front(); });
+}
+
+Line line_of(const Contender& contender, const std::vector<double>& makespans, const Bounds& bounds) {
     Line line;
     line.runs = makespans.size();
     for (const Outcome& run : contender.runs) {
@@ -43,10 +84,52 @@ Line line_of(const Contender& contender, const std::vector<double>& makespans) {
     }
     if (makespans.empty()) return line;
     line.median_seconds = median(makespans);
-    line.interval_seconds =
-        bootstrap_median(makespans, confidence, bootstrap_resamples, Random(bootstrap_seed));
-    line.lower_bound_seconds = bound_of(contender);
+    line.identical = are_identical(contender, makespans);
+    if (!line.identical && makespans.size() > 1)
+        line.interval_seconds =
+            bootstrap_median(makespans, confidence, bootstrap_resamples, Random(bootstrap_seed));
+    line.lower_bound_seconds = bound_of(contender, bounds);
+    line.counted = medians_of_counted(contender);
     return line;
+}
+
+const Outcome* first_right(const Contender& contender) {
+    for (const Outcome& run : contender.runs)
+        if (run.state == Outcome::State::right) return &run;
+    return nullptr;
+}
+
+/// Work per second and worker, over the baseline's: the speedup is multiplied by the ratio of declared work
+/// (weak scaling) if both declare some, and divided by the ratio of workers.
+double efficiency_factor(const Outcome& run, const Outcome& baseline) {
+    const double work = run.declared_flops > 0 && baseline.declared_flops > 0
+                            ? run.declared_flops / baseline.declared_flops
+                            : 1;
+    return run.workers > 0 ? work * baseline.workers / run.workers : 0;
+}
+
+void set_speedup(Line& line, const Contender& contender, const Contender& baseline) {
+    const std::vector<double> own = makespans_of(contender);
+    const std::vector<double> before = makespans_of(baseline);
+    if (own.empty() || before.empty() || *std::min_element(own.begin(), own.end()) <= 0) return;
+    Ratio speedup{median(before) / median(own)};
+    const bool constant =
+        (line.identical || own.size() == 1) && (are_identical(baseline, before) || before.size() == 1);
+    if (!constant && &contender != &baseline)
+        speedup.interval =
+            bootstrap_ratio_of_medians(before, own, confidence, bootstrap_resamples, Random(bootstrap_seed));
+    line.speedup = speedup;
+    const double factor = efficiency_factor(*first_right(contender), *first_right(baseline));
+    if (factor <= 0) return;
+    line.efficiency = Ratio{speedup.value * factor};
+    if (speedup.interval)
+        line.efficiency->interval = Interval{speedup.interval->low * factor, speedup.interval->high * factor};
+}
+
+/// The standing of a line if its repeats, or those of the best, are identical: no test applies to them.
+Standing standing_untested(const std::vector<double>& best, const std::vector<double>& other) {
+    const double longest = *std::max_element(best.begin(), best.end());
+    return *std::min_element(other.begin(), other.end()) > longest ? Standing::longer : Standing::undecided;
 }
 
 /// Fills in how the lines stand to the best of them. `samples`: the makespans of each line.
@@ -63,6 +146,12 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
     std::vector<double> p;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i == *best || samples[i].empty()) continue;
+        if (const double of = lines[*best].median_seconds; of > 0)
+            lines[i].ratio = lines[i].median_seconds / of;
+        if (lines[i].identical || lines[*best].identical) {
+            lines[i].standing = standing_untested(samples[*best], samples[i]);
+            continue;
+        }
         rivals.push_back(i);
         p.push_back(mann_whitney(samples[*best], samples[i]));
     }
@@ -70,9 +159,8 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
     for (std::size_t k = 0; k < rivals.size(); ++k) {
         Line& line = lines[rivals[k]];
         const double least = mann_whitney_least(samples[*best].size(), samples[rivals[k]].size());
-        if (const double of = lines[*best].median_seconds; of > 0) line.ratio = line.median_seconds / of;
         line.p_value = adjusted[k];
-        line.standing = line.p_value < level                                  ? Standing::worse
+        line.standing = adjusted[k] < level                                   ? Standing::worse
                         : least * static_cast<double>(rivals.size()) >= level ? Standing::untested
                                                                               : Standing::undecided;
     }
@@ -94,6 +182,12 @@ Json values_by_key(const std::vector<std::string>& keys, const std::vector<std::
     return object;
 }
 
+Json with_interval(const char* name, double value, const std::optional<Interval>& interval) {
+    return {{name, value},
+            {"low", interval ? Json(interval->low) : Json()},
+            {"high", interval ? Json(interval->high) : Json()}};
+}
+
 Json json_of(const Line& line, const std::vector<std::string>& keys) {
     Json json = {{"values", values_by_key(keys, line.values)},
                  {"runs", line.runs},
@@ -101,12 +195,16 @@ Json json_of(const Line& line, const std::vector<std::string>& keys) {
                  {"missing", line.missing},
                  {"standing", name(line.standing)}};
     if (line.runs == 0) return json;
-    json["makespan_seconds"] = {{"median", line.median_seconds},
-                                {"low", line.interval_seconds.low},
-                                {"high", line.interval_seconds.high}};
+    json["makespan_seconds"] = with_interval("median", line.median_seconds, line.interval_seconds);
+    json["identical"] = line.identical;
     json["ratio"] = line.ratio;
     json["lower_bound_seconds"] = line.lower_bound_seconds ? Json(*line.lower_bound_seconds) : Json();
-    json["p_value"] = line.p_value;
+    json["p_value"] = line.p_value ? Json(*line.p_value) : Json();
+    const auto ratio = [](const Ratio& of) { return with_interval("value", of.value, of.interval); };
+    if (line.speedup) json["speedup"] = ratio(*line.speedup);
+    if (line.efficiency) json["efficiency"] = ratio(*line.efficiency);
+    Json& counted = json["counted"] = Json::object();
+    for (const auto& [what, value] : line.counted) counted[what] = value;
     return json;
 }
 
@@ -118,6 +216,8 @@ const char* name(Standing standing) {
             return "best";
         case Standing::worse:
             return "worse";
+        case Standing::longer:
+            return "longer";
         case Standing::undecided:
             return "undecided";
         case Standing::untested:
@@ -136,16 +236,21 @@ std::size_t runs_needed(std::size_t contenders) {
 }
 
 Comparison compare(const std::string& name, const std::vector<std::string>& keys,
-                   const std::vector<Contender>& contenders, const std::vector<std::string>& by) {
+                   const std::vector<Contender>& contenders, const std::vector<std::string>& by,
+                   const std::vector<std::string>& competing_keys) {
     for (const std::string& key : by) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
         throw Error(fmt::format("--by {}: this key is not compared", key), nearest_advice(key, keys));
     }
+    const auto among = [](const std::string& key, const std::vector<std::string>& some) {
+        return std::find(some.begin(), some.end(), key) != some.end();
+    };
     std::vector<std::size_t> common;
     std::vector<std::size_t> competing;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        const bool is_common =
-            by.empty() ? i + 1 < keys.size() : std::find(by.begin(), by.end(), keys[i]) != by.end();
+        const bool is_common = !by.empty()               ? among(keys[i], by)
+                               : !competing_keys.empty() ? !among(keys[i], competing_keys)
+                                                         : i + 1 < keys.size();
         (is_common ? common : competing).push_back(i);
     }
     if (competing.empty()) {
@@ -154,6 +259,7 @@ Comparison compare(const std::string& name, const std::vector<std::string>& keys
     Comparison comparison{name, chosen(keys, common), chosen(keys, competing), {}};
     std::map<std::vector<std::string>, std::size_t> places;
     std::vector<std::vector<std::vector<double>>> samples;
+    const Bounds bounds = bounds_of(contenders);
     for (const Contender& contender : contenders) {
         const std::vector<std::string> values = chosen(contender.values, common);
         const auto [place, is_new] = places.try_emplace(values, comparison.groups.size());
@@ -162,7 +268,8 @@ Comparison compare(const std::string& name, const std::vector<std::string>& keys
             samples.emplace_back();
         }
         std::vector<double> makespans = makespans_of(contender);
-        Line line = line_of(contender, makespans);
+        Line line = line_of(contender, makespans, bounds);
+        if (contender.baseline) set_speedup(line, contender, contenders[*contender.baseline]);
         line.values = chosen(contender.values, competing);
         comparison.groups[place->second].lines.push_back(std::move(line));
         samples[place->second].push_back(std::move(makespans));
@@ -177,22 +284,36 @@ std::string comparison_csv(const Comparison& comparison) {
         for (const Line& line : group.lines) {
             auto& row = rows.emplace_back();
             for (std::size_t i = 0; i < group.values.size(); ++i)
-                row.emplace_back(comparison.group_keys[i], group.values[i]);
+                row.emplace_back(column(comparison.group_keys[i]), group.values[i]);
             for (std::size_t i = 0; i < line.values.size(); ++i)
-                row.emplace_back(comparison.keys[i], line.values[i]);
+                row.emplace_back(column(comparison.keys[i]), line.values[i]);
             const auto add = [&](const char* column, bool is_known, double value) {
                 row.emplace_back(column, is_known ? number(value) : "");
             };
             row.emplace_back("runs", std::to_string(line.runs));
             row.emplace_back("failed", std::to_string(line.bad));
             add("median_seconds", line.runs > 0, line.median_seconds);
-            add("low_seconds", line.runs > 0, line.interval_seconds.low);
-            add("high_seconds", line.runs > 0, line.interval_seconds.high);
+            const auto add_interval = [&](const std::string& low, const std::string& high,
+                                          const std::optional<Interval>& interval) {
+                add(low.c_str(), interval.has_value(), interval ? interval->low : 0);
+                add(high.c_str(), interval.has_value(), interval ? interval->high : 0);
+            };
+            add_interval("low_seconds", "high_seconds", line.interval_seconds);
+            row.emplace_back("identical", line.identical ? "true" : "false");
             add("ratio", line.runs > 0, line.ratio);
             add("lower_bound_seconds", line.lower_bound_seconds.has_value(),
                 line.lower_bound_seconds.value_or(0));
-            add("p_value", line.runs > 0, line.p_value);
+            add("p_value", line.p_value.has_value(), line.p_value.value_or(0));
             row.emplace_back("standing", results::name(line.standing));
+            if (line.speedup) {
+                add("speedup", true, line.speedup->value);
+                add_interval("speedup_low", "speedup_high", line.speedup->interval);
+            }
+            if (line.efficiency) {
+                add("efficiency", true, line.efficiency->value);
+                add_interval("efficiency_low", "efficiency_high", line.efficiency->interval);
+            }
+            for (const auto& [what, value] : line.counted) add(what.c_str(), true, value);
         }
     }
     return Table::of(rows).csv();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/cells.hpp"
@@ -21,18 +22,27 @@ inline constexpr std::uint64_t bootstrap_seed = 1;
 struct Contender {
     std::vector<std::string> values;  ///< of the compared keys
     std::vector<Outcome> runs;
+    /// The contender that its speedup is relative to, if the comparison has a baseline.
+    std::optional<std::size_t> baseline = std::nullopt;
 };
 
 /// How a contender compares with the best of its group.
 enum class Standing : std::uint8_t {
     best,
     worse,      ///< significantly
+    longer,     ///< every run took longer than every run of the best; no test, as repeats are identical
     undecided,  ///< the difference may be chance
     untested,   ///< too few runs for any difference to be significant
     no_result
 };
 
 const char* name(Standing standing);
+
+/// A ratio with its confidence interval; without one if no sample varies.
+struct Ratio {
+    double value = 0;
+    std::optional<Interval> interval{};
+};
 
 struct Line {
     std::vector<std::string> values;  ///< of the keys that compete
@@ -42,11 +52,18 @@ struct Line {
 
     // Over the runs with a right answer; meaningless where there is none.
     double median_seconds = 0;
-    Interval interval_seconds;
+    /// All repeats of a deterministic world took the same time: the seed has no influence, so there is one
+    /// value and not a sample. Such a line has neither an interval nor a p-value.
+    bool identical = false;
+    std::optional<Interval> interval_seconds;
     double ratio = 0;                           ///< of the median to the best one's
-    std::optional<double> lower_bound_seconds;  ///< the least of the runs', where all have one
-    double p_value = 1;                         ///< against the best, adjusted
+    std::optional<double> lower_bound_seconds;  ///< the same for all lines with this work and machine
+    std::optional<double> p_value;              ///< against the best, adjusted; only if it was tested
     Standing standing = Standing::no_result;
+    std::optional<Ratio> speedup;     ///< the baseline's median over this one
+    std::optional<Ratio> efficiency;  ///< speedup for each worker and each unit of work, over the baseline's
+    /// Medians of what else was counted, by the names of runs.csv.
+    std::vector<std::pair<std::string, double>> counted;
 };
 
 struct Group {
@@ -63,9 +80,11 @@ struct Comparison {
 
 /// Groups the contenders by the keys in `by` and compares each group: medians with bootstrap intervals; each
 /// against the one with the least median by Mann and Whitney's test, with Holm's correction over the group.
-/// `by` empty: all keys but the last. Throws Error for a key in `by` that is not in `keys`.
+/// `by` empty: all keys but those in `competing`; both empty: all keys but the last. Throws Error for a key
+/// in `by` that is not in `keys`.
 Comparison compare(const std::string& name, const std::vector<std::string>& keys,
-                   const std::vector<Contender>& contenders, const std::vector<std::string>& by = {});
+                   const std::vector<Contender>& contenders, const std::vector<std::string>& by = {},
+                   const std::vector<std::string>& competing = {});
 
 /// How many runs each contender of a group needs before a difference can be significant.
 std::size_t runs_needed(std::size_t contenders);

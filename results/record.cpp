@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "results/lower_bound.hpp"
+
 namespace heddle::results {
 
 namespace {
@@ -64,6 +66,16 @@ Json known(const std::optional<double>& value) {
     return value ? number(*value) : Json(nullptr);
 }
 
+Json json_of(const configs::Determinants& determinants) {
+    Json files = Json::object();
+    for (const configs::InputFile& file : determinants.files) files[file.key] = file.sha256;
+    Json program = Json::object();
+    for (const auto& [name, id] : determinants.program) program[name] = id;
+    return {{"configuration", determinants.configuration},
+            {"files", std::move(files)},
+            {"program", std::move(program)}};
+}
+
 /// `with_timing`: wall time and memory too, in their place among the other fields.
 Json fields_of(const Record& record, bool with_timing) {
     const runtime::Counters& total = record.result.total;
@@ -74,7 +86,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"check", {{"verdict", check_name(record.verdict.kind)}, {"reason", record.verdict.reason}}},
                  {"makespan_seconds", seconds(record.result.makespan)},
                  {"promised_seconds", known(record.forecast.makespan_seconds)},
-                 {"lower_bound_seconds", known(record.forecast.lower_bound_seconds)},
+                 {"lower_bound_seconds", known(lower_bound_seconds(record))},
                  {"tasks", total.tasks},
                  {"steals", steals_of(record)},
                  {"messages", total.messages},
@@ -82,6 +94,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"bytes", total.bytes},
                  {"data_bytes", total.data_bytes},
                  {"promised_data_bytes", known(record.forecast.data_bytes)},
+                 {"declared_flops", number(total.declared_flops)},
                  {"busy_seconds", seconds(total.busy)},
                  {"time_seconds", times_of(record)},
                  {"nodes", record.topology.nodes},
@@ -95,61 +108,19 @@ Json fields_of(const Record& record, bool with_timing) {
         json["sim_threads"] = record.timing.sim_threads;
     }
     json["seed"] = record.experiment.seed;
-    json["cell"] = configs::cell_name(record.experiment);
+    json["cell"] = record.determinants.cell();
+    json["determinants"] = json_of(record.determinants);
     json["configuration"] = Json::parse(configs::resolved_json(record.experiment));
     const Versions& versions = record.versions;
     json["versions"] = {
-        {"heddle", versions.heddle}, {"simgrid", versions.simgrid}, {"compiler", versions.compiler}};
+        {"heddle", versions.heddle}, {"simgrid", versions.simgrid}, {"compiler", versions.compiler},
+        {"metis", versions.metis},   {"scotch", versions.scotch},   {"openblas", versions.openblas},
+        {"mpi", versions.mpi}};
     return json;
 }
 
 std::string dumped(const Json& json, int indent) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string as_text(const Json& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-void flatten(const Json& json, const std::string& prefix, Row& row) {
-    for (const auto& [key, value] : json.items()) {
-        const std::string name = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
-        if (value.is_object()) {
-            flatten(value, name, row);
-        } else {
-            row.emplace_back(name, as_text(value));
-        }
-    }
-}
-
-/// The row of runs.csv that says the same as result.json.
-Row row_of(const Json& result) {
-    Row row = {{"cell", as_text(result.at("cell"))}, {"ok", as_text(result.at("ok"))}};
-    const Json& steals = result.at("steals");
-    const auto add = [&](const char* name) {
-        const Json& value = result.at(name);
-        row.emplace_back(name, value.is_null() ? "" : as_text(value));
-    };
-    for (const char* name : {"makespan_seconds", "promised_seconds", "lower_bound_seconds", "tasks"})
-        add(name);
-    row.emplace_back("steals_within_node", as_text(steals.at("within_node")));
-    row.emplace_back("steals_between_nodes", as_text(steals.at("between_nodes")));
-    row.emplace_back("steal_attempts", as_text(steals.at("attempts")));
-    for (const char* name : {"messages", "bytes", "data_bytes", "busy_seconds"}) add(name);
-    Json configuration = result.at("configuration");
-    configuration.erase("repeat");
-    flatten(configuration, "", row);
-    flatten(result.at("answer"), "answer", row);
-    return row;
-}
-
-template <class Read>
-Row read_json(const std::string& text, Read read) {
-    try {
-        return read(Json::parse(text));
-    } catch (const Json::exception& error) {
-        throw Error(fmt::format("not a result of heddle ({})", error.what()));
-    }
 }
 
 }  // namespace
@@ -185,8 +156,8 @@ std::string summary_json(const std::vector<Record>& records) {
         Json runs = Json::array();
         for (const Record& record : records) {
             Json run = fields_of(record, true);
-            for (const char* same :
-                 {"workload", "backend", "configuration", "versions", "host", "nodes", "cores"}) {
+            for (const char* same : {"workload", "backend", "configuration", "versions", "host", "nodes",
+                                     "cores", "determinants"}) {
                 run.erase(same);
             }
             runs.push_back(std::move(run));
@@ -202,29 +173,6 @@ std::string steals_csv(const Record& record) {
         text += fmt::format("{},{},{}\n", pair.first, pair.second, tasks);
     }
     return text;
-}
-
-Row run_row(const Record& record) {
-    return row_of(fields_of(record, false));
-}
-
-Row run_row(const std::string& result_json_text) {
-    return read_json(result_json_text, row_of);
-}
-
-Row timing_row(const Record& record) {
-    return timing_row(configs::cell_name(record.experiment), timing_json(record));
-}
-
-Row timing_row(const std::string& cell, const std::string& timing_json_text) {
-    return read_json(timing_json_text, [&cell](const Json& timing) {
-        return Row{{"cell", cell},
-                   {"wall_seconds", as_text(timing.at("wall_seconds"))},
-                   {"placement_seconds", as_text(timing.at("placement_seconds"))},
-                   {"peak_memory_bytes", as_text(timing.at("peak_memory_bytes"))},
-                   {"host", as_text(timing.at("host"))},
-                   {"sim_threads", as_text(timing.value("sim_threads", Json(0)))}};  // not in older files
-    });
 }
 
 }  // namespace heddle::results

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/cell.hpp"
 #include "configs/experiment.hpp"
 #include "runtime/execution.hpp"
 #include "workloads/workload.hpp"
@@ -18,6 +19,10 @@ struct Versions {
     std::string heddle;
     std::string simgrid;  ///< empty where it is not built in
     std::string compiler;
+    std::string metis = {};
+    std::string scotch = {};
+    std::string openblas = {};  ///< empty unless the run has loaded it
+    std::string mpi = {};       ///< empty unless it carried the run's messages
 };
 
 /// What a run cost the machine that it ran on: the only part of a record that may differ between two
@@ -31,8 +36,9 @@ struct Timing {
 };
 
 struct Record {
-    configs::Experiment experiment;  ///< of this run: its seed is the run's
-    runtime::Topology topology;      ///< as it was built
+    configs::Experiment experiment;      ///< of this run: its seed is the run's
+    configs::Determinants determinants;  ///< of this run, as they were before it began
+    runtime::Topology topology;          ///< as it was built
     workloads::Forecast forecast;
     runtime::RunResult result;
     workloads::Verdict verdict;
@@ -58,6 +64,10 @@ std::size_t median_run(const std::vector<Record>& records);
 
 /// Thief, victim, tasks: a line each, with a header.
 std::string steals_csv(const Record& record);
+
+/// A key as the name of a column that can be an attribute in Python and R: `platform.nodes` is
+/// `platform_nodes`.
+std::string column(const std::string& key);
 
 /// Names and values of a row: of runs.csv, which has a column for each variable, and of timings.csv.
 using Row = std::vector<std::pair<std::string, std::string>>;

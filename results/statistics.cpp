@@ -16,6 +16,21 @@ double middle(const std::vector<double>& sorted) {
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
+/// The median of as many values, drawn with replacement.
+double resampled_median(const std::vector<double>& values, Random& random) {
+    std::vector<double> sample(values.size());
+    for (double& value : sample) value = values[random.below(values.size())];
+    std::sort(sample.begin(), sample.end());
+    return middle(sample);
+}
+
+/// The inner part of a sample, with a share of `confidence` of its values.
+Interval inner(std::vector<double> values, double confidence) {
+    std::sort(values.begin(), values.end());
+    const auto outside = static_cast<std::size_t>((1 - confidence) / 2 * static_cast<double>(values.size()));
+    return {values[outside], values[values.size() - 1 - outside]};
+}
+
 /// Twice the rank of each value, so that mean ranks are whole numbers; and the sum of t^3 - t over the ties.
 struct Ranks {
     std::vector<std::size_t> twice;
@@ -76,15 +91,22 @@ Interval bootstrap_median(std::vector<double> values, double confidence, std::ui
     HEDDLE_ASSERT(!values.empty() && resamples > 0);
     std::sort(values.begin(), values.end());
     std::vector<double> medians(resamples);
-    std::vector<double> sample(values.size());
-    for (double& one : medians) {
-        for (double& value : sample) value = values[random.below(values.size())];
-        std::sort(sample.begin(), sample.end());
-        one = middle(sample);
+    for (double& one : medians) one = resampled_median(values, random);
+    return inner(std::move(medians), confidence);
+}
+
+Interval bootstrap_ratio_of_medians(std::vector<double> above, std::vector<double> below, double confidence,
+                                    std::uint32_t resamples, Random random) {
+    HEDDLE_ASSERT(!above.empty() && !below.empty() && resamples > 0);
+    std::sort(above.begin(), above.end());
+    std::sort(below.begin(), below.end());
+    HEDDLE_ASSERT(below.front() > 0);
+    std::vector<double> ratios(resamples);
+    for (double& ratio : ratios) {
+        const double numerator = resampled_median(above, random);
+        ratio = numerator / resampled_median(below, random);
     }
-    std::sort(medians.begin(), medians.end());
-    const auto outside = static_cast<std::size_t>((1 - confidence) / 2 * resamples);
-    return {medians[outside], medians[resamples - 1 - outside]};
+    return inner(std::move(ratios), confidence);
 }
 
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {

@@ -25,6 +25,12 @@ struct Interval {
 Interval bootstrap_median(std::vector<double> values, double confidence, std::uint32_t resamples,
                           Random random);
 
+/// A confidence interval of the median of `above` over the median of `below`, by the percentile bootstrap of
+/// the two samples, each drawn from itself (the same book, chapters 8 and 13). At least one value each, and
+/// none of `below` may be zero. Two constant samples give the ratio itself, twice.
+Interval bootstrap_ratio_of_medians(std::vector<double> above, std::vector<double> below, double confidence,
+                                    std::uint32_t resamples, Random random);
+
 /// The two-sided p-value of Mann and Whitney's rank sum test ("On a test of whether one of two random
 /// variables is stochastically larger than the other", 1947): twice the probability of a rank sum at
 /// least as far out, on its side, if both samples come from one distribution. Equal values get their mean

@@ -120,7 +120,7 @@ Store::Store(std::string directory, Tables tables) : directory_(std::move(direct
 }
 
 std::string Store::path_of(const Record& record) const {
-    return directory_ + "/" + configs::cell_name(record.experiment);
+    return directory_ + "/" + record.determinants.cell();
 }
 
 void Store::write(const Record& record) const {

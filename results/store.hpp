@@ -11,7 +11,7 @@ namespace heddle::results {
 
 class Store {
 public:
-    /// Whether runs and their times are entered in the tables. Not if another program makes the tables
+    /// Whether runs and their times are entered in the tables. Not if the caller makes the tables
     /// (results/cells.hpp).
     enum class Tables : std::uint8_t { write, leave };
 

@@ -19,6 +19,9 @@ struct Counters {
     std::uint64_t active_messages = 0;       ///< before aggregation
     std::uint64_t bytes = 0;                 ///< sent to other nodes
     std::uint64_t data_bytes = 0;            ///< of those: data that tasks hand to each other
+    double declared_flops = 0;               ///< of the user work that passed the seam, whatever core did it
+    double declared_bytes = 0;               ///< the same to and from memory
+    std::uint64_t pieces = 0;                ///< of user work that passed the seam
     Time busy{};          ///< time that workers spent on tasks, summed over the node's workers
     ActivityTimes times;  ///< from the start to the end of the last task, summed over the node's workers
 
@@ -31,6 +34,9 @@ struct Counters {
         active_messages += other.active_messages;
         bytes += other.bytes;
         data_bytes += other.data_bytes;
+        declared_flops += other.declared_flops;
+        declared_bytes += other.declared_bytes;
+        pieces += other.pieces;
         busy += other.busy;
         times += other.times;
         return *this;

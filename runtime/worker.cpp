@@ -142,6 +142,9 @@ void Worker::compute(Work cost, const std::function<void()>& code) {
 }
 
 void Worker::compute_now(Work cost, const std::function<void()>& code) {
+    counters_.declared_flops += cost.flops;
+    counters_.declared_bytes += cost.bytes;
+    ++counters_.pieces;
     if (recorder) [[unlikely]]
         note_work(cost);
     const Activity before = enter_now(Activity::working);

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "cli/comparison_plan.hpp"
 #include "cli/slurm_script.hpp"
+#include "configs/cell.hpp"
 #include "configs/combinations.hpp"
 #include "results/cells.hpp"
 #include "runtime/native/process_pool.hpp"
@@ -37,7 +38,7 @@ TEST(Combinations, TheLastKeyChangesFastest) {
         "[none, random, lifeline]\n",
         "a.yaml");
     std::vector<std::string> words;
-    for (const auto& one : combinations.all) words.push_back(configs::in_words(one));
+    for (const auto& one : combinations.all) words.push_back(one.words);
     EXPECT_THAT(words, ElementsAre("platform.nodes=1 schedule.stealing.victim=none",
                                    "platform.nodes=1 schedule.stealing.victim=random",
                                    "platform.nodes=1 schedule.stealing.victim=lifeline",
@@ -45,7 +46,7 @@ TEST(Combinations, TheLastKeyChangesFastest) {
                                    "platform.nodes=4 schedule.stealing.victim=random",
                                    "platform.nodes=4 schedule.stealing.victim=lifeline"));
     EXPECT_EQ(combinations.all[5].experiment.platform.nodes, 4U);
-    EXPECT_TRUE(combinations.all[5].experiment.compare.empty());
+    EXPECT_TRUE(combinations.all[5].experiment.compare.axes.empty());
 }
 
 TEST(Combinations, AnAssignmentReadsBackAsTheSameCell) {

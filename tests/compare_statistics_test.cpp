@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "results/statistics.hpp"
 
@@ -34,6 +37,49 @@ TEST(Statistics, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
     EXPECT_EQ(median({3, 1, 2}), 2);
     EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
     EXPECT_EQ(median({7}), 7);
+}
+
+/// The ratios of all pairs of resampled medians of two samples (odd sizes, all values different), each with
+/// its exact probability, in order.
+std::vector<std::pair<double, double>> ratio_distribution(const std::vector<double>& above,
+                                                          const std::vector<double>& below) {
+    std::vector<std::pair<double, double>> all;
+    for (std::size_t i = 1; i <= above.size(); ++i) {
+        for (std::size_t k = 1; k <= below.size(); ++k) {
+            const double p = at_most(above.size(), i) - at_most(above.size(), i - 1);
+            const double q = at_most(below.size(), k) - at_most(below.size(), k - 1);
+            all.emplace_back(above[i - 1] / below[k - 1], p * q);
+        }
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+TEST(Statistics, TheIntervalOfARatioIsTheOneThatItsExactDistributionGives) {
+    const std::vector<double> above = {10, 11, 13, 17, 19}, below = {2, 3, 7};
+    const auto exact = ratio_distribution(above, below);
+    for (const double confidence : {0.5, 0.8, 0.95}) {
+        const Interval interval = bootstrap_ratio_of_medians(above, below, confidence, 100'000, Random(1));
+        const auto probability_up_to = [&exact](double ratio) {
+            double sum = 0;
+            for (const auto& [value, p] : exact) sum += value <= ratio * (1 + 1e-12) ? p : 0;
+            return sum;
+        };
+        const auto probability_below = [&exact](double ratio) {
+            double sum = 0;
+            for (const auto& [value, p] : exact) sum += value < ratio * (1 - 1e-12) ? p : 0;
+            return sum;
+        };
+        const double tail = (1 - confidence) / 2;
+        constexpr double sampling = 0.005;  // three standard deviations of a share of 100,000
+        EXPECT_LE(probability_below(interval.low), tail + sampling) << confidence;
+        EXPECT_GE(probability_up_to(interval.low), tail - sampling) << confidence;
+        EXPECT_LE(probability_below(interval.high), 1 - tail + sampling) << confidence;
+        EXPECT_GE(probability_up_to(interval.high), 1 - tail - sampling) << confidence;
+    }
+    const Interval constant = bootstrap_ratio_of_medians({6, 6, 6}, {3, 3}, 0.95, 1000, Random(1));
+    EXPECT_EQ(constant.low, 2);
+    EXPECT_EQ(constant.high, 2);
 }
 
 TEST(Statistics, TheBootstrapsIntervalIsTheOneThatItsExactDistributionGives) {

@@ -70,11 +70,12 @@ TEST(Comparison, SaysWhichDifferencesAreMoreThanChance) {
     const std::vector<Line> lines = compare("example", keys, example()).groups[0].lines;
     EXPECT_EQ(lines[1].standing, Standing::best);
     EXPECT_EQ(lines[1].median_seconds, 1.2);
-    EXPECT_EQ(lines[1].interval_seconds.low, 1.0);  // of five values, 95% are all of them
-    EXPECT_EQ(lines[1].interval_seconds.high, 1.4);
+    ASSERT_TRUE(lines[1].interval_seconds);
+    EXPECT_EQ(lines[1].interval_seconds->low, 1.0);  // of five values, 95% are all of them
+    EXPECT_EQ(lines[1].interval_seconds->high, 1.4);
     EXPECT_EQ(lines[0].standing, Standing::worse);
     EXPECT_NEAR(lines[0].ratio, 2 / 1.2, 1e-12);
-    EXPECT_NEAR(lines[0].p_value, 2 * 2.0 / 252, 1e-12);  // twice: two rivals (Holm)
+    EXPECT_NEAR(lines[0].p_value.value(), 2 * 2.0 / 252, 1e-12);  // twice: two rivals (Holm)
     EXPECT_EQ(lines[2].standing, Standing::undecided);
     EXPECT_EQ(lines[2].lower_bound_seconds, 0.75);
 }
@@ -113,7 +114,8 @@ platform.nodes 16
    lifeline       -                                 no result; 5 failed
 
 * the least median of its group; 95% bootstrap intervals. worse: by Mann and Whitney's test,
-  Holm's correction over the group, p below 0.05. bound: no run can be shorter.
+  Holm's correction over the group, p below 0.05. bound: no run of this work on this machine can be
+  shorter.
   More runs are needed before a difference can be more than chance: --repeat 5
 )");
 }
@@ -123,9 +125,9 @@ TEST(Comparison, CsvAndJsonSayTheSameAsTheTable) {
     EXPECT_THAT(
         comparison_csv(comparison),
         HasSubstr(
-            "platform.nodes,schedule.stealing.victim,runs,failed,median_seconds,low_seconds,high_seconds,"
-            "ratio,lower_bound_seconds,p_value,standing\n4,none,5,0,2.0,2.0,2.0,"));
-    EXPECT_THAT(comparison_csv(comparison), HasSubstr("\n16,lifeline,0,5,,,,,,,no result\n"));
+            "platform_nodes,schedule_stealing_victim,runs,failed,median_seconds,low_seconds,high_seconds,"
+            "identical,ratio,lower_bound_seconds,p_value,standing\n4,none,5,0,2.0,2.0,2.0,false,"));
+    EXPECT_THAT(comparison_csv(comparison), HasSubstr("\n16,lifeline,0,5,,,,false,,,,no result\n"));
     const auto json = nlohmann::json::parse(comparison_json(comparison));
     EXPECT_EQ(json["groups"][0]["best"]["schedule.stealing.victim"], "random");
     EXPECT_EQ(json["groups"][0]["lines"][2]["standing"], "undecided");

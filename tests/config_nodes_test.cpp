@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "configs/cell.hpp"
 #include "configs/experiment.hpp"
 
 namespace heddle::configs {

@@ -1,14 +1,19 @@
 // What a configuration says is what an experiment becomes; the resolved configuration says the same again.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "configs/cell.hpp"
 #include "configs/experiment.hpp"
 
 namespace heddle::configs {
 namespace {
+
+namespace fs = std::filesystem;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -82,9 +87,9 @@ TEST(Config, SaysWhatTheExperimentIs) {
     EXPECT_EQ(e.backend, Backend::sim);
     EXPECT_EQ(e.seed, 7U);
     EXPECT_EQ(e.repeat, 5U);
-    ASSERT_EQ(e.compare.size(), 3U);
-    EXPECT_EQ(e.compare[1].key, "schedule.stealing.victim");
-    EXPECT_EQ(e.compare[1].values[1].text, "random");
+    ASSERT_EQ(e.compare.axes.size(), 3U);
+    EXPECT_EQ(e.compare.axes[1].keys.front(), "schedule.stealing.victim");
+    EXPECT_EQ(e.compare.axes[1].points[1].shown.front(), "random");
     EXPECT_TRUE(e.platform.stated_nodes && e.platform.stated_cores && e.platform.stated_core_speed);
     EXPECT_EQ(e.platform.where.line, 5);
     EXPECT_EQ(e.where("platform.nodes").line, 5);
@@ -120,8 +125,8 @@ TEST(Config, TakesValuesFromTheCommandLineInPlaceOfTheFiles) {
     EXPECT_EQ(e.settings.integer("n"), 7);
     EXPECT_EQ(e.schedule.stealing.victim, "random");
     EXPECT_THAT(e.platform.network.shape, ElementsAre(2, 2));
-    ASSERT_EQ(e.compare.size(), 1U);
-    EXPECT_EQ(e.compare[0].key, "platform.nodes");
+    ASSERT_EQ(e.compare.axes.size(), 1U);
+    EXPECT_EQ(e.compare.axes[0].keys.front(), "platform.nodes");
     EXPECT_EQ(e.platform.overheads.steal, Time::zero());
     EXPECT_EQ(e.where("platform.nodes").file, "--set platform.nodes");
     EXPECT_EQ(read("workload: {name: fib}", {"seed=3", "seed=4"}).seed, 4U);
@@ -136,6 +141,58 @@ TEST(Config, AnchorsStandForWhatTheyName) {
 TEST(Config, AFileIsRelativeToTheConfiguration) {
     EXPECT_EQ(read("workload: {name: fib}\nplatform: {file: ../p/g.xml}").platform.file, "p/g.xml");
     EXPECT_EQ(read("workload: {name: fib}", {"platform.file=here.xml"}).platform.file, "here.xml");
+}
+
+/// A folder `dir` with two sequences and a graph; the working directory is the one above it.
+class ConfigPaths : public ::testing::Test {
+protected:
+    ConfigPaths() : before_(fs::current_path()) {
+        fs::create_directories(root_ / "dir" / "in");
+        std::ofstream(root_ / "dir" / "in" / "a.fa") << ">a\nACGT\n";
+        std::ofstream(root_ / "dir" / "in" / "g.stg") << "1\n0 1 0\n";
+        std::ofstream(root_ / "dir" / "cholesky") << "1\n0 1 0\n";
+        fs::current_path(root_);
+    }
+    ~ConfigPaths() override {
+        fs::current_path(before_);
+        fs::remove_all(root_);
+    }
+
+    fs::path before_, root_ = fs::temp_directory_path() / fmt::format("heddle_paths_{}", ::getpid());
+};
+
+TEST_F(ConfigPaths, EveryPathOfAWorkloadIsRelativeToTheFileThatStatesIt) {
+    const Experiment both = read("workload: {name: atgc, a: in/a.fa, b: ./in/../in/a.fa, output: out.txt}");
+    EXPECT_EQ(both.settings.path("a"), "dir/in/a.fa");
+    EXPECT_EQ(both.settings.path("output"), "dir/out.txt");
+    EXPECT_THAT(input_files(both), ElementsAre("dir/in/a.fa", "dir/in/a.fa"));
+    const Experiment dag = read("workload: {name: dag, graph: in/g.stg}");
+    EXPECT_THAT(input_files(dag), ElementsAre("dir/in/g.stg"));
+    EXPECT_THAT(resolved_yaml(dag), HasSubstr("graph: dir/in/g.stg"));
+    EXPECT_THROW(read("workload: {name: dag, graph: dir/in/g.stg}"), Error);
+}
+
+TEST_F(ConfigPaths, APathOfTheCommandLineIsRelativeToTheWorkingDirectory) {
+    const Experiment dag = read("workload: {name: dag, graph: missing}", {"workload.graph=dir/in/g.stg"});
+    EXPECT_THAT(input_files(dag), ElementsAre("dir/in/g.stg"));
+    EXPECT_THROW(read("workload: {name: dag}", {"workload.graph=in/g.stg"}), Error);
+}
+
+TEST_F(ConfigPaths, AGeneratorIsNoFile) {
+    const Experiment dag = read("workload: {name: dag, graph: 'cholesky:tiles=3'}");
+    EXPECT_EQ(dag.settings.path("graph"), "cholesky:tiles=3");
+    EXPECT_TRUE(input_files(dag).empty());
+    const Experiment file = read("workload: {name: dag, graph: ./cholesky, format: stg}");
+    EXPECT_THAT(input_files(file), ElementsAre("dir/cholesky"));
+    fs::copy(root_ / "dir" / "cholesky", root_ / "cholesky");
+    const Experiment above = read("workload: {name: dag, graph: ../cholesky, format: stg}");
+    EXPECT_THAT(input_files(above), ElementsAre("./cholesky"));
+}
+
+TEST_F(ConfigPaths, APlatformFileIsAnInputInSimulationOnly) {
+    EXPECT_THAT(input_files(read("workload: {name: fib}\nbackend: sim\nplatform: {file: p.xml}")),
+                ElementsAre("dir/p.xml"));
+    EXPECT_TRUE(input_files(read("workload: {name: fib}\nplatform: {file: p.xml}")).empty());
 }
 
 TEST(Config, TheResolvedConfigurationReadsBackAsTheSame) {

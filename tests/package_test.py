@@ -5,6 +5,7 @@ The binary of each has every verb, and its workload gives the right answer nativ
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,10 @@ def check_installed_flags(prefix):
 
 def check_project(arguments, cache, prefix, scratch, project):
     folder, name, value = project
-    example = os.path.join(arguments.source, "examples", folder) if folder else project_of_readme(arguments.source, os.path.join(scratch, "readme"))
+    if folder:
+        example = shutil.copytree(os.path.join(arguments.source, "examples", folder), os.path.join(scratch, folder))
+    else:
+        example = project_of_readme(arguments.source, os.path.join(scratch, "readme"))
     build = os.path.join(scratch, "build", name)
     sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
     run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
@@ -89,6 +93,37 @@ def check_project(arguments, cache, prefix, scratch, project):
     assert len(answers) == 1, f"the worlds disagree: {answers}"
 
 
+def rebuilt(build, source, scratch):
+    """A comparison of its cells: an identical rebuild reuses them, one that changes what a task costs runs them again."""
+    binary, file, out = os.path.join(build, "quadrature"), os.path.join(scratch, "own.yaml"), os.path.join(scratch, "own")
+    with open(file, "w", encoding="utf-8") as text:
+        text.write("workload: {name: quadrature, upper: 10}\nbackend: sim\ncompare: {platform.nodes: [1, 2]}\n")
+
+    def compare():
+        done = subprocess.run([binary, "compare", file, "--out", out, "--json"], capture_output=True, text=True)
+        assert done.returncode == 0, done
+        lines = [line for group in json.loads(done.stdout)["groups"] for line in group["lines"]]
+        return done.stderr, [line["makespan_seconds"]["median"] for line in lines]
+
+    said, first = compare()
+    assert "2 cells; results in" in said, said
+    with open(source, encoding="utf-8") as file_before:
+        code = file_before.read()
+    for text, reused in ((code + "// The end.\n", True), (code.replace("{100, 0}", "{1000, 0}"), False)):
+        with open(source, "w", encoding="utf-8") as changed:
+            changed.write(text)
+        run("cmake", "--build", build)
+        said, now = compare()
+        if reused:
+            assert "2 of them there already (same configuration, files and program)" in said and now == first, (said, now, first)
+        else:
+            assert "2 of the others are run again: the program changed" in said, said
+            assert now[0] > 5 * first[0], (now, first)
+    with open(os.path.join(out, "runs.csv"), encoding="utf-8") as table:
+        assert len(table.readlines()) == 1 + 2, "the table still has rows of the earlier program"
+    print("a rebuild that changed a task's cost made its cells run again")
+
+
 def main():
     arguments = script_arguments("build")
     with open(os.path.join(arguments.build, "CMakeCache.txt"), encoding="utf-8") as file:
@@ -99,6 +134,8 @@ def main():
         check_installed_flags(prefix)
         for project in PROJECTS:
             check_project(arguments, cache, prefix, scratch, project)
+        if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):
+            rebuilt(os.path.join(scratch, "build", "quadrature"), os.path.join(scratch, "own_workload", "quadrature.cpp"), scratch)
         installed = os.path.join(prefix, "bin", "heddle")
         assert {"fib", "nqueens", "uts"} <= {workload["name"] for workload in json.loads(run(installed, "list", "workloads", "--json"))}
     return 0

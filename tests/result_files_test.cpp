@@ -28,6 +28,7 @@ Record example(std::uint64_t seed = 1, double wall = 0.25) {
         "name: example\nworkload: {name: fib, n: 20}\nbackend: inprocess\nplatform: {nodes: 3, cores: 2}",
         "a.yaml");
     record.experiment = record.experiment.with_seed(seed);
+    record.determinants = configs::determinants_of(record.experiment);
     record.topology = {3, 2, {0, 0, 0}};
     record.result.complete = true;
     record.result.answer = {{"value", 6765}, {"share", 0.125}};
@@ -146,11 +147,11 @@ TEST_F(Results, RunsAreRowsAndVariablesAreColumns) {
     EXPECT_EQ(value(0, "seed"), "1");
     EXPECT_EQ(value(1, "seed"), "2");
     EXPECT_EQ(value(1, "makespan_seconds"), "1.5e-06");
-    EXPECT_EQ(value(1, "answer.value"), "6765");
-    EXPECT_EQ(value(1, "platform.nodes"), "3");
-    EXPECT_EQ(value(1, "schedule.stealing.victim"), "local_first");
-    EXPECT_EQ(value(1, "workload.n"), "20");
-    EXPECT_EQ(value(1, "workload.name"), "fib");
+    EXPECT_EQ(value(1, "answer_value"), "6765");
+    EXPECT_EQ(value(1, "platform_nodes"), "3");
+    EXPECT_EQ(value(1, "schedule_stealing_victim"), "local_first");
+    EXPECT_EQ(value(1, "workload_n"), "20");
+    EXPECT_EQ(value(1, "workload_name"), "fib");
     EXPECT_EQ(value(1, "repeat"), "no such column");
 }
 

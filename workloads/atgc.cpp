@@ -32,7 +32,7 @@ Scoring scoring_of(const Settings& settings) {
 std::vector<Letters> read_file(const Settings& settings, const char* name) {
     const auto most = static_cast<std::size_t>(settings.integer("length"));
     std::vector<Letters> all;
-    for (const Sequence& sequence : read_fasta(settings.text(name), alphabet_of(settings))) {
+    for (const Sequence& sequence : read_fasta(settings.path(name), alphabet_of(settings))) {
         all.push_back(encode(alphabet_of(settings), sequence.letters));
         if (settings.stated("length") && all.back().size() > most) all.back().resize(most);
     }
@@ -98,10 +98,10 @@ AtgcProblem AtgcProblem::read(const Settings& settings) {
 
 std::vector<Setting> AtgcProblem::settings() {
     return {
-        {"a", SettingKind::text, "",
+        {"a", SettingKind::input_path, "",
          "FASTA file of the first sequence, whose letters are the matrix's rows; without b: all "
          "pairs of its sequences are compared"},
-        {"b", SettingKind::text, "", "FASTA file of the second"},
+        {"b", SettingKind::input_path, "", "FASTA file of the second"},
         {"length",
          SettingKind::integer,
          "4000",
@@ -118,7 +118,8 @@ std::vector<Setting> AtgcProblem::settings() {
         {"gap_extend", SettingKind::integer, "", "what each further one costs; initially the same", {}, 0},
         {"block_rows", SettingKind::integer, "256", "rows of a block, which is the work of one fiber", {}, 1},
         {"block_columns", SettingKind::integer, "512", "its columns", {}, 1},
-        {"output", SettingKind::text, "", "file for the alignment: its place, what it scores, its CIGAR"},
+        {"output", SettingKind::output_path, "",
+         "file for the alignment: its place, what it scores, its CIGAR"},
         {"check",
          SettingKind::choice,
          "whole",

@@ -20,6 +20,19 @@ Function function(void* loaded, const char* name) {
     return reinterpret_cast<Function>(found);
 }
 
+std::string& version_loaded() {
+    static std::string version;
+    return version;
+}
+
+/// `0.3.21` of `OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...`: the rest depends on the machine.
+std::string version_in(std::string configuration) {
+    const std::size_t first = configuration.find(' ');
+    if (first == std::string::npos) return configuration;
+    configuration.erase(0, first + 1);
+    return configuration.substr(0, configuration.find(' '));
+}
+
 Blas load() {
     ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
     void* const loaded = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -32,6 +45,7 @@ Blas load() {
             "choose another one: update-alternatives --config "
             "libopenblas.so.0-x86_64-linux-gnu");
     }
+    version_loaded() = version_in(function<const char* (*)()>(loaded, "openblas_get_config")());
     return {function<decltype(Blas::dtrsm)>(loaded, "cblas_dtrsm"),
             function<decltype(Blas::dgemm)>(loaded, "cblas_dgemm"),
             function<decltype(Blas::dsyrk)>(loaded, "cblas_dsyrk"),
@@ -45,6 +59,10 @@ Blas load() {
 const Blas& blas() {
     static const Blas loaded = load();
     return loaded;
+}
+
+std::string blas_version() {
+    return version_loaded();
 }
 
 }  // namespace heddle::workloads

@@ -6,6 +6,8 @@
 #include <cblas.h>
 #include <f77blas.h>
 
+#include <string>
+
 namespace heddle::workloads {
 
 /// The functions that are used of it, under their own names.
@@ -21,5 +23,8 @@ struct Blas {
 /// Loads it at the first call, which must come before there are several threads. Throws Error where it is not
 /// there, or is the build without locks, whose functions only one thread may call.
 const Blas& blas();
+
+/// The version of the library that this process has loaded, such as `0.3.21`; empty if it has loaded none.
+std::string blas_version();
 
 }  // namespace heddle::workloads

@@ -300,7 +300,7 @@ private:
     }
 
     void write(const Alignment& found) const {
-        const std::string path = settings_.text("output"), unfinished = path + ".tmp";
+        const std::string path = settings_.path("output"), unfinished = path + ".tmp";
         std::ofstream file(unfinished);
         file << fmt::format("score {}\na {}-{}\nb {}-{}\nidentity {:.4f}\ngaps {} of {} letters\ncigar {}\n",
                             found.score, found.a_begin + 1, found.a_end, found.b_begin + 1, found.b_end,

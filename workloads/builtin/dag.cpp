@@ -80,14 +80,6 @@ private:
     std::vector<Sums> of_core_;
 };
 
-/// A path that the YAML file states is meant from its folder.
-std::string beside(const std::string& path, const Location& where) {
-    namespace fs = std::filesystem;
-    const fs::path candidate = fs::path(where.file).parent_path() / path;
-    std::error_code ignored;
-    return !where.file.empty() && fs::exists(candidate, ignored) ? candidate.string() : path;
-}
-
 /// Errors in what a person wrote in the YAML file belong to the place where it stands there.
 [[noreturn]] void rethrow_at(const Error& error, const Location& where) {
     throw Error(fmt::format("workload.graph: {}", error.message()), error.advice(), where);
@@ -113,7 +105,7 @@ graphs::GraphFile read(const std::string& source, const Settings& settings) {
     options.flops_per_time_unit = settings.number("time_unit");
     options.bytes_per_weight_unit = settings.number("bytes_unit");
     if (settings.text("format") != "auto") options.format = graphs::format_named(settings.text("format"));
-    const std::string path = beside(source, settings.where("graph"));
+    const std::string path = settings.path("graph");
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) return graphs::load_graph(path, options);
     try {
@@ -133,9 +125,8 @@ public:
                         settings.where("graph"));
         }
         file_ = graphs::names_generator(source) ? generated(source, settings) : read(source, settings);
-        const std::string kernels = settings.text("kernel_costs");
-        if (!kernels.empty())
-            table_ = graphs::read_kernel_costs(beside(kernels, settings.where("kernel_costs")));
+        const std::string kernels = settings.path("kernel_costs");
+        if (!kernels.empty()) table_ = graphs::read_kernel_costs(kernels);
     }
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
@@ -187,11 +178,17 @@ std::vector<std::string> format_names() {
 const Registration registration{
     {"dag",
      "a task graph, from a file or generated, placed on the workers and run",
-     {{"graph", SettingKind::text, "", "a file, or a generator with its settings: cholesky:tiles=10"},
+     {{"graph",
+       SettingKind::input_path,
+       "",
+       "a file, or a generator with its settings: cholesky:tiles=10",
+       {},
+       0,
+       [](const std::string& text) { return !graphs::names_generator(text); }},
       {"format", SettingKind::choice, "auto", "of the file", format_names()},
       {"time_unit", SettingKind::flops, "1Gf", "work of one unit of time in the file", {}, 0},
       {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0},
-      {"kernel_costs", SettingKind::text, "",
+      {"kernel_costs", SettingKind::input_path, "",
        "a table of kernel, mean, deviation: costs for the graph's tasks"},
       {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {

@@ -1,0 +1,16 @@
+#include "base/paths.hpp"
+
+#include <filesystem>
+
+namespace heddle {
+
+std::string path_from(const std::string& stated, const Location& where) {
+    if (stated.empty() || where.file.empty() || where.line == 0) return stated;
+    const auto folder = std::filesystem::path(where.file).parent_path();
+    if (folder.empty()) return stated;
+    const std::string path = (folder / stated).lexically_normal().string();
+    // A word without a folder may name a generator, so a file of that name keeps one.
+    return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+}  // namespace heddle

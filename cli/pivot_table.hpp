@@ -1,0 +1,15 @@
+// A comparison as a matrix for people: a row for each value of one key, a column for each value of another.
+#pragma once
+
+#include <string>
+
+#include "configs/compare_section.hpp"
+#include "results/comparison.hpp"
+
+namespace heddle::cli {
+
+/// A matrix for each group. The best of a group has a `*`, and whatever is not significantly worse a `~`.
+/// `comparison` must have the pivot's two keys, and no others, as the keys that compete.
+std::string pivot_table(const results::Comparison& comparison, const configs::Pivot& pivot);
+
+}  // namespace heddle::cli

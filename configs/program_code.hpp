@@ -1,0 +1,21 @@
+// Which code a run executes: build ids of the program and of the libraries that decide what it computes.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workloads/workload.hpp"
+
+namespace heddle::configs {
+
+/// A part of the program and the id of its code.
+using CodeId = std::pair<std::string, std::string>;
+
+/// The code that a run of `workload` executes, under stable names: `program`; `workload`, if a library of
+/// its own holds it; and SimGrid's, METIS's and Scotch's libraries as far as they are linked. An id is the
+/// GNU build id that the linker writes: an identical rebuild keeps it, every other one changes it. Where the
+/// linker wrote none, it is the SHA-256 digest of the file. The C and C++ libraries are left out.
+std::vector<CodeId> program_code(const workloads::Kind& workload);
+
+}  // namespace heddle::configs

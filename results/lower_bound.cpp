@@ -1,0 +1,39 @@
+#include "results/lower_bound.hpp"
+
+#include <algorithm>
+
+namespace heddle::results {
+
+namespace {
+
+/// What all cores compute together in a second, in flops, if every event that makes one faster came at once.
+double speed_of_all(const Record& record) {
+    double faster = 1;
+    for (const NodeEvent& event : record.experiment.platform.events)
+        faster = std::max(faster, event.speed.value_or(1));
+    return record.topology.core_speed * record.topology.nodes * record.topology.cores * faster;
+}
+
+}  // namespace
+
+std::optional<double> lower_bound_seconds(const Record& record) {
+    const Platform& platform = record.experiment.platform;
+    const runtime::Counters& total = record.result.total;
+    if (record.experiment.backend != configs::Backend::sim || record.topology.core_speed <= 0 ||
+        platform.noise.node > 0 || platform.noise.task > 0)
+        return std::nullopt;
+    const double computing = total.declared_flops / speed_of_all(record);
+    const double streaming = total.declared_bytes / (platform.memory_bandwidth * record.topology.nodes);
+    double bound = std::max(computing, streaming);
+    const auto& of_graph = record.forecast.lower_bound_seconds;
+    if (of_graph && platform.events.empty()) bound = std::max(bound, *of_graph);
+    if (bound <= 0) return std::nullopt;
+
+    // Virtual time counts whole picoseconds: each piece of work may end up to one earlier than declared, and
+    // sums of doubles are rounded. Within that a run meets its bound.
+    const double makespan = static_cast<double>(record.result.makespan.count()) / 1e12;
+    const double rounding = static_cast<double>(total.pieces) * 1e-12 + makespan * 1e-9;
+    return bound > makespan && bound - makespan <= rounding ? makespan : bound;
+}
+
+}  // namespace heddle::results
