@@ -8,7 +8,7 @@ export CTEST_PARALLEL_LEVEL = $(JOBS)
 configure = cmake --preset release --log-level=WARNING >/dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fresh check-all build install format tidy clean packages packages-check
+.PHONY: help demo test fresh fuzz check-all build install format tidy clean packages packages-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -23,6 +23,11 @@ test: packages ## build everything and run the fast tests
 
 fresh: ## demo and tests on a fresh Debian 12 that is made for it (as root)
 	@scripts/fresh-machine 'make demo && make test'
+
+SECONDS_EACH ?= 60
+fuzz: ## feed damaged inputs to every reader, SECONDS_EACH (default 60) for each target; installs clang
+	@scripts/packages.sh build fuzz
+	@scripts/fuzz $(SECONDS_EACH)
 
 check-all: packages-check ## every test in every build: slow ones, sanitizers, no simulator, clang-tidy, benchmarks
 	@scripts/check-all

@@ -10,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace heddle {
@@ -46,20 +47,40 @@ std::optional<bool> boolean_in(std::string_view text) {
     return std::nullopt;
 }
 
+constexpr double bound_stated = 1e300;  // a bound beyond it is none
+
+/// What the caller can do: the range and the default, as far as there are any.
+std::string advice_of(const Setting& setting) {
+    std::string advice = range_in_words(setting);
+    if (!advice.empty()) advice = "expected " + advice;
+    if (setting.initial.empty()) return advice;
+    if (!advice.empty()) advice += "; ";
+    return advice + fmt::format("the default is {}", setting.initial);
+}
+
 [[noreturn]] void wrong_kind(const Setting& setting, std::string_view expected, const std::string& value) {
-    throw Error(fmt::format("expected {}, found `{}`", expected, value),
-                setting.initial.empty() ? std::string() : fmt::format("the default is {}", setting.initial));
+    throw Error(fmt::format("expected {}, found `{}`", expected, excerpt(value)), advice_of(setting));
+}
+
+/// A bound as the caller would state it.
+std::string bound_in_words(SettingKind kind, double bound) {
+    if (kind == SettingKind::flops && bound >= 0) return print_flops(bound);
+    if (kind == SettingKind::bytes && bound >= 0) return print_bytes(bound);
+    if (kind == SettingKind::time) return fmt::format("{}s", bound);
+    return fmt::format("{}", bound);
+}
+
+bool has_range(SettingKind kind) {
+    return kind == SettingKind::integer || kind == SettingKind::number || kind == SettingKind::time ||
+           kind == SettingKind::flops || kind == SettingKind::bytes;
 }
 
 /// The value in base units, for the kinds that have an order. Throws Error for a text that is not of the
 /// kind.
 std::optional<double> checked(const Setting& setting, const std::string& value) {
     switch (setting.kind) {
-        case SettingKind::integer: {
-            const auto parsed = number_in<std::int64_t>(value);
-            if (!parsed) wrong_kind(setting, "a whole number", value);
-            return static_cast<double>(*parsed);
-        }
+        case SettingKind::integer:
+            return static_cast<double>(parse_integer(value, setting.at_least, setting.at_most));
         case SettingKind::number: {
             const auto parsed = number_in<double>(value);
             if (!parsed || !std::isfinite(*parsed)) wrong_kind(setting, "a number", value);
@@ -76,7 +97,7 @@ std::optional<double> checked(const Setting& setting, const std::string& value) 
             return parse_bytes(value);
         case SettingKind::choice:
             if (std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end()) {
-                throw Error(fmt::format("unknown value \"{}\"", value),
+                throw Error(fmt::format("unknown value \"{}\"", excerpt(value)),
                             nearest_advice(value, setting.choices));
             }
             return std::nullopt;
@@ -91,7 +112,43 @@ std::optional<double> checked(const Setting& setting, const std::string& value) 
 
 }  // namespace
 
-Settings::Settings(std::vector<Setting> declared) : declared_(std::move(declared)) {}
+std::string range_in_words(double least, double most) {
+    return fmt::format("{:.0f} to {:.0f}", least, most);
+}
+
+std::string range_in_words(const Setting& setting) {
+    if (!has_range(setting.kind)) return {};
+    if (setting.kind == SettingKind::integer) return range_in_words(setting.at_least, setting.at_most);
+    const bool below = setting.at_least > -bound_stated, above = setting.at_most < bound_stated;
+    const auto words = [&setting](double bound) { return bound_in_words(setting.kind, bound); };
+    if (below && above) return fmt::format("{} to {}", words(setting.at_least), words(setting.at_most));
+    if (below) return words(setting.at_least) + " or more";
+    return above ? "at most " + words(setting.at_most) : std::string();
+}
+
+std::int64_t parse_integer(std::string_view text, double least, double most) {
+    std::string_view digits = text;
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const std::string range = "expected " + range_in_words(least, most);
+    if (parsed.ec == std::errc::invalid_argument || parsed.ptr != digits.data() + digits.size())
+        throw Error(fmt::format("expected a whole number, found `{}`", excerpt(text)), range);
+    const auto number = static_cast<double>(value);
+    if (parsed.ec != std::errc() || number < least || number > most) {
+        throw Error(fmt::format("{} {}", excerpt(text),
+                                text.starts_with('-') && least >= 0 ? "is negative" : "is out of range"),
+                    range);
+    }
+    return value;
+}
+
+Settings::Settings(std::vector<Setting> declared) : declared_(std::move(declared)) {
+    for (const Setting& setting : declared_) {
+        HEDDLE_ASSERT(setting.kind != SettingKind::integer ||
+                      (fits<std::int64_t>(setting.at_least) && fits<std::int64_t>(setting.at_most)));
+    }
+}
 
 void Settings::set(const std::string& name, const std::string& value, const Location& where) {
     const auto setting = std::find_if(declared_.begin(), declared_.end(),
@@ -99,15 +156,19 @@ void Settings::set(const std::string& name, const std::string& value, const Loca
     if (setting == declared_.end()) {
         std::vector<std::string> known;
         for (const Setting& one : declared_) known.push_back(one.name);
-        throw Error(fmt::format("unknown key \"{}\"", name), nearest_advice(name, known), where);
+        throw Error(fmt::format("unknown key \"{}\"", excerpt(name)), nearest_advice(name, known), where);
     }
     try {
         const auto number = checked(*setting, value);
-        if (number && *number < setting->at_least) {
-            throw Error(fmt::format("{} is below {}", value, setting->at_least), setting->help);
+        if (number && (*number < setting->at_least || *number > setting->at_most)) {
+            throw Error(fmt::format("{} is out of range", excerpt(value)), advice_of(*setting));
         }
     } catch (const Error& error) {
-        throw Error(name + ": " + error.message(), error.advice(), where);
+        std::string advice = error.advice();
+        const std::string range = range_in_words(*setting);
+        if (advice.find(range) == std::string::npos)
+            advice += (advice.empty() ? "" : "; ") + ("expected " + range);
+        throw Error(name + ": " + error.message(), advice, where);
     }
     values_[name] = {value, where};
 }
@@ -124,10 +185,9 @@ const std::string& Settings::raw(std::string_view name) const {
     return value == values_.end() ? find(name).initial : value->second.text;
 }
 
-std::int64_t Settings::integer(std::string_view name) const {
-    const auto value = number_in<std::int64_t>(raw(name));
-    HEDDLE_ASSERT(find(name).kind == SettingKind::integer && value);
-    return *value;
+std::int64_t Settings::whole(const Setting& setting) const {
+    HEDDLE_ASSERT(setting.kind == SettingKind::integer);
+    return parse_integer(raw(setting.name), setting.at_least, setting.at_most);
 }
 
 double Settings::number(std::string_view name) const {

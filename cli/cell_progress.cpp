@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "cli/text_table.hpp"
 #include "runtime/native/wall_clock.hpp"
 
@@ -66,7 +67,7 @@ void CellProgress::show(const CellCounts& counts) {
 
 void CellProgress::say(const std::string& line) {
     erase();
-    write_error(line + "\n");
+    write_error(printable(line) + "\n");
 }
 
 }  // namespace heddle::cli

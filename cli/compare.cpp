@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/printable.hpp"
 #include "cli/cell_progress.hpp"
 #include "cli/cell_runner.hpp"
 #include "cli/comparison_plan.hpp"
@@ -124,8 +125,9 @@ void name_failures(const Plan& plan, const std::string& directory, const std::ve
     for (std::size_t i = 0; i < outcomes.size() && named < named_max; ++i) {
         if (!outcomes[i].bad()) continue;
         ++named;
-        std::cerr << fmt::format("  {}  {}: {}\n", plan.cells[i].name, plan.described(plan.cells[i]),
-                                 outcomes[i].failure.error);
+        std::cerr << fmt::format("  {}  {}: {}\n", plan.cells[i].name,
+                                 printable(plan.described(plan.cells[i])),
+                                 printable(outcomes[i].failure.error));
     }
     if (all > named) std::cerr << fmt::format("  and {} more\n", grouped(all - named));
     std::cerr << fmt::format("  each is kept in {}/CELL; --retry-failed runs them again\n", directory);
@@ -184,9 +186,9 @@ int conclude(const Options& options, const Plan& plan, const std::string& direct
     results::write_tables(directory, plan.names(), outdated_results(plan, directory, outcomes).cells);
     results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
     const std::optional<configs::Pivot>& pivot = plan.combinations.base.compare.pivot;
-    std::cout << (options.json                  ? json_of(comparison, plan, directory, outcomes)
-                  : pivot && options.by.empty() ? pivot_table(comparison, *pivot)
-                                                : comparison_table(comparison));
+    std::cout << (options.json ? json_of(comparison, plan, directory, outcomes)
+                               : printable_lines(pivot && options.by.empty() ? pivot_table(comparison, *pivot)
+                                                                             : comparison_table(comparison)));
     for (PublishedRow& row : published_rows(plan, outcomes)) published.push_back(std::move(row));
     std::cout.flush();
     warn_of_versions(outcomes);
@@ -340,7 +342,7 @@ int compare(const Options& options) {
         if (of_file > 128) return of_file;  // stopped
         code = std::max(code, of_file);
     }
-    if (!published.empty() && !options.json) std::cout << "\n" << published_table(published);
+    if (!published.empty() && !options.json) std::cout << "\n" << printable_lines(published_table(published));
     return code;
 }
 

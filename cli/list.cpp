@@ -132,6 +132,11 @@ Json json_of(const std::vector<Item>& items) {
                               {"default", setting.initial},
                               {"help", setting.help}};
             if (!setting.choices.empty()) described["choices"] = setting.choices;
+            if (const std::string range = range_in_words(setting); !range.empty()) {
+                described["range"] = range;
+                if (setting.at_least > -1e300) described["at_least"] = setting.at_least;
+                if (setting.at_most < 1e300) described["at_most"] = setting.at_most;
+            }
             entry["settings"].push_back(std::move(described));
         }
         list.push_back(std::move(entry));
@@ -144,8 +149,9 @@ std::string text_of(const std::vector<Item>& items) {
     for (const Item& item : items) {
         rows.push_back({item.name, "", item.help});
         for (const Setting& setting : item.settings) {
-            rows.push_back(
-                {"  " + setting.name, setting.initial.empty() ? "-" : setting.initial, setting.help});
+            const std::string range = range_in_words(setting);
+            rows.push_back({"  " + setting.name, setting.initial.empty() ? "-" : setting.initial,
+                            range.empty() ? setting.help : fmt::format("{} ({})", setting.help, range)});
         }
     }
     const bool settings = rows.size() > items.size();

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/part_file.hpp"
@@ -94,8 +95,8 @@ double imbalance_for(const GraphPartitionerKind& kind, double wanted, const Work
 /// What every partitioner is asked that can be: the options that are settings of most.
 Settings common_settings(const Options& options) {
     Settings common(
-        {{"imbalance", SettingKind::number, "", "how much more than the mean a part may have", {}, 0},
-         {"seed", SettingKind::integer, "", "of the random choices", {}, 0}});
+        {{"imbalance", SettingKind::number, "", "how much more than the mean a part may have", {}, 0, 1000},
+         {"seed", SettingKind::integer, "", "of the random choices", {}, 0, integer_max}});
     if (!options.imbalance.empty()) common.set("imbalance", options.imbalance, {"--imbalance", 0});
     if (!options.seed.empty()) common.set("seed", options.seed, {"--seed", 0});
     return common;
@@ -220,7 +221,7 @@ int partition(const Options& options) {
     }
     if (!options.out.empty()) write_parts(options.out, made.front().parts);
     if (!options.json) {
-        std::cout << table_of(options, graph, *grid, made);
+        std::cout << printable_lines(table_of(options, graph, *grid, made));
         return success;
     }
     Json object;

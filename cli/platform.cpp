@@ -4,6 +4,7 @@
 #include <CLI/Formatter.hpp>
 #include <iostream>
 
+#include "base/printable.hpp"
 #include "cli/platform_source.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
@@ -39,8 +40,8 @@ void add_platform(CLI::App& app, Action& action) {
     show->add_flag("--links", options->links, "list all links by name, for `platform.events`");
     show->callback([options, &action] {
         action = [options] {
-            std::cout << describe_platform(platform_named(options->platform, options->sets), options->json,
-                                           options->links);
+            std::cout << printable_lines(describe_platform(platform_named(options->platform, options->sets),
+                                                           options->json, options->links));
             return success;
         };
     });

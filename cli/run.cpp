@@ -9,6 +9,7 @@
 #include <iostream>
 #include <optional>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/override_options.hpp"
 #include "cli/progress_line.hpp"
@@ -232,17 +233,17 @@ int run(const Options& options) {
     for (const std::string& remark : recording.remarks(options.recording, records[0].result.total.tasks))
         std::cerr << fmt::format("heddle: {}\n", remark);
 
-    std::cout << (options.json          ? results::summary_json(records)
-                  : records.size() == 1 ? table_of(records[0])
-                                        : table_of(records));
-    if (options.recording.gantt) std::cout << "\n" << recording.picture();
+    std::cout << (options.json
+                      ? results::summary_json(records)
+                      : printable_lines(records.size() == 1 ? table_of(records[0]) : table_of(records)));
+    if (options.recording.gantt) std::cout << "\n" << printable_lines(recording.picture());
     if (store && !options.json) std::cout << fmt::format("results in {}\n", options.out);
     std::cout.flush();
     const auto wrong =
         std::find_if(records.begin(), records.end(), [](const Record& record) { return !record.ok(); });
     if (wrong == records.end()) return success;
     std::cerr << fmt::format("heddle: wrong answer (seed {}): {}\n", wrong->experiment.seed,
-                             wrong->verdict.reason);
+                             printable(wrong->verdict.reason));
     return wrong_answer;
 }
 
@@ -257,8 +258,9 @@ void add_run(CLI::App& app, Action& action) {
     verb->add_option("--out", options->out, "directory for results: a subdirectory for each cell, runs.csv")
         ->type_name("DIR");
     add_recording_options(*verb, options->recording)->excludes(json);
-    verb->add_flag("--no-tables", options->no_tables,
-                   "with --out: write the cells alone, and leave runs.csv to the process that started this run");
+    verb->add_flag(
+        "--no-tables", options->no_tables,
+        "with --out: write the cells alone, and leave runs.csv to the process that started this run");
     verb->add_flag("--resolve", options->resolve,
                    "print the configuration with every default, and run nothing");
     verb->add_flag("--progress", options->progress,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "base/settings.hpp"
 #include "cli/gantt.hpp"
 #include "cli/graph_options.hpp"
@@ -88,8 +89,9 @@ bool all_feasible(const std::vector<JudgedSchedule>& made, const std::string& fi
         if (judged.feasible()) continue;
         all = false;
         std::cerr << fmt::format("heddle: {}: the schedule is not feasible:\n",
-                                 file.empty() ? judged.scheduler : file);
-        for (const std::string& violation : judged.violations) std::cerr << "  " << violation << '\n';
+                                 file.empty() ? judged.scheduler : printable(file));
+        for (const std::string& violation : judged.violations)
+            std::cerr << "  " << printable(violation) << '\n';
     }
     return all;
 }
@@ -122,7 +124,7 @@ int schedule(const Options& options) {
     for (JudgedSchedule& judged : made) judged.lower_bound = proved;
 
     if (!options.out.empty()) results::write_atomically(options.out, schedule_json(task, made.front()));
-    std::cout << (!options.json      ? text_of(task, made, options.gantt)
+    std::cout << (!options.json      ? printable_lines(text_of(task, made, options.gantt))
                   : made.size() == 1 ? schedule_json(task, made.front())
                                      : schedules_json(task, made));
     std::cout.flush();

@@ -7,13 +7,11 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <utility>
+
+#include "base/input_file.hpp"
 
 namespace heddle::configs {
 
@@ -302,25 +300,7 @@ Value parse_value(const std::string& text, const Location& where) {
 }
 
 std::string read_text_file(const std::string& path) {
-    std::error_code problem;
-    if (std::filesystem::is_directory(path, problem)) {
-        throw Error("is a directory", "name a YAML file", {path, 0});
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        throw Error(fmt::format("cannot be read ({})", std::strerror(errno)),
-                    "check the path; examples are in configs/", {path, 0});
-    }
-    // One byte more than is allowed: the size of a pipe is not known beforehand.
-    std::string text(document_bytes_max + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) throw Error("cannot be read", "check the file", {path, 0});
-    if (text.size() > document_bytes_max) {
-        throw Error("too large for a configuration",
-                    fmt::format("it may have {} bytes at most", document_bytes_max), {path, 0});
-    }
-    return text;
+    return read_input(path, {document_bytes_max, document_bytes_max, false});
 }
 
 }  // namespace heddle::configs

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/output_file.hpp"
 #include "configs/fields.hpp"
 #include "partitioners/partitioner.hpp"
 
@@ -229,6 +230,23 @@ private:
     Experiment* experiment_;
 };
 
+/// An output would replace an input before or while it is read.
+void refuse_overwritten_inputs(const Experiment& experiment) {
+    std::vector<std::string> inputs = input_files(experiment);
+    inputs.push_back(experiment.file);
+    for (const Setting& setting : experiment.settings.declared()) {
+        if (setting.kind != SettingKind::output_path || !experiment.settings.stated(setting.name)) continue;
+        const std::string output = experiment.settings.path(setting.name);
+        std::error_code ignored;
+        for (const std::string& input : inputs) {
+            // A device is read and written without loss.
+            if (!std::filesystem::is_regular_file(output, ignored) || !same_file(output, input)) continue;
+            throw Error(fmt::format("workload.{} is {}, which the run reads", setting.name, output),
+                        "name another file for the output", experiment.settings.where(setting.name));
+        }
+    }
+}
+
 /// What no single value shows.
 void check_together(const Experiment& experiment) {
     const auto& stealing = experiment.schedule.stealing;
@@ -239,6 +257,7 @@ void check_together(const Experiment& experiment) {
         throw Error("schedule.stealing.back_off_min is more than back_off_max", "state both",
                     experiment.where(key));
     }
+    refuse_overwritten_inputs(experiment);
     const auto workload = experiment.make_workload();
     if (experiment.platform.nodes < 2) return;
     for (const runtime::TaskType* task : workload->tasks()) {

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/paths.hpp"
 #include "base/units.hpp"
 #include "configs/name_field.hpp"
@@ -35,11 +36,12 @@ void located(const std::string& key, const Value& value, Read read) {
 
 template <class Access>
 Field integer(std::string key, double at_least, double at_most, std::string help, Access access) {
+    using Target = std::decay_t<std::invoke_result_t<Access, Experiment&>>;
+    HEDDLE_ASSERT(Settings::fits<Target>(at_least) && Settings::fits<Target>(at_most));
     const Shape shape{Kind::integer, at_least, at_most};
     return {key, shape, std::move(help),
             [=](Experiment& experiment, const Value& value) {
-                auto& target = access(experiment);
-                target = static_cast<std::decay_t<decltype(target)>>(whole_number(value, key, shape));
+                access(experiment) = static_cast<Target>(whole_number(value, key, shape));
             },
             [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
 }
@@ -59,6 +61,9 @@ Field time(std::string key, std::string help, Access access) {
 template <class Access>
 Field quantity(std::string key, Kind kind, double (*parse)(std::string_view), std::string (*print)(double),
                double at_least, double at_most, std::string help, Access access) {
+    using Target = std::decay_t<std::invoke_result_t<Access, Experiment&>>;
+    if constexpr (std::is_integral_v<Target>)
+        HEDDLE_ASSERT(Settings::fits<Target>(at_least) && Settings::fits<Target>(at_most));
     const Shape shape{kind, at_least, at_most};
     return {key, shape, std::move(help),
             [=](Experiment& experiment, const Value& value) {
@@ -67,10 +72,9 @@ Field quantity(std::string key, Kind kind, double (*parse)(std::string_view), st
                     const double parsed = parse(text);
                     if (parsed < at_least || parsed > at_most) {
                         throw Error(fmt::format("{} is out of range", value.described()),
-                                    fmt::format("{} to {}", print(at_least), print(at_most)));
+                                    fmt::format("expected {} to {}", print(at_least), print(at_most)));
                     }
-                    auto& target = access(experiment);
-                    target = static_cast<std::decay_t<decltype(target)>>(parsed);
+                    access(experiment) = static_cast<Target>(parsed);
                 });
             },
             [=](const Experiment& experiment) {
@@ -97,7 +101,9 @@ Field choice(std::string key, const std::vector<std::string>& choices, std::stri
 
 template <class Access>
 Field integers(std::string key, std::string help, Access access) {
+    using Item = typename std::decay_t<std::invoke_result_t<Access, Experiment&>>::value_type;
     const Shape shape{Kind::integers, 1, 4e9};
+    HEDDLE_ASSERT(Settings::fits<Item>(shape.at_least) && Settings::fits<Item>(shape.at_most));
     return {key, shape, std::move(help),
             [=](Experiment& experiment, const Value& value) {
                 if (value.kind != Value::Kind::list) {
@@ -108,7 +114,7 @@ Field integers(std::string key, std::string help, Access access) {
                 auto& target = access(experiment);
                 target.clear();
                 for (const Value& item : value.children) {
-                    target.push_back(static_cast<std::uint32_t>(whole_number(item, key, shape)));
+                    target.push_back(static_cast<Item>(whole_number(item, key, shape)));
                 }
             },
             [=](const Experiment& experiment) { return nlohmann::ordered_json(access(experiment)); }};
@@ -411,19 +417,19 @@ std::vector<std::string> names_below(const std::string& section) {
 Shape shape_of(const Setting& setting) {
     switch (setting.kind) {
         case SettingKind::integer:
-            return {Kind::integer, setting.at_least};
+            return {Kind::integer, setting.at_least, setting.at_most};
         case SettingKind::number:
-            return {Kind::number, setting.at_least};
+            return {Kind::number, setting.at_least, setting.at_most};
         case SettingKind::boolean:
             return {Kind::boolean};
         case SettingKind::choice:
             return {Kind::choice, 0, 0, setting.choices};
         case SettingKind::time:
-            return {Kind::time, setting.at_least};
+            return {Kind::time, setting.at_least, setting.at_most};
         case SettingKind::flops:
-            return {Kind::flops, setting.at_least};
+            return {Kind::flops, setting.at_least, setting.at_most};
         case SettingKind::bytes:
-            return {Kind::bytes, setting.at_least};
+            return {Kind::bytes, setting.at_least, setting.at_most};
         case SettingKind::text:
         case SettingKind::input_path:
         case SettingKind::output_path:
@@ -450,21 +456,11 @@ std::string scalar_text(const Value& value, const std::string& key, const Shape&
 
 std::int64_t whole_number(const Value& value, const std::string& key, const Shape& shape) {
     const std::string text = scalar_text(value, key, shape);
-    std::string_view digits = text;
-    if (digits.starts_with('+')) digits.remove_prefix(1);
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const std::string range = fmt::format("{:.0f} to {:.0f}", shape.at_least, shape.at_most);
-    if (parsed.ec == std::errc::invalid_argument || parsed.ptr != digits.data() + digits.size()) {
-        throw Error(fmt::format("{}: expected a whole number, found {}", key, value.described()), range,
-                    value.where);
+    try {
+        return parse_integer(text, shape.at_least, shape.at_most);
+    } catch (const Error& error) {
+        throw Error(fmt::format("{}: {}", key, error.message()), error.advice(), value.where);
     }
-    const auto as_double = static_cast<double>(number);
-    if (parsed.ec != std::errc() || as_double < shape.at_least || as_double > shape.at_most) {
-        const char* what = text.starts_with('-') ? "is negative" : "is out of range";
-        throw Error(fmt::format("{}: {} {}", key, text, what), "expected " + range, value.where);
-    }
-    return number;
 }
 
 std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& costs) {

@@ -31,7 +31,7 @@ struct Shape {
 
     Kind kind = Kind::text;
     double at_least = 0;
-    double at_most = 9e15;  ///< of integers
+    double at_most = 9e15;
     std::vector<std::string> choices = {};
 };
 

@@ -88,8 +88,13 @@ Json schema_of(const Shape& shape) {
             return {{"type", "boolean"}};
         case Kind::choice:
             return {{"enum", shape.choices}};
-        case Kind::number:
-            return reference("number");
+        case Kind::number: {
+            // The definition allows text as well, which bounds do not touch.
+            Json number = reference("number");
+            if (shape.at_least > -1e300) number["minimum"] = shape.at_least;
+            if (shape.at_most < 1e300) number["maximum"] = shape.at_most;
+            return number;
+        }
         case Kind::time:
             return reference("time");
         case Kind::flops:
@@ -104,9 +109,10 @@ Json schema_of(const Shape& shape) {
     return reference("text");
 }
 
-Json described(const Shape& shape, const std::string& help, const Json& initial) {
+Json described(const Shape& shape, const std::string& help, const Json& initial,
+               const std::string& range = {}) {
     Json schema = schema_of(shape);
-    schema["description"] = help;
+    schema["description"] = range.empty() ? help : fmt::format("{} ({})", help, range);
     if (!initial.is_null() && initial != Json("")) schema["default"] = initial;
     return schema;
 }
@@ -130,7 +136,7 @@ Json workload_schema() {
         settings["properties"]["name"] = {{"const", kind.name}, {"description", kind.help}};
         for (const Setting& setting : kind.settings) {
             settings["properties"][setting.name] =
-                described(shape_of(setting), setting.help, initial(setting));
+                described(shape_of(setting), setting.help, initial(setting), range_in_words(setting));
         }
         each.push_back(
             {{"if",

@@ -1,12 +1,12 @@
 // Our own format, read and written: JSON with one task or edge a line.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_map>
 
+#include "base/output_file.hpp"
 #include "graphs/json_document.hpp"
 #include "graphs/readers.hpp"
 
@@ -142,31 +142,30 @@ GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
 }
 
 void write_graph(const GraphFile& file, const std::string& path) {
-    std::ofstream out(path, std::ios::binary);
-    if (!out) throw Error(fmt::format("cannot write {}", path));
+    std::string out;
+    const auto put = std::back_inserter(out);
     const TaskGraph& graph = file.graph;
-    out << "{\"heddle_graph\": 1, \"in_seconds\": " << (file.in_seconds ? "true" : "false")
-        << ",\n\"tasks\": [";
+    fmt::format_to(put, "{{\"heddle_graph\": 1, \"in_seconds\": {},\n\"tasks\": [", file.in_seconds);
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
-        out << (task == 0 ? "\n" : ",\n") << fmt::format("{{\"flops\": {}", graph.flops(task));
+        fmt::format_to(put, "{}{{\"flops\": {}", task == 0 ? "\n" : ",\n", graph.flops(task));
         if (const std::string name = graph.name(task); name != fmt::format("task {}", task))
-            out << ", \"name\": " << quoted(name);
-        if (!file.kernel_of.empty()) out << ", \"kernel\": " << quoted(file.kernels[file.kernel_of[task]]);
-        if (!file.writes.empty()) out << ", \"writes\": " << file.writes[task];
-        if (!file.costs.empty()) out << fmt::format(", \"costs\": [{}]", fmt::join(file.costs[task], ", "));
-        out << '}';
+            fmt::format_to(put, ", \"name\": {}", quoted(name));
+        if (!file.kernel_of.empty())
+            fmt::format_to(put, ", \"kernel\": {}", quoted(file.kernels[file.kernel_of[task]]));
+        if (!file.writes.empty()) fmt::format_to(put, ", \"writes\": {}", file.writes[task]);
+        if (!file.costs.empty()) fmt::format_to(put, ", \"costs\": [{}]", fmt::join(file.costs[task], ", "));
+        out += '}';
     }
-    out << "\n],\n\"edges\": [";
+    out += "\n],\n\"edges\": [";
     bool first = true;
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
         for (const TaskGraph::Link& link : graph.successors(task)) {
-            out << (first ? "\n" : ",\n") << fmt::format("[{}, {}, {}]", task, link.task, link.bytes);
+            fmt::format_to(put, "{}[{}, {}, {}]", first ? "\n" : ",\n", task, link.task, link.bytes);
             first = false;
         }
     }
-    out << "\n]}\n";
-    out.flush();
-    if (!out) throw Error(fmt::format("cannot write {}", path), "is the disk full?");
+    out += "\n]}\n";
+    write_file(path, out);
 }
 
 }  // namespace heddle::graphs

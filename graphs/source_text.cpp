@@ -4,18 +4,16 @@
 
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+
+#include "base/input_file.hpp"
+#include "base/printable.hpp"
 
 namespace heddle::graphs {
 
 namespace {
 
-constexpr std::size_t word_shown_max = 40;
-
 std::string shown(std::string_view word) {
-    return word.size() <= word_shown_max ? std::string(word)
-                                         : std::string(word.substr(0, word_shown_max)) + "...";
+    return excerpt(word);
 }
 
 bool is_blank(char c) {
@@ -25,21 +23,7 @@ bool is_blank(char c) {
 }  // namespace
 
 SourceText SourceText::read(const std::string& path) {
-    std::error_code unreadable;
-    if (std::filesystem::is_directory(path, unreadable)) {
-        throw Error(fmt::format("{} is a directory", path), "a graph is a file");
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(fmt::format("cannot read {}", path), "does the file exist, and may you read it?");
-    SourceText source{path, {}};
-    const auto bytes = std::filesystem::file_size(path, unreadable);
-    if (!unreadable) source.text.reserve(bytes);
-    constexpr std::size_t piece_bytes = 1 << 20;
-    std::string piece(piece_bytes, '\0');
-    while (file.read(piece.data(), piece_bytes) || file.gcount() > 0) {
-        source.text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-    }
-    return source;
+    return {path, read_input(path)};
 }
 
 double number_in(std::string_view word, std::string_view what, const Location& where) {

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/output_file.hpp"
 #include "results/table.hpp"
 
 namespace heddle::results {
@@ -36,17 +37,6 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    void write(const std::string& text) const {
-        for (std::size_t done = 0; done < text.size();) {
-            const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
-            if (count < 0 && errno != EINTR) cannot_write(path_, errno);
-            if (count > 0) done += static_cast<std::size_t>(count);
-        }
-    }
-    void sync() const {
-        // Some file systems cannot: then nothing better is to be had.
-        if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) cannot_write(path_, errno);
-    }
     void lock() const {
         while (::flock(descriptor_, LOCK_EX) != 0) {
             if (errno != EINTR) cannot_write(path_, errno);
@@ -91,23 +81,8 @@ void make_directory(const std::string& path) {
 }  // namespace
 
 void write_atomically(const std::string& path, const std::string& text) {
-    const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
-    try {
-        const File file(beside, O_WRONLY | O_CREAT | O_TRUNC);
-        file.write(text);
-        file.sync();
-    } catch (const Error&) {
-        ::unlink(beside.c_str());
-        throw;
-    }
-    if (std::rename(beside.c_str(), path.c_str()) != 0) {
-        const int reason = errno;
-        ::unlink(beside.c_str());
-        cannot_write(path, reason);
-    }
-    // The name is in the directory, and only then the file is there after a power cut.
-    const std::string folder = fs::path(path).parent_path().string();
-    File(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY).sync();
+    write_file(path, text, OutputFile::Durable::yes,
+               {"results", "choose another directory with --out, or make this one writable"});
 }
 
 Store::Store(std::string directory, Tables tables) : directory_(std::move(directory)), tables_(tables) {

@@ -1,9 +1,10 @@
-// The file of a trace: written beside its place while the run is on, compressed or not, and renamed into its
-// place when all is in it. Knows no format.
+// The file of a trace, compressed or not. It takes its name (base/output_file.hpp) when the run has ended.
+// Knows no format.
 #pragma once
 
 #include <string>
 
+#include "base/output_file.hpp"
 #include "results/trace_format.hpp"
 
 struct gzFile_s;
@@ -12,28 +13,25 @@ namespace heddle::results {
 
 class TraceFile final : public TraceSink {
 public:
-    /// Throws Error where nothing can be written beside `path`: call it before the run.
-    /// `option`: by which the user named the file, for messages.
-    TraceFile(std::string path, bool compressed, std::string option = "--trace");
+    /// Throws Error if nothing can be written to `path`. The caller must construct it before the run.
+    /// `option` named the file on the command line; errors name it.
+    TraceFile(const std::string& path, bool compressed, const std::string& option = "--trace");
 
-    /// Leaves nothing behind where the file was not committed.
+    /// Removes a file that was not committed.
     ~TraceFile() override;
     TraceFile(const TraceFile&) = delete;
     TraceFile& operator=(const TraceFile&) = delete;
 
-    /// Does not throw: what could not be written is told by `commit`.
+    /// Does not throw: `commit` reports what could not be written.
     void write(const std::string& bytes) override;
 
-    /// The file takes its place. Throws Error where it is not whole. Called once.
+    /// Gives the file its name. Throws Error if it is not whole. The caller must call it once.
     void commit();
 
 private:
-    [[noreturn]] void cannot_write(int reason) const;
     void flush();
 
-    std::string path_;
-    std::string option_;
-    std::string beside_;
+    OutputFile file_;
     gzFile_s* stream_ = nullptr;
     std::string block_;
     int problem_ = 0;

@@ -6,9 +6,10 @@
 #include <charconv>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
+#include <utility>
+
+#include "base/input_file.hpp"
 
 namespace heddle::sim {
 
@@ -57,13 +58,21 @@ void blank(std::string& text, std::size_t begin, std::size_t end) {
 }  // namespace
 
 PlatformFile read_platform_file(const std::string& path, const Location& where) {
-    std::ifstream in(path, std::ios::binary);
-    PlatformFile file;
-    file.text.assign(std::istreambuf_iterator<char>(in), {});
-    if (!in.is_open() || in.bad() || file.text.empty()) {
-        throw Error(fmt::format("the platform file {} cannot be read", path),
-                    "check its name; a relative one starts where heddle runs", where);
+    // As much XML as a platform of 10^7 hosts that are written out one by one.
+    constexpr std::uint64_t bytes_max = std::uint64_t{2} << 30;
+    std::string text;
+    try {
+        text = read_input(path, {bytes_max, std::uint64_t{64} << 20});
+    } catch (const Error& error) {
+        throw Error(fmt::format("the platform file {} cannot be read: {}", path, error.message()),
+                    error.advice(), where);
     }
+    if (text.empty()) throw Error(fmt::format("the platform file {} is empty", path), advice, where);
+    return without_config(std::move(text), path);
+}
+
+PlatformFile without_config(std::string given, const std::string& path) {
+    PlatformFile file{std::move(given), {}};
     std::string& text = file.text;
     for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
         if (text.compare(at, 4, "<!--") == 0) {

@@ -15,7 +15,10 @@ struct PlatformFile {
     std::vector<std::string> overruled;  ///< names of the settings that were taken out
 };
 
-/// Throws Error where the file cannot be read.
+/// The same of a text. `path` is for errors. Throws Error for a platform that changes with time.
+PlatformFile without_config(std::string text, const std::string& path);
+
+/// Reads a file, or a pipe of up to 64 MiB. Throws Error if it cannot be read or never ends.
 PlatformFile read_platform_file(const std::string& path, const Location& where);
 
 /// SimGrid's complaint about a file, as an error with the place that it names. `shown` is the path that the

@@ -90,7 +90,7 @@ TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {
         {"workload: {name: fib}\nplatfrom: {nodes: 1}", ":2: unknown key \"platfrom\"",
          "did you mean \"platform\"?"},
         {"workload:\n  name: fib\n  n: many", ":3: n: expected a whole number, found `many`",
-         "the default is 30"},
+         "expected 0 to 78"},
         {"workload: {name: fib}\nschedule:\n  stack: -8MiB", ":3: schedule.stack: negative size `-8MiB`",
          "expected a size"},
         {"workload: {name: fib}\nschedule: {stealing: {victim: randm}}",

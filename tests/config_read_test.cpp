@@ -149,8 +149,8 @@ protected:
     ConfigPaths() : before_(fs::current_path()) {
         fs::create_directories(root_ / "dir" / "in");
         std::ofstream(root_ / "dir" / "in" / "a.fa") << ">a\nACGT\n";
-        std::ofstream(root_ / "dir" / "in" / "g.stg") << "1\n0 1 0\n";
-        std::ofstream(root_ / "dir" / "cholesky") << "1\n0 1 0\n";
+        std::ofstream(root_ / "dir" / "in" / "g.stg") << "0\n0 1 0\n1 1 1 0\n";
+        std::ofstream(root_ / "dir" / "cholesky") << "0\n0 1 0\n1 1 1 0\n";
         fs::current_path(root_);
     }
     ~ConfigPaths() override {

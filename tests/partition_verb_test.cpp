@@ -194,7 +194,8 @@ TEST_F(PartitionVerb, MistakesOnTheCommandLineAreNamed) {
          "2 nodes of 2 cores are not 3 parts"},
         {{good, "--partitioner", "block", "--parts", "2", "--imbalance", "x"},
          "--imbalance: imbalance: expected"},
-        {{good, "--partitioner", "block", "--parts", "2", "--imbalance", "-0.1"}, "-0.1 is below 0"},
+        {{good, "--partitioner", "block", "--parts", "2", "--imbalance", "-0.1"},
+         "-0.1 is out of range; expected 0 to 1000"},
         {{good, "--partitioner", "block", "--parts", "2", "--seed", "x"},
          "--seed: seed: expected a whole number"},
         {{good, "--partitioner", "metis", "--parts", "2", "--set", "objective"}, "expected KEY=VALUE"},
@@ -205,7 +206,7 @@ TEST_F(PartitionVerb, MistakesOnTheCommandLineAreNamed) {
         {{good, "--partitioner", "all", "--parts", "2", "--out", folder / "x"}, "a file holds one partition"},
         {{good, "--partitioner", "block", "--parts", "2", "--out", folder / "no" / "x"}, "cannot be written"},
         {{good, "--partitioner", "block", "--parts", "2", "--read", good}, "excludes --read"},
-        {{good, "--read", folder / "none"}, "cannot read"},
+        {{good, "--read", folder / "none"}, "cannot be read"},
         {{"cholesk", "--partitioner", "block", "--parts", "2"}, "did you mean \"cholesky\"?"},
         {{file("bad.graph", "3 2\n2\n1 9\n2\n"), "--partitioner", "block", "--parts", "2"}, "bad.graph:3: "},
     };

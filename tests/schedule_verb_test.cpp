@@ -329,7 +329,7 @@ TEST_F(ScheduleVerb, DamagedScheduleFilesAreRefusedWithFileAndLine) {
     }
     const Said none = heddle({"schedule", graph(), "--read", folder / "none.json"});
     EXPECT_EQ(none.code, 2);
-    EXPECT_THAT(none.err, HasSubstr("cannot read"));
+    EXPECT_THAT(none.err, HasSubstr("cannot be read"));
 }
 
 TEST_F(ScheduleVerb, AScheduleOfAGraphWithOtherWeightsIsRefused) {
@@ -382,7 +382,8 @@ TEST_F(ScheduleVerb, MistakesOnTheCommandLineAreNamed) {
         {{good, "--scheduler", "heft", "--procs", "2", "--seed", "-1"}, "--seed: expected a whole number"},
         {{good, "--scheduler", "heft", "--procs", "2", "--budget", "soon"},
          "--budget: budget: expected a number"},
-        {{good, "--scheduler", "heft", "--procs", "2", "--budget", "-1"}, "--budget: budget: -1 is below 0"},
+        {{good, "--scheduler", "heft", "--procs", "2", "--budget", "-1"},
+         "--budget: budget: -1 is out of range; expected 0 or more"},
         {{good, "--scheduler", "heft", "--procs", "2", "--format", "stx"},
          "--format: unknown format \"stx\""},
         {{good, "--scheduler", "heft", "--procs", "2", "--time-unit", "0f"},
@@ -396,7 +397,7 @@ TEST_F(ScheduleVerb, MistakesOnTheCommandLineAreNamed) {
         {{good, "--schedular", "heft"}, "unknown option --schedular; did you mean \"--scheduler\"?"},
         {{undirected, "--scheduler", "heft", "--procs", "2"}, undirected + ": this graph is undirected"},
         {{"choleski", "--scheduler", "heft", "--procs", "2"}, "there is no file `choleski`"},
-        {{folder / "none.stg", "--scheduler", "heft", "--procs", "2"}, "cannot read"},
+        {{folder / "none.stg", "--scheduler", "heft", "--procs", "2"}, "cannot be read"},
     };
     for (auto [words, message] : cases) {
         words.insert(words.begin(), "schedule");

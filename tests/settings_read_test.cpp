@@ -9,7 +9,7 @@ namespace heddle {
 namespace {
 
 Settings example() {
-    return Settings({{"n", SettingKind::integer, "30", "how many", {}, 0},
+    return Settings({{"n", SettingKind::integer, "30", "how many", {}, 0, 1000},
                      {"share", SettingKind::number, "0.5", "which part", {}},
                      {"cost", SettingKind::flops, "20f", "of one call", {}, 0},
                      {"size", SettingKind::bytes, "4KiB", "of a message", {}, 1},
@@ -59,17 +59,23 @@ TEST(Settings, RefuseAnUnknownNameWithTheNearestKnownOne) {
               "unknown key \"zzzzzzzz\"; known: n, share, cost, size, wait, loud, label, amount");
 }
 
-TEST(Settings, RefuseAValueOfTheWrongKindOrTooSmall) {
+TEST(Settings, RefuseAValueOfTheWrongKindOrOutOfRange) {
     Settings settings = example();
     const Location at{"a.yaml", 9};
     EXPECT_EQ(refusal([&] { settings.set("n", "many", at); }),
-              "a.yaml:9: n: expected a whole number, found `many`; the default is 30");
+              "a.yaml:9: n: expected a whole number, found `many`; expected 0 to 1000");
     EXPECT_EQ(refusal([&] { settings.set("n", "3.5", at); }),
-              "a.yaml:9: n: expected a whole number, found `3.5`; the default is 30");
-    EXPECT_EQ(refusal([&] { settings.set("n", "-1", at); }), "a.yaml:9: n: -1 is below 0; how many");
-    EXPECT_EQ(refusal([&] { settings.set("size", "0", at); }), "a.yaml:9: size: 0 is below 1; of a message");
+              "a.yaml:9: n: expected a whole number, found `3.5`; expected 0 to 1000");
+    EXPECT_EQ(refusal([&] { settings.set("n", "-1", at); }),
+              "a.yaml:9: n: -1 is negative; expected 0 to 1000");
+    EXPECT_EQ(refusal([&] { settings.set("size", "0", at); }),
+              "a.yaml:9: size: 0 is out of range; expected 1B or more; the default is 4KiB");
     EXPECT_EQ(refusal([&] { settings.set("share", "nan", at); }),
               "a.yaml:9: share: expected a number, found `nan`; the default is 0.5");
+    EXPECT_EQ(refusal([&] { settings.set("n", "4294967301", at); }),
+              "a.yaml:9: n: 4294967301 is out of range; expected 0 to 1000");
+    EXPECT_EQ(refusal([&] { settings.set("n", "18446744073709551616", at); }),
+              "a.yaml:9: n: 18446744073709551616 is out of range; expected 0 to 1000");
     EXPECT_EQ(refusal([&] { settings.set("loud", "yes", at); }),
               "a.yaml:9: loud: expected true or false, found `yes`; the default is false");
     EXPECT_EQ(refusal([&] { settings.set("wait", "5", at); }),

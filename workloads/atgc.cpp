@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/random.hpp"
+#include "workloads/alignment/block.hpp"
 #include "workloads/alignment/fasta.hpp"
 
 namespace heddle::workloads {
@@ -18,7 +20,7 @@ Alphabet alphabet_of(const Settings& settings) {
 }
 
 Scoring scoring_of(const Settings& settings) {
-    const auto number = [&](const char* name) { return static_cast<int>(settings.integer(name)); };
+    const auto number = [&](const char* name) { return settings.integer<int>(name); };
     Gaps gaps{number("gap_open"), number("gap_open")};
     if (settings.stated("gap_extend")) gaps.extend = number("gap_extend");
     if (settings.text("matrix") == "blosum62") {
@@ -30,7 +32,7 @@ Scoring scoring_of(const Settings& settings) {
 }
 
 std::vector<Letters> read_file(const Settings& settings, const char* name) {
-    const auto most = static_cast<std::size_t>(settings.integer("length"));
+    const auto most = settings.integer<std::size_t>("length");
     std::vector<Letters> all;
     for (const Sequence& sequence : read_fasta(settings.path(name), alphabet_of(settings))) {
         all.push_back(encode(alphabet_of(settings), sequence.letters));
@@ -41,9 +43,9 @@ std::vector<Letters> read_file(const Settings& settings, const char* name) {
 
 /// Two random sequences of which the second is the first with one letter in eight changed.
 std::vector<Letters> related(const Settings& settings) {
-    const auto length = static_cast<std::size_t>(settings.integer("length"));
+    const auto length = settings.integer<std::size_t>("length");
     const std::uint64_t letters = alphabet_of(settings) == Alphabet::dna ? 4 : 20;
-    Random random(static_cast<std::uint64_t>(settings.integer("seed")));
+    Random random(settings.integer<std::uint64_t>("seed"));
     Letters first(length), second;
     for (Letter& letter : first) letter = static_cast<Letter>(random.below(letters));
     for (const Letter letter : first) {
@@ -90,10 +92,29 @@ AtgcProblem AtgcProblem::read(const Settings& settings) {
     } catch (const Error& error) {
         throw error.where().file.empty() ? error.at(settings.where("a")) : error;
     }
-    problem.rows = static_cast<std::uint32_t>(settings.integer("block_rows"));
-    problem.columns = static_cast<std::uint32_t>(settings.integer("block_columns"));
+    problem.expect_score_fits(settings);
+    problem.rows = settings.integer<std::uint32_t>("block_rows");
+    problem.columns = settings.integer<std::uint32_t>("block_columns");
     problem.cell_cost = settings.number("unit_cost");
     return problem;
+}
+
+void AtgcProblem::expect_score_fits(const Settings& settings) const {
+    std::size_t first = 0, second = b.size();
+    for (const Letters& letters : a) {
+        if (letters.size() > first) {
+            if (pairs()) second = first;
+            first = letters.size();
+        } else if (pairs()) {
+            second = std::max(second, letters.size());
+        }
+    }
+    // A score is a sum of matches; borders hold a gap's cost less.
+    constexpr double score_fits = std::numeric_limits<Score>::max() - 4.0 * Scoring::score_max;
+    if (static_cast<double>(std::min(first, second)) * scoring.most() <= score_fits) return;
+    throw Error(fmt::format("two sequences of {} letters may score more than {:.0f}", std::min(first, second),
+                            score_fits),
+                "lower workload.match, or compare shorter sequences", settings.where("match"));
 }
 
 std::vector<Setting> AtgcProblem::settings() {
@@ -108,16 +129,41 @@ std::vector<Setting> AtgcProblem::settings() {
          "letters of a random sequence, which is compared with a changed copy where "
          "no file is stated; of files: only so many, where stated",
          {},
-         1},
-        {"seed", SettingKind::integer, "1", "of the random sequences", {}, 0},
+         1,
+         1e8},
+        {"seed", SettingKind::integer, "1", "of the random sequences", {}, 0, integer_max},
         {"alphabet", SettingKind::choice, "dna", "of the letters", {"dna", "protein"}},
         {"matrix", SettingKind::choice, "none", "of the scores", {"none", "blosum62"}},
-        {"match", SettingKind::integer, "1", "score of two equal letters, without a matrix", {}, 1},
-        {"mismatch", SettingKind::integer, "1", "what two different letters cost", {}, 0},
-        {"gap_open", SettingKind::integer, "1", "what the first letter of a gap costs", {}, 0},
-        {"gap_extend", SettingKind::integer, "", "what each further one costs; initially the same", {}, 0},
-        {"block_rows", SettingKind::integer, "256", "rows of a block, which is the work of one fiber", {}, 1},
-        {"block_columns", SettingKind::integer, "512", "its columns", {}, 1},
+        {"match",
+         SettingKind::integer,
+         "1",
+         "score of two equal letters, without a matrix",
+         {},
+         1,
+         Scoring::score_max},
+        {"mismatch", SettingKind::integer, "1", "what two different letters cost", {}, 0, Scoring::score_max},
+        {"gap_open",
+         SettingKind::integer,
+         "1",
+         "what the first letter of a gap costs",
+         {},
+         0,
+         Scoring::score_max},
+        {"gap_extend",
+         SettingKind::integer,
+         "",
+         "what each further one costs; initially the same",
+         {},
+         0,
+         Scoring::score_max},
+        {"block_rows",
+         SettingKind::integer,
+         "256",
+         "rows of a block, which is the work of one fiber",
+         {},
+         1,
+         1e9},
+        {"block_columns", SettingKind::integer, "512", "its columns", {}, 1, 1e9},
         {"output", SettingKind::output_path, "",
          "file for the alignment: its place, what it scores, its CIGAR"},
         {"check",

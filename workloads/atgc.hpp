@@ -19,6 +19,9 @@ struct AtgcProblem {
     std::uint32_t columns = 0;
     double cell_cost = 0;  ///< flops
 
+    /// Throws Error if the best possible score of two sequences does not fit a score.
+    void expect_score_fits(const Settings& settings) const;
+
     bool pairs() const { return b.empty(); }
 
     /// Throws Error: files that cannot be read or do not fit the alphabet, a scoring that makes no sense.

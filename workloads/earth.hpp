@@ -27,7 +27,8 @@ public:
                        unit_cost,
                        "cost of " + unit + " where work is charged",
                        {},
-                       0});
+                       0,
+                       flops_max});
         own.push_back({"checked", SettingKind::boolean, "false",
                        "keep the frames of terminated threads, and fail where one is still used"});
         return own;

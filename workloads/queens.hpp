@@ -66,7 +66,7 @@ inline constexpr std::array<double, 19> known_queens = {
     1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
     724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
 
-/// Throws Error where the setting `n` is larger than what is known.
-void check_queens(const Settings& settings);
+/// The most queens of a board: more take too long, and are not known here.
+inline constexpr double queens_max = known_queens.size() - 1;
 
 }  // namespace heddle::workloads

@@ -20,7 +20,7 @@ using runtime::Bytes;
 constexpr double residual_max = 1e-12;
 
 // What travels in one message has its bounds: a stolen task with three tiles, a node's part of the factor.
-constexpr std::uint32_t tile_size_max = 4096;
+constexpr std::uint32_t run_tile_size_max = 4096;
 constexpr std::size_t checked_bytes_max = std::size_t{1} << 30;
 
 tiles::Tile numbers_of(Bytes& bytes) {
@@ -110,28 +110,35 @@ private:
 }  // namespace
 
 std::vector<Setting> tile_settings() {
-    return {{"tiles", SettingKind::integer, "10", "tiles in each row of the matrix", {}, 1},
-            {"tile_size", SettingKind::integer, "128", "numbers in each row of a tile", {}, 1},
-            {"kernels",
-             SettingKind::choice,
-             "run",
-             "declare: their cost only, and the bytes of the tiles",
-             {"run", "declare"}},
-            {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0},
-            {"check",
-             SettingKind::choice,
-             "residual",
-             "residual: node 0 gathers the factor and multiplies it",
-             {"residual", "none"}}};
+    return {
+        {"tiles", SettingKind::integer, "10", "tiles in each row of the matrix", {}, 1, graphs::tiles_max},
+        {"tile_size",
+         SettingKind::integer,
+         "128",
+         "numbers in each row of a tile",
+         {},
+         1,
+         graphs::tile_size_max},
+        {"kernels",
+         SettingKind::choice,
+         "run",
+         "declare: their cost only, and the bytes of the tiles",
+         {"run", "declare"}},
+        {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max},
+        {"check",
+         SettingKind::choice,
+         "residual",
+         "residual: node 0 gathers the factor and multiplies it",
+         {"residual", "none"}}};
 }
 
 TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Settings& settings)
     : algorithm_(algorithm),
       computes_(settings.text("kernels") == "run"),
       shows_factor_(computes_ && settings.text("check") == "residual") {
-    if (computes_ && settings.integer("tile_size") > tile_size_max) {
+    if (computes_ && settings.integer("tile_size") > run_tile_size_max) {
         throw Error(fmt::format("tile_size is {}, but it is at most {} where kernels are run",
-                                settings.integer("tile_size"), tile_size_max),
+                                settings.integer("tile_size"), run_tile_size_max),
                     "make more and smaller tiles, or set kernels: declare", settings.where("tile_size"));
     }
     try {
@@ -140,9 +147,8 @@ TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Setti
     } catch (const Error& error) {
         throw error.at(settings.where(settings.stated("tiles") ? "tiles" : "tile_size"));
     }
-    matrix_ = {static_cast<std::uint32_t>(settings.integer("tiles")),
-               static_cast<std::uint32_t>(settings.integer("tile_size")),
-               static_cast<std::uint64_t>(settings.integer("matrix_seed")), algorithm.symmetric};
+    matrix_ = {settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
+               settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric};
     const std::size_t bytes = matrix_.stored_tiles() * matrix_.numbers_of_tile() * sizeof(double);
     if (shows_factor_ && bytes > checked_bytes_max) {
         throw Error(fmt::format("the factor has {} bytes, but at most {} are gathered for the check", bytes,

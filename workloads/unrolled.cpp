@@ -11,7 +11,8 @@ Setting UnrollLimits::setting() {
             "depth to which the tree is opened before the run, for placement; 0: not, or as deep as a "
             "placement needs",
             {},
-            0};
+            0,
+            1e6};
 }
 
 bool UnrollLimits::wanted(const Settings& settings, const runtime::Schedule& schedule) {

@@ -33,8 +33,6 @@ double uniform_of(const UtsNode& node) {
     return static_cast<double>(value & 0x7fffffffU) / 2147483648.0;
 }
 
-constexpr std::int32_t most_children = 100;
-
 }  // namespace
 
 UtsNode UtsTree::root() const {
@@ -88,7 +86,7 @@ std::int32_t UtsTree::children(const UtsNode& node) const {
     const double uniform = uniform_of(node);
     const std::int32_t count =
         geometric_at(node.depth) ? geometric_children(node, uniform) : binomial_children(uniform);
-    return count > most_children ? most_children : count;
+    return count > children_max ? children_max : count;
 }
 
 std::vector<double> UtsTree::expected_nodes() const {

@@ -33,6 +33,9 @@ struct UtsTree {
     std::int32_t non_leaf_children = 4;      ///< m: binomial
     double shift = 0.5;                      ///< f: a hybrid tree is geometric above this share of `depth`
 
+    /// The benchmark cuts off more children than these, except the root's of a binomial tree.
+    static constexpr std::int32_t children_max = 100;
+
     UtsNode root() const;
     std::int32_t children(const UtsNode& node) const;
 

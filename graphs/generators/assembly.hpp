@@ -12,7 +12,7 @@
 
 namespace heddle::graphs {
 
-/// A whole number, `least` or more.
+/// A whole number from `least` to 10^9, the most tasks of a graph.
 Setting count_setting(const std::string& name, const std::string& initial, const std::string& help,
                       double least = 1);
 
@@ -23,7 +23,7 @@ std::vector<Setting> weight_settings();
 /// `more`, then the weight settings.
 std::vector<Setting> with_weights(std::vector<Setting> more);
 
-/// A count setting's value. Throws Error where it is above what a graph can hold.
+/// A count setting's value.
 std::uint32_t count(const Settings& settings, const std::string& name);
 
 /// Throws Error at the place of `name`.

@@ -48,28 +48,18 @@ private:
     GraphFile result_;
 };
 
-constexpr std::int64_t tiles_max = 2000;  // more than 10^9 tasks beyond that
-
 std::uint32_t tiles_in(const Settings& settings) {
-    const std::int64_t tiles = settings.integer("tiles");
-    if (tiles > tiles_max) {
-        throw Error(fmt::format("tiles is {}, but it is at most {}", tiles, tiles_max), {},
-                    settings.where("tiles"));
-    }
-    return static_cast<std::uint32_t>(tiles);
+    return settings.integer<std::uint32_t>("tiles");
 }
 
 std::uint32_t size_in(const Settings& settings) {
-    const std::int64_t size = settings.integer("tile_size");
-    if (size > 1'000'000)
-        throw Error(fmt::format("tile_size is {}, but it is at most 1000000", size), {},
-                    settings.where("tile_size"));
-    return static_cast<std::uint32_t>(size);
+    return settings.integer<std::uint32_t>("tile_size");
 }
 
 std::vector<Setting> tile_settings() {
-    return {{"tiles", SettingKind::integer, "10", "tiles in each row of the matrix", {}, 1},
-            {"tile_size", SettingKind::integer, "256", "numbers in each row of a tile", {}, 1}};
+    return {
+        {"tiles", SettingKind::integer, "10", "tiles in each row of the matrix", {}, 1, tiles_max},
+        {"tile_size", SettingKind::integer, "256", "numbers in each row of a tile", {}, 1, tile_size_max}};
 }
 
 GraphFile cholesky(const Settings& settings) {

@@ -10,6 +10,10 @@
 
 namespace heddle::graphs {
 
+/// The largest settings of the tiled factorizations: beyond them a graph has more than 10^9 tasks.
+inline constexpr double tiles_max = 2000;
+inline constexpr double tile_size_max = 1e6;
+
 /// A named family of graphs.
 struct Generator {
     std::string name;

@@ -4,11 +4,12 @@
 namespace heddle::partitioners {
 
 Setting imbalance_setting() {
-    return {"imbalance", SettingKind::number, "0.03", "how much more than the mean a part may have", {}, 0};
+    return {"imbalance", SettingKind::number, "0.03", "how much more than the mean a part may have", {}, 0,
+            1000};
 }
 
 Setting seed_setting() {
-    return {"seed", SettingKind::integer, "1", "of the random choices", {}, 0};
+    return {"seed", SettingKind::integer, "1", "of the random choices", {}, 0, integer_max};
 }
 
 const std::vector<GraphPartitionerKind>& graph_partitioners() {

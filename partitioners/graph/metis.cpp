@@ -27,7 +27,7 @@ public:
         : recursive_(recursive),
           imbalance_(settings.number("imbalance")),
           seed_(settings.integer("seed")),
-          iterations_(settings.integer("iterations")),
+          iterations_(settings.integer<idx_t>("iterations")),
           volume_(!recursive && settings.text("objective") == "volume"),
           contiguous_(!recursive && settings.boolean("contiguous")) {}
 
@@ -48,7 +48,7 @@ public:
         options[METIS_OPTION_NUMBERING] = 0;
         options[METIS_OPTION_SEED] = static_cast<idx_t>(seed_ & 0x7fffffff);
         options[METIS_OPTION_UFACTOR] = static_cast<idx_t>(std::max(1.0, std::round(imbalance_ * 1000)));
-        options[METIS_OPTION_NITER] = static_cast<idx_t>(iterations_);
+        options[METIS_OPTION_NITER] = iterations_;
         if (volume_) options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_VOL;
         if (contiguous_) options[METIS_OPTION_CONTIG] = 1;
         auto data = static_cast<idx_t>(graph.data());
@@ -76,13 +76,13 @@ private:
     bool recursive_;
     double imbalance_;
     std::int64_t seed_;
-    std::int64_t iterations_;
+    idx_t iterations_;
     bool volume_;
     bool contiguous_;
 };
 
 Setting iterations_setting() {
-    return {"iterations", SettingKind::integer, "10", "refinement passes at each level", {}, 1};
+    return {"iterations", SettingKind::integer, "10", "refinement passes at each level", {}, 1, 1e6};
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ std::vector<Setting> metis_kway_settings() {
 
 std::vector<Setting> metis_recursive_settings() {
     // METIS allows it in every halving, so that it grows with the number of parts: its own default is small.
-    return {{"imbalance", SettingKind::number, "0.001", "how uneven each halving may be", {}, 0},
+    return {{"imbalance", SettingKind::number, "0.001", "how uneven each halving may be", {}, 0, 1000},
             seed_setting(),
             iterations_setting()};
 }

@@ -53,7 +53,7 @@ public:
         : map_(map),
           imbalance_(settings.number("imbalance")),
           seed_(settings.integer("seed")),
-          distance_(map ? settings.integer("node_distance") : 1) {
+          distance_(map ? settings.integer<SCOTCH_Num>("node_distance") : 1) {
         const std::string strategy = settings.text("strategy");
         strategy_ = strategy == "quality"   ? SCOTCH_STRATQUALITY
                     : strategy == "speed"   ? SCOTCH_STRATSPEED
@@ -98,7 +98,7 @@ public:
             // A message between nodes costs `node_distance` times one within a node.
             const SCOTCH_Num sizes[] = {static_cast<SCOTCH_Num>(grid.nodes),
                                         static_cast<SCOTCH_Num>(grid.cores)};
-            const SCOTCH_Num distances[] = {static_cast<SCOTCH_Num>(distance_), 1};
+            const SCOTCH_Num distances[] = {distance_, 1};
             require(SCOTCH_archTleaf(architecture.get(), 2, sizes, distances),
                     "the platform cannot be described");
         } else {
@@ -115,7 +115,7 @@ private:
     bool map_;
     double imbalance_;
     std::int64_t seed_;
-    std::int64_t distance_;
+    SCOTCH_Num distance_;
     SCOTCH_Num strategy_ = SCOTCH_STRATDEFAULT;
 };
 
@@ -134,7 +134,8 @@ std::vector<Setting> scotch_settings() {
              "10",
              "scotch_map: cost of a byte between nodes, in bytes within a node",
              {},
-             1}};
+             1,
+             1e6}};
 }
 
 std::unique_ptr<GraphPartitioner> make_scotch(const Settings& settings) {

@@ -80,7 +80,7 @@ std::unique_ptr<GraphPartitioner> make_cyclic_graph(const Settings&) {
 }
 
 std::unique_ptr<GraphPartitioner> make_random_graph(const Settings& settings) {
-    return std::make_unique<RandomOrder>(static_cast<std::uint64_t>(settings.integer("seed")));
+    return std::make_unique<RandomOrder>(settings.integer<std::uint64_t>("seed"));
 }
 
 }  // namespace heddle::partitioners

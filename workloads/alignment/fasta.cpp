@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "base/error.hpp"
+#include "base/input_file.hpp"
+#include "base/printable.hpp"
 
 namespace heddle::workloads::alignment {
 
@@ -61,7 +59,7 @@ private:
             if (records_.empty())
                 throw Error("text before the first '>'", "begin each sequence with a line '>name'", here());
             if (letter_of(alphabet_, character) < 0)
-                throw Error(fmt::format("'{}' is no letter of {}", character,
+                throw Error(fmt::format("'{}' is no letter of {}", printable({&character, 1}),
                                         alphabet_ == Alphabet::dna ? "DNA" : "a protein"),
                             advice_for(alphabet_), here());
             records_.back().letters += upper(character);
@@ -73,7 +71,7 @@ private:
         std::string& letters = records_.back().letters;
         if (alphabet_ == Alphabet::protein && letters.ends_with('*')) letters.pop_back();
         if (letters.empty())
-            throw Error(fmt::format("sequence '{}' has no letters", records_.back().name),
+            throw Error(fmt::format("sequence '{}' has no letters", excerpt(records_.back().name)),
                         "write them below its line, or remove it", {file_, header_line_});
     }
 
@@ -99,10 +97,7 @@ std::vector<Sequence> parse_fasta(std::string_view text, Alphabet alphabet, cons
 }
 
 std::vector<Sequence> read_fasta(const std::string& path, Alphabet alphabet) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path))
-        throw Error("cannot read the file", "is the path right, a file, and may you read it?", {path, 0});
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = read_input(path);
     return parse_fasta(text, alphabet, path);
 }
 

@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <system_error>
 
+#include "base/output_file.hpp"
 #include "workloads/alignment/trace.hpp"
 #include "workloads/atgc.hpp"
 #include "workloads/earth.hpp"
@@ -300,16 +298,15 @@ private:
     }
 
     void write(const Alignment& found) const {
-        const std::string path = settings_.path("output"), unfinished = path + ".tmp";
-        std::ofstream file(unfinished);
-        file << fmt::format("score {}\na {}-{}\nb {}-{}\nidentity {:.4f}\ngaps {} of {} letters\ncigar {}\n",
-                            found.score, found.a_begin + 1, found.a_end, found.b_begin + 1, found.b_end,
-                            found.identity(), found.gaps(), found.gap_letters(), cigar(found.transcript));
-        file.close();
-        std::error_code failed;
-        if (file) std::filesystem::rename(unfinished, path, failed);
-        if (!file || failed) {
-            throw Error("cannot write " + path, "choose another workload.output", settings_.where("output"));
+        const std::string text =
+            fmt::format("score {}\na {}-{}\nb {}-{}\nidentity {:.4f}\ngaps {} of {} letters\ncigar {}\n",
+                        found.score, found.a_begin + 1, found.a_end, found.b_begin + 1, found.b_end,
+                        found.identity(), found.gaps(), found.gap_letters(), cigar(found.transcript));
+        try {
+            write_file(settings_.path("output"), text, OutputFile::Durable::no,
+                       {"the alignment", "choose another workload.output"});
+        } catch (const Error& error) {
+            throw error.at(settings_.where("output"));
         }
     }
 

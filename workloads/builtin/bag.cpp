@@ -89,17 +89,10 @@ BagCount BagRange::run(Strand strand, std::uint32_t owner, std::uint32_t first, 
 class BagWorkload final : public Workload {
 public:
     explicit BagWorkload(const Settings& settings) {
-        bag_.tasks = static_cast<std::uint32_t>(settings.integer("tasks"));
+        bag_.tasks = settings.integer<std::uint32_t>("tasks");
         bag_.cost = settings.number("task_cost");
         bag_.spread = settings.number("spread");
-        bag_.seed = static_cast<std::uint64_t>(settings.integer("cost_seed"));
-        if (bag_.spread > 1) {
-            throw Error(fmt::format("spread {} would make tasks of negative cost", bag_.spread),
-                        "spread lies between 0 (equal tasks) and 1", settings.where("spread"));
-        }
-        if (settings.integer("tasks") > 100'000'000) {
-            throw Error("more than 100 million tasks", "lower workload.tasks", settings.where("tasks"));
-        }
+        bag_.seed = settings.integer<std::uint64_t>("cost_seed");
     }
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
@@ -140,10 +133,16 @@ private:
 const Registration registration{
     {"bag",
      "independent tasks of equal or uneven cost: the simplest meeting of placement and stealing",
-     {{"tasks", SettingKind::integer, "4000", "how many tasks", {}, 0},
-      {"task_cost", SettingKind::flops, "1Mf", "cost of a task, on average, where work is charged", {}, 0},
-      {"spread", SettingKind::number, "0", "0: equal tasks; 1: from nothing to twice the average", {}, 0},
-      {"cost_seed", SettingKind::integer, "1", "seed of the uneven costs", {}, 0}},
+     {{"tasks", SettingKind::integer, "4000", "how many tasks", {}, 0, 1e8},
+      {"task_cost",
+       SettingKind::flops,
+       "1Mf",
+       "cost of a task, on average, where work is charged",
+       {},
+       0,
+       flops_max},
+      {"spread", SettingKind::number, "0", "0: equal tasks; 1: from nothing to twice the average", {}, 0, 1},
+      {"cost_seed", SettingKind::integer, "1", "seed of the uneven costs", {}, 0, integer_max}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<BagWorkload>(settings);
      }}};

@@ -117,7 +117,7 @@ graphs::GraphFile read(const std::string& source, const Settings& settings) {
 
 class DagWorkload final : public Workload {
 public:
-    explicit DagWorkload(const Settings& settings) : seed_(settings.integer("cost_seed")) {
+    explicit DagWorkload(const Settings& settings) : seed_(settings.integer<std::uint64_t>("cost_seed")) {
         const std::string source = settings.text("graph");
         if (source.empty()) {
             throw Error("no graph is stated",
@@ -184,13 +184,14 @@ const Registration registration{
        "a file, or a generator with its settings: cholesky:tiles=10",
        {},
        0,
+       0,
        [](const std::string& text) { return !graphs::names_generator(text); }},
       {"format", SettingKind::choice, "auto", "of the file", format_names()},
-      {"time_unit", SettingKind::flops, "1Gf", "work of one unit of time in the file", {}, 0},
-      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0},
+      {"time_unit", SettingKind::flops, "1Gf", "work of one unit of time in the file", {}, 0, flops_max},
+      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0, 1e15},
       {"kernel_costs", SettingKind::input_path, "",
        "a table of kernel, mean, deviation: costs for the graph's tasks"},
-      {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0}},
+      {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0, integer_max}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<DagWorkload>(settings);
      }}};

@@ -14,11 +14,13 @@ using namespace model::earth;
 class LockProgram final : public EarthProgram {
 public:
     explicit LockProgram(const Settings& settings)
-        : EarthProgram(settings), threads(settings.integer("threads")), rounds(settings.integer("rounds")) {}
+        : EarthProgram(settings),
+          threads(settings.integer<std::uint32_t>("threads")),
+          rounds(settings.integer("rounds")) {}
 
     void main(Em em) override;
 
-    const std::int64_t threads;
+    const std::uint32_t threads;
     const std::int64_t rounds;
 };
 
@@ -65,13 +67,13 @@ struct AddersMain : Threaded<AddersMain> {
 
     void init(Em em) {
         total = 0;
-        all_done.set(static_cast<std::uint32_t>(em.program<LockProgram>().threads), 0);
+        all_done.set(em.program<LockProgram>().threads, 0);
         init_lock(em, em.node_id(), em.to_global(lock), lock_made);
     }
 
     void begin(Em em) {
-        for (std::int64_t i = 0; i < em.program<LockProgram>().threads; ++i) {
-            const auto node = static_cast<NodeId>(i % em.num_nodes());
+        for (std::uint32_t i = 0; i < em.program<LockProgram>().threads; ++i) {
+            const NodeId node = i % em.num_nodes();
             em.invoke<Adder>(node, lock, em.to_global(total), em.to_sptr(all_done));
         }
     }
@@ -113,8 +115,8 @@ private:
 const Registration registration{
     {"earth_lock", "threads of all nodes add to one variable under EARTH's split-phase lock",
      EarthProgram::settings(
-         {{"threads", SettingKind::integer, "32", "threads, dealt round to the nodes", {}, 1},
-          {"rounds", SettingKind::integer, "10", "additions of each thread", {}, 1}},
+         {{"threads", SettingKind::integer, "32", "threads, dealt round to the nodes", {}, 1, 1e6},
+          {"rounds", SettingKind::integer, "10", "additions of each thread", {}, 1, 1e9}},
          "100f", "one addition"),
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<LockWorkload>(settings);

@@ -77,7 +77,7 @@ private:
 
 class QueensWorkload final : public EarthWorkload {
 public:
-    explicit QueensWorkload(const Settings& settings) : settings_(settings) { check_queens(settings); }
+    explicit QueensWorkload(const Settings& settings) : settings_(settings) {}
 
     std::unique_ptr<runtime::Program> program(NodeId) const override {
         return std::make_unique<QueensProgram>(settings_);
@@ -98,7 +98,7 @@ private:
 const Registration registration{
     {"earth_nqueens", "all ways to place n queens on an n x n board, an EARTH token for each placement",
      EarthProgram::settings(
-         {{"n", SettingKind::integer, "8", "queens, and rows of the board, 0 to 18", {}, 0}}, "60f",
+         {{"n", SettingKind::integer, "8", "queens, and rows of the board", {}, 0, queens_max}}, "60f",
          "one placement"),
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<QueensWorkload>(settings);

@@ -109,13 +109,8 @@ class FibWorkload final : public Workload {
 public:
     explicit FibWorkload(const Settings& settings)
         : stated_(settings),
-          settings_{static_cast<std::uint32_t>(settings.integer("n")),
-                    static_cast<std::uint32_t>(settings.integer("cutoff")), settings.number("unit_cost")} {
-        if (settings_.n > 78) {
-            throw Error(fmt::format("fib({}) does not fit a result", settings_.n), "n is at most 78",
-                        settings.where("n"));
-        }
-    }
+          settings_{settings.integer<std::uint32_t>("n"), settings.integer<std::uint32_t>("cutoff"),
+                    settings.number("unit_cost")} {}
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
         unrolled_ = unroll(FibTree{settings_}, stated_, cluster, schedule);
@@ -152,14 +147,16 @@ private:
 const Registration registration{
     {"fib",
      "the n-th Fibonacci number by its recursion: nothing but forks and joins",
-     {{"n", SettingKind::integer, "30", "which Fibonacci number, 0 to 78", {}, 0},
-      {"cutoff", SettingKind::integer, "0", "sequential below this n; 0: never", {}, 0},
+     // fib(78) is the last that a double holds.
+     {{"n", SettingKind::integer, "30", "which Fibonacci number", {}, 0, 78},
+      {"cutoff", SettingKind::integer, "0", "sequential below this n; 0: never", {}, 0, 79},
       {"unit_cost",
        SettingKind::flops,
        "20f",
        "cost of one call where work is charged (20 flop: 2 ns at 10 Gf/s)",
        {},
-       0},
+       0,
+       flops_max},
       UnrollLimits::setting()},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<FibWorkload>(settings);

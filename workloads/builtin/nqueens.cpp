@@ -107,9 +107,8 @@ class QueensWorkload final : public Workload {
 public:
     explicit QueensWorkload(const Settings& settings)
         : stated_(settings),
-          settings_{static_cast<std::uint16_t>(settings.integer("n")),
-                    static_cast<std::uint16_t>(settings.integer("cutoff")), settings.number("unit_cost")} {
-        check_queens(settings);
+          settings_{settings.integer<std::uint16_t>("n"), settings.integer<std::uint16_t>("cutoff"),
+                    settings.number("unit_cost")} {
         if (settings.integer("cutoff") > settings.integer("n")) {
             throw Error(fmt::format("cutoff {} is more than the {} rows of the board",
                                     settings.integer("cutoff"), settings.integer("n")),
@@ -151,19 +150,21 @@ private:
 const Registration registration{
     {"nqueens",
      "all ways to place n queens on an n x n board, a task for each placement",
-     {{"n", SettingKind::integer, "10", "queens, and rows of the board, 0 to 18", {}, 0},
+     {{"n", SettingKind::integer, "10", "queens, and rows of the board", {}, 0, queens_max},
       {"cutoff",
        SettingKind::integer,
        "0",
        "sequential where fewer rows than this are left; 0: never",
        {},
-       0},
+       0,
+       queens_max},
       {"unit_cost",
        SettingKind::flops,
        "60f",
        "cost of one placement where work is charged (60 flop: 6 ns at 10 Gf/s)",
        {},
-       0},
+       0,
+       flops_max},
       UnrollLimits::setting()},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<QueensWorkload>(settings);

@@ -187,7 +187,11 @@ public:
         }
         const auto take = [&](const char* key, auto& value) {
             if (!settings.stated(key)) return;
-            value = static_cast<std::decay_t<decltype(value)>>(settings.number(key));
+            using Target = std::decay_t<decltype(value)>;
+            if constexpr (std::is_integral_v<Target>)
+                value = settings.integer<Target>(key);
+            else
+                value = settings.number(key);
         };
         if (settings.stated("type")) tree.type = type_of(settings.text("type"));
         if (settings.stated("shape")) tree.shape = shape_of(settings.text("shape"));
@@ -197,8 +201,7 @@ public:
         take("probability", tree.non_leaf_probability);
         take("children", tree.non_leaf_children);
         take("shift", tree.shift);
-        if (const auto depth = settings.integer("cutoff"); depth > 0)
-            settings_.cutoff = static_cast<std::int32_t>(depth);
+        if (const auto depth = settings.integer<std::int32_t>("cutoff"); depth > 0) settings_.cutoff = depth;
         settings_.unit_cost = settings.number("unit_cost");
         settings_.check = settings.text("check");
         // A binomial tree is finite, with probability one, only where a node expects fewer than one child.
@@ -302,19 +305,26 @@ const Registration registration{
        "",
        "geometric: how branching falls with depth",
        {"linear", "exponential", "cyclic", "fixed"}},
-      {"branching", SettingKind::number, "", "expected children of the root (the benchmark's b)", {}, 1},
-      {"depth", SettingKind::integer, "", "depth at which a geometric tree ends (d)", {}, 1},
-      {"root_seed", SettingKind::integer, "", "seed of the root (r)", {}, 0},
-      {"probability", SettingKind::number, "", "binomial: that a node has children (q)", {}, 0},
-      {"children", SettingKind::integer, "", "binomial: how many it then has (m)", {}, 1},
-      {"shift", SettingKind::number, "", "hybrid: geometric above this share of the depth (f)", {}, 0},
-      {"cutoff", SettingKind::integer, "0", "sequential from this depth down; 0: never", {}, 0},
+      {"branching", SettingKind::number, "", "expected children of the root (the benchmark's b)", {}, 1, 1e6},
+      {"depth", SettingKind::integer, "", "depth at which a geometric tree ends (d)", {}, 1, 1e5},
+      {"root_seed", SettingKind::integer, "", "seed of the root (r)", {}, 0, 2147483647},
+      {"probability", SettingKind::number, "", "binomial: that a node has children (q)", {}, 0, 1},
+      {"children",
+       SettingKind::integer,
+       "",
+       "binomial: how many it then has (m)",
+       {},
+       1,
+       UtsTree::children_max},
+      {"shift", SettingKind::number, "", "hybrid: geometric above this share of the depth (f)", {}, 0, 1},
+      {"cutoff", SettingKind::integer, "0", "sequential from this depth down; 0: never", {}, 0, 1e6},
       {"unit_cost",
        SettingKind::flops,
        "800f",
        "cost of one tree node where work is charged (800 flop: 80 ns at 10 Gf/s)",
        {},
-       0},
+       0,
+       flops_max},
       {"check",
        SettingKind::choice,
        "auto",

@@ -1,0 +1,66 @@
+// Writes the files that a caller names. A regular file appears whole or not at all; a device, a pipe or a
+// terminal is written into. Knows no format.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace heddle {
+
+/// How errors speak of an output.
+struct OutputWords {
+    std::string what = "the file";
+    std::string advice = "name another file, or make its folder writable";
+};
+
+/// A file that is being written.
+///
+/// Links are followed: the file that they lead to is written, and the links stay. If the name belongs to no
+/// file or to a regular one, the text goes into `NAME.PID.tmp` beside it, which takes the name in `commit`
+/// and keeps the permissions of the old file; until then readers see the old one, and without `commit` the
+/// text is removed. Anything else (a device, a FIFO, `/dev/stdout`) is written into as it is, and nothing is
+/// removed.
+class OutputFile {
+public:
+    /// Throws Error if nothing can be written there: a directory, a missing folder, missing permission.
+    explicit OutputFile(std::string path, OutputWords words = {});
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    /// Throws Error if the system refuses the text.
+    void write(std::string_view text);
+
+    /// For a library that writes by itself. The descriptor belongs to this object.
+    int descriptor() const { return descriptor_; }
+
+    enum class Durable : bool { no, yes };
+
+    /// Puts the text under its name. `durable`: it is there after a power cut, too. Throws Error; the old
+    /// file is then unchanged. The caller must call it once, and nothing after it.
+    void commit(Durable durable = Durable::no);
+
+    /// Throws the Error of an output that cannot be written. `reason`: an errno.
+    [[noreturn]] void fail(int reason) const;
+
+private:
+    void open();
+    void sync(int descriptor) const;
+
+    OutputWords words_;
+    std::string path_;    ///< as the caller names it
+    std::string target_;  ///< what links lead to
+    std::string beside_;  ///< empty if the file is written in place
+    int descriptor_ = -1;
+};
+
+/// Writes a whole text by an OutputFile.
+void write_file(const std::string& path, std::string_view text,
+                OutputFile::Durable durable = OutputFile::Durable::no, const OutputWords& words = {});
+
+/// Whether two names lead to one existing file.
+bool same_file(const std::string& a, const std::string& b);
+
+}  // namespace heddle

@@ -1,0 +1,32 @@
+// What every fuzz target defines: one function that reads one input. libFuzzer calls it (make fuzz), and so
+// does replay.cpp, which needs no clang (make test).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "base/error.hpp"
+
+/// Reads one input. The target must refuse a bad one by heddle::Error; any other exception, a failed
+/// assertion and a sanitizer's report are findings. Returns 0, as libFuzzer wants it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace heddle::fuzz {
+
+inline std::string text_of(const std::uint8_t* data, std::size_t size) {
+    return {reinterpret_cast<const char*>(data), size};
+}
+
+/// Runs a reader, which may refuse its input.
+template <class Read>
+void read_or_refuse(Read read) {
+    try {
+        read();
+    } catch (const Error&) {
+        return;
+    }
+}
+
+}  // namespace heddle::fuzz
