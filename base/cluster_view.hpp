@@ -1,20 +1,33 @@
-// The cluster as placement sees it: workers, their speed, and what a message between nodes costs. No
-// contention, no topology but groups of near nodes.
+// The cluster as placement sees it: workers, the speed of each, and what a message between two nodes costs if
+// it has the network to itself. Knows no contention.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/placement.hpp"
+#include "base/route_table.hpp"
 
 namespace heddle {
 
 struct ClusterView {
     WorkerGrid grid;
-    double core_speed = 1;                  ///< flops per second, of every core
-    double message_seconds = 0;             ///< of an empty message between nodes: latency and overheads
-    double seconds_per_byte = 0;            ///< of a message between nodes, besides
+    /// Flops per second of the core that work in seconds refers to: `platform.core_speed`, before the factors
+    /// of nodes and cores; of a platform file, the speed of its first host.
+    double core_speed = 1;
+    double message_seconds = 0;   ///< of an empty message between nodes: latency and overheads; the mean
+    double seconds_per_byte = 0;  ///< of a message between nodes, besides; the mean
     std::vector<std::uint32_t> group = {};  ///< of each node; nodes of one group are near. Empty: one group
+
+    /// Of each worker, flops per second. Empty: `core_speed` for all.
+    std::vector<double> speeds = {};
+    /// Between nodes, overheads included, in place of the means. Null: every two nodes are as far from each
+    /// other as the means say. Where it is there, tasks and messages take whole picoseconds, as in
+    /// simulation.
+    std::shared_ptr<const RouteTable> routes = {};
+    /// With `routes`: what a message carries besides the bytes of its edge.
+    double bytes_besides = 0;
 };
 
 }  // namespace heddle

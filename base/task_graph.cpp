@@ -81,6 +81,17 @@ TaskGraph::CriticalPath TaskGraph::critical_path(double flops_per_byte) const {
     return path;
 }
 
+void check_weight_sum(double sum, const char* what) {
+    if (sum <= weight_sum_max) return;
+    throw Error(fmt::format("{} together is {}, beyond the range of numbers", what, sum),
+                fmt::format("scale the weights down: their sum may be {} at most", weight_sum_max));
+}
+
+void TaskGraph::scale_work(double factor) {
+    for (double& flops : flops_) flops *= factor;
+    check_weight_sum(total_work(), "the work of all tasks");
+}
+
 TaskGraph TaskGraph::independent(TaskIndex count, double flops) {
     TaskGraphBuilder builder;
     for (TaskIndex task = 0; task < count; ++task) builder.add_task(flops);
@@ -143,6 +154,11 @@ TaskGraph TaskGraphBuilder::build() {
         graph.successors_[next_successor[edge.from]++] = {edge.to, edge.bytes};
         graph.predecessors_[next_predecessor[edge.to]++] = {edge.from, edge.bytes};
     }
+
+    check_weight_sum(graph.total_work(), "the work of all tasks");
+    double bytes = 0;
+    for (const Edge& edge : edges) bytes += edge.bytes;
+    check_weight_sum(bytes, "the weight of all edges");
 
     std::vector<TaskIndex> cycle;
     std::vector<TaskIndex> parent(tasks);

@@ -16,6 +16,13 @@ namespace heddle {
 /// One task of a graph, 0 to tasks - 1.
 using TaskIndex = std::uint32_t;
 
+/// The most that the weights of a graph may sum up to. Above it, ratios and means of weights could leave the
+/// range of numbers.
+inline constexpr double weight_sum_max = 1e300;
+
+/// Throws Error if `sum` exceeds `weight_sum_max` or is not a number. `what`: `the work of all tasks`.
+void check_weight_sum(double sum, const char* what);
+
 class TaskGraph {
 public:
     /// The far end of an edge, as seen from one of its tasks.
@@ -56,6 +63,10 @@ public:
     /// `flops_per_byte`: how much work could be done in the time that a byte takes; 0: edges are free.
     CriticalPath critical_path(double flops_per_byte = 0) const;
 
+    /// Multiplies the work of every task by `factor`, which is above 0. Throws Error if the sum then exceeds
+    /// `weight_sum_max`.
+    void scale_work(double factor);
+
     /// `count` tasks of equal work without edges, which is how a plain array of items is placed.
     static TaskGraph independent(TaskIndex count, double flops = 1);
 
@@ -80,7 +91,8 @@ public:
     /// two messages.
     void add_edge(TaskIndex from, TaskIndex to, double bytes, const Location& where = {});
 
-    /// Throws Error for an edge to a task that does not exist, and for a cycle, naming the tasks on it.
+    /// Throws Error for an edge to a task that does not exist, for a cycle, naming the tasks on it, and for
+    /// work or bytes whose sum exceeds `weight_sum_max`.
     /// Leaves the builder empty.
     TaskGraph build();
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/settings.hpp"
+#include "cli/listing.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "graphs/generators/generator.hpp"
@@ -114,12 +115,17 @@ std::vector<Item> model_items() {
 struct Topic {
     const char* name;
     std::vector<Item> (*items)();
+    const char* help;
 };
 constexpr Topic topics[] = {
-    {"workloads", workload_items},       {"stealing", stealing_items},
-    {"partitioners", partitioner_items}, {"graph_partitioners", graph_partitioner_items},
-    {"schedulers", scheduler_items},     {"graphs", graph_items},
-    {"platforms", platform_items},       {"models", model_items}};
+    {"workloads", workload_items, "workload.name: what runs"},
+    {"stealing", stealing_items, "schedule.stealing.victim: what an idle worker does"},
+    {"partitioners", partitioner_items, "schedule.placement: where tasks start"},
+    {"graph_partitioners", graph_partitioner_items, "of heddle partition"},
+    {"schedulers", scheduler_items, "of heddle schedule"},
+    {"graphs", graph_items, "generators, for workload.graph, schedule and partition"},
+    {"platforms", platform_items, "platform.network.topology, or a file"},
+    {"models", model_items, "what workloads are written in"}};
 
 Json json_of(const std::vector<Item>& items) {
     Json list = Json::array();
@@ -162,6 +168,13 @@ std::string text_of(const std::vector<Item>& items) {
 }
 
 int list(const std::string& wanted, bool json) {
+    if (wanted.empty()) {
+        std::vector<Item> items;
+        for (const Topic& topic : topics) items.push_back({topic.name, topic.help});
+        std::cout << (json ? json_of(items).dump(2) + "\n"
+                           : text_of(items) + "show one: heddle list schedulers\n");
+        return success;
+    }
     std::vector<std::string> known;
     for (const Topic& topic : topics) {
         known.emplace_back(topic.name);
@@ -175,6 +188,10 @@ int list(const std::string& wanted, bool json) {
 
 }  // namespace
 
+std::string platforms_listed() {
+    return text_of(platform_items());
+}
+
 void add_list(CLI::App& app, Action& action) {
     struct Options {
         std::string topic;
@@ -186,7 +203,7 @@ void add_list(CLI::App& app, Action& action) {
         topics_in_words += fmt::format("{}{}", topics_in_words.empty() ? "" : ", ", topic.name);
     }
     CLI::App* verb = app.add_subcommand("list", "list what can be named: workloads, schedulers, graphs, ...");
-    verb->add_option("TOPIC", options->topic, topics_in_words)->required();
+    verb->add_option("TOPIC", options->topic, topics_in_words + "; without: the topics");
     verb->add_flag("--json", options->json, "print a JSON array");
     verb->callback(
         [options, &action] { action = [options] { return list(options->topic, options->json); }; });

@@ -5,12 +5,14 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/platform_source.hpp"
+#include "cli/route_file.hpp"
 #include "cli/worlds.hpp"
 #include "model/placed_graph.hpp"
 
@@ -24,14 +26,6 @@ using schedulers::MessageCost;
 using schedulers::ProcessorIndex;
 
 constexpr ProcessorIndex processors_max = 1'000'000;
-
-[[noreturn]] void refuse_work_in_seconds(const char* option) {
-    throw Error("the work of this graph is given in seconds",
-                fmt::format("say with --time-unit how many flops a second stands for, such as 10Gf, or "
-                            "leave out {}",
-                            option),
-                {option, 0});
-}
 
 void refuse_other_costs(const graphs::GraphFile& graph, ProcessorIndex processors, const char* advice) {
     if (graph.costs.empty() || graph.costs.front().size() == processors) return;
@@ -57,17 +51,15 @@ MessageCost message_cost(const std::string& suffix, const std::string& latency,
     return cost;
 }
 
-/// The speed of a processor in flops a second; 1 where the graph counts work in seconds and nobody says what
-/// a second is worth.
-double speed_in(const MachineOptions& options, const graphs::GraphFile& graph, bool work_unit_stated) {
+/// The speed of a processor in flops a second; 1 if the graph counts seconds on a processor.
+double speed_in(const MachineOptions& options, const graphs::GraphFile& graph) {
     if (options.core_speed.empty()) {
-        if (graph.in_seconds && !work_unit_stated) return 1;
+        if (graph.unit == graphs::WorkUnit::seconds) return 1;
         throw Error("the times of messages are given, but not the speed of a processor",
                     "state --core-speed too, such as 10Gf");
     }
     const double speed = quantity("--core-speed", options.core_speed, parse_flops);
     if (!(speed > 0)) throw Error("a processor without speed", "such as 10Gf", {"--core-speed", 0});
-    if (graph.in_seconds && !work_unit_stated) refuse_work_in_seconds("--core-speed");
     return speed;
 }
 
@@ -75,7 +67,7 @@ double speed_in(const MachineOptions& options, const graphs::GraphFile& graph, b
 void count_processors(const MachineOptions& options, const graphs::GraphFile& graph, Machine& machine) {
     const bool nodes = !options.nodes.empty() || !options.cores.empty();
     const auto costs = graph.costs.empty() ? 0 : static_cast<ProcessorIndex>(graph.costs.front().size());
-    machine.processors = 0;  // nobody said
+    machine.processors = 0;  // not stated
     if (nodes) {
         const ProcessorIndex each =
             options.cores.empty() ? 1
@@ -104,20 +96,15 @@ void count_processors(const MachineOptions& options, const graphs::GraphFile& gr
         machine.processors = stated;
     }
     if (machine.processors == 0) {
-        if (costs == 0) {
-            throw Error("the number of processors is missing",
-                        "state --procs P, --procs unbounded, or --nodes N --cores C");
-        }
-        machine.processors = costs;
+        machine.processors = costs == 0 ? schedulers::unbounded : costs;
     }
     refuse_other_costs(graph, machine.processors, "use as many, or leave out --procs, --nodes and --cores");
 }
 
-void set_times(const graphs::GraphFile& graph, Machine& machine) {
-    machine.times.clear();
-    for (const std::vector<double>& row : graph.costs) {
-        for (const double cost : row) machine.times.push_back(cost / machine.speed);
-    }
+/// The network of a platform that states none: two links of a star between two nodes.
+MessageCost default_network() {
+    const Network network;
+    return {2 * to_seconds(network.latency), 1 / network.bandwidth};
 }
 
 std::string in_words(const MessageCost& cost, bool in_seconds) {
@@ -144,24 +131,35 @@ MessageCost cost_in(const graphs::JsonValue& machine, const char* name) {
 }
 
 /// The platform as placed task graphs see it when they run on it.
-MachineChoice machine_of_platform(const MachineOptions& options, const graphs::GraphFile& graph,
-                                  bool work_unit_stated) {
-    if (graph.in_seconds && !work_unit_stated) refuse_work_in_seconds("--platform");
-    const ClusterView cluster = cluster_view(platform_named(options.platform, options.sets));
-    const MessageCost between = {
-        cluster.message_seconds + model::PlacedGraph::message_bytes_besides * cluster.seconds_per_byte,
-        cluster.seconds_per_byte};
-    MachineChoice choice{Machine::nodes(cluster.grid, cluster.core_speed, {}, between), true};
+MachineChoice machine_of_platform(const MachineOptions& options, const graphs::GraphFile& graph) {
+    ClusterView cluster = cluster_view(platform_named(options.platform, options.sets));
+    cluster.bytes_besides = model::PlacedGraph::message_bytes_besides;
+    MachineChoice choice{Machine::of_cluster(cluster), true};
     refuse_other_costs(graph, choice.machine.processors,
                        "set platform.nodes and platform.cores so that there are as many cores");
-    set_times(graph, choice.machine);
+    choice.flops_per_unit = graphs::flops_per_unit(graph.unit, cluster.core_speed);
     return choice;
+}
+
+/// `10Gf`, or `1Gf to 10Gf`.
+std::string speeds_in_words(const Machine& machine) {
+    if (machine.speeds.empty()) return print_flops(machine.speed);
+    const auto [least, most] = std::minmax_element(machine.speeds.begin(), machine.speeds.end());
+    const auto rounded = [](double speed) { return print_flops(std::stod(fmt::format("{:.4g}", speed))); };
+    return *least == *most ? print_flops(*least) : fmt::format("{} to {}", rounded(*least), rounded(*most));
+}
+
+/// What messages take, in the mean if the distances differ.
+std::string routes_in_words(const Machine& machine) {
+    const RouteTable::Mean mean = machine.routes->mean();
+    const std::string words = in_words(MessageCost{mean.latency, mean.seconds_per_byte}, true);
+    return machine.routes->uniform() ? words : fmt::format("{} in the mean of all pairs of nodes", words);
 }
 
 }  // namespace
 
 void add_machine_options(CLI::App& verb, MachineOptions& options) {
-    verb.add_option("--procs", options.processors, "processors, or unbounded")->type_name("P");
+    verb.add_option("--procs", options.processors, "processors, or unbounded (the default)")->type_name("P");
     verb.add_option("--nodes", options.nodes, "nodes, in place of --procs")->type_name("N");
     verb.add_option("--cores", options.cores, "processors of each node")->type_name("C");
     verb.add_option("--core-speed", options.core_speed, "of a processor, such as 10Gf; times are in seconds");
@@ -170,12 +168,14 @@ void add_machine_options(CLI::App& verb, MachineOptions& options) {
     verb.add_option("--latency-within-node", options.latency_within_node,
                     "of a message between the processors of a node (0s)");
     verb.add_option("--bandwidth-within-node", options.bandwidth_within_node, "the same (messages are free)");
+    verb.add_flag("--bytes-as-time", options.bytes_as_time,
+                  "a message takes its bytes as time, also where work is in seconds");
     CLI::Option* platform = verb.add_option(
         "--platform", options.platform,
         "in place of all of these: an experiment or platform in YAML, a SimGrid platform file "
         "(.xml), or YAML written out");
     for (const char* other : {"--procs", "--nodes", "--cores", "--core-speed", "--latency", "--bandwidth",
-                              "--latency-within-node", "--bandwidth-within-node"}) {
+                              "--latency-within-node", "--bandwidth-within-node", "--bytes-as-time"}) {
         platform->excludes(verb.get_option(other));
     }
     verb.add_option("--set", options.sets, "KEY=VALUE in place of the platform's, such as platform.nodes=4")
@@ -191,30 +191,47 @@ bool states_machine(const MachineOptions& options) {
                                     &options.bandwidth_within_node, &options.platform}) {
         if (!text->empty()) return true;
     }
-    return false;
+    return options.bytes_as_time;
 }
 
-MachineChoice machine_of(const MachineOptions& options, const graphs::GraphFile& graph,
-                         bool work_unit_stated) {
-    if (!options.platform.empty()) return machine_of_platform(options, graph, work_unit_stated);
+MachineChoice machine_of(const MachineOptions& options, const graphs::GraphFile& graph) {
+    if (!options.platform.empty()) return machine_of_platform(options, graph);
     MachineChoice choice;
     Machine& machine = choice.machine;
     count_processors(options, graph, machine);
     const bool within = !options.latency_within_node.empty() || !options.bandwidth_within_node.empty();
-    choice.in_seconds =
-        within || !options.core_speed.empty() || !options.latency.empty() || !options.bandwidth.empty();
+    const bool network = within || !options.latency.empty() || !options.bandwidth.empty();
+    const bool seconds = graph.unit == graphs::WorkUnit::seconds;
+    if (options.bytes_as_time && network) {
+        throw Error("a message takes its bytes as time, or what a latency and a bandwidth give",
+                    "leave out --bytes-as-time, or the latency and bandwidth");
+    }
+    choice.in_seconds = network || seconds || !options.core_speed.empty();
     if (choice.in_seconds) {
-        machine.speed = speed_in(options, graph, work_unit_stated);
-        machine.between_nodes = message_cost("", options.latency, options.bandwidth);
-    } else {
+        machine.speed = speed_in(options, graph);
+        choice.flops_per_unit = graphs::flops_per_unit(graph.unit, machine.speed);
+    }
+    choice.network_assumed = seconds && !network && !options.bytes_as_time;
+    if (!choice.in_seconds || options.bytes_as_time) {
         machine.between_nodes = {0, 1};
+    } else if (choice.network_assumed) {
+        machine.between_nodes = default_network();
+    } else {
+        machine.between_nodes = message_cost("", options.latency, options.bandwidth);
     }
     if (within && options.cores.empty())
         throw Error("what a message within a node costs is given, but no nodes", "state --nodes and --cores");
     machine.within_node =
         message_cost("-within-node", options.latency_within_node, options.bandwidth_within_node);
-    set_times(graph, machine);
     return choice;
+}
+
+void fit(MachineChoice& choice, graphs::GraphFile& graph) {
+    if (choice.flops_per_unit != 1) {
+        graph.unit = graphs::WorkUnit::seconds;  // whatever it counts, a unit has that many flops
+        graph = graphs::in_flops(std::move(graph), choice.flops_per_unit);
+    }
+    choice.machine.set_costs(graph.costs);
 }
 
 std::string in_words(const MachineChoice& choice) {
@@ -225,10 +242,17 @@ std::string in_words(const MachineChoice& choice) {
             : fmt::format("{} processor{}", machine.processors, machine.processors == 1 ? "" : "s");
     const bool nodes = machine.processors_per_node > 1;
     std::string words = count;
-    if (choice.in_seconds && machine.speed != 1) words += " of " + print_flops(machine.speed);
+    if (choice.in_seconds && (machine.speed != 1 || !machine.speeds.empty()))
+        words += " of " + speeds_in_words(machine);
     if (nodes) words += fmt::format(" in nodes of {}", machine.processors_per_node);
     if (!machine.times.empty()) words += ", each with its own costs";
-    words += fmt::format("; a message takes {}", in_words(machine.between_nodes, choice.in_seconds));
+    const bool bytes_as_time = machine.between_nodes.latency == 0 && machine.between_nodes.time_per_byte == 1;
+    words +=
+        fmt::format("; a message takes {}",
+                    machine.routes ? routes_in_words(machine)
+                                   : in_words(machine.between_nodes, choice.in_seconds && !bytes_as_time));
+    if (choice.network_assumed)
+        words += " (assumed; --latency and --bandwidth, or --platform, state another network)";
     if (nodes) words += fmt::format(", within a node {}", in_words(machine.within_node, choice.in_seconds));
     return words;
 }
@@ -236,15 +260,23 @@ std::string in_words(const MachineChoice& choice) {
 Json machine_json(const MachineChoice& choice) {
     const Machine& machine = choice.machine;
     const bool bounded = machine.processors != schedulers::unbounded;
-    return {{"processors", bounded ? Json(machine.processors) : Json("unbounded")},
-            {"processors_per_node", machine.processors_per_node},
-            {"speed", machine.speed},
-            {"in_seconds", choice.in_seconds},
-            {"within_node", json_of(machine.within_node)},
-            {"between_nodes", json_of(machine.between_nodes)}};
+    Json json = {{"processors", bounded ? Json(machine.processors) : Json("unbounded")},
+                 {"processors_per_node", machine.processors_per_node},
+                 {"speed", machine.speed},
+                 {"in_seconds", choice.in_seconds},
+                 {"flops_per_unit", choice.flops_per_unit},
+                 {"network_assumed", choice.network_assumed},
+                 {"within_node", json_of(machine.within_node)},
+                 {"between_nodes", json_of(machine.between_nodes)}};
+    if (!machine.speeds.empty()) json["speeds"] = machine.speeds;
+    if (machine.routes) {
+        json["bytes_besides"] = machine.bytes_besides;
+        json["routes"] = routes_json(*machine.routes);
+    }
+    return json;
 }
 
-MachineChoice machine_in(const graphs::JsonValue& value, const graphs::GraphFile& graph) {
+MachineChoice machine_in(const graphs::JsonValue& value) {
     using Kind = graphs::JsonValue::Kind;
     value.expect(Kind::object, "\"machine\"");
     const auto count = [&value](const char* name) {
@@ -267,7 +299,18 @@ MachineChoice machine_in(const graphs::JsonValue& value, const graphs::GraphFile
     const graphs::JsonValue in_seconds = value.at("in_seconds", "the machine");
     in_seconds.expect(Kind::boolean, "\"in_seconds\"");
     choice.in_seconds = in_seconds.boolean();
-    set_times(graph, machine);
+    if (const auto unit = value.find("flops_per_unit")) {
+        choice.flops_per_unit = unit->weight("\"flops_per_unit\"");
+        if (!(choice.flops_per_unit > 0))
+            throw Error("a unit of work is no flops", "state a number above 0", unit->where());
+    }
+    if (const auto speeds = value.find("speeds")) {
+        for (const graphs::JsonValue speed : *speeds) machine.speeds.push_back(speed.weight("a speed"));
+    }
+    if (const auto routes = value.find("routes")) {
+        machine.routes = routes_in(*routes);
+        machine.bytes_besides = value.at("bytes_besides", "the machine").weight("\"bytes_besides\"");
+    }
     return choice;
 }
 

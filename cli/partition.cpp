@@ -34,7 +34,7 @@ constexpr std::uint32_t parts_max = 1'000'000;
 
 struct Options {
     GraphOptions graph;
-    std::string partitioners, parts, nodes, cores, imbalance, seed;
+    std::string partitioners, parts, nodes, cores, imbalance, seed, speeds;
     std::vector<std::string> sets;
     std::string out, read;
     bool json = false;
@@ -59,7 +59,7 @@ std::vector<std::string> known_names() {
     return names;
 }
 
-/// Nothing where nobody says how many.
+/// Nothing if the options do not say how many.
 std::optional<WorkerGrid> grid_of(const Options& options) {
     const bool nodes = !options.nodes.empty() || !options.cores.empty();
     WorkerGrid grid;
@@ -77,6 +77,25 @@ std::optional<WorkerGrid> grid_of(const Options& options) {
                     "leave out --parts");
     }
     return grid;
+}
+
+/// Of each part; the list begins again if it is shorter. Empty: all alike.
+std::vector<double> speeds_of(const Options& options, std::size_t parts) {
+    if (options.speeds.empty()) return {};
+    std::vector<double> stated;
+    std::size_t begin = 0;
+    while (begin <= options.speeds.size()) {
+        const std::size_t end = std::min(options.speeds.find(',', begin), options.speeds.size());
+        Settings speed({{"speed", SettingKind::number, "", "of a part", {}, 1e-9}});
+        speed.set("speed", options.speeds.substr(begin, end - begin), {"--speeds", 0});
+        stated.push_back(speed.number("speed"));
+        begin = end + 1;
+    }
+    if (*std::max_element(stated.begin(), stated.end()) > 1e9)
+        throw Error("a speed is above 1e9", "speeds are relative to each other: 1,0.5", {"--speeds", 0});
+    std::vector<double> speeds;
+    for (std::size_t i = 0; i < parts; ++i) speeds.push_back(stated[i % stated.size()]);
+    return speeds;
 }
 
 bool declares(const Settings& settings, std::string_view name) {
@@ -122,12 +141,13 @@ Settings settings_for(const GraphPartitionerKind& kind, const Options& options, 
     return settings;
 }
 
-Judged judge(const DataGraph& graph, const WorkerGrid& grid, Judged judged) {
+Judged judge(const DataGraph& graph, const WorkerGrid& grid, const Options& options, Judged judged) {
     partitioners::check_parts(graph, judged.parts, grid.workers());
     judged.cut = partitioners::cut(graph, judged.parts);
     judged.cut_between_nodes = partitioners::cut_between_nodes(graph, judged.parts, grid);
     judged.communication_volume = partitioners::communication_volume(graph, judged.parts, grid.workers());
-    judged.imbalance = partitioners::imbalance(graph, judged.parts, grid.workers()) - 1;
+    judged.imbalance =
+        partitioners::imbalance(graph, judged.parts, grid.workers(), speeds_of(options, grid.workers())) - 1;
     return judged;
 }
 
@@ -139,19 +159,19 @@ Judged make_partition(const DataGraph& graph, const WorkerGrid& grid, const std:
     Judged made{name, partitioner->library(), Json::object(), {}};
     for (const Setting& one : settings.declared()) made.settings[one.name] = settings.text(one.name);
     const double began = native::wall_seconds();
-    made.parts = partitioner->partition(graph, grid);
+    made.parts = partitioner->partition(graph, grid, speeds_of(options, grid.workers()));
     made.seconds = native::wall_seconds() - began;
-    return judge(graph, grid, std::move(made));
+    return judge(graph, grid, options, std::move(made));
 }
 
-Judged check_file(const DataGraph& graph, std::optional<WorkerGrid>& grid, const std::string& path) {
+Judged check_file(const DataGraph& graph, std::optional<WorkerGrid>& grid, const Options& options) {
     const std::size_t parts = grid ? grid->workers() : parts_max;
-    Judged read{"from file", {}, Json::object(), read_parts(path, graph.data(), parts)};
+    Judged read{"from file", {}, Json::object(), read_parts(options.read, graph.data(), parts)};
     if (!grid) {  // as many as the file has
         const auto highest = std::max_element(read.parts.begin(), read.parts.end());
         grid = WorkerGrid{highest == read.parts.end() ? 1 : *highest + 1, 1};
     }
-    return judge(graph, *grid, std::move(read));
+    return judge(graph, *grid, options, std::move(read));
 }
 
 Json json_of(const Options& options, const DataGraph& graph, const WorkerGrid& grid, const Judged& judged) {
@@ -203,14 +223,17 @@ int partition(const Options& options) {
     std::optional<WorkerGrid> grid = grid_of(options);
     if (make && !grid)
         throw Error("the number of parts is missing", "state --parts K, or --nodes N --cores C");
-    for (const std::string& name : names)  // mistakes before any work
-        settings_for(partitioners::graph_partitioner_named(name), options, *grid);
+    for (const std::string& name : names) {  // mistakes before any work
+        const GraphPartitionerKind& kind = partitioners::graph_partitioner_named(name);
+        kind.make(settings_for(kind, options, *grid));
+    }
+    if (grid) speeds_of(options, grid->workers());
     if (!options.out.empty() && names.size() > 1)
         throw Error("a file holds one partition", "name one partitioner, or leave out --out");
 
     const DataGraph graph = graphs::load_data_graph(options.graph.source, read_options(options.graph));
     std::vector<Judged> made;
-    if (!make) made.push_back(check_file(graph, grid, options.read));
+    if (!make) made.push_back(check_file(graph, grid, options));
     for (const std::string& name : names) {
         try {
             made.push_back(make_partition(graph, *grid, name, options));
@@ -250,6 +273,9 @@ void add_partition(CLI::App& app, Action& action) {
     verb->add_option("--parts", options->parts, "how many")->type_name("K");
     verb->add_option("--nodes", options->nodes, "nodes that the parts are for")->type_name("N");
     verb->add_option("--cores", options->cores, "parts of each node")->type_name("C");
+    verb->add_option("--speeds", options->speeds,
+                     "relative speeds of the parts, such as 1,0.5; a part's work is in proportion")
+        ->type_name("X,...");
     CLI::Option* imbalance = verb->add_option("--imbalance", options->imbalance,
                                               "how much more than the mean a part may have, such as 0.05");
     CLI::Option* seed = verb->add_option("--seed", options->seed, "of the random choices (1)");

@@ -1,10 +1,11 @@
-// heddle platform show: a platform as a simulation would build it.
+// heddle platform: which platforms there are; heddle platform show: one as a simulation would build it.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <iostream>
 
 #include "base/printable.hpp"
+#include "cli/listing.hpp"
 #include "cli/platform_source.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
@@ -25,7 +26,7 @@ struct Options {
 void add_platform(CLI::App& app, Action& action) {
     const auto options = std::make_shared<Options>();
     CLI::App* verb = app.add_subcommand("platform", "look at a platform before running on it");
-    verb->require_subcommand(1);
+    verb->require_subcommand(0, 1);
     CLI::App* show = verb->add_subcommand("show", "nodes, routes, latencies and bandwidths, as simulated");
     show->add_option(
             "PLATFORM", options->platform,
@@ -38,6 +39,14 @@ void add_platform(CLI::App& app, Action& action) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     show->add_flag("--json", options->json, "print one JSON object");
     show->add_flag("--links", options->links, "list all links by name, for `platform.events`");
+    verb->callback([verb, &action] {
+        if (!verb->get_subcommands().empty()) return;
+        action = [] {
+            std::cout << platforms_listed()
+                      << "show one: heddle platform show '{nodes: 16, network: {topology: torus}}'\n";
+            return success;
+        };
+    });
     show->callback([options, &action] {
         action = [options] {
             std::cout << printable_lines(describe_platform(platform_named(options->platform, options->sets),

@@ -2,21 +2,54 @@
 
 #include <filesystem>
 
+#include "configs/document.hpp"
 #include "configs/experiment.hpp"
 
 namespace heddle::cli {
 
+namespace {
+
+bool is_written_out(const std::string& platform) {
+    return platform.find(':') != std::string::npos && !std::filesystem::exists(platform);
+}
+
+bool is_simgrid_file(const std::string& platform) {
+    return std::filesystem::path(platform).extension() == ".xml";
+}
+
+}  // namespace
+
 Platform platform_named(const std::string& platform, const std::vector<std::string>& sets) {
     std::vector<configs::Override> overrides;
     for (const std::string& set : sets) overrides.push_back(configs::parse_override(set));
-    const std::filesystem::path path = platform;
-    if (path.extension() == ".xml") {
+    if (is_simgrid_file(platform)) {
         overrides.insert(overrides.begin(), {"platform.file", platform, "the command line"});
         return configs::read_platform_text("{}", platform, overrides);
     }
-    const bool written_out = platform.find(':') != std::string::npos && !std::filesystem::exists(path);
-    return written_out ? configs::read_platform_text(platform, "the command line", overrides)
-                       : configs::read_platform(platform, overrides);
+    return is_written_out(platform) ? configs::read_platform_text(platform, "the command line", overrides)
+                                    : configs::read_platform(platform, overrides);
+}
+
+StatedUnits units_named(const std::string& platform, const std::vector<std::string>& sets) {
+    StatedUnits units;
+    const auto take = [&units](const std::string& key, const std::string& value) {
+        if (key == "workload.time_unit") units.time_unit = value;
+        if (key == "workload.bytes_unit") units.bytes_unit = value;
+    };
+    if (!is_simgrid_file(platform) && !is_written_out(platform)) {
+        const configs::Value root = configs::parse_document(configs::read_text_file(platform), platform);
+        const configs::Value* workload = root.find("workload");
+        const configs::Value* name = workload ? workload->find("name") : nullptr;
+        if (name && name->text == "dag") {
+            for (const configs::Value& setting : workload->children)
+                take("workload." + setting.key, setting.text);
+        }
+    }
+    for (const std::string& set : sets) {
+        const configs::Override given = configs::parse_override(set);
+        take(given.key, given.value);
+    }
+    return units;
 }
 
 }  // namespace heddle::cli

@@ -12,4 +12,13 @@ namespace heddle::cli {
 /// `sets`: KEY=VALUE in place of the file's. Throws Error.
 Platform platform_named(const std::string& platform, const std::vector<std::string>& sets = {});
 
+/// What a unit of a graph's file stands for, as the workload `dag` of an experiment states it. Empty: not
+/// stated.
+struct StatedUnits {
+    std::string time_unit, bytes_unit;
+};
+
+/// The units in the experiment that `platform` names, or in `sets`. Throws Error if the file cannot be read.
+StatedUnits units_named(const std::string& platform, const std::vector<std::string>& sets = {});
+
 }  // namespace heddle::cli

@@ -14,6 +14,7 @@
 #include "cli/gantt.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/machine_options.hpp"
+#include "cli/platform_source.hpp"
 #include "cli/schedule_file.hpp"
 #include "cli/schedule_report.hpp"
 #include "cli/verbs.hpp"
@@ -35,6 +36,9 @@ struct Options {
     bool gantt = false;
     bool json = false;
 };
+
+/// Fast on every size of graph, and made for unequal processors too.
+const std::string default_scheduler = "heft";
 
 /// How a schedule is made.
 struct Effort {
@@ -60,6 +64,8 @@ JudgedSchedule make_schedule(const ScheduleTask& task, const std::string& name, 
     if (effort.budget)
         how.out_of_time = [end = began + *effort.budget] { return native::wall_seconds() >= end; };
     schedulers::Schedule schedule = scheduler->schedule(task.problem, how);
+    // On a platform, what a run would do: each task as early as the order and the data allow.
+    if (task.problem.in_picoseconds()) schedule = run_exactly(task.problem, schedule).schedule;
     const double seconds = native::wall_seconds() - began;
     return judge(task, name, effort.seed, std::move(schedule), seconds, lower_bound);
 }
@@ -96,23 +102,37 @@ bool all_feasible(const std::vector<JudgedSchedule>& made, const std::string& fi
     return all;
 }
 
+/// The graph, in the units that the options state or else the platform's experiment.
+graphs::GraphFile load_stated(const Options& options) {
+    GraphOptions graph = options.graph;
+    if (!options.machine.platform.empty() && !graphs::names_generator(graph.source)) {
+        const StatedUnits units = units_named(options.machine.platform, options.machine.sets);
+        if (graph.time_unit.empty()) graph.time_unit = units.time_unit;
+        if (graph.bytes_unit.empty()) graph.bytes_unit = units.bytes_unit;
+    }
+    return graphs::load_graph(graph.source, read_options(graph));
+}
+
 int schedule(const Options& options) {
     const bool make = options.read.empty();
     const std::vector<std::string> names =
-        make ? names_in("--scheduler", options.schedulers, schedulers::names()) : std::vector<std::string>{};
+        make ? names_in("--scheduler", options.schedulers.empty() ? default_scheduler : options.schedulers,
+                        schedulers::names())
+             : std::vector<std::string>{};
     for (const std::string& name : names) schedulers::make(name);  // unknown names before any work
     const Effort effort = effort_of(options);
     if (!options.out.empty() && names.size() > 1)
         throw Error("a file holds one schedule", "name one scheduler, or leave out --out");
 
-    const graphs::GraphFile graph = graphs::load_graph(options.graph.source, read_options(options.graph));
+    graphs::GraphFile graph = load_stated(options);
+    const std::string hash = graph_hash(graph);
     ScheduleFile file;
     if (!make) file = read_schedule(options.read, graph);
     const bool own_machine = !file.machine || states_machine(options.machine);
-    const MachineChoice machine =
-        own_machine ? machine_of(options.machine, graph, !options.graph.time_unit.empty()) : *file.machine;
+    MachineChoice machine = own_machine ? machine_of(options.machine, graph) : *file.machine;
+    fit(machine, graph);
     const schedulers::Problem problem(graph.graph, machine.machine);
-    const ScheduleTask task{options.graph.source, graph, machine, problem};
+    const ScheduleTask task{options.graph.source, hash, graph, machine, problem};
 
     const double lower_bound = schedulers::lower_bounds(problem).best();
     std::vector<JudgedSchedule> made;
@@ -139,7 +159,7 @@ void add_schedule(CLI::App& app, Action& action) {
     add_graph_options(*verb, options->graph);
     CLI::Option* scheduler =
         verb->add_option("--scheduler", options->schedulers,
-                         "one or several, separated by commas, or all (heddle list schedulers)");
+                         "one or several, separated by commas, or all (heddle list schedulers); heft");
     scheduler->type_name("NAME,...");
     add_machine_options(*verb, options->machine);
     CLI::Option* seed = verb->add_option("--seed", options->seed, "of schedulers that draw numbers (1)");

@@ -35,7 +35,7 @@ public:
         if (const auto seconds = root.find("seconds")) result.seconds = seconds->weight("\"seconds\"");
         if (const auto seed = root.find("seed"))
             result.seed = whole(*seed, "\"seed\"", std::numeric_limits<std::uint64_t>::max());
-        if (const auto machine = root.find("machine")) result.machine = machine_in(*machine, file_);
+        if (const auto machine = root.find("machine")) result.machine = machine_in(*machine);
         placement(root.at("placement", "the file"), result);
         return result;
     }

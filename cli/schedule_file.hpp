@@ -1,5 +1,5 @@
-// Reads a schedule that `heddle schedule --out` wrote, or that somebody else made. Judges nothing: a schedule
-// that is impossible reads like any other.
+// Reads a schedule that `heddle schedule --out` wrote, or that another program made. Judges nothing:
+// an impossible schedule reads like any other.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,8 @@ namespace heddle::cli {
 
 /// What is scheduled, and on what.
 struct ScheduleTask {
-    std::string source;  ///< of the graph, as it was typed
+    std::string source;      ///< of the graph, as it was typed
+    std::string graph_hash;  ///< of the graph as it was read
     const graphs::GraphFile& graph;
     const MachineChoice& machine;
     const schedulers::Problem& problem;

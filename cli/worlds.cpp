@@ -224,13 +224,16 @@ std::vector<std::string> warnings_of([[maybe_unused]] const runtime::Backend& wo
 
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world) {
     const runtime::Topology& topology = world.topology();
-    const Overheads& costs = experiment.platform.overheads;
-    const Time overhead = costs.message_enqueue + costs.message_send + costs.message_receive;
-    const bool charged = experiment.backend == configs::Backend::sim;
+#ifdef HEDDLE_SIM
+    if (const auto* simulated = dynamic_cast<const sim::SimBackend*>(&world)) {
+        const Overheads& costs = experiment.platform.overheads;
+        return simulated->cluster(costs.message_enqueue + costs.message_send + costs.message_receive);
+    }
+#endif
     ClusterView cluster;
     cluster.grid = {topology.nodes, topology.cores};
-    cluster.core_speed = topology.core_speed > 0 ? topology.core_speed : experiment.platform.core_speed;
-    cluster.message_seconds = to_seconds(topology.latency + (charged ? overhead : Time::zero()));
+    cluster.core_speed = experiment.platform.core_speed;
+    cluster.message_seconds = to_seconds(topology.latency);
     cluster.seconds_per_byte = topology.bandwidth > 0 ? 1 / topology.bandwidth : 0;
     cluster.group = topology.group;
     return cluster;
@@ -240,7 +243,14 @@ ClusterView cluster_view(const Platform& platform) {
     configs::Experiment experiment;
     experiment.platform = platform;
     experiment.backend = configs::Backend::sim;
-    return cluster_view(experiment, *make_world(experiment));
+    const std::shared_ptr<const runtime::Backend> world = make_world(experiment);
+    ClusterView cluster = cluster_view(experiment, *world);
+    // The routes are asked of the world, which lives as long as they do.
+    const auto kept = std::make_shared<
+        std::pair<std::shared_ptr<const runtime::Backend>, std::shared_ptr<const RouteTable>>>(
+        world, cluster.routes);
+    cluster.routes = std::shared_ptr<const RouteTable>(kept, kept->second.get());
+    return cluster;
 }
 
 bool has_simulation() {

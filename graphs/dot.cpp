@@ -213,7 +213,8 @@ private:
                     fmt::format("the size of task {} is {}, which is negative", task.name, task.weight.value),
                     "weights are 0 or more");
             }
-            builder.add_task(task.weight.value * options_.flops_per_time_unit, std::string(task.name), where);
+            builder.add_task(task.weight.value * options_.flops_per_time_unit.value_or(1),
+                             std::string(task.name), where);
         }
         for (const Edge& edge : edges_) {
             where.line = edge.line;
@@ -231,6 +232,7 @@ private:
         }
         GraphFile result;
         result.graph = builder.build();
+        result.unit = sizes ? WorkUnit::flops : WorkUnit::abstract;
         return result;
     }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <numeric>
 
 #include "base/settings.hpp"
 #include "graphs/readers.hpp"
@@ -106,7 +107,9 @@ Format detect_format(const std::string& path) {
                 fmt::format("name it; known: {}", fmt::join(names, ", ")), {path, 0});
 }
 
-GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
+namespace {
+
+GraphFile read_as_written(const std::string& path, const ReadOptions& options) {
     const Format format = options.format ? *options.format : detect_format(path);
     if (is_undirected(format)) {
         throw Error(
@@ -134,11 +137,55 @@ GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
     }
 }
 
+}  // namespace
+
+GraphFile read_task_graph(const std::string& path, const ReadOptions& options) {
+    try {
+        GraphFile file = read_as_written(path, options);
+        if (options.flops_per_time_unit) file.unit = WorkUnit::flops;
+        return file;
+    } catch (const Error& error) {
+        throw error.at({path, 0});
+    }
+}
+
+double flops_per_unit(WorkUnit unit, double flops_per_second) {
+    switch (unit) {
+        case WorkUnit::seconds:
+            return flops_per_second;
+        case WorkUnit::abstract:
+            return flops_per_abstract_unit;
+        case WorkUnit::flops:
+            break;
+    }
+    return 1;
+}
+
+GraphFile in_flops(GraphFile file, double flops_per_second) {
+    const double factor = flops_per_unit(file.unit, flops_per_second);
+    file.unit = WorkUnit::flops;
+    if (factor == 1) return file;
+    file.graph.scale_work(factor);
+    for (std::vector<double>& row : file.costs) {
+        for (double& cost : row) cost *= factor;
+    }
+    return file;
+}
+
 DataGraph read_data_graph(const std::string& path, const ReadOptions& options) {
     const Format format = options.format ? *options.format : detect_format(path);
-    if (format == Format::metis) return read_metis(SourceText::read(path));
-    if (format == Format::mesh) return read_mesh(SourceText::read(path));
-    return read_task_graph(path, options).data_graph();
+    if (!is_undirected(format)) return read_task_graph(path, options).data_graph();
+    const SourceText source = SourceText::read(path);
+    DataGraph graph = format == Format::metis ? read_metis(source) : read_mesh(source);
+    try {
+        for (std::size_t i = 0; i < graph.constraints(); ++i)
+            check_weight_sum(graph.total_work(i), "the weight of all data");
+        const std::vector<double>& bytes = graph.all_edge_weights();
+        check_weight_sum(std::accumulate(bytes.begin(), bytes.end(), 0.0), "the weight of all edges");
+    } catch (const Error& error) {
+        throw error.at({path, 0});
+    }
+    return graph;
 }
 
 }  // namespace heddle::graphs

@@ -1,5 +1,5 @@
 // Task graphs from files: every format behind one function. What a file says becomes a TaskGraph, and what a
-// TaskGraph has no place for is kept beside it. Places and runs nothing.
+// TaskGraph cannot hold is kept beside it. Places and runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,16 @@
 #include "base/task_graph.hpp"
 
 namespace heddle::graphs {
+
+/// What a number of work means in a file.
+enum class WorkUnit : std::uint8_t {
+    abstract,  ///< a unit of time of no stated length (STG, DOT with Weight, tables of costs, TGFF)
+    flops,     ///< floating-point operations (Heddle's own format, SimGrid's `size`, generators)
+    seconds,   ///< seconds on a core of the platform (DAX, WfFormat)
+};
+
+/// Flops of one abstract unit of work, where times are in seconds and no other length is stated.
+inline constexpr double flops_per_abstract_unit = 1e9;
 
 /// A graph with all that its file, or its generator, knows of it.
 struct GraphFile {
@@ -29,8 +39,8 @@ struct GraphFile {
     std::vector<DatumIndex> writes = {};
     DatumIndex data = 0;
 
-    /// True where the format counts work in seconds; otherwise in units of its own.
-    bool in_seconds = false;
+    /// What the graph's flops and `costs` count. `in_flops` turns them into flops.
+    WorkUnit unit = WorkUnit::flops;
 
     /// The graph of the data, for a partitioner.
     DataGraph data_graph() const { return DataGraph::of_tasks(graph, writes, data); }
@@ -51,9 +61,19 @@ Format format_named(const std::string& name);
 
 struct ReadOptions {
     std::optional<Format> format = {};  ///< empty: found out from the file's name and first lines
-    double flops_per_time_unit = 1;     ///< of the file's time unit (a second for DAX and WfFormat)
-    double bytes_per_weight_unit = 1;   ///< of the file's unit of edge weights
+    /// Flops of the file's unit of work. If it is stated, the graph read counts flops; if not, it counts what
+    /// the file counts.
+    std::optional<double> flops_per_time_unit = {};
+    double bytes_per_weight_unit = 1;  ///< of the file's unit of edge weights
 };
+
+/// How many flops a unit of the graph's work stands for, where a core of the platform does
+/// `flops_per_second`: seconds are seconds on that core, an abstract unit is `flops_per_abstract_unit`.
+double flops_per_unit(WorkUnit unit, double flops_per_second);
+
+/// Multiplies the graph's work, and `costs`, so that they count flops. Throws Error where the sum leaves the
+/// range of numbers.
+GraphFile in_flops(GraphFile file, double flops_per_second);
 
 /// The format of a file: from its extension, or where that says nothing or too little, from its beginning.
 /// Throws Error where neither tells.

@@ -20,7 +20,7 @@ std::string name_in(const std::string& source) {
 
 GraphFile generate_from(const std::string& source, const ReadOptions& options) {
     const Location here{source, 0};
-    if (options.format || options.flops_per_time_unit != 1 || options.bytes_per_weight_unit != 1) {
+    if (options.format || options.flops_per_time_unit || options.bytes_per_weight_unit != 1) {
         throw Error("a generated graph has neither a format nor units of its own",
                     "leave them out; the generator's settings give its flops and bytes", here);
     }

@@ -73,7 +73,7 @@ GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
         if (costs) {
             std::vector<double> row;
             for (const JsonValue cost : *costs)
-                row.push_back(cost.weight("a cost of " + words) * options.flops_per_time_unit);
+                row.push_back(cost.weight("a cost of " + words) * options.flops_per_time_unit.value_or(1));
             if (row.empty() || (count > 0 && row.size() != result.costs.front().size())) {
                 throw Error(fmt::format("{} has {} costs", words, row.size()), "one for each processor",
                             task.where());
@@ -82,7 +82,8 @@ GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
             result.costs.push_back(std::move(row));
         }
         if (!costs || task.find("flops"))
-            flops = task.at("flops", words).weight("\"flops\" of " + words) * options.flops_per_time_unit;
+            flops = task.at("flops", words).weight("\"flops\" of " + words) *
+                    options.flops_per_time_unit.value_or(1);
         builder.add_task(flops, std::string(name), task.where());
         if (const auto kernel = task.find("kernel")) {
             const auto [found, is_new] = kernel_index.emplace(
@@ -135,7 +136,7 @@ GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
     }
     if (const auto seconds = root.find("in_seconds")) {
         seconds->expect(Kind::boolean, "\"in_seconds\"");
-        result.in_seconds = seconds->boolean();
+        if (seconds->boolean()) result.unit = WorkUnit::seconds;
     }
     result.graph = builder.build();
     return result;
@@ -145,7 +146,8 @@ void write_graph(const GraphFile& file, const std::string& path) {
     std::string out;
     const auto put = std::back_inserter(out);
     const TaskGraph& graph = file.graph;
-    fmt::format_to(put, "{{\"heddle_graph\": 1, \"in_seconds\": {},\n\"tasks\": [", file.in_seconds);
+    fmt::format_to(put, "{{\"heddle_graph\": 1, \"in_seconds\": {},\n\"tasks\": [",
+                   file.unit == WorkUnit::seconds);
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
         fmt::format_to(put, "{}{{\"flops\": {}", task == 0 ? "\n" : ",\n", graph.flops(task));
         if (const std::string name = graph.name(task); name != fmt::format("task {}", task))

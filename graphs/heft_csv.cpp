@@ -88,7 +88,7 @@ GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options) {
     TaskGraphBuilder builder;
     for (std::size_t task = 0; task < tasks; ++task) {
         std::vector<double> row = costs.rows[task];
-        for (double& cost : row) cost *= options.flops_per_time_unit;
+        for (double& cost : row) cost *= options.flops_per_time_unit.value_or(1);
         builder.add_task(std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size()),
                          edges.columns[task], costs_source.at(costs.lines[task]));
         result.costs.push_back(std::move(row));
@@ -102,6 +102,7 @@ GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options) {
         }
     }
     result.graph = builder.build();
+    result.unit = WorkUnit::abstract;
     return result;
 }
 

@@ -48,7 +48,7 @@ GraphFile read_hetero(const SourceText& source, const ReadOptions& options) {
             while (!words.at_end()) {
                 costs.push_back(
                     words.weight(fmt::format("the cost of task {} on processor {}", tasks, costs.size())) *
-                    options.flops_per_time_unit);
+                    options.flops_per_time_unit.value_or(1));
             }
             if (costs.empty() || (tasks > 0 && costs.size() != result.costs.front().size())) {
                 source.refuse(where.line, fmt::format("task {} has {} costs", tasks, costs.size()),
@@ -88,6 +88,7 @@ GraphFile read_hetero(const SourceText& source, const ReadOptions& options) {
     if (section != Section::end)
         source.refuse(lines.line(), "the file ends before #end", "it seems to be cut short");
     result.graph = builder.build();
+    result.unit = WorkUnit::abstract;
     return result;
 }
 

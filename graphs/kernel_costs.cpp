@@ -112,6 +112,7 @@ GraphFile with_kernel_costs(GraphFile file, const KernelTable& table, double flo
     }
     file.graph = builder.build();
     file.costs.clear();  // one cost for every processor
+    file.unit = WorkUnit::flops;
     return file;
 }
 

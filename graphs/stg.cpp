@@ -43,9 +43,9 @@ GraphFile read_stg(const SourceText& source, const ReadOptions& options) {
             source.refuse(where.line, fmt::format("expected task {} here", tasks),
                           "tasks come in their order");
         }
-        builder.add_task(
-            words.weight(fmt::format("the processing time of task {}", tasks)) * options.flops_per_time_unit,
-            {}, where);
+        builder.add_task(words.weight(fmt::format("the processing time of task {}", tasks)) *
+                             options.flops_per_time_unit.value_or(1),
+                         {}, where);
         const std::uint64_t predecessors =
             words.count(fmt::format("the number of predecessors of task {}", tasks), announced + 1);
         for (std::uint64_t i = 0; i < predecessors; ++i) {
@@ -64,6 +64,7 @@ GraphFile read_stg(const SourceText& source, const ReadOptions& options) {
     // The first line counts the tasks without the two dummies; in some files, with them.
     if (tasks == announced + 2 || (tasks == announced && highest < tasks)) {
         result.graph = builder.build();
+        result.unit = WorkUnit::abstract;
         if (tasks == announced + 2 || ends_with_dummy(result.graph)) return result;
     }
     source.refuse(

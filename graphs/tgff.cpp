@@ -79,7 +79,7 @@ GraphFile read_tgff(const SourceText& source, const ReadOptions& options) {
             std::vector<double> row;
             while (!words.at_end())
                 row.push_back(words.weight(fmt::format("a cost of type {}", type)) *
-                              options.flops_per_time_unit);
+                              options.flops_per_time_unit.value_or(1));
             if (row.empty() || (!cost_of_type.empty() && row.size() != cost_of_type.begin()->second.size())) {
                 source.refuse(lines.line(), fmt::format("type {} has {} costs", type, row.size()),
                               "one for each processor");
@@ -120,6 +120,7 @@ GraphFile read_tgff(const SourceText& source, const ReadOptions& options) {
                          source.at(arc.line));
     }
     result.graph = builder.build();
+    result.unit = WorkUnit::abstract;
     return result;
 }
 

@@ -17,8 +17,8 @@ std::uint32_t Workflow::intern(std::unordered_map<std::string, std::uint32_t>& i
 
 TaskIndex Workflow::add_task(std::string_view id, std::string_view name, double runtime,
                              std::string_view kernel, int line) {
-    const TaskIndex task =
-        builder_.add_task(runtime * options_.flops_per_time_unit, std::string(id), source_.at(line));
+    const TaskIndex task = builder_.add_task(runtime * options_.flops_per_time_unit.value_or(1),
+                                             std::string(id), source_.at(line));
     if (!by_id_.emplace(id, task).second) {
         source_.refuse(line, fmt::format("two tasks are called {}", id),
                        "the identifier of a task is its own");
@@ -121,7 +121,7 @@ GraphFile Workflow::build() {
         result_.kernels.clear();
         result_.kernel_of.clear();
     }
-    result_.in_seconds = true;
+    result_.unit = WorkUnit::seconds;
     return std::move(result_);
 }
 

@@ -1,4 +1,6 @@
-// Runs of neighbouring tasks, whose lengths differ by one at most. Does not look at work or edges.
+// Runs of neighbouring tasks, whose lengths differ by one at most; on workers of unequal speed, as long as
+// the worker is fast. Does not look at work or edges.
+#include "partitioners/graph/part_targets.hpp"
 #include "partitioners/members.hpp"
 
 namespace heddle::partitioners {
@@ -7,10 +9,19 @@ namespace {
 
 class Block final : public Partitioner {
 public:
-    Placement place(const TaskGraph& graph, const WorkerGrid& grid) const override {
+    Placement place(const TaskGraph& graph, const WorkerGrid& grid,
+                    std::span<const double> speeds) const override {
         std::vector<WorkerId> of_task;
         of_task.reserve(graph.tasks());
         const std::size_t tasks = graph.tasks();
+        if (!speeds.empty()) {
+            const PartEnds ends(speeds);
+            for (std::size_t task = 0; task < tasks; ++task) {
+                const double middle = (static_cast<double>(task) + 0.5) / static_cast<double>(tasks);
+                of_task.push_back(grid.worker(ends.part_at(middle)));
+            }
+            return {grid, std::move(of_task)};
+        }
         for (std::size_t task = 0; task < tasks; ++task) {
             // The worker w with w * tasks / workers <= task < (w + 1) * tasks / workers, in whole numbers.
             of_task.push_back(grid.worker(((task + 1) * grid.workers() - 1) / tasks));

@@ -7,7 +7,8 @@ namespace {
 
 class Cyclic final : public Partitioner {
 public:
-    Placement place(const TaskGraph& graph, const WorkerGrid& grid) const override {
+    Placement place(const TaskGraph& graph, const WorkerGrid& grid,
+                    std::span<const double> /*speeds*/) const override {
         std::vector<WorkerId> of_task;
         of_task.reserve(graph.tasks());
         for (std::size_t task = 0; task < graph.tasks(); ++task) {

@@ -7,7 +7,8 @@ namespace {
 
 class None final : public Partitioner {
 public:
-    Placement place(const TaskGraph& graph, const WorkerGrid& grid) const override {
+    Placement place(const TaskGraph& graph, const WorkerGrid& grid,
+                    std::span<const double> /*speeds*/) const override {
         return {grid, std::vector<WorkerId>(graph.tasks())};
     }
 };

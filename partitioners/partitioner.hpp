@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ class Partitioner {
 public:
     virtual ~Partitioner() = default;
 
-    /// A worker of the grid for every task. The same graph and grid give the same placement.
-    virtual Placement place(const TaskGraph& graph, const WorkerGrid& grid) const = 0;
+    /// A worker of the grid for every task. `speeds`: of each worker; empty: all alike. The same arguments
+    /// give the same placement.
+    virtual Placement place(const TaskGraph& graph, const WorkerGrid& grid,
+                            std::span<const double> speeds = {}) const = 0;
 };
 
 /// A named partitioner.

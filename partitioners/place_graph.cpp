@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "partitioners/graph/owner_computes.hpp"
@@ -21,47 +20,15 @@ bool is_among(const Kinds& kinds, const std::string& name) {
     return std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == name; });
 }
 
-schedulers::Machine machine_of(const GraphToPlace& what, const ClusterView& cluster) {
-    schedulers::Machine machine = schedulers::Machine::nodes(
-        cluster.grid, cluster.core_speed, {}, {cluster.message_seconds, cluster.seconds_per_byte});
-    if (what.costs.empty()) return machine;
-    const std::size_t workers = cluster.grid.workers();
-    machine.times.reserve(what.costs.size() * workers);
-    for (const std::vector<double>& row : what.costs) {
-        if (row.size() != workers) {
-            throw Error(fmt::format("the graph's costs are for {} processors, and the cluster has {}",
-                                    row.size(), workers),
-                        fmt::format("choose platform.nodes and platform.cores so that there are {} workers",
-                                    row.size()));
-        }
-        for (const double flops : row) machine.times.push_back(flops / cluster.core_speed);
-    }
-    return machine;
-}
-
-std::vector<TaskIndex> in_order_of(const schedulers::Problem& problem, const schedulers::Schedule& schedule) {
-    std::vector<std::size_t> place(problem.tasks());
-    const std::vector<TaskIndex>& topological = problem.graph().topological_order();
-    for (std::size_t i = 0; i < topological.size(); ++i) place[topological[i]] = i;
-    std::vector<TaskIndex> sequence(problem.tasks());
-    std::iota(sequence.begin(), sequence.end(), TaskIndex{0});
-    std::sort(sequence.begin(), sequence.end(), [&](TaskIndex a, TaskIndex b) {
-        const schedulers::Slot& left = schedule.slot(a);
-        const schedulers::Slot& right = schedule.slot(b);
-        return std::tuple(left.start, left.finish, place[a]) <
-               std::tuple(right.start, right.finish, place[b]);
-    });
-    return sequence;
-}
-
 Placement place_only(const std::string& name, const GraphToPlace& what, const ClusterView& cluster,
                      std::uint64_t seed) {
-    if (is_among(all(), name)) return make(name)->place(*what.graph, cluster.grid);
+    if (is_among(all(), name)) return make(name)->place(*what.graph, cluster.grid, cluster.speeds);
     const GraphPartitionerKind& kind = graph_partitioner_named(name);
     Settings settings(kind.settings());
     const std::vector<Setting>& declared = settings.declared();
     if (is_among(declared, "seed")) settings.set("seed", std::to_string(seed));
-    return place_by_data(*kind.make(settings), *what.graph, what.writes, what.data, cluster.grid);
+    return place_by_data(*kind.make(settings), *what.graph, what.writes, what.data, cluster.grid,
+                         cluster.speeds);
 }
 
 /// With the makespan if each task runs as early as its worker's order and its data allow.
@@ -73,8 +40,12 @@ PlacedTasks promised(const schedulers::Problem& problem, Placement placement, st
         const WorkerId worker = placement.of(task);
         processors.push_back(worker.node * placement.grid().cores + worker.core);
     }
+    if (problem.in_picoseconds()) {
+        const schedulers::ExactSchedule exact = schedulers::run_exactly(problem, processors, sequence);
+        return {std::move(placement), std::move(sequence), exact.schedule.makespan(), bound, exact.makespan};
+    }
     const double makespan = schedulers::run_in_sequence(problem, processors, sequence).makespan();
-    return {std::move(placement), std::move(sequence), makespan, bound};
+    return {std::move(placement), std::move(sequence), makespan, bound, {}};
 }
 
 std::vector<NamedPlacement> collect() {
@@ -85,8 +56,8 @@ std::vector<NamedPlacement> collect() {
         }
     };
     add(all());
-    add(graph_partitioners());
     add(schedulers::all());
+    add(graph_partitioners());
     return found;
 }
 
@@ -107,14 +78,13 @@ PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const
                         std::uint64_t seed) {
     if (!is_among(placements(), name))
         throw Error(fmt::format("unknown placement \"{}\"", name), nearest_advice(name, placement_names()));
-    const schedulers::Problem problem(*what.graph, machine_of(what, cluster));
+    const schedulers::Problem problem(*what.graph, schedulers::Machine::of_cluster(cluster, what.costs));
     const double bound = schedulers::lower_bounds(problem).best();
 
-    // A name that two families have is the graph partitioner's.
-    const bool schedules = is_among(schedulers::all(), name) && !is_among(graph_partitioners(), name);
-    if (schedules) {
+    // A name that two families have is the scheduler's, as for `heddle schedule`.
+    if (is_among(schedulers::all(), name)) {
         const schedulers::Schedule schedule = schedulers::make(name)->schedule(problem, {seed, {}});
-        return promised(problem, schedule.placement(cluster.grid), in_order_of(problem, schedule),
+        return promised(problem, schedule.placement(cluster.grid), sequence_of(problem, schedule),
                         std::max(bound, schedule.proved_bound()));
     }
     return promised(problem, place_only(name, what, cluster, seed),

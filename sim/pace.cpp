@@ -33,6 +33,7 @@ Pace::Pace(const Platform& platform, NodeId node, double core_speed, std::uint64
       random_(Random(seed).split(noise_stream).split(node).split(task_stream)) {
     if (!platform.node_speeds.empty())
         core_speed_ *= platform.node_speeds[node % platform.node_speeds.size()];
+    stated_speed_ = core_speed_;
     if (platform.noise.node > 0) {
         Random random = Random(seed).split(noise_stream).split(node).split(node_stream);
         core_speed_ /= Factors(platform.noise.node).draw(random);

@@ -49,6 +49,12 @@ public:
         return work;
     }
 
+    /// Of a core, flops per second, before noise and events.
+    double stated_speed(CoreId core) const {
+        return core_factors_.empty() ? stated_speed_
+                                     : stated_speed_ * core_factors_[core % core_factors_.size()];
+    }
+
     /// When a core that begins at `begin` has computed `flops`.
     Time computed(CoreId core, Time begin, double flops) const {
         const double seconds = flops / speed(core);
@@ -87,6 +93,7 @@ private:
     std::optional<Factors> task_noise_;
     std::vector<Stop> stops_;
     std::vector<Change> changes_;
+    double stated_speed_ = 0;  ///< of a core of factor 1, without noise
 };
 
 }  // namespace heddle::sim

@@ -72,6 +72,36 @@ RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes) {
     return {Time(latency_sum / count), static_cast<double>(count) / byte_times};
 }
 
+RouteTable route_table(SimgridProcess& simgrid, NodeId nodes, Time besides) {
+    using Route = RouteTable::Route;
+    const auto route = [besides](const RouteFacts& facts) {
+        if (!facts.exists()) {
+            throw Error("there are nodes without a route between them", "every host must reach every other");
+        }
+        return Route{facts.latency + besides, facts.bandwidth};
+    };
+    if (nodes < 2) return RouteTable::equal({});
+    const PlatformFacts& facts = simgrid.facts();
+    if (facts.tree.empty()) {
+        return RouteTable::rows(nodes, [&simgrid, nodes, route](NodeId from) {
+            std::vector<Route> row(nodes);
+            const std::vector<RouteFacts> found = simgrid.routes(from, 0, nodes);
+            for (NodeId to = 0; to < nodes; ++to) {
+                if (to != from) row[to] = route(found[to]);
+            }
+            return row;
+        });
+    }
+    std::vector<Route> at_level;
+    for (std::size_t level = 0; level < facts.tree.size(); ++level) {
+        // The first node outside the smaller group; at some levels there is none.
+        const NodeId to = level == 0 ? 1 : facts.tree[level - 1];
+        const bool there = to < nodes && facts.meeting_level(0, to) == level;
+        at_level.push_back(there ? route(simgrid.routes(0, to, 1).front()) : Route{});
+    }
+    return RouteTable::tree(nodes, facts.tree, std::move(at_level));
+}
+
 PlatformSummary describe(const Platform& stated, bool links) {
     Platform platform = stated;
     complete(platform);

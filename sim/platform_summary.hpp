@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "base/route_table.hpp"
 #include "sim/simgrid_platform.hpp"
 
 namespace heddle::sim {
@@ -50,6 +51,10 @@ struct RouteMeans {
 
 /// Looks at the routes of a few nodes, always the same. Zeros for a single node.
 RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes);
+
+/// The routes between the nodes, as messages feel them at first. `besides` is added to every latency. The
+/// process must outlive the table. Throws Error for nodes without a route between them.
+RouteTable route_table(SimgridProcess& simgrid, NodeId nodes, Time besides);
 
 /// Builds the platform as a simulation would and describes it, with or without all its links. Throws Error
 /// where it cannot be built.

@@ -144,6 +144,25 @@ std::vector<std::string> SimBackend::warnings() const {
                     100 * doubtful)};
 }
 
+ClusterView SimBackend::cluster(Time per_message) const {
+    const Platform& platform = state_->platform;
+    ClusterView view;
+    view.grid = {platform.nodes, platform.cores};
+    view.core_speed = platform.core_speed;
+    view.group = state_->topology.group;
+    for (NodeId node = 0; node < platform.nodes; ++node) {
+        const Pace pace(platform, node, state_->speed(node), 0);
+        for (CoreId core = 0; core < platform.cores; ++core) view.speeds.push_back(pace.stated_speed(core));
+    }
+    const auto other = [&](double speed) { return speed != platform.core_speed; };
+    if (std::none_of(view.speeds.begin(), view.speeds.end(), other)) view.speeds.clear();
+    view.routes = std::make_shared<RouteTable>(route_table(state_->simgrid, platform.nodes, per_message));
+    const RouteTable::Mean mean = view.routes->mean();
+    view.message_seconds = mean.latency;
+    view.seconds_per_byte = mean.seconds_per_byte;
+    return view;
+}
+
 const runtime::Topology& SimBackend::topology() const {
     return state_->topology;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cluster_view.hpp"
 #include "base/crew.hpp"
 #include "runtime/backend.hpp"
 
@@ -63,6 +64,10 @@ public:
     /// After a run: where it met more load than its shortcuts are good for, and what to do about it, a
     /// sentence or two each.
     std::vector<std::string> warnings() const;
+
+    /// The cluster for placements: the speed of each core, before noise and events, and each pair's latency
+    /// and bandwidth. `per_message`: overheads of a message, besides. Ends with this object.
+    ClusterView cluster(Time per_message) const;
 
     const runtime::Topology& topology() const override;
     bool gate_open() const override;

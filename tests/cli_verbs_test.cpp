@@ -68,7 +68,6 @@ TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
          "heddle: --backend: backend: unknown value \"sin\"; did you mean \"sim\"?"},
         {{"run", good, "--seed", "-1"}, "heddle: --seed: seed: -1 is negative; expected 0 to"},
         {{"run", good, "--repeat", "0"}, "heddle: --repeat: repeat: 0 is out of range; expected 1 to"},
-        {{"list"}, "heddle: TOPIC is required"},
         {{"list", "workload"}, "heddle: there is no list of \"workload\"; did you mean \"workloads\"?"},
         {{"launch", "--", "heddle"}, "heddle: --nodes is required"},
         {{"launch", "-n", "2"}, "heddle: nothing to launch; write it like"},
@@ -124,6 +123,14 @@ TEST_F(Verbs, ListNamesEverythingWithHelpAndSettings) {
             EXPECT_THAT(text.out, HasSubstr(item["name"].get<std::string>()));
         }
     }
+    // Without a topic the verb lists the topics, and so does `platform` the kinds of platforms.
+    const Said topics = heddle({"list"});
+    EXPECT_EQ(topics.code, 0);
+    EXPECT_THAT(topics.out,
+                AllOf(HasSubstr("workloads"), HasSubstr("graph_partitioners"), HasSubstr("models")));
+    const Said platforms = heddle({"platform"});
+    EXPECT_EQ(platforms.code, 0) << platforms.err;
+    EXPECT_THAT(platforms.out, AllOf(HasSubstr("fat_tree"), HasSubstr("dragonfly")));
     EXPECT_THAT(heddle({"list", "stealing"}).out,
                 AllOf(HasSubstr("local_first"), HasSubstr("hierarchical"), HasSubstr("lifeline")));
     const json workloads = json::parse(heddle({"list", "workloads", "--json"}).out);

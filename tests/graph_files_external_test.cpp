@@ -85,7 +85,7 @@ TEST_F(RealGraphs, WorkflowExecutionsHaveTheTasksEdgesAndRuntimesOfTheirSummary)
         EXPECT_NEAR(file.graph.total_work(), std::stod(row.at("sum_task_runtime_s")), 0.01) << path;
         EXPECT_NEAR(file.graph.critical_path().length, std::stod(row.at("critical_path_runtime_s")), 0.01)
             << path;
-        EXPECT_TRUE(file.in_seconds);
+        EXPECT_EQ(file.unit, WorkUnit::seconds);
         EXPECT_FALSE(file.kernels.empty()) << path;
     }
 }
@@ -199,7 +199,7 @@ TEST_F(RealGraphs, OurOwnFormatKeepsAllThatARealFileSays) {
         EXPECT_EQ(again.costs, read.costs);
         EXPECT_EQ(again.kernel_of, read.kernel_of);
         EXPECT_EQ(again.kernels, read.kernels);
-        EXPECT_EQ(again.in_seconds, read.in_seconds);
+        EXPECT_EQ(again.unit, read.unit == WorkUnit::seconds ? WorkUnit::seconds : WorkUnit::flops);
         ASSERT_EQ(again.graph.tasks(), read.graph.tasks());
         for (TaskIndex task = 0; task < read.graph.tasks(); ++task) {
             EXPECT_EQ(again.graph.flops(task), read.graph.flops(task));

@@ -88,7 +88,7 @@ TEST_F(ReadGraph, DaxHasRuntimesKernelsAndTheFilesBetweenJobs) {
     EXPECT_EQ(in_words(read_file.graph), "1 10 -> 2 120, 3 0; 2 20 -> 3 3; 3 30");
     EXPECT_THAT(read_file.kernels, testing::ElementsAre("make", "use"));
     EXPECT_THAT(read_file.kernel_of, testing::ElementsAre(0, 1, 1));
-    EXPECT_TRUE(read_file.in_seconds);
+    EXPECT_EQ(read_file.unit, WorkUnit::seconds);
     // Units: a second is 1000 flops here, a byte counts double.
     EXPECT_EQ(in_words(read("b.xml", text, {{}, 1000, 2}).graph),
               "1 10000 -> 2 240, 3 0; 2 20000 -> 3 6; 3 30000");
@@ -196,7 +196,7 @@ TEST_F(ReadGraph, FormatsAreToldByNameOrContentOrByHand) {
 TEST_F(ReadGraph, OurOwnFormatKeepsEverything) {
     GraphFile before = generate("cholesky", {{"tiles", "4"}});
     before.costs.assign(before.graph.tasks(), {1.5, 0.1 + 0.2});
-    before.in_seconds = true;
+    before.unit = WorkUnit::seconds;
     const std::string path = (folder_ / "own.json").string();
     write_graph(before, path);
     const GraphFile after = read_task_graph(path);
@@ -206,7 +206,7 @@ TEST_F(ReadGraph, OurOwnFormatKeepsEverything) {
     EXPECT_EQ(after.kernels[after.kernel_of[5]], before.kernels[before.kernel_of[5]]);
     EXPECT_EQ(after.writes, before.writes);
     EXPECT_EQ(after.costs, before.costs);
-    EXPECT_TRUE(after.in_seconds);
+    EXPECT_EQ(after.unit, WorkUnit::seconds);
     EXPECT_EQ(in_words(read("hand.json",
                             "{\"heddle_graph\": 1, \"tasks\": [{\"flops\": 2, \"name\": \"a \\\"b\\\"\"}, "
                             "{\"flops\": 3}],\n"

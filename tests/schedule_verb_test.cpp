@@ -345,12 +345,8 @@ TEST_F(ScheduleVerb, AScheduleOfAGraphWithOtherWeightsIsRefused) {
 
 TEST_F(ScheduleVerb, MistakesOnTheCommandLineAreNamed) {
     const std::string good = graph(), undirected = file("path.graph", "3 2\n2\n1 3\n2\n");
-    const std::string seconds = file(
-        "s.json", "{\"heddle_graph\": 1, \"in_seconds\": true, \"tasks\": [{\"flops\": 1}], \"edges\": []}");
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
         {{}, "GRAPH is required"},
-        {{good}, "--scheduler is missing; give names, separated by commas, or all; known: serial, random"},
-        {{good, "--scheduler", "heft"}, "the number of processors is missing; state --procs"},
         {{good, "--scheduler", "hept", "--procs", "2"}, "unknown scheduler \"hept\"; did you mean \"heft\"?"},
         {{good, "--scheduler", "heft,", "--procs", "2"}, "unknown scheduler \"\""},
         {{good, "--scheduler", "heft", "--procs", "0"}, "--procs: expected a whole number from 1"},
@@ -372,13 +368,12 @@ TEST_F(ScheduleVerb, MistakesOnTheCommandLineAreNamed) {
          "--bandwidth: nothing passes"},
         {{good, "--scheduler", "heft", "--procs", "2", "--core-speed", "1f", "--latency-within-node", "1s"},
          "no nodes; state --nodes and --cores"},
-        {{seconds, "--scheduler", "heft", "--procs", "2", "--core-speed", "1Gf"}, "say with --time-unit"},
+        {{good, "--bytes-as-time", "--core-speed", "1f", "--latency", "1s"}, "leave out --bytes-as-time"},
         {{good, "--scheduler", "heft", "--platform", "{nodes: 2}", "--procs", "2"},
          "--procs excludes --platform"},
         {{good, "--scheduler", "heft", "--set", "platform.nodes=2"}, "--set requires --platform"},
         {{good, "--scheduler", "heft", "--platform", "{nods: 2}"}, "unknown key \"nods\""},
         {{good, "--scheduler", "heft", "--platform", folder / "none.yaml"}, "none.yaml: cannot be read"},
-        {{seconds, "--scheduler", "heft", "--platform", "{nodes: 2}"}, "say with --time-unit"},
         {{good, "--scheduler", "heft", "--procs", "2", "--seed", "-1"}, "--seed: expected a whole number"},
         {{good, "--scheduler", "heft", "--procs", "2", "--budget", "soon"},
          "--budget: budget: expected a number"},

@@ -10,6 +10,7 @@ using model::PlacedGraph;
 
 PlacedRun place_for_run(const partitioners::GraphToPlace& what, ClusterView cluster,
                         const runtime::Schedule& schedule, PlacedGraph::Data data) {
+    cluster.bytes_besides = PlacedGraph::message_bytes_besides;
     cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
     partitioners::PlacedTasks placed =
         partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);

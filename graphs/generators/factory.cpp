@@ -8,7 +8,7 @@ const std::vector<Generator>& generators() {
         cholesky_generator(),        lu_generator(),        fft_generator(),        stencil_1d_generator(),
         stencil_2d_generator(),      fork_join_generator(), in_tree_generator(),    out_tree_generator(),
         series_parallel_generator(), layered_generator(),   task_bench_generator(), all_to_all_generator(),
-        incast_generator(),          ping_pong_generator(),
+        incast_generator(),          ping_pong_generator(), topcuoglu_generator(),
     };
     return all;
 }

@@ -19,5 +19,6 @@ Generator task_bench_generator();
 Generator all_to_all_generator();
 Generator incast_generator();
 Generator ping_pong_generator();
+Generator topcuoglu_generator();
 
 }  // namespace heddle::graphs

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,21 @@ class GraphPartitioner {
 public:
     virtual ~GraphPartitioner() = default;
 
-    /// A part below grid.workers() for every datum. The same graph, grid and settings give the same parts.
-    /// Throws Error where the graph is too large for the library's indices, or the library fails.
-    virtual Parts partition(const DataGraph& graph, const WorkerGrid& grid) const = 0;
+    /// A part below grid.workers() for every datum. `speeds`: of each worker, above 0; a part should have
+    /// work in proportion to the speed of its worker. Empty: all alike. The same graph, grid, speeds and
+    /// settings give the same parts. Throws Error if the graph is too large for the library's indices, or if
+    /// the library fails.
+    Parts partition(const DataGraph& graph, const WorkerGrid& grid,
+                    std::span<const double> speeds = {}) const {
+        return make_parts(graph, grid, speeds);
+    }
 
-    /// The library at work and its version, such as `METIS 5.1.0`; empty where it is our own.
+    /// The library at work and its version, such as `METIS 5.1.0`; empty for Heddle's own code.
     virtual std::string library() const { return {}; }
+
+private:
+    virtual Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                             std::span<const double> speeds) const = 0;
 };
 
 /// A named member.

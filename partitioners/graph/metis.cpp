@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstdio>
+#include <utility>
 
+#include "partitioners/graph/heavy_data.hpp"
 #include "partitioners/graph/library_graph.hpp"
 #include "partitioners/graph/members.hpp"
+#include "partitioners/graph/part_targets.hpp"
 
 namespace heddle::partitioners {
 
@@ -21,6 +24,40 @@ std::string version() {
     return fmt::format("METIS {}.{}.{}", METIS_VER_MAJOR, METIS_VER_MINOR, METIS_VER_SUBMINOR);
 }
 
+constexpr double imbalance_max = 1000;  // of which METIS keeps thousandths in 32 bits
+constexpr double iterations_max = 1'000'000;
+
+void refuse_outside(const char* what, double value, double most, const Location& where) {
+    if (value >= 0 && value <= most) return;
+    throw Error(fmt::format("{} is {}", what, value), fmt::format("expected a number from 0 to {}", most),
+                where);
+}
+
+/// Keeps METIS from writing to standard output, where it complains of graphs that it cannot divide. The
+/// library's `printf` writes to what `stdout` points to; C++ streams and the file descriptor stay as they
+/// are. The caller must be the only thread that partitions.
+class Quiet {
+public:
+#ifdef __GLIBC__
+    Quiet() : out_(stdout), nowhere_(std::fopen("/dev/null", "w")) {
+        if (nowhere_) stdout = nowhere_;
+    }
+    ~Quiet() {
+        stdout = out_;
+        if (nowhere_) std::fclose(nowhere_);
+    }
+#else
+    Quiet() = default;
+    ~Quiet() = default;
+#endif
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+private:
+    std::FILE* out_ = nullptr;
+    std::FILE* nowhere_ = nullptr;
+};
+
 class Metis final : public GraphPartitioner {
 public:
     Metis(const Settings& settings, bool recursive)
@@ -29,20 +66,34 @@ public:
           seed_(settings.integer("seed")),
           iterations_(settings.integer<idx_t>("iterations")),
           volume_(!recursive && settings.text("objective") == "volume"),
-          contiguous_(!recursive && settings.boolean("contiguous")) {}
+          contiguous_(!recursive && settings.boolean("contiguous")) {
+        refuse_outside("imbalance", imbalance_, imbalance_max, settings.where("imbalance"));
+        refuse_outside("iterations", static_cast<double>(iterations_), iterations_max,
+                       settings.where("iterations"));
+    }
 
     std::string library() const override { return version(); }
 
-    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
-        const std::size_t parts = grid.workers();
-        require_32_bits(parts, "parts", version());
+private:
+    Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                     std::span<const double> speeds) const override {
+        require_32_bits(grid.workers(), "parts", version());
+        const std::vector<double> shares = shares_of(speeds, grid.workers());
+        // METIS cannot divide what is heavier than a part, and says so on standard output.
+        const HeavyData heavy(graph, shares);
+        Parts result = heavy.alone;
+        if (heavy.rest.empty()) return result;
+        const bool all = heavy.rest.size() == graph.data();
+        const Parts part =
+            call_metis(all ? graph : graph.restricted_to(heavy.rest), heavy.shares, speeds.empty());
+        for (std::size_t i = 0; i < heavy.rest.size(); ++i) result[heavy.rest[i]] = heavy.parts[part[i]];
+        return result;
+    }
+
+    Parts call_metis(const DataGraph& graph, const std::vector<double>& shares, bool even) const {
+        const std::size_t parts = shares.size();
         if (parts == 1) return Parts(graph.data(), 0);
-        if (graph.data() <= parts) {  // nothing to decide, and METIS does not expect it
-            Parts alone(graph.data());
-            std::iota(alone.begin(), alone.end(), 0U);
-            return alone;
-        }
-        LibraryGraph rows(graph, grid, version());
+        LibraryGraph rows(graph, {static_cast<NodeId>(parts), 1}, version());
         idx_t options[METIS_NOPTIONS];
         METIS_SetDefaultOptions(options);
         options[METIS_OPTION_NUMBERING] = 0;
@@ -56,14 +107,20 @@ public:
         auto count = static_cast<idx_t>(parts);
         idx_t cut = 0;
         std::vector<idx_t> part(graph.data());
+        std::vector<real_t> targets;
+        for (const double share : shares) {
+            if (!even) targets.insert(targets.end(), graph.constraints(), static_cast<real_t>(share));
+        }
         const auto call = recursive_ ? &METIS_PartGraphRecursive : &METIS_PartGraphKway;
         // METIS minimizes the cut without looking at edge weights where it is asked for volume.
         idx_t* edge_weights = rows.edge_weights.empty() || volume_ ? nullptr : rows.edge_weights.data();
         // METIS takes a pointer to change, but does not.
         auto* neighbours = const_cast<idx_t*>(rows.neighbours);
-        const int outcome = call(&data, &constraints, rows.begin.data(), neighbours,
-                                 rows.work.empty() ? nullptr : rows.work.data(), nullptr, edge_weights,
-                                 &count, nullptr, nullptr, options, &cut, part.data());
+        const Quiet quiet;
+        const int outcome =
+            call(&data, &constraints, rows.begin.data(), neighbours,
+                 rows.work.empty() ? nullptr : rows.work.data(), nullptr, edge_weights, &count,
+                 targets.empty() ? nullptr : targets.data(), nullptr, options, &cut, part.data());
         if (outcome != METIS_OK) {
             throw Error(fmt::format(
                 "{} failed on {} data and {} parts: {}", version(), data, parts,
@@ -72,7 +129,6 @@ public:
         return Parts(part.begin(), part.end());
     }
 
-private:
     bool recursive_;
     double imbalance_;
     std::int64_t seed_;

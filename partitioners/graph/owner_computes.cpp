@@ -29,9 +29,10 @@ Placement owner_computes(const Parts& part, std::span<const DatumIndex> writes, 
 }
 
 Placement place_by_data(const GraphPartitioner& partitioner, const TaskGraph& graph,
-                        std::span<const DatumIndex> writes, DatumIndex data, const WorkerGrid& grid) {
+                        std::span<const DatumIndex> writes, DatumIndex data, const WorkerGrid& grid,
+                        std::span<const double> speeds) {
     const DataGraph data_graph = DataGraph::of_tasks(graph, writes, data);
-    const Parts part = partitioner.partition(data_graph, grid);
+    const Parts part = partitioner.partition(data_graph, grid, speeds);
     check_parts(data_graph, part, grid.workers());
     return owner_computes(part, writes, graph.tasks(), grid);
 }

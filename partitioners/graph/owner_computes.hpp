@@ -14,8 +14,10 @@ namespace heddle::partitioners {
 Placement owner_computes(const Parts& part, std::span<const DatumIndex> writes, TaskIndex tasks,
                          const WorkerGrid& grid);
 
-/// All of section 3.5: the graph of the data is made from the tasks, cut, and the tasks follow their data.
+/// All of section 3.5: the graph of the data is made from the tasks and partitioned, and the tasks follow
+/// their data. `speeds`: of each worker; empty: all alike.
 Placement place_by_data(const GraphPartitioner& partitioner, const TaskGraph& graph,
-                        std::span<const DatumIndex> writes, DatumIndex data, const WorkerGrid& grid);
+                        std::span<const DatumIndex> writes, DatumIndex data, const WorkerGrid& grid,
+                        std::span<const double> speeds = {});
 
 }  // namespace heddle::partitioners

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include "partitioners/graph/part_targets.hpp"
 
 namespace heddle::partitioners {
 
@@ -58,16 +59,19 @@ double communication_volume(const DataGraph& graph, const Parts& part, std::size
     return copies;
 }
 
-double imbalance(const DataGraph& graph, const Parts& part, std::size_t parts) {
+double imbalance(const DataGraph& graph, const Parts& part, std::size_t parts,
+                 std::span<const double> speeds) {
     double worst = 1;
+    const std::vector<double> shares = shares_of(speeds, parts);
     for (std::size_t constraint = 0; constraint < graph.constraints(); ++constraint) {
         std::vector<double> work(parts, 0);
         for (DatumIndex datum = 0; datum < graph.data(); ++datum)
             work[part[datum]] += graph.work(datum, constraint);
         const double total = graph.total_work(constraint);
-        if (total > 0)
-            worst = std::max(
-                worst, *std::max_element(work.begin(), work.end()) * static_cast<double>(parts) / total);
+        if (!(total > 0)) continue;
+        for (std::size_t i = 0; i < parts; ++i)
+            worst = std::max(worst, speeds.empty() ? work[i] * static_cast<double>(parts) / total
+                                                   : work[i] / total / shares[i]);
     }
     return worst;
 }

@@ -1,7 +1,8 @@
-// How good a partition is, counted from the graph and the parts alone: whoever made them is not asked.
+// How good a partition is, counted from the graph and the parts alone. No library's own figures are used.
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "partitioners/graph/graph_partitioner.hpp"
 
@@ -20,8 +21,10 @@ double cut_between_nodes(const DataGraph& graph, const Parts& part, const Worker
 /// (METIS manual, section 3: total communication volume).
 double communication_volume(const DataGraph& graph, const Parts& part, std::size_t parts);
 
-/// The most work in one part divided by the mean; 1 is even, also where there is no work. Of several
-/// constraints, the worst.
-double imbalance(const DataGraph& graph, const Parts& part, std::size_t parts);
+/// The most that a part's work exceeds its target, as a quotient. A target is the mean, or a share in
+/// proportion to the part's speed. 1 is even, also for a graph without work. Of several constraints, the
+/// worst.
+double imbalance(const DataGraph& graph, const Parts& part, std::size_t parts,
+                 std::span<const double> speeds = {});
 
 }  // namespace heddle::partitioners

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <scotch.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "partitioners/graph/library_graph.hpp"
 #include "partitioners/graph/members.hpp"
+#include "partitioners/graph/part_targets.hpp"
 
 namespace heddle::partitioners {
 
@@ -64,7 +66,9 @@ public:
 
     std::string library() const override { return version(); }
 
-    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
+private:
+    Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                     std::span<const double> speeds) const override {
         if (grid.workers() == 1 || graph.data() == 0) return Parts(graph.data(), 0);
         if (graph.constraints() > 1) {
             throw Error("Scotch balances one weight of each datum, and these have several",
@@ -94,7 +98,9 @@ public:
                                           imbalance_),
                 "the strategy cannot be built");
         Architecture architecture(&SCOTCH_archInit);
-        if (map_ && grid.nodes > 1 && grid.cores > 1) {
+        if (!speeds.empty()) {
+            describe_unequal(architecture.get(), grid, speeds);
+        } else if (map_ && grid.nodes > 1 && grid.cores > 1) {
             // A message between nodes costs `node_distance` times one within a node.
             const SCOTCH_Num sizes[] = {static_cast<SCOTCH_Num>(grid.nodes),
                                         static_cast<SCOTCH_Num>(grid.cores)};
@@ -111,7 +117,41 @@ public:
         return Parts(part.begin(), part.end());
     }
 
-private:
+    /// Workers with weights in proportion to their speeds. Their distances count for `scotch_map`, as long as
+    /// there are few enough workers to name all pairs.
+    void describe_unequal(SCOTCH_Arch* architecture, const WorkerGrid& grid,
+                          std::span<const double> speeds) const {
+        constexpr double weights_sum = 1e6;
+        constexpr std::size_t pairs_workers_max = 512;
+        std::vector<SCOTCH_Num> weights;
+        for (const double share : shares_of(speeds, grid.workers()))
+            weights.push_back(std::max<SCOTCH_Num>(1, static_cast<SCOTCH_Num>(share * weights_sum)));
+        const auto workers = static_cast<SCOTCH_Num>(weights.size());
+        if (!map_ || grid.nodes == 1 || grid.cores == 1 || weights.size() > pairs_workers_max) {
+            require(SCOTCH_archCmpltw(architecture, workers, weights.data()),
+                    "the platform cannot be described");
+            return;
+        }
+        std::vector<SCOTCH_Num> begin{0}, ends, distances;
+        for (SCOTCH_Num a = 0; a < workers; ++a) {
+            for (SCOTCH_Num b = 0; b < workers; ++b) {
+                if (a == b) continue;
+                const bool near = grid.worker(static_cast<std::size_t>(a)).node ==
+                                  grid.worker(static_cast<std::size_t>(b)).node;
+                ends.push_back(b);
+                distances.push_back(near ? 1 : static_cast<SCOTCH_Num>(distance_));
+            }
+            begin.push_back(static_cast<SCOTCH_Num>(ends.size()));
+        }
+        Graph pairs(&SCOTCH_graphInit);
+        require(SCOTCH_graphBuild(pairs.get(), 0, workers, begin.data(), begin.data() + 1, weights.data(),
+                                  nullptr, begin.back(), ends.data(), distances.data()),
+                "the platform cannot be built");
+        Strategy strategy(&SCOTCH_stratInit);
+        require(SCOTCH_archBuild0(architecture, pairs.get(), 0, nullptr, strategy.get()),
+                "the platform cannot be described");
+    }
+
     bool map_;
     double imbalance_;
     std::int64_t seed_;

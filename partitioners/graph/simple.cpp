@@ -1,28 +1,35 @@
-// The members that do not look at edges: block, cyclic and random. What others are measured against.
+// The members that do not look at edges: block, cyclic and random, which other members are measured against.
+// cyclic and random count data, whatever the speeds.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/random.hpp"
 #include "partitioners/graph/members.hpp"
+#include "partitioners/graph/part_targets.hpp"
 
 namespace heddle::partitioners {
 
 namespace {
 
-/// Runs of neighbouring data with equal work, as far as whole data allow.
+/// Runs of neighbouring data with equal work, or work in proportion to speeds, as far as whole data allow.
 class Block final : public GraphPartitioner {
 public:
-    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
+    Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                     std::span<const double> speeds) const override {
         const double total = graph.total_work();
         const std::size_t parts = grid.workers();
+        const std::optional<PartEnds> ends = speeds.empty() ? std::nullopt : std::optional(PartEnds(speeds));
         Parts part(graph.data());
         double before = 0;
         for (DatumIndex datum = 0; datum < graph.data(); ++datum) {
             // A datum belongs where its middle lies. Without any work, data count one each.
             const double middle =
                 total > 0 ? (before + graph.work(datum) / 2) / total : (datum + 0.5) / graph.data();
-            part[datum] = static_cast<std::uint32_t>(
-                std::min(parts - 1, static_cast<std::size_t>(middle * static_cast<double>(parts))));
+            part[datum] =
+                ends ? ends->part_at(middle)
+                     : static_cast<std::uint32_t>(std::min(
+                           parts - 1, static_cast<std::size_t>(middle * static_cast<double>(parts))));
             before += graph.work(datum);
         }
         return part;
@@ -38,7 +45,8 @@ Parts dealt(const std::vector<DatumIndex>& order, std::size_t parts) {
 
 class Cyclic final : public GraphPartitioner {
 public:
-    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
+    Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                     std::span<const double> /*speeds*/) const override {
         std::vector<DatumIndex> order(graph.data());
         std::iota(order.begin(), order.end(), 0U);
         return dealt(order, grid.workers());
@@ -49,7 +57,8 @@ class RandomOrder final : public GraphPartitioner {
 public:
     explicit RandomOrder(std::uint64_t seed) : seed_(seed) {}
 
-    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
+    Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                     std::span<const double> /*speeds*/) const override {
         std::vector<DatumIndex> order(graph.data());
         std::iota(order.begin(), order.end(), 0U);
         Random random(seed_);

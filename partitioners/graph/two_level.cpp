@@ -2,6 +2,7 @@
 // core. So the first cut, whose bytes cross the network, is made as small as the other member can; a flat cut
 // into all cores does not know which of its parts share a node.
 #include <cmath>
+#include <numeric>
 
 #include "partitioners/graph/members.hpp"
 
@@ -28,13 +29,22 @@ public:
 
     std::string library() const override { return inner_->library(); }
 
-    Parts partition(const DataGraph& graph, const WorkerGrid& grid) const override {
-        const Parts node_of = inner_->partition(graph, {grid.nodes, 1});
+    Parts make_parts(const DataGraph& graph, const WorkerGrid& grid,
+                     std::span<const double> speeds) const override {
+        std::vector<double> of_node;
+        for (std::size_t first = 0; first < speeds.size(); first += grid.cores) {
+            const auto cores = speeds.subspan(first, grid.cores);
+            of_node.push_back(std::accumulate(cores.begin(), cores.end(), 0.0));
+        }
+        const Parts node_of = inner_->partition(graph, {grid.nodes, 1}, of_node);
         std::vector<std::vector<DatumIndex>> members(grid.nodes);
         for (DatumIndex datum = 0; datum < graph.data(); ++datum) members[node_of[datum]].push_back(datum);
         Parts part(graph.data());
         for (NodeId node = 0; node < grid.nodes; ++node) {
-            const Parts core_of = inner_->partition(graph.restricted_to(members[node]), {grid.cores, 1});
+            const auto cores =
+                speeds.empty() ? speeds : speeds.subspan(std::size_t{node} * grid.cores, grid.cores);
+            const Parts core_of =
+                inner_->partition(graph.restricted_to(members[node]), {grid.cores, 1}, cores);
             for (std::size_t i = 0; i < members[node].size(); ++i) {
                 part[members[node][i]] = node * grid.cores + core_of[i];
             }
@@ -53,7 +63,7 @@ std::vector<Setting> two_level_settings() {
     return {{"member",
              SettingKind::choice,
              "metis",
-             "who makes both cuts",
+             "the member that makes both partitions",
              {"metis", "metis_recursive", "scotch", "block", "cyclic", "random"}},
             imbalance_setting(),
             seed_setting()};

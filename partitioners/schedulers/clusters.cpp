@@ -101,6 +101,28 @@ private:
     std::vector<ProcessorIndex> asleep_;
 };
 
+std::vector<double> work_of_clusters(const Problem& problem, const Clustering& clustering) {
+    std::vector<double> work(clustering.clusters, 0);
+    for (TaskIndex task = 0; task < problem.tasks(); ++task)
+        work[clustering.cluster[task]] += problem.mean_time(task);
+    return work;
+}
+
+std::vector<std::uint32_t> by_falling_work(const std::vector<double>& work) {
+    std::vector<std::uint32_t> order(work.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&work](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
+    return order;
+}
+
+std::vector<ProcessorIndex> of_tasks(const Clustering& clustering, const std::vector<ProcessorIndex>& home) {
+    std::vector<ProcessorIndex> processor;
+    processor.reserve(clustering.cluster.size());
+    for (const std::uint32_t cluster : clustering.cluster) processor.push_back(home[cluster]);
+    return processor;
+}
+
 }  // namespace
 
 std::vector<ProcessorIndex> map_by_list(const Problem& problem, const Clustering& clustering) {
@@ -108,31 +130,55 @@ std::vector<ProcessorIndex> map_by_list(const Problem& problem, const Clustering
 }
 
 std::vector<ProcessorIndex> map_by_load(const Problem& problem, const Clustering& clustering) {
-    std::vector<double> work(clustering.clusters, 0);
-    for (TaskIndex task = 0; task < problem.tasks(); ++task) {
-        work[clustering.cluster[task]] += problem.mean_time(task);
-    }
-    std::vector<std::uint32_t> order(clustering.clusters);
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [&work](std::uint32_t a, std::uint32_t b) { return work[a] > work[b]; });
-
+    const std::vector<double> work = work_of_clusters(problem, clustering);
     const ProcessorIndex processors = std::min(problem.processors(), std::max(clustering.clusters, 1U));
     using Load = std::pair<double, ProcessorIndex>;
     std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
     for (ProcessorIndex i = 0; i < processors; ++i) loads.emplace(0.0, i);
     std::vector<ProcessorIndex> home(clustering.clusters);
-    for (const std::uint32_t cluster : order) {
+    for (const std::uint32_t cluster : by_falling_work(work)) {
         const auto [load, i] = loads.top();
         loads.pop();
         home[cluster] = i;
         loads.emplace(load + work[cluster], i);
     }
-    std::vector<ProcessorIndex> processor;
-    processor.reserve(problem.tasks());
+    return of_tasks(clustering, home);
+}
+
+std::vector<ProcessorIndex> map_by_finish(const Problem& problem, const Clustering& clustering) {
+    std::vector<ProcessorIndex> home(clustering.clusters, unbounded);
+    PartialSchedule partial(problem);
+    for (const TaskIndex task : by_priority(problem, bottom_levels(problem))) {
+        ProcessorIndex& its = home[clustering.cluster[task]];
+        if (its == unbounded) {
+            partial.place_to_end_first(task, true);
+            its = partial.slot(task).processor;
+        } else {
+            const double ready = partial.arrival(task, its);
+            partial.place(task, its, partial.first_gap(its, ready, problem.time(task, its)));
+        }
+    }
+    return of_tasks(clustering, home);
+}
+
+std::vector<ProcessorIndex> map_by_speed(const Problem& problem, const Clustering& clustering) {
+    std::vector<std::vector<TaskIndex>> members(clustering.clusters);
     for (TaskIndex task = 0; task < problem.tasks(); ++task)
-        processor.push_back(home[clustering.cluster[task]]);
-    return processor;
+        members[clustering.cluster[task]].push_back(task);
+    std::vector<ProcessorIndex> home(clustering.clusters);
+    std::vector<double> load(problem.processors(), 0);
+    for (const std::uint32_t cluster : by_falling_work(work_of_clusters(problem, clustering))) {
+        double least = 0;
+        for (ProcessorIndex i = 0; i < problem.processors(); ++i) {
+            double end = load[i];
+            for (const TaskIndex task : members[cluster]) end += problem.time(task, i);
+            if (i > 0 && end >= least) continue;
+            least = end;
+            home[cluster] = i;
+        }
+        load[home[cluster]] = least;
+    }
+    return of_tasks(clustering, home);
 }
 
 Schedule schedule_on(const Problem& problem, std::span<const ProcessorIndex> processor) {

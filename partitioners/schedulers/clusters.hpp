@@ -29,6 +29,12 @@ std::vector<ProcessorIndex> map_by_list(const Problem& problem, const Clustering
 /// Gerasoulis's PYRROS (ICS 1992).
 std::vector<ProcessorIndex> map_by_load(const Problem& problem, const Clustering& clustering);
 
+/// The same two ideas for unequal processors. By list: tasks by falling b-level, and the first of a cluster
+/// takes the cluster where it ends first, counting what the processor was given. By load: clusters by falling
+/// work, each to the processor that would be done with all its clusters first.
+std::vector<ProcessorIndex> map_by_finish(const Problem& problem, const Clustering& clustering);
+std::vector<ProcessorIndex> map_by_speed(const Problem& problem, const Clustering& clustering);
+
 /// Runs every task on its processor, ready tasks by falling b-level, in idle intervals too.
 Schedule schedule_on(const Problem& problem, std::span<const ProcessorIndex> processor);
 

@@ -135,7 +135,8 @@ private:
         };
         for (const TaskGraph::Link& link : graph_.predecessors(task)) holds(link.task);
         for (const TaskGraph::Link& link : graph_.successors(task)) holds(link.task);
-        // An unused processor, while there are any; then all, as somebody must take what does not fit.
+        // An unused processor, while there are any; then all, because a task that fits nowhere must run
+        // somewhere.
         if (run_by_.back().empty()) {
             candidate.back() = true;
         } else {

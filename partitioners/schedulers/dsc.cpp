@@ -1,7 +1,8 @@
 // DSC, dominant sequence clustering: tasks are examined by falling t-level plus b-level, and each joins the
 // cluster of its predecessors if that lets it start earlier. Yang, Gerasoulis: "DSC: scheduling parallel
 // tasks on an unbounded number of processors", IEEE TPDS 5(9), 1994. O((v + e) log v). On a machine with a
-// number of processors the clusters are then mapped to them.
+// number of processors the clusters are then mapped to them. The paper's processors are equal: on unequal
+// ones clusters are made with mean times and delays, and mapped with those of each processor.
 #include <algorithm>
 #include <limits>
 #include <queue>
@@ -80,7 +81,7 @@ private:
     }
 
     /// True where a partly free task on a longer path could still start earlier in this cluster, so that
-    /// nobody else may lengthen it (the paper's condition DSRW).
+    /// no other task may lengthen it (the paper's condition DSRW).
     bool is_reserved(std::uint32_t cluster, double priority) {
         const TaskIndex waiting = first_partly_free(priority);
         if (waiting == none) return false;
@@ -207,8 +208,11 @@ public:
         if (problem.interchangeable() && clustering.clusters <= problem.processors()) {
             return schedule_on(problem, clustering.cluster);
         }
-        Schedule best = schedule_on(problem, map_by_list(problem, clustering));
-        Schedule other = schedule_on(problem, map_by_load(problem, clustering));
+        const bool equal = problem.equal_speeds() && problem.equal_distances();
+        Schedule best = schedule_on(
+            problem, equal ? map_by_list(problem, clustering) : map_by_finish(problem, clustering));
+        Schedule other = schedule_on(
+            problem, equal ? map_by_load(problem, clustering) : map_by_speed(problem, clustering));
         return other.makespan() < best.makespan() ? other : best;
     }
 };

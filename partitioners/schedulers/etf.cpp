@@ -1,14 +1,16 @@
 // ETF, earliest task first: of all ready tasks and processors the pair that can start first; ties by static
 // level. Hwang, Chow, Anger, Lee: "Scheduling precedence graphs in systems with interprocessor communication
-// times", SIAM J. Computing 18(2), 1989. Starts never go back in time, so the search walks through time: it
-// keeps, for the present moment, the tasks that could start anywhere and those that could start on one
-// processor only.
+// times", SIAM J. Computing 18(2), 1989. On equal processors starts never go back in time, so the search
+// walks through time: it keeps, for the present moment, the tasks that could start anywhere and those that
+// could start on one processor only. The paper's processors are equal. On unequal ones the pair that ends
+// first is taken (earliest_pair.hpp).
 #include <algorithm>
 #include <functional>
 #include <optional>
 #include <queue>
 #include <tuple>
 
+#include "partitioners/schedulers/earliest_pair.hpp"
 #include "partitioners/schedulers/levels.hpp"
 #include "partitioners/schedulers/members.hpp"
 #include "partitioners/schedulers/partial.hpp"
@@ -63,12 +65,11 @@ private:
     /// Notes when a task that has become ready can start: anywhere, and earlier on the node of its last
     /// message.
     void expect(TaskIndex task) {
-        const MessageCost& between = problem_.machine().between_nodes;
         double latest = 0;
         ProcessorIndex node = 0;
         for (const TaskGraph::Link& link : problem_.graph().predecessors(task)) {
             const Slot& from = partial_.slot(link.task);
-            const double far = from.finish + between.of(link.bytes);
+            const double far = from.finish + problem_.far_delay(link.bytes);
             if (far > latest) {
                 latest = far;
                 node = problem_.node(from.processor);
@@ -151,6 +152,8 @@ private:
 class Etf final : public Scheduler {
 public:
     Schedule schedule(const Problem& problem, const Options&) const override {
+        if (!problem.equal_speeds() || !problem.equal_distances())
+            return earliest_pairs(problem, static_levels(problem));
         return EarliestTaskFirst(problem).run();
     }
 };

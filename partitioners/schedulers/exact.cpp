@@ -241,10 +241,8 @@ private:
     }
 
     bool under_way(TaskIndex task, double last_start) const {
-        const MessageCost& within = problem_.machine().within_node;
-        const MessageCost& between = problem_.machine().between_nodes;
         for (const TaskGraph::Link& link : graph_.successors(task)) {
-            const double delay = std::max(within.of(link.bytes), between.of(link.bytes));
+            const double delay = problem_.most_delay(link.bytes);
             if (!placed_[link.task] && slots_[task].finish + delay > last_start) return true;
         }
         return false;

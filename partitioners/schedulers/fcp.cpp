@@ -1,7 +1,8 @@
 // FCP, fast critical path: the ready task of highest b-level, on the processor that is free first or on the
 // one that its last message comes from, whichever is better. Radulescu, van Gemund: "On the complexity of
 // list scheduling algorithms for distributed-memory systems", ICS 1999. O(v log v + e), whatever the number
-// of processors.
+// of processors. The paper's processors are equal. On unequal ones every processor is looked at, and the task
+// goes where it ends first: O((v + e) p).
 #include <queue>
 
 #include "partitioners/schedulers/levels.hpp"
@@ -16,6 +17,11 @@ class Fcp final : public Scheduler {
 public:
     Schedule schedule(const Problem& problem, const Options&) const override {
         PartialSchedule partial(problem);
+        if (!problem.equal_speeds() || !problem.equal_distances()) {
+            for (const TaskIndex task : ready_by_priority(problem, bottom_levels(problem)))
+                partial.place_to_end_first(task, false);
+            return std::move(partial).finish();
+        }
         for (const TaskIndex task : ready_by_priority(problem, bottom_levels(problem))) {
             ProcessorIndex best = partial.first_free();
             const auto start_on = [&](ProcessorIndex i) {

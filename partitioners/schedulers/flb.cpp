@@ -1,10 +1,13 @@
 // FLB, fast load balancing: the ready task that starts first, as in ETF, found by comparing two candidates
 // only: a task on the processor that its last message comes from, and a task whose messages are all there on
 // the processor that is free first. Radulescu, van Gemund: "FLB: fast load balancing for distributed-memory
-// machines", ICPP 1999. O(v (log v + log p) + e).
+// machines", ICPP 1999. O(v (log v + log p) + e). The paper's processors are equal. On unequal ones two
+// candidates are not enough: all pairs are compared, and the one that ends first is taken
+// (earliest_pair.hpp).
 #include <set>
 #include <tuple>
 
+#include "partitioners/schedulers/earliest_pair.hpp"
 #include "partitioners/schedulers/levels.hpp"
 #include "partitioners/schedulers/members.hpp"
 #include "partitioners/schedulers/partial.hpp"
@@ -131,6 +134,8 @@ private:
 class Flb final : public Scheduler {
 public:
     Schedule schedule(const Problem& problem, const Options&) const override {
+        if (!problem.equal_speeds() || !problem.equal_distances())
+            return earliest_pairs(problem, bottom_levels(problem));
         return FastLoadBalancing(problem).run();
     }
 };

@@ -35,8 +35,8 @@ public:
           slots_(graph_.tasks()) {
         const MessageCost& within = problem.machine().within_node;
         const MessageCost& between = problem.machine().between_nodes;
-        free_messages_ = within.latency == 0 && within.time_per_byte == 0 && between.latency == 0 &&
-                         between.time_per_byte == 0;
+        free_messages_ = !problem.in_picoseconds() && within.latency == 0 && within.time_per_byte == 0 &&
+                         between.latency == 0 && between.time_per_byte == 0;
     }
 
     bool free_messages() const { return free_messages_; }

@@ -71,6 +71,7 @@ bool whole(double number) {
 }  // namespace
 
 bool in_whole_numbers(const Problem& problem) {
+    if (problem.in_picoseconds()) return false;
     const Machine& machine = problem.machine();
     const ProcessorIndex kinds = problem.equal_speeds() ? 1 : problem.processors();
     for (TaskIndex task = 0; task < problem.tasks(); ++task) {
@@ -94,7 +95,7 @@ LowerBounds lower_bounds(const Problem& problem) {
     LowerBounds bounds;
     bounds.critical_path = w.critical_path;
     const double processors = std::min<double>(problem.processors(), std::max<TaskIndex>(problem.tasks(), 1));
-    for (const double time : w.time) bounds.work += time / processors;
+    bounds.work = problem.least_work_time();
     if (problem.processors() < problem.tasks() && problem.tasks() <= interval_tasks_max) {
         std::vector<double> starts = w.earliest_start;
         for (std::size_t task = 0; task < w.time.size(); ++task)

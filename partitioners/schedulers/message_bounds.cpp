@@ -51,11 +51,6 @@ double least_spread(std::vector<Neighbour>& neighbours) {
 
 MessageBounds message_bounds(const Problem& problem) {
     const TaskGraph& graph = problem.graph();
-    const Machine& machine = problem.machine();
-    const auto least_delay = [&](double bytes) {
-        const double between = machine.between_nodes.of(bytes);
-        return machine.processors_per_node > 1 ? std::min(between, machine.within_node.of(bytes)) : between;
-    };
     MessageBounds bounds;
     bounds.from_start.resize(graph.tasks());
     bounds.to_end.resize(graph.tasks());
@@ -63,7 +58,7 @@ MessageBounds message_bounds(const Problem& problem) {
     for (const TaskIndex task : graph.topological_order()) {
         neighbours.clear();
         for (const TaskGraph::Link& link : graph.predecessors(task)) {
-            neighbours.push_back({link.task, least_delay(link.bytes), problem.least_time(link.task),
+            neighbours.push_back({link.task, problem.least_delay(link.bytes), problem.least_time(link.task),
                                   bounds.from_start[link.task]});
         }
         bounds.from_start[task] = least_spread(neighbours);
@@ -72,7 +67,8 @@ MessageBounds message_bounds(const Problem& problem) {
         neighbours.clear();
         for (const TaskGraph::Link& link : graph.successors(*task)) {
             const double time = problem.least_time(link.task);
-            neighbours.push_back({link.task, least_delay(link.bytes), time, bounds.to_end[link.task] - time});
+            neighbours.push_back(
+                {link.task, problem.least_delay(link.bytes), time, bounds.to_end[link.task] - time});
         }
         bounds.to_end[*task] = problem.least_time(*task) + least_spread(neighbours);
     }

@@ -61,16 +61,47 @@ ProcessorIndex PartialSchedule::first_free() {
 }
 
 const std::vector<double>& PartialSchedule::arrivals(TaskIndex task) {
+    arrivals_.assign(choices_, 0);
     const auto links = problem_->graph().predecessors(task);
-    const MessageCost& between = problem_->machine().between_nodes;
+    if (problem_->equal_distances()) {
+        arrivals_from_far(task);
+    } else {
+        for (const TaskGraph::Link& link : links) {
+            const Slot& from = slots_[link.task];
+            const ProcessorIndex node = problem_->node(from.processor);
+            for (ProcessorIndex i = 0; i < choices_;) {
+                const ProcessorIndex other = problem_->node(i);
+                const ProcessorIndex end = std::min(problem_->processors_of(other).second, choices_);
+                if (other == node) {
+                    i = end;
+                    continue;
+                }
+                const double far = from.finish + problem_->delay_between(link.bytes, node, other);
+                for (; i < end; ++i) arrivals_[i] = std::max(arrivals_[i], far);
+            }
+        }
+    }
+    for (const TaskGraph::Link& link : links) {
+        const Slot& from = slots_[link.task];
+        const auto [begin, end] = problem_->processors_of(problem_->node(from.processor));
+        for (ProcessorIndex i = begin; i < std::min(end, choices_); ++i) {
+            const double here = from.finish + problem_->delay(link.bytes, from.processor, i);
+            arrivals_[i] = std::max(arrivals_[i], here);
+        }
+    }
+    return arrivals_;
+}
+
+/// The messages between nodes that are equally far from each other.
+void PartialSchedule::arrivals_from_far(TaskIndex task) {
     // The latest message from another node decides everywhere but on the node that it comes from; there the
     // latest one from a third node does.
     double latest = 0, latest_elsewhere = 0;
     ProcessorIndex its_node = 0;
-    for (const TaskGraph::Link& link : links) {
+    for (const TaskGraph::Link& link : problem_->graph().predecessors(task)) {
         const Slot& from = slots_[link.task];
         const ProcessorIndex node = problem_->node(from.processor);
-        const double far = from.finish + between.of(link.bytes);
+        const double far = from.finish + problem_->far_delay(link.bytes);
         if (node == its_node) {
             latest = std::max(latest, far);
         } else if (far > latest) {
@@ -84,15 +115,6 @@ const std::vector<double>& PartialSchedule::arrivals(TaskIndex task) {
     arrivals_.assign(choices_, latest);
     const auto [first, last] = problem_->processors_of(its_node);
     for (ProcessorIndex i = first; i < std::min(last, choices_); ++i) arrivals_[i] = latest_elsewhere;
-    for (const TaskGraph::Link& link : links) {
-        const Slot& from = slots_[link.task];
-        const auto [begin, end] = problem_->processors_of(problem_->node(from.processor));
-        for (ProcessorIndex i = begin; i < std::min(end, choices_); ++i) {
-            const double here = from.finish + problem_->delay(link.bytes, from.processor, i);
-            arrivals_[i] = std::max(arrivals_[i], here);
-        }
-    }
-    return arrivals_;
 }
 
 double PartialSchedule::arrival(TaskIndex task, ProcessorIndex processor) const {

@@ -49,7 +49,8 @@ public:
     ProcessorIndex choices() const { return choices_; }
 
     /// For each of the choices, when the data of this task can be there. Its predecessors are placed. Valid
-    /// until the next call. O(choices + predecessors * processors of a node).
+    /// until the next call. O(choices + predecessors * processors of a node); O(predecessors * choices) if
+    /// nodes are not equally far from each other.
     const std::vector<double>& arrivals(TaskIndex task);
 
     /// The same for one processor.
@@ -79,6 +80,8 @@ public:
     Schedule finish() && { return {*problem_, std::move(slots_)}; }
 
 private:
+    void arrivals_from_far(TaskIndex task);
+
     const Problem* problem_;
     ProcessorIndex choices_;
     std::vector<Slot> slots_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <tuple>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
@@ -19,6 +21,17 @@ std::vector<TaskIndex> ranks(const TaskGraph& graph) {
     TaskIndex place = 0;
     for (const TaskIndex task : graph.topological_order()) rank[task] = place++;
     return rank;
+}
+
+/// The nearest number, which is what results print.
+double nearest_seconds(Time time) {
+    return static_cast<double>(time.count()) / 1e12;
+}
+
+/// The sum, which must not wrap around.
+Time later(Time time, Time duration) {
+    if (duration > Time::max() - time) refuse_seconds(to_seconds(time) + to_seconds(duration));
+    return time + duration;
 }
 
 }  // namespace
@@ -93,6 +106,48 @@ Schedule run_in_sequence(const Problem& problem, std::span<const ProcessorIndex>
         free_from[slot.processor] = slot.finish;
     }
     return {problem, std::move(slots)};
+}
+
+std::vector<TaskIndex> sequence_of(const Problem& problem, const Schedule& schedule) {
+    const std::vector<TaskIndex> rank = ranks(problem.graph());
+    std::vector<TaskIndex> sequence(problem.tasks());
+    std::iota(sequence.begin(), sequence.end(), TaskIndex{0});
+    std::sort(sequence.begin(), sequence.end(), [&](TaskIndex a, TaskIndex b) {
+        const Slot &one = schedule.slot(a), &two = schedule.slot(b);
+        return std::tuple(one.start, one.finish, rank[a]) < std::tuple(two.start, two.finish, rank[b]);
+    });
+    return sequence;
+}
+
+ExactSchedule run_exactly(const Problem& problem, std::span<const ProcessorIndex> processor,
+                          std::span<const TaskIndex> sequence) {
+    HEDDLE_ASSERT(problem.in_picoseconds());
+    HEDDLE_ASSERT(processor.size() == problem.tasks() && sequence.size() == problem.tasks());
+    std::vector<Slot> slots(problem.tasks());
+    std::vector<Time> finish(problem.tasks());
+    std::vector<Time> free_from(problem.processors());
+    Time makespan{};
+    for (const TaskIndex task : sequence) {
+        const ProcessorIndex here = processor[task];
+        Time start = free_from[here];
+        for (const TaskGraph::Link& link : problem.graph().predecessors(task)) {
+            start = std::max(
+                start, later(finish[link.task], problem.exact_delay(link.bytes, processor[link.task], here)));
+        }
+        finish[task] = free_from[here] = later(start, problem.exact_time(task, here));
+        slots[task] = {here, nearest_seconds(start), nearest_seconds(finish[task])};
+        makespan = std::max(makespan, finish[task]);
+    }
+    return {{problem, std::move(slots)}, makespan};
+}
+
+ExactSchedule run_exactly(const Problem& problem, const Schedule& schedule) {
+    std::vector<ProcessorIndex> processors;
+    processors.reserve(problem.tasks());
+    for (TaskIndex task = 0; task < problem.tasks(); ++task) processors.push_back(schedule.processor(task));
+    ExactSchedule exact = run_exactly(problem, processors, sequence_of(problem, schedule));
+    exact.schedule.set_proved_bound(schedule.proved_bound());
+    return exact;
 }
 
 double schedule_length_ratio(const Problem& problem, const Schedule& schedule) {

@@ -67,6 +67,23 @@ private:
 Schedule run_in_sequence(const Problem& problem, std::span<const ProcessorIndex> processor,
                          std::span<const TaskIndex> sequence);
 
+/// All tasks by their starts, each after its predecessors.
+std::vector<TaskIndex> sequence_of(const Problem& problem, const Schedule& schedule);
+
+/// A schedule with its makespan in whole picoseconds.
+struct ExactSchedule {
+    Schedule schedule;
+    Time makespan{};
+};
+
+/// `run_in_sequence` in whole picoseconds, which is what a run without overheads, contention and
+/// stealing takes. The problem is in picoseconds. Throws Error beyond the range of Time.
+ExactSchedule run_exactly(const Problem& problem, std::span<const ProcessorIndex> processor,
+                          std::span<const TaskIndex> sequence);
+
+/// The same for the processors and the order of a schedule; what it proved still holds.
+ExactSchedule run_exactly(const Problem& problem, const Schedule& schedule);
+
 /// Schedule length ratio: the makespan divided by the length of the critical path without communication,
 /// every task on its fastest processor (Topcuoglu et al. 2002, section 6.1). 1 where there is no work.
 double schedule_length_ratio(const Problem& problem, const Schedule& schedule);

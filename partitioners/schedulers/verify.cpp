@@ -54,6 +54,7 @@ private:
         } else {
             duration = graph_.flops(task) / machine_.speed;
         }
+        if (machine_.routes) duration = whole_picoseconds(duration);
         if (!(std::abs(slot.finish - slot.start - duration) <= tolerance_)) {
             say(fmt::format("{} runs from {} to {} on processor {}, where it takes {}", graph_.name(task),
                             slot.start, slot.finish, slot.processor, duration));
@@ -65,10 +66,11 @@ private:
             const ProcessorIndex from = schedule_.processor(link.task), to = schedule_.processor(task);
             double arrival = schedule_.finish(link.task);
             if (from != to) {
-                const bool same_node =
-                    from / machine_.processors_per_node == to / machine_.processors_per_node;
-                const MessageCost& cost = same_node ? machine_.within_node : machine_.between_nodes;
-                arrival += cost.latency + cost.time_per_byte * link.bytes;
+                const ProcessorIndex node = from / machine_.processors_per_node;
+                const ProcessorIndex other = to / machine_.processors_per_node;
+                const MessageCost& cost = node == other ? machine_.within_node : machine_.between_nodes;
+                arrival += node != other && machine_.routes ? on_route(link.bytes, node, other)
+                                                            : cost.latency + cost.time_per_byte * link.bytes;
             }
             if (!(schedule_.start(task) >= arrival - tolerance_)) {
                 say(fmt::format("{} starts at {} on processor {}, but the data of {} arrive there at {}",
@@ -76,6 +78,15 @@ private:
                                 arrival));
             }
         }
+    }
+
+    static double whole_picoseconds(double seconds) { return std::floor(seconds * 1e12 + 0.5) * 1e-12; }
+
+    /// Latency, and whole bytes at the route's bandwidth.
+    double on_route(double bytes, ProcessorIndex node, ProcessorIndex other) const {
+        const RouteTable::Route& route = machine_.routes->between(node, other);
+        const double carried = std::floor(bytes + 0.5) + machine_.bytes_besides;
+        return to_seconds(route.latency) + whole_picoseconds(carried / route.bandwidth);
     }
 
     void processors() {

@@ -85,11 +85,8 @@ private:
     throw Error(fmt::format("workload.graph: {}", error.message()), error.advice(), where);
 }
 
-constexpr double time_unit = 1e9;  ///< flops
-
 graphs::GraphFile generated(const std::string& source, const Settings& settings) {
-    const bool units = settings.number("time_unit") != time_unit || settings.number("bytes_unit") != 1;
-    if (units || settings.text("format") != "auto") {
+    if (settings.stated("time_unit") || settings.stated("bytes_unit") || settings.text("format") != "auto") {
         throw Error("a generated graph has a format and units of its own",
                     "leave out format, time_unit and bytes_unit", settings.where("graph"));
     }
@@ -102,7 +99,7 @@ graphs::GraphFile generated(const std::string& source, const Settings& settings)
 
 graphs::GraphFile read(const std::string& source, const Settings& settings) {
     graphs::ReadOptions options;
-    options.flops_per_time_unit = settings.number("time_unit");
+    if (settings.stated("time_unit")) options.flops_per_time_unit = settings.number("time_unit");
     options.bytes_per_weight_unit = settings.number("bytes_unit");
     if (settings.text("format") != "auto") options.format = graphs::format_named(settings.text("format"));
     const std::string path = settings.path("graph");
@@ -131,6 +128,7 @@ public:
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
         if (table_) file_ = with_kernel_costs(std::move(file_), *table_, cluster.core_speed, Random(seed_));
+        file_ = graphs::in_flops(std::move(file_), cluster.core_speed);
         placed_ = place_for_run({&file_.graph, file_.writes, file_.data, file_.costs}, cluster, schedule,
                                 PlacedGraph::Data::declared);
     }
@@ -187,9 +185,15 @@ const Registration registration{
        0,
        [](const std::string& text) { return !graphs::names_generator(text); }},
       {"format", SettingKind::choice, "auto", "of the file", format_names()},
-      {"time_unit", SettingKind::flops, "1Gf", "work of one unit of time in the file", {}, 0, flops_max},
-      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0, 1e15},
-      {"kernel_costs", SettingKind::input_path, "",
+      {"time_unit",
+       SettingKind::flops,
+       "",
+       "work of one unit of time in the file (a second on a core of the platform; 1Gf in files without "
+       "units)",
+       {},
+       1e-300},
+      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0},
+      {"kernel_costs", SettingKind::text, "",
        "a table of kernel, mean, deviation: costs for the graph's tasks"},
       {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0, integer_max}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {

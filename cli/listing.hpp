@@ -1,0 +1,11 @@
+// What `heddle list` prints, for other verbs.
+#pragma once
+
+#include <string>
+
+namespace heddle::cli {
+
+/// The kinds of platforms that a configuration may state, a line each.
+std::string platforms_listed();
+
+}  // namespace heddle::cli

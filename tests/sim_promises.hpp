@@ -1,0 +1,125 @@
+// Five machines on which a placed graph must take, to the picosecond, what its schedule promises: equal
+// cores, unequal cores, two clusters joined by a WAN, a fat tree, and hosts of a SimGrid file that all
+// differ.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/experiment.hpp"
+#include "graphs/graph_source.hpp"
+#include "model/placed_graph.hpp"
+#include "partitioners/place_graph.hpp"
+#include "partitioners/schedulers/scheduler.hpp"
+#include "partitioners/schedulers/verify.hpp"
+#include "runtime/execution.hpp"
+#include "sim/sim_backend.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::testing_promises {
+
+struct NamedPlatform {
+    std::string name;
+    std::string yaml;  ///< of the `platform` section, without braces
+};
+
+/// Two clusters of four hosts, 100 Mb/s and 10 ms apart.
+inline const char* const wan_xml =
+    "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+    "<platform version=\"4.1\">\n<zone id=\"world\" routing=\"Full\">\n"
+    "<cluster id=\"a\" prefix=\"a\" suffix=\"\" radical=\"0-3\" speed=\"10Gf\" bw=\"10Gbps\" lat=\"1us\" "
+    "router_id=\"ra\"/>\n"
+    "<cluster id=\"b\" prefix=\"b\" suffix=\"\" radical=\"0-3\" speed=\"3Gf\" bw=\"1Gbps\" lat=\"7us\" "
+    "router_id=\"rb\"/>\n"
+    "<link id=\"wan\" bandwidth=\"100Mbps\" latency=\"10ms\"/>\n"
+    "<zoneRoute src=\"a\" dst=\"b\" gw_src=\"ra\" gw_dst=\"rb\"><link_ctn id=\"wan\"/></zoneRoute>\n"
+    "</zone>\n</platform>\n";
+
+/// Hosts and routes of which no two are alike, with routes that differ by direction.
+inline const char* const uneven_xml =
+    "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+    "<platform version=\"4.1\">\n<zone id=\"world\" routing=\"Full\">\n"
+    "<host id=\"h0\" speed=\"7Gf\"/>\n<host id=\"h1\" speed=\"3.3Gf\"/>\n<host id=\"h2\" speed=\"900Mf\"/>\n"
+    "<link id=\"x\" bandwidth=\"3Gbps\" latency=\"11us\"/>\n<link id=\"y\" bandwidth=\"700Mbps\" "
+    "latency=\"130us\"/>\n<link id=\"z\" bandwidth=\"11Gbps\" latency=\"1.7us\"/>\n"
+    "<route src=\"h0\" dst=\"h1\"><link_ctn id=\"x\"/></route>\n"
+    "<route src=\"h0\" dst=\"h2\" symmetrical=\"NO\"><link_ctn id=\"x\"/><link_ctn id=\"y\"/></route>\n"
+    "<route src=\"h2\" dst=\"h0\" symmetrical=\"NO\"><link_ctn id=\"z\"/></route>\n"
+    "<route src=\"h1\" dst=\"h2\"><link_ctn id=\"y\"/><link_ctn id=\"z\"/></route>\n"
+    "</zone>\n</platform>\n";
+
+/// Writes the two files into `folder`.
+inline std::vector<NamedPlatform> platforms(const std::filesystem::path& folder) {
+    std::filesystem::create_directories(folder);
+    const std::string wan = folder / "wan.xml", uneven = folder / "uneven.xml";
+    std::ofstream(wan) << wan_xml;
+    std::ofstream(uneven) << uneven_xml;
+    const std::string ideal = "overheads: none, ", quiet = "contention: none";
+    return {{"equal", ideal + "nodes: 4, cores: 2, core_speed: 3Gf, network: {" + quiet + "}"},
+            {"unequal", ideal +
+                            "nodes: 4, cores: 2, core_speed: 7Gf, node_speeds: [1, 0.3, 0.1], core_speeds: "
+                            "[1, 0.7], network: {" +
+                            quiet + "}"},
+            {"wan", ideal + "file: '" + wan + "', network: {" + quiet + "}"},
+            {"fat tree", ideal +
+                             "nodes: 8, network: {topology: fat_tree, shape: [2, 4], latency: 3us, "
+                             "bandwidth: 3Gbps, " +
+                             quiet + "}"},
+            {"file", ideal + "file: '" + uneven + "', network: {" + quiet + "}"}};
+}
+
+/// The platform, with as many workers as the graph has costs for, if it can have as many.
+inline Platform platform_for(const NamedPlatform& named, const graphs::GraphFile& graph) {
+    std::string yaml = "{" + named.yaml + "}";
+    std::vector<configs::Override> sets;
+    if (!graph.costs.empty()) {
+        sets.push_back({"platform.cores", "1", "test"});
+        sets.push_back({"platform.nodes", std::to_string(graph.costs.front().size()), "test"});
+        if (named.name == "fat tree") sets.push_back({"platform.network.shape", "[2, 64]", "test"});
+    }
+    return configs::read_platform_text("{platform: " + yaml + "}", "test", sets);
+}
+
+/// Holds a run to its schedule: the makespan that `heddle schedule` finds, the promise of the placement, and
+/// the simulated makespan are one number.
+inline void expect_kept(const std::string& source, const graphs::GraphFile& as_read,
+                        const NamedPlatform& named, const std::string& scheduler) {
+    SCOPED_TRACE(source + " on " + named.name + " by " + scheduler);
+    if (!as_read.costs.empty()) {
+        const std::size_t columns = as_read.costs.front().size();
+        if ((named.name == "wan" && columns > 8) || (named.name == "file" && columns > 3)) return;
+    }
+    sim::SimBackend backend(platform_for(named, as_read));
+    ClusterView cluster = backend.cluster(Time{});
+    cluster.bytes_besides = model::PlacedGraph::message_bytes_besides;
+
+    const graphs::GraphFile file = graphs::in_flops(as_read, cluster.core_speed);
+    const schedulers::Problem problem(file.graph, schedulers::Machine::of_cluster(cluster, file.costs));
+    const schedulers::Schedule schedule = schedulers::make(scheduler)->schedule(problem, {1, {}});
+    const Time scheduled = run_exactly(problem, schedule).makespan;
+    EXPECT_EQ(schedulers::verify(problem, schedule), std::vector<std::string>{});
+
+    const auto& kind = workloads::find("dag");
+    Settings settings(kind.settings);
+    settings.set("graph", source);
+    const auto workload = kind.make(settings);
+    runtime::Schedule how;
+    how.placement = scheduler;
+    how.seed = 1;
+    how.stealing.victim = "none";
+    cluster.bytes_besides = 0;  // the workload adds what its messages carry
+    workload->prepare(cluster, how);
+    runtime::Execution execution(backend, how, [&](NodeId id) { return workload->program(id); });
+    const runtime::RunResult result = execution.run();
+    EXPECT_EQ(workload->check(result).kind, workloads::Verdict::Kind::right);
+    EXPECT_EQ(result.makespan, scheduled);
+    EXPECT_EQ(workload->forecast().makespan_seconds.value(), static_cast<double>(scheduled.count()) / 1e12);
+    EXPECT_LE(workload->forecast().lower_bound_seconds.value(), to_seconds(scheduled) * (1 + 1e-12));
+}
+
+}  // namespace heddle::testing_promises
