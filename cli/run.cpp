@@ -87,6 +87,11 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     recording.note_clock_error(clock_error_seconds(*world));
     record.versions.openblas = workloads::blas_version();
     if (by_mpi(experiment)) record.versions.mpi = native::mpi_version();
+    if (record.result.makespan == Time::zero() && record.result.total.tasks > 0) {
+        record.warnings.emplace_back(
+            "no task declared work, so that the makespan is 0: let tasks declare it (Strand::work, "
+            "Worker::compute), or give them the settings that do");
+    }
     world.reset();  // a helper process of the world's is counted once it has ended
     if (!record.result.complete) return std::nullopt;
     require_unchanged(record);

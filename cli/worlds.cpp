@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
@@ -44,6 +45,19 @@ native::Agreement agreement_of(const configs::Experiment& experiment) {
     return agreement;
 }
 
+native::Receive receive_of(configs::Messages::Receive receive) {
+    using From = configs::Messages::Receive;
+    switch (receive) {
+        case From::automatic:
+            return native::Receive::automatic;
+        case From::block:
+            return native::Receive::block;
+        case From::poll:
+            return native::Receive::poll;
+    }
+    throw std::logic_error("a way to receive that is not listed");
+}
+
 std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
@@ -58,7 +72,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
         options.mpi.emplace();
     }
     options.agreement = agreement_of(experiment);
-    options.receive = static_cast<native::Receive>(experiment.messages.receive);
+    options.receive = receive_of(experiment.messages.receive);
     options.window = experiment.messages.window_bytes;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
     return std::make_unique<native::NativeBackend>(std::move(options));

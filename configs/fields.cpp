@@ -296,8 +296,18 @@ void add_schedule(std::vector<Field>& all) {
         "schedule.stealing.back_off_min", "wait after the first round without success",
         [](auto& e) -> auto& { return e.schedule.stealing.back_off_min; }));
     all.push_back(time(
-        "schedule.stealing.back_off_max", "longest wait between two rounds",
+        "schedule.stealing.back_off_max",
+        "longest wait between two rounds, unless back_off_share of the time without work is more",
         [](auto& e) -> auto& { return e.schedule.stealing.back_off_max; }));
+    const std::string share = "schedule.stealing.back_off_share";
+    const Shape at_most_one{Kind::number, 0, 1};
+    all.push_back(
+        {share, at_most_one,
+         "share of the time without work that a wait may last; 0: back_off_max always holds",
+         [=](Experiment& e, const Value& value) {
+             e.schedule.stealing.back_off_share = number_in(value, share, at_most_one);
+         },
+         [](const Experiment& e) { return nlohmann::ordered_json(e.schedule.stealing.back_off_share); }});
     all.push_back(integer(
         "schedule.stealing.retries", 0, 1e9,
         "failed attempts before the policy's last resort (the longest wait, lifelines)",

@@ -65,6 +65,9 @@ nlohmann::ordered_json shown_setting(const Settings& settings, const Setting& se
 /// in quotes where a number belongs.
 std::string scalar_text(const Value& value, const std::string& key, const Shape& shape);
 
+/// A number within the shape's bounds. Throws Error.
+double number_in(const Value& value, const std::string& key, const Shape& shape);
+
 /// A whole number within the shape's bounds. Throws Error.
 std::int64_t whole_number(const Value& value, const std::string& key, const Shape& shape);
 

@@ -22,7 +22,8 @@ using Kind = Shape::Kind;
 constexpr double factor_least = 1e-9;
 constexpr double factor_most = 1e9;
 
-/// A number within the shape's bounds. Throws Error.
+}  // namespace
+
 double number_in(const Value& value, const std::string& key, const Shape& shape) {
     const std::string text = scalar_text(value, key, shape);
     std::string_view digits = text;
@@ -39,6 +40,8 @@ double number_in(const Value& value, const std::string& key, const Shape& shape)
     }
     return number;
 }
+
+namespace {
 
 const std::vector<Value>& items_of(const Value& value, const std::string& key, const char* example) {
     if (value.kind != Value::Kind::list) {

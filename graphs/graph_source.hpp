@@ -1,5 +1,5 @@
-// A graph as a person names it in one word: the path of a file, or a generator with its settings. What the
-// word leads to is read by graph_file.hpp or made by generators/generator.hpp; this only finds out which.
+// A graph as a person names it in one word: the path of a file, or a generator with its settings. It finds
+// out which of the two the word is. graph_file.hpp reads files, generators/generator.hpp makes graphs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Measured costs of kernels, and how they come into a graph: the table of kernel, mean, deviation. Measures
-// nothing.
+// Reads a table of kernels with their measured mean costs and deviations, and gives a graph's tasks costs by
+// it. Measures nothing.
 #pragma once
 
 #include <map>

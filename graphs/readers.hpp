@@ -1,5 +1,5 @@
-// The readers that there are, one file each, for graph_file.cpp. Each takes the whole text and throws Error
-// for whatever is wrong with it.
+// The readers of graph formats, each in a file of its own. graph_file.cpp chooses one. A reader takes the
+// whole text, and throws Error if the text breaks a rule of the format.
 #pragma once
 
 #include "graphs/graph_file.hpp"

@@ -24,8 +24,7 @@ using runtime::Writer;
 /// What a task of a placed graph carries: its number, and where it was stolen, the data that came with it.
 struct Payload {
     TaskIndex task = 0;
-    std::uint32_t reserved = 0;
-    Inputs* stolen = nullptr;
+    std::uint32_t stolen = 0;  ///< of PlacedGraphProgram::hold, or 0
 };
 
 PlacedGraphProgram* program_of(Node& node) {
@@ -40,15 +39,13 @@ Payload read_payload(const std::byte* bytes) {
 
 /// The data of a task that came with it, or else those that wait for it on this node.
 Inputs inputs_of(PlacedGraphProgram& program, const Payload& payload) {
-    if (!payload.stolen) return program.take_inputs(payload.task);
-    const std::unique_ptr<Inputs> stolen(payload.stolen);
-    return std::move(*stolen);
+    return payload.stolen == 0 ? program.take_inputs(payload.task) : program.release(payload.stolen);
 }
 
 void run_task(Worker& worker, runtime::Slot* head, std::byte* bytes) {
     auto& program = static_cast<PlacedGraphProgram&>(worker.program());
     const Payload payload = read_payload(bytes);
-    if (payload.stolen) {
+    if (payload.stolen != 0) {
         Inputs inputs = inputs_of(program, payload);
         program.execute(worker, head, payload.task, inputs);
     } else {
@@ -72,16 +69,16 @@ std::uint64_t pack(Node& node, const std::byte* bytes, Writer& writer) {
 }
 
 bool unpack(Node& node, std::byte* bytes, Reader& reader) {
-    const PlacedGraphProgram* program = program_of(node);
+    PlacedGraphProgram* program = program_of(node);
     Payload payload = read_payload(bytes);
     if (!program || payload.task >= program->plan().graph().tasks()) return false;
-    auto inputs = std::make_unique<Inputs>();
+    Inputs inputs;
     for (std::size_t left = program->plan().inputs(payload.task).size(); left > 0; --left) {
         const auto datum = reader.get_bytes(reader.get_size());
         if (!reader.ok()) return false;
-        inputs->push_back({std::make_shared<runtime::Bytes>(datum.begin(), datum.end()), true});
+        inputs.push_back({std::make_shared<runtime::Bytes>(datum.begin(), datum.end()), true});
     }
-    payload.stolen = inputs.release();
+    payload.stolen = program->hold(std::move(inputs));
     std::memcpy(bytes, &payload, sizeof payload);
     return true;
 }
@@ -139,11 +136,30 @@ bool PlacedGraphProgram::records(const runtime::TaskType& type) const {
 
 void PlacedGraphProgram::begin(Worker& worker) {
     const bool strict = plan_.order() == PlacedGraph::Order::strict;
+    worker.about_to_end();
     for (const TaskIndex task : plan_.tasks_of(worker.id)) {
         // Not `missing_`: a message may have made it zero, and then the task is in the queue already.
         if (plan_.inputs(task).empty()) put({worker.node(), worker, worker.outbox()}, worker.id.core, task);
         if (strict) break;
     }
+}
+
+std::uint32_t PlacedGraphProgram::hold(Inputs inputs) {
+    const runtime::SpinLock::Guard guard(stolen_lock_);
+    if (stolen_free_.empty()) {
+        stolen_.push_back(std::move(inputs));
+        return static_cast<std::uint32_t>(stolen_.size());
+    }
+    const std::uint32_t number = stolen_free_.back();
+    stolen_free_.pop_back();
+    stolen_[number - 1] = std::move(inputs);
+    return number;
+}
+
+Inputs PlacedGraphProgram::release(std::uint32_t number) {
+    const runtime::SpinLock::Guard guard(stolen_lock_);
+    stolen_free_.push_back(number);
+    return std::exchange(stolen_[number - 1], {});
 }
 
 Inputs PlacedGraphProgram::take_inputs(TaskIndex task) {
@@ -182,6 +198,7 @@ void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex 
         datum = run(Strand(worker, head), task, inputs);
     }
     inputs.clear();
+    worker.about_to_end();
     hand_over({worker.node(), worker, worker.outbox()}, task, datum);
 }
 

@@ -19,6 +19,7 @@
 #include "model/fork_join.hpp"
 #include "runtime/program.hpp"
 #include "runtime/ranked_queue.hpp"
+#include "runtime/spin_lock.hpp"
 
 namespace heddle::model {
 
@@ -146,6 +147,10 @@ public:
     /// A datum has come from another node, and the receiver of `node` has it. False where the message makes
     /// no sense.
     bool receive(runtime::Node& node, std::uint32_t delivery, Datum datum);
+    /// Keeps the data that came with a stolen task until it runs. Returns their number, which is not 0.
+    std::uint32_t hold(Inputs inputs);
+    /// Takes them out again.
+    Inputs release(std::uint32_t number);
     /// What the task needs, taken out of the node's store.
     Inputs take_inputs(TaskIndex task);
     /// Runs a task on a worker, whether it belongs to this node or was stolen.
@@ -200,6 +205,9 @@ private:
     std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
     std::vector<Unready> unready_;                     ///< by core
     std::vector<Spare> spare_;                         ///< by core
+    runtime::SpinLock stolen_lock_;                    ///< over the next two
+    std::vector<Inputs> stolen_;
+    std::vector<std::uint32_t> stolen_free_;  ///< numbers that `hold` may give
 };
 
 }  // namespace heddle::model

@@ -57,14 +57,22 @@ bool Deque::pushed(const Slot* head) {
 
 void Deque::answer() {
     asked_.store(false, std::memory_order_seq_cst);
+    reopen();
+}
+
+// Invariant: if `asked` is set, the gates are closed, or the thief that set it is about to close them. That
+// thief may close them long after the answer. So gates may be closed without a request, until the owner's
+// next operation reopens them.
+void Deque::reopen() {
+    if (!gate_open_ || asked()) return;
     open_gates();
-    // A thief sets `asked` and then closes the gates. One that set it before this line may have had its
-    // closing undone.
+    // A thief sets `asked` and then closes the gates. If it did both before this line, `open_gates` may have
+    // undone its closing.
     if (asked_.load(std::memory_order_seq_cst)) close_gates();
 }
 
 void Deque::ask() {
-    // Whoever asked first closes the gates; writing again would only take the line from a busy owner.
+    // The first thief that asks closes the gates. Writing again would only take the line from a busy owner.
     if (asked_.load(std::memory_order_seq_cst) || asked_.exchange(true, std::memory_order_seq_cst)) return;
     close_gates();
 }
@@ -75,9 +83,9 @@ void Deque::close_gates() {
 }
 
 std::uint32_t Deque::publish(const Slot* head) {
-    const std::uint32_t private_tasks = index(head) - split_;
-    const std::uint32_t count = (private_tasks + 1) / 2;
-    if (count == 0) return 0;
+    const std::uint32_t end = index(head);
+    if (end <= split_) return 0;  // all tasks are shared; `end` is one less if the last of them is popped
+    const std::uint32_t count = (end - split_ + 1) / 2;
     for (std::uint32_t i = split_; i != split_ + count; ++i) {
         slot(i)->state.store(Slot::pending, std::memory_order_relaxed);
     }
@@ -98,7 +106,7 @@ Deque::Reclaimed Deque::reclaim(const Slot* slot) {
         if (ends_.compare_exchange_weak(word, pack({ends.tail, split}), std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
             split_ = split;
-            if (!asked()) answer();
+            reopen();  // `split` has moved
             return Reclaimed::mine;
         }
     }
@@ -111,7 +119,7 @@ void Deque::release(const Slot* slot) {
     HEDDLE_ASSERT(unpack(ends_.load(std::memory_order_relaxed)).tail == i + 1 && split_ == i + 1);
     split_ = i;
     ends_.store(pack({i, i}), std::memory_order_release);
-    if (!asked()) answer();
+    reopen();  // `split` has moved
 }
 
 Slot* Deque::take() {

@@ -95,6 +95,17 @@ public:
     /// Opens the gates again after a request was served.
     void answer();
 
+    /// Opens the gates if no request waits. A thief may close them after its request was answered; then the
+    /// owner finds them closed, and no request.
+    void reopen();
+
+    /// From now on the gates may open, on a deque that was made with closed ones and has no dense slots.
+    void allow_open() {
+        HEDDLE_ASSERT(dense_bytes_ == 0);
+        gate_open_ = true;
+        reopen();
+    }
+
     // --- thieves, from any context of the node
     // -------------------------------------------------------------------
     /// Takes the oldest shared task, or null. The caller then owns the slot until it sets `state` to done.

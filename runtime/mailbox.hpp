@@ -31,17 +31,17 @@ public:
 
     /// Waits until it is the caller's turn. Not for handlers, which have the turn already.
     void begin() {
-        while (!free_to_take()) relax();
+        for (Patience patience; !free_to_take(); patience.wait()) {
+        }
     }
 
     /// A message has come. `make_mail()` makes what is left of it where somebody else has the turn.
     /// `patient`: the caller is no handler, and waits where much has been left.
     template <class MakeMail>
     Turn begin_or_leave(bool patient, const MakeMail& make_mail) {
-        for (;;) {
+        for (Patience patience;; patience.wait()) {
             if (free_to_take()) return Turn::mine;
             if (!patient || waits() < many) break;
-            relax();
         }
         Mail mail = make_mail();
         const SpinLock::Guard guard(lock_);

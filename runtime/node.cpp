@@ -115,19 +115,21 @@ void Node::run_handler(const Handler& handler, NodeId from, std::span<const std:
     }
 }
 
-/// By whoever has the turn.
+/// Called only by the context that has the turn.
 void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     body_ = std::move(body);
     const std::span handlers = all_handlers();
-    // Counted after their effects, and before anybody asks: a node that has counted a message as received
-    // shows the work that it made.
+    // Count messages after their effects, and before a wave asks: a node that has counted a message as
+    // received shows the work that it made.
     std::uint64_t received = 0;
+    bool counted = false;
     while (!message.empty()) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers[header.handler()];
         if (handler.makes_work()) {
             ++received;
+            counted = true;
         } else if (received != 0) {
             termination_.received(std::exchange(received, 0));
         }
@@ -136,6 +138,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     }
     if (received != 0) termination_.received(received);
     body_.reset();
+    // If a worker is active, it looks when it becomes passive.
+    if (counted && active_.empty()) look_for_end(*receiver_outbox_);
     receiver_outbox_->flush();
 }
 
@@ -191,11 +195,16 @@ void Node::put_ready(Context& caller, const TaskType& type, std::span<const std:
 void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
     Worker& owner = worker(core);
     owner.ranked().put(task, ranked_queues_);
-    if (owner.claim_sleeper()) {
-        backend_.unpark(caller, core);
-    } else if (owner.steals_within_node()) {
-        wake_one(caller);
-    }
+    const bool slept = owner.claim_sleeper();
+    if (slept) backend_.unpark(caller, core);
+    // The task may be the only one, and its owner about to run it.
+    if (owner.ranked().stealable() == 0) return;
+    if (!slept && owner.steals_within_node()) wake_one(caller);
+    if (steals_.anybody_waits()) steals_.serve_waiting(outbox);
+}
+
+void Node::share_ranked(Context& caller, Outbox& outbox, const Worker& owner) {
+    if (owner.steals_within_node()) wake_one(caller);
     if (steals_.anybody_waits()) steals_.serve_waiting(outbox);
 }
 

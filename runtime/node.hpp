@@ -86,6 +86,9 @@ public:
     /// `caller` and its outbox: a worker of this node, or the receiver.
     void put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task);
 
+    /// Ranked tasks of `owner` may be stolen from now on: wakes a thief, or sends tasks to nodes that wait.
+    void share_ranked(Context& caller, Outbox& outbox, const Worker& owner);
+
     StealService& steals() { return steals_; }
     Balancer& balancer() { return balancer_; }
     Termination& termination() { return termination_; }
@@ -121,8 +124,8 @@ public:
     }
     const CoreSet& active() const { return active_; }
 
-    /// To be called, by whoever owns the outbox, when this node may have become passive: looks whether the
-    /// run is over.
+    /// Looks whether the run is over. The caller owns the outbox. It must call this when the node may have
+    /// become passive, and when a passive node's counts of messages may have changed.
     void look_for_end(Outbox& outbox);
 
     // --- the end

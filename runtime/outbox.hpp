@@ -28,6 +28,8 @@ public:
     Handler(const Handler&) = delete;
     Handler& operator=(const Handler&) = delete;
 
+    static constexpr const char* plural = "message handlers";
+
     const std::string& name() const { return name_; }
     bool makes_work() const { return kind_ == Kind::work; }
     Run run() const { return run_; }

@@ -92,28 +92,41 @@ public:
 
     /// The task of the lowest rank, which its own worker runs next.
     std::optional<Taken> take_first() {
-        return take([](auto& tasks) { return tasks.pop_first(); });
+        return take(0, [](auto& tasks) { return tasks.pop_first(); });
     }
 
-    /// The task of the highest rank: the one that its own worker would come to last.
+    /// For a thief: the task of the highest rank, which its own worker would come to last. Null if all are
+    /// reserved.
     std::optional<Taken> take_last() {
-        return take([](auto& tasks) { return tasks.pop_last(); });
+        return take(reserved_.load(std::memory_order_seq_cst), [](auto& tasks) { return tasks.pop_last(); });
     }
 
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
+
+    /// Leaves the owner its first `tasks` tasks (0 or 1): 1 if it will run one without being asked to,
+    /// because it is idle or about to end a task; 0 while it is busy. Called by the owner only.
+    void reserve(std::uint32_t tasks, std::memory_order order) { reserved_.store(tasks, order); }
+
+    /// How many tasks a thief may take.
+    std::uint32_t stealable() const {
+        const std::uint32_t tasks = size();
+        const std::uint32_t reserved = reserved_.load(std::memory_order_seq_cst);
+        return tasks > reserved ? tasks - reserved : 0;
+    }
 
     /// The lowest rank, or `no_rank`. Somebody may be changing it.
     std::uint64_t first_rank() const { return first_rank_.load(std::memory_order_relaxed); }
     static constexpr std::uint64_t no_rank = std::numeric_limits<std::uint64_t>::max();
 
 private:
+    /// Leaves `left` tasks.
     template <class Pop>
-    std::optional<Taken> take(Pop pop) {
-        if (size() == 0) return std::nullopt;
+    std::optional<Taken> take(std::uint32_t left, Pop pop) {
+        if (size() <= left) return std::nullopt;
         const SpinLock::Guard guard(lock_);
-        if (tasks_.size() == 0) return std::nullopt;
+        if (tasks_.size() <= left) return std::nullopt;
         const RankedTask task = pop(tasks_);
-        // Who still sees what was before looks in vain, and that is all.
+        // A stale size costs a thief one failed attempt.
         show(std::memory_order_release);
         return Taken{task, tasks_.size() == 0};
     }
@@ -126,6 +139,7 @@ private:
     SpinLock lock_;  ///< over `tasks_`
     RankedTasks tasks_;
     std::atomic<std::uint32_t> size_{0};
+    std::atomic<std::uint32_t> reserved_{1};
     std::atomic<std::uint64_t> first_rank_{no_rank};
 };
 

@@ -2,19 +2,23 @@
 // binary, whatever the order of static initialisation.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/error.hpp"
+#include "runtime/readable.hpp"
 #include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
 
-/// Objects of type T, which has `const std::string& name()`. All are added before `main`; the first look-up
-/// sorts them by name and gives each its index. Add and first look-up happen on one thread, or by way of
-/// `number`.
+/// Objects of type T, which has `const std::string& name()` and `plural`, what to call several. All are added
+/// before `main`; the first look-up sorts them by name and gives each its index. Add and first look-up happen
+/// on one thread, or by way of `number`. Look-ups throw Error if two objects have one name.
 template <class T>
 class Registry {
 public:
@@ -48,7 +52,11 @@ public:
             const auto twin =
                 std::adjacent_find(all.list.begin(), all.list.end(),
                                    [](const T* a, const T* b) { return a->name() == b->name(); });
-            HEDDLE_ASSERT(twin == all.list.end());  // two of the same name
+            if (twin != all.list.end()) {
+                throw Error(fmt::format("two {} have one name, {}", T::plural, readable((*twin)->name())),
+                            "names must differ in the whole program: rename one of the two functions, or put "
+                            "them into namespaces with different names (anonymous ones have none)");
+            }
             all.sorted = all.list.size();
         }
         return all.list;

@@ -21,6 +21,7 @@ struct Stealing {
     Busy busy = Busy::refuse;  ///< what a node does whose workers have work and nothing to share
     Time back_off_min = std::chrono::microseconds(1);
     Time back_off_max = std::chrono::microseconds(100);
+    double back_off_share = 1.0 / 16;  ///< of the time without work, if that is longer than back_off_max
     std::uint32_t retries =
         16;  ///< failed attempts before the policy's last resort (wait back_off_max, lifelines)
 };

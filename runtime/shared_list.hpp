@@ -1,5 +1,5 @@
-// A list of things that any context of a node may put into and any worker may take from, one at a time, in no
-// particular order. Lock-free.
+// A list of things that any context of a node may put into and any worker may take from, one at a time, the
+// latest first. Putting is lock-free; takers take turns.
 #pragma once
 
 #include <atomic>
@@ -7,35 +7,45 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/spin_lock.hpp"
+
 namespace heddle::runtime {
 
 /// T has a member `T* next`. The list owns what is in it.
 ///
-/// Invariant: everything hangs off one pointer, which is only ever taken whole (exchange), so a pointer that
-/// `put` compares with cannot have left and come back with another successor.
+/// Invariant: `put_` is only ever taken whole (exchange), so a pointer that `put` compares with cannot have
+/// left and come back with another successor. Each item passes from `put_` to `taken_` once, so `n` puts and
+/// takes need O(n) steps.
+/// A taker finds the list empty only if it is: items leave `put_` under the lock, so no other taker misses
+/// them on their way to `taken_`.
 template <class T>
 class SharedList {
 public:
+    SharedList() = default;
+    SharedList(const SharedList&) = delete;
+    SharedList& operator=(const SharedList&) = delete;
     ~SharedList() {
-        for (T* item = all_.exchange(nullptr); item;) delete std::exchange(item, item->next);
+        for (T* chain : {put_.exchange(nullptr), taken_})
+            while (chain) delete std::exchange(chain, static_cast<T*>(chain->next));
     }
 
     void put(std::unique_ptr<T> item) {
         size_.fetch_add(1, std::memory_order_seq_cst);
-        T* chain = item.release();
-        put_chain(chain, chain);
+        T* const added = item.release();
+        T* head = put_.load(std::memory_order_relaxed);
+        do added->next = head;
+        while (
+            !put_.compare_exchange_weak(head, added, std::memory_order_seq_cst, std::memory_order_relaxed));
     }
 
-    /// One item, or null. Another worker that looks while the rest is being put back sees an empty list.
+    /// One item, or null if there is none.
     std::unique_ptr<T> take() {
-        if (!all_.load(std::memory_order_relaxed)) return nullptr;
-        std::unique_ptr<T> item(all_.exchange(nullptr, std::memory_order_seq_cst));
-        if (!item) return nullptr;
-        if (T* rest = std::exchange(item->next, nullptr)) {
-            T* last = rest;
-            while (last->next) last = last->next;
-            put_chain(rest, last);
-        }
+        if (size() == 0) return nullptr;
+        const SpinLock::Guard guard(lock_);
+        if (put_.load(std::memory_order_relaxed)) move_put();
+        if (!taken_) return nullptr;
+        std::unique_ptr<T> item(std::exchange(taken_, static_cast<T*>(taken_->next)));
+        item->next = nullptr;
         size_.fetch_sub(1, std::memory_order_seq_cst);
         return item;
     }
@@ -44,15 +54,19 @@ public:
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
 
 private:
-    void put_chain(T* first, T* last) {
-        T* head = all_.load(std::memory_order_relaxed);
-        do last->next = head;
-        while (
-            !all_.compare_exchange_weak(head, first, std::memory_order_seq_cst, std::memory_order_relaxed));
+    /// Moves everything that was put in front of what takers have.
+    void move_put() {
+        T* const chain = put_.exchange(nullptr, std::memory_order_seq_cst);
+        T* last = chain;
+        while (last->next) last = last->next;
+        last->next = taken_;
+        taken_ = chain;
     }
 
-    std::atomic<T*> all_{nullptr};
+    std::atomic<T*> put_{nullptr};
     std::atomic<std::uint32_t> size_{0};
+    SpinLock lock_;  ///< over `taken_`
+    T* taken_ = nullptr;
 };
 
 }  // namespace heddle::runtime

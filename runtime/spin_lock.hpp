@@ -1,5 +1,5 @@
-// A lock for sections of a few instructions that neither charge, send nor block: in a charged world nobody
-// ever waits for it.
+// A lock for sections of a few instructions that neither charge, send nor block: in simulation no caller ever
+// waits for it. A caller that waits long yields its core, because the holder may have lost its own.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@ class SpinLock {
 public:
     void lock() {
         while (taken_.exchange(true, std::memory_order_acquire)) {
-            while (taken_.load(std::memory_order_relaxed)) relax();
+            for (Patience patience; taken_.load(std::memory_order_relaxed); patience.wait()) {
+            }
         }
     }
     void unlock() { taken_.store(false, std::memory_order_release); }

@@ -52,8 +52,28 @@ void StealService::request(Worker& thief, NodeId victim) {
 }
 
 void StealService::tie_lifeline(Worker& thief, NodeId victim) {
+    {
+        const SpinLock::Guard guard(lock_);
+        if (std::find(tied_.begin(), tied_.end(), victim) == tied_.end()) tied_.push_back(victim);
+    }
     const Request request{nobody, 1};
     thief.outbox().post(victim, request_handler, bytes_of(request));
+}
+
+// Work spreads beyond the neighbours of a node that has it: a node whose own lifelines' ends wait asks for
+// more than it needs itself, and passes the rest on. It asks again only when it was given something, so what
+// it is given beyond its workers' need is bounded by what its neighbours have to give.
+void StealService::pass_on(NodeId giver) {
+    if (!anybody_waits()) return;
+    Outbox& outbox = node_.receiver_outbox();
+    serve_waiting(outbox);
+    if (!anybody_waits()) return;
+    {
+        const SpinLock::Guard guard(lock_);
+        if (std::find(tied_.begin(), tied_.end(), giver) == tied_.end()) return;
+    }
+    const Request request{nobody, 1};
+    outbox.post(giver, request_handler, bytes_of(request));
 }
 
 void StealService::send_result(Worker& worker, const Token& token) {
@@ -76,7 +96,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     if (node_.schedule().stealing.amount == Stealing::Amount::half) {
         std::uint32_t shared = 0;
         for (CoreId c = 0; c < cores; ++c)
-            shared += node_.worker(c).deque().shared() + node_.worker(c).ranked().size();
+            shared += node_.worker(c).deque().shared() + node_.worker(c).ranked().stealable();
         shared += node_.shared_tokens().size();
         wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
     }
@@ -139,7 +159,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     }
     for (CoreId c = 0; c < cores && wants_more(); ++c) {
         RankedQueue& queue = node_.worker((first + c) % cores).ranked();
-        while (wants_more() && queue.size() != 0) {
+        while (wants_more() && queue.stealable() != 0) {
             // In the message, and not yet counted as sent: until then it is still here.
             node_.leaving().fetch_add(1, std::memory_order_seq_cst);
             ++leaving;
@@ -278,6 +298,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         --to_wake;
     }
     for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());
+    if (core == nobody) pass_on(victim);
 }
 
 void StealService::note_loot(NodeId victim, std::uint32_t tasks) {

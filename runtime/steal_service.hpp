@@ -70,6 +70,7 @@ private:
 
     std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core);
     void ask_workers();
+    void pass_on(NodeId giver);
     void keep(Waiting request);
     void refuse(Outbox& outbox, Waiting request);
 
@@ -84,7 +85,8 @@ private:
     std::vector<std::pair<NodeId, std::uint64_t>> loot_;
     std::size_t loot_summed_ = 0;  ///< entries at the beginning, one a victim
 
-    SpinLock lock_;  ///< over `kept_`
+    SpinLock lock_;             ///< over `kept_` and `tied_`
+    std::vector<NodeId> tied_;  ///< nodes that this one has tied lifelines to
     std::vector<Waiting> kept_;
     std::atomic<std::uint32_t> waiting_{0};  ///< how many these are
 };

@@ -1,10 +1,22 @@
 #include "runtime/task_type.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
 #include <utility>
 
+#include "runtime/readable.hpp"
 #include "runtime/registry.hpp"
 
 namespace heddle::runtime {
+
+std::string readable(const std::string& name) {
+    int failed = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &failed), std::free);
+    return failed == 0 && text ? std::string(text.get()) : name;
+}
 
 TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
                    bool may_travel, const Cargo* its_cargo, End end)

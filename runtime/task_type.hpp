@@ -45,6 +45,8 @@ public:
     TaskType(const TaskType&) = delete;
     TaskType& operator=(const TaskType&) = delete;
 
+    static constexpr const char* plural = "task types";
+
     const std::string& name() const { return name_; }
     Run run() const { return run_; }
     std::size_t arguments_bytes() const { return arguments_bytes_; }

@@ -11,14 +11,15 @@
 #include "base/relax.hpp"
 #include "runtime/node.hpp"
 #include "runtime/task_record.hpp"
+#include "runtime/readable.hpp"
 #include "runtime/token.hpp"
 
 namespace heddle::runtime {
 
 namespace {
 
-/// A taken slot's state says who has it: worker `core` of the same node. Tokens that left the node say
-/// `elsewhere`.
+/// The state of a slot that worker `core` of the same node has taken. If its task has left the node, the
+/// state stays `pending` until the result comes.
 constexpr std::uint64_t taken_by(CoreId core) {
     return std::uint64_t{core} + 2;
 }
@@ -27,6 +28,13 @@ const std::function<void()> nothing = [] {};
 
 /// Beyond this many tasks on one stack a waiting worker begins only what others count on it to begin.
 constexpr std::uint32_t deep = 256;
+
+/// So many pushes and pops of each worker take the slow path, which finds forks that were not joined, before
+/// its gates may open: some microseconds.
+constexpr std::uint32_t audited_operations = 1024;
+
+/// So many rounds without success at one moment mean that time cannot advance.
+constexpr std::uint32_t rounds_at_once_max = 100'000;
 
 /// Where a worker's tasks are as long as they are few: four kilobytes.
 constexpr std::uint32_t dense_slots = 63;
@@ -40,8 +48,7 @@ ThiefView thief_view(const Node& node, CoreId core) {
 }  // namespace
 
 Worker::Worker(Node& node, CoreId core)
-    : deque_(node.schedule().deque_slots,
-             node.receiver().backend->gate_open() && !node.receiver().backend->polled(),
+    : deque_(node.schedule().deque_slots, false,
              !node.receiver().backend->gate_open() && node.program().reserves() ? dense_slots : 0),
       gate_open_(node.receiver().backend->gate_open()),
       polled_(node.receiver().backend->polled()),
@@ -50,6 +57,7 @@ Worker::Worker(Node& node, CoreId core)
       reach_(node.reach()),
       node_(node),
       program_(node.program()),
+      audit_left_(gate_open_ && !polled_ ? audited_operations : 0),
       back_off_(node.schedule().stealing.back_off_min),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
@@ -67,10 +75,27 @@ Worker::~Worker() = default;
 void Worker::push_slow(Slot* head) {
     hot = head;
     charge(costs->fork);
+    const std::uint32_t index = deque_.index(head);
+    expect_joined(index);
+    top_ = index + 1;
     if (!deque_.pushed(head)) refuse_push(head);
     if (recorder) [[unlikely]]
         note_fork(head);
     if (deque_.asked()) serve_request(head + 1);
+    reopen_gates();
+}
+
+void Worker::count_slow_operation() {
+    if (--audit_left_ != 0) return;
+    tracks_ = false;
+    deque_.allow_open();
+}
+
+void Worker::refuse_unjoined(std::uint32_t head) const {
+    HEDDLE_ASSERT(head < top_);
+    throw Error(fmt::format("{} forked tasks were never joined; the last is of {}", top_ - head,
+                            readable(deque_.slot(top_ - 1)->type->name())),
+                "let every function join all that it forks before it returns");
 }
 
 void Worker::refuse_push(const Slot* head) const {
@@ -87,9 +112,13 @@ void Worker::refuse_push(const Slot* head) const {
 bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     hot = slot;
     charge(costs->join);
+    const std::uint32_t index = deque_.index(slot);
+    expect_joined(index + 1);
     if (!slot->type->detached()) poll();
     if (deque_.asked()) serve_request(slot);
+    reopen_gates();
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
+        top_ = index;
         count_task();
         const bool detached = slot->type->detached();
         // A recorded task must end here. Where the gates are open few tasks come here, and all are calls.
@@ -113,6 +142,7 @@ bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
         wait_for(slot);
     }
     deque_.release(slot);
+    top_ = index;
     return false;
 }
 
@@ -172,6 +202,7 @@ void Worker::serve_request(const Slot* head) {
 void Worker::wait_for(Slot* slot) {
     Slot* head = slot + 1;
     const Activity before = times.current();
+    idle_since_known_ = false;
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
         enter_now(Activity::stealing);
@@ -241,16 +272,31 @@ bool Worker::ask_node(NodeId victim) {
     return true;
 }
 
+// The wait follows the grain of the tasks: a worker that has had no work for a time T loses at most the share
+// `back_off_share` of T by looking no more often. So the number of its requests grows with log T.
 void Worker::back_off(const Slot* awaited) {
     const Stealing& settings = node_.schedule().stealing;
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
     const Time now = backend->now(*this);
-    // Nobody who has found nothing for so long loses much by looking less often.
-    constexpr int patience = 1000;
-    constexpr int rarer = 250;
-    const bool long_idle = now - last_task_end_ > patience * settings.back_off_max;
-    rest(now + (long_idle ? rarer * settings.back_off_max : back_off_), awaited);
+    expect_time_to_pass(now);
+    if (!std::exchange(idle_since_known_, true)) idle_since_ = now;
+    const auto idle = static_cast<double>((now - idle_since_).count());
+    const Time share(static_cast<Time::rep>(settings.back_off_share * idle));
+    rest(now + std::max(back_off_, share), awaited);
     back_off_ = std::min(2 * back_off_, settings.back_off_max);
+}
+
+/// In simulation without latency, overheads and waits a thief would ask for ever at one moment.
+void Worker::expect_time_to_pass(Time now) {
+    if (now != std::exchange(last_round_, now)) {
+        rounds_at_once_ = 0;
+        return;
+    }
+    if (++rounds_at_once_ < rounds_at_once_max) return;
+    throw Error(
+        fmt::format("worker {} of node {} looked for work {} times, and no time passed", id.core, id.node,
+                    rounds_at_once_),
+        "let time pass: raise schedule.stealing.back_off_max above 0, or state a latency or overheads");
 }
 
 bool Worker::run_ready(Slot* head) {
@@ -316,7 +362,10 @@ std::optional<RankedQueue::Taken> Worker::another_ranked() {
         kept_.reset();
         return RankedQueue::Taken{task};
     }
-    if (kept_) put_kept();
+    if (kept_) {
+        ranked_.reserve(1, std::memory_order_relaxed);
+        put_kept();
+    }
     return goes_on ? ranked_.take_first() : std::nullopt;
 }
 
@@ -327,6 +376,10 @@ bool Worker::keep(const RankedTask& task) {
         put_kept();
     }
     kept_ = task;
+    // This worker has its next task, so thieves may take all that are in the queue. If a thief sleeps that
+    // has seen less, it misses a task that this worker runs later.
+    ranked_.reserve(0, std::memory_order_relaxed);
+    if (ranked_.size() != 0 && node_.wants_work()) node_.share_ranked(*this, outbox_, *this);
     return true;
 }
 
@@ -337,7 +390,7 @@ void Worker::put_kept() {
 }
 
 bool Worker::steal_ranked(Worker& victim, Slot* head) {
-    if (victim.ranked().size() == 0) return false;
+    if (victim.ranked().stealable() == 0) return false;
     if (idle()) node_.begin_activity(id.core);
     const auto task = victim.ranked().take_last();
     if (task) {
@@ -355,6 +408,7 @@ bool Worker::steal_ranked(Worker& victim, Slot* head) {
 
 void Worker::run_taken(const RankedQueue::Taken& taken, Slot* head) {
     if (taken.last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
+    ranked_.reserve(0, std::memory_order_relaxed);
     count_task();
     alignas(16) std::byte payload[payload_bytes] = {};
     std::memcpy(payload, &taken.task.argument, sizeof taken.task.argument);
@@ -416,10 +470,16 @@ void Worker::begin_task() {
     policy_->found();
     failures_ = 0;
     back_off_ = node_.schedule().stealing.back_off_min;
+    idle_since_known_ = false;
     if (depth_++ == 0) {
         times.begin_task();
-        // Who went to sleep before this worker was active has not asked it.
-        if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) deque_.ask();
+        ranked_.reserve(0, std::memory_order_seq_cst);
+        // A thief asks active workers only. A thief that slept before this worker became active has not
+        // asked it, so the worker asks itself, and offers the ranked task that thieves left it.
+        if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) {
+            deque_.ask();
+            if (ranked_.size() != 0) node_.share_ranked(*this, outbox_, *this);
+        }
     }
     enter_now(inside_task());
 }
@@ -427,16 +487,19 @@ void Worker::begin_task() {
 void Worker::end_task() {
     last_task_end_ = backend->now(*this);
     enter(Activity::overhead, last_task_end_);
-    if (--depth_ == 0) times.end_task();
+    if (--depth_ == 0) {
+        times.end_task();
+        ranked_.reserve(1, std::memory_order_relaxed);
+    }
     reach_.note(last_task_end_);
 }
 
 // --- sleeping
 // --------------------------------------------------------------------------------------------------
 
-// Invariant: a worker that sleeps has said so before it looked for a reason not to, and whoever makes such a
-// reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is missed.
-// Likewise a worker shows itself active before it looks whether anybody sleeps, who would like it to share.
+// Invariant: a worker that sleeps has said so before it looks for a reason not to, and a context that makes
+// such a reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is
+// missed. Likewise a worker shows itself active before it looks for a sleeper that it should share with.
 void Worker::rest(Time deadline, const Slot* awaited) {
     if (!outbox_.empty()) enter_now(Activity::overhead);
     outbox_.flush();
@@ -469,7 +532,7 @@ bool Worker::something_to_do(const Slot* awaited) const {
     return node_.any_victim(id.core, [&](CoreId core) {
         if (core == id.core) return false;
         Deque& deque = node_.worker(core).deque();
-        if (deque.shared() != 0 || node_.worker(core).ranked().size() != 0) return true;
+        if (deque.shared() != 0 || node_.worker(core).ranked().stealable() != 0) return true;
         deque.ask();  // and if it has private tasks, it will publish some and wake us
         return false;
     });
@@ -491,6 +554,7 @@ void Worker::request_answered() {
 void Worker::run() {
     begin_task();
     program_.begin(*this);
+    expect_joined(0);
     end_task();
     node_.end_activity(*this);
     while (!node_.stopping()) run_something(base(), nullptr);

@@ -113,6 +113,12 @@ public:
     /// Keeps a ranked task of this worker's, which becomes ready just as another ends, to be run right after
     /// that. Nobody else sees it meanwhile. False where it must go into the queue, which costs more.
     bool keep(const RankedTask& task);
+
+    /// Called by a task at the end of its own work, before it makes others ready: this worker will run the
+    /// first of them itself, so thieves leave it one.
+    void about_to_end() {
+        if (depth_ == 1) ranked_.reserve(1, std::memory_order_relaxed);
+    }
     bool steals_within_node() const { return policy_->steals_within_node(); }
 
     /// True once for each sleep: the caller must then unpark this worker.
@@ -158,6 +164,19 @@ private:
 
     void push_slow(Slot* head);
     [[noreturn, gnu::cold]] void refuse_push(const Slot* head) const;
+    [[noreturn, gnu::cold]] void refuse_unjoined(std::uint32_t head) const;
+    /// The owner's head must be at index `head`: everything forked above it was joined.
+    void expect_joined(std::uint32_t head) const {
+        if (tracks_ && top_ != head) [[unlikely]]
+            refuse_unjoined(head);
+    }
+    void count_slow_operation();
+    void reopen_gates() {
+        if (audit_left_ != 0) [[unlikely]]
+            count_slow_operation();
+        if (deque_.asked()) return;
+        deque_.reopen();
+    }
     bool pop_slow(Slot* slot, std::uint64_t units);
     [[gnu::cold]] void run_on_large_stack(Slot* slot);
     void run_above(Slot* slot);
@@ -187,6 +206,7 @@ private:
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
     void back_off(const Slot* awaited);
+    void expect_time_to_pass(Time now);
     bool scan_node(CoreId begin, Slot* head);
     void begin_task();
     void end_task();
@@ -203,6 +223,8 @@ private:
     bool gate_open_;
     bool polled_;
     bool shares_tokens_;
+    bool tracks_ = true;       ///< `top_` is known: all pushes and pops so far came by the slow path
+    std::uint32_t top_ = 0;    ///< index of the owner's head
     std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
     Slot* loose_ = nullptr;    ///< above the detached tasks of the present one; null where it joins its tasks
     std::atomic<std::uint64_t> tasks_{0};
@@ -211,8 +233,13 @@ private:
 
     Node& node_;
     Program& program_;
-    std::uint32_t failures_ = 0;    ///< rounds of looking in vain since the last task
-    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
+    std::uint32_t audit_left_;    ///< slow operations until the gates may open
+    std::uint32_t failures_ = 0;  ///< rounds without success since the last task
+    bool idle_since_known_ = false;
+    Time idle_since_{};                 ///< when this worker first backed off since it last had work
+    Time last_round_{};                 ///< when it last backed off
+    std::uint32_t rounds_at_once_ = 0;  ///< how often it has backed off at that time
+    bool awaiting_answer_ = false;      ///< `requesting_` as this worker last saw it
     Time back_off_{};
     Random random_;
     std::unique_ptr<VictimPolicy> policy_;

@@ -33,6 +33,7 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
         Slot* slot = --loose_;
         if (pop(slot)) run_function(*slot->type, slot, slot->payload);
     }
+    expect_joined(deque_.index(head));
     loose_ = before;
 }
 
@@ -65,9 +66,10 @@ void Worker::look_up() {
     outbox_.flush();
 }
 
-/// Whoever took a detached task copies it at once, and then sets the state.
+/// A thief copies a detached task as soon as it has taken it, and then sets the state.
 void Worker::wait_until_copied(Slot* slot) {
-    while (slot->state.load(std::memory_order_seq_cst) != Slot::done) relax();
+    for (Patience patience; slot->state.load(std::memory_order_seq_cst) != Slot::done; patience.wait()) {
+    }
 }
 
 bool Worker::run_shared(Slot* head) {

@@ -1,5 +1,5 @@
-// What the threads of a node find without a message: the proxies that stand on this node for objects of
-// others. Owns none of them.
+// A node's table of proxies: for each object of another node, the proxy that threads of this node use. A
+// thread finds a proxy here without a message. The table owns no proxy.
 #pragma once
 
 #include <cstdint>

@@ -53,15 +53,9 @@ public:
     }
 
     bool terminated() const { return (fibers_.load(std::memory_order_relaxed) & terminated_bit) != 0; }
-    /// By one of its fibers. If that is the only one, no other fiber changes the count: a signal to a
-    /// thread that terminates comes after its end.
-    void terminate() {
-        if (fibers_.load(std::memory_order_acquire) == 1) {
-            fibers_.store(last_one, std::memory_order_relaxed);
-        } else {
-            fibers_.fetch_or(terminated_bit, std::memory_order_relaxed);
-        }
-    }
+    /// Called by one of its fibers. A program in error may schedule another fiber at the same time: that
+    /// fiber must be counted, so that the frame lives until the error is reported.
+    void terminate() { fibers_.fetch_or(terminated_bit, std::memory_order_acq_rel); }
 
     /// Made when they are first asked for: then `made` is set.
     ExclusiveFibers& exclusive(bool& made);

@@ -1,6 +1,6 @@
-// Atomic mailboxes (EARTH paper, section 2): items from anywhere meet at one place, and each signals a slot.
+// Atomic mailboxes (EARTH paper, section 2): fibers of any node put items in, and each item signals a slot.
 // Only the node where a mailbox lives takes items out. The paper promises no order; here they are taken out
-// as they arrived, so those that one fiber sends to one mailbox stay in order, and others meet by chance.
+// as they arrived. So items that one fiber sends to one mailbox stay in order; all other orders are chance.
 #pragma once
 
 #include <cstddef>

@@ -17,6 +17,7 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/relax.hpp"
 #include "runtime/native/busy_work.hpp"
 #include "runtime/native/coordination.hpp"
 #include "runtime/native/machine.hpp"
@@ -102,6 +103,8 @@ struct NativeBackend::State {
 
 NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
     State& state = *state_;
+    // A thread that waits long for another one gives it the core.
+    yield_core.store([] { std::this_thread::yield(); }, std::memory_order_relaxed);
     state.options = std::move(options);
     const NativeOptions& given = state.options;
     if (given.cores == 0) throw Error("a node needs at least one worker", "set platform.cores to 1 or more");

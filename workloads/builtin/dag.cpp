@@ -191,9 +191,10 @@ const Registration registration{
        "work of one unit of time in the file (a second on a core of the platform; 1Gf in files without "
        "units)",
        {},
-       1e-300},
-      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0},
-      {"kernel_costs", SettingKind::text, "",
+       1e-300,
+       flops_max},
+      {"bytes_unit", SettingKind::bytes, "1B", "bytes of one unit of communication in the file", {}, 0, 1e15},
+      {"kernel_costs", SettingKind::input_path, "",
        "a table of kernel, mean, deviation: costs for the graph's tasks"},
       {"cost_seed", SettingKind::integer, "1", "seed of the deviations", {}, 0, integer_max}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {

@@ -1,4 +1,4 @@
-// A split-phase barrier for threads of all nodes. The nodes stand in a binary tree: each has a proxy that
+// A split-phase barrier for threads of all nodes. The nodes form a binary tree: each has a proxy that
 // waits for its own threads and for two other nodes, so no node gets more than a few messages a round.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The cache of an I-structure on a node that is not its home: what was read once is kept, elements come in
-// blocks, and reads of what is under way wait here. Nothing is ever invalidated: elements do not change.
+// The cache of an I-structure on a node that is not its home: it keeps elements that were read once, and
+// gets them in blocks. A read of a block under way waits here. No element changes, so none is invalidated.
 // J. N. Amaral, W.-Y. Lin, J.-L. Gaudiot, G. R. Gao, "Exploiting locality in single assignment data
 // structures updated through split-phase transactions", Cluster Computing 4, 2001. For users by way of
 // istructure.hpp.

@@ -1,4 +1,5 @@
-// A reduction box: so many contributions, combined as they come, give one result; and then the next round.
+// A reduction box: it combines a fixed number of contributions as they come, gives one result, and begins
+// again.
 #pragma once
 
 #include <cstdint>

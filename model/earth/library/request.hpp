@@ -1,5 +1,5 @@
 // What the objects of the library have in common. Each is an active monitor: a handler thread on the object's
-// home node, to whose mailbox requests come from anywhere, and whose fibers are exclusive. A handle is plain
+// home node with exclusive fibers. Its mailbox takes requests from any node. A handle is plain
 // bytes: pass it to threads as you pass any value.
 #pragma once
 

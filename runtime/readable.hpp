@@ -1,0 +1,11 @@
+// Names of task types as messages show them.
+#pragma once
+
+#include <string>
+
+namespace heddle::runtime {
+
+/// `name` as its author wrote it, if it is the mangled name of a type; else `name`.
+std::string readable(const std::string& name);
+
+}  // namespace heddle::runtime
