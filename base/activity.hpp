@@ -43,6 +43,26 @@ private:
     std::array<Time, all_activities.size()> times_{};
 };
 
+/// The same for many workers.
+class ActivityTotals {
+public:
+    TimeSum& operator[](Activity activity) { return times_[static_cast<std::size_t>(activity)]; }
+    TimeSum operator[](Activity activity) const { return times_[static_cast<std::size_t>(activity)]; }
+    TimeSum sum() const { return std::accumulate(times_.begin(), times_.end(), TimeSum::zero()); }
+    ActivityTotals& operator+=(const ActivityTimes& worker) {
+        for (const Activity activity : all_activities) (*this)[activity] += worker[activity];
+        return *this;
+    }
+    ActivityTotals& operator+=(const ActivityTotals& other) {
+        for (const Activity activity : all_activities) (*this)[activity] += other[activity];
+        return *this;
+    }
+    bool operator==(const ActivityTotals&) const = default;
+
+private:
+    std::array<TimeSum, all_activities.size()> times_{};
+};
+
 /// A time that the run is known to last, in picoseconds: some task was still to end then. Never too late, but
 /// perhaps far too early. Shared by all workers of a process.
 class alignas(64) RunReach {

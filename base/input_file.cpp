@@ -79,7 +79,7 @@ std::string read_input(const std::string& path, const InputLimits& limits) {
     // Some regular files, such as those in /proc, do not say their size.
     if (regular) content.reserve(size + 1);
     for (std::size_t done = 0;;) {
-        content.resize(done + std::min(piece_bytes, std::max<std::size_t>(size + 1, 4096)));
+        content.resize(done + (size > 0 ? std::min<std::size_t>(piece_bytes, size + 1) : piece_bytes));
         const ssize_t count = ::read(file.number(), content.data() + done, content.size() - done);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) cannot_read(path, errno);

@@ -96,6 +96,8 @@ struct LinkEvent {
 };
 
 struct Platform {
+    static constexpr NodeId nodes_max = 10'000'000;
+
     NodeId nodes = 1;
     CoreId cores = 0;                ///< of each node; 0: natively the machine's own, in simulation 1
     double core_speed = 10e9;        ///< flops per second, each core

@@ -11,15 +11,18 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/memory_need.hpp"
 #include "base/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
 #include "runtime/native/limits.hpp"
+#include "runtime/native/memory_limit.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 
@@ -148,11 +151,18 @@ int run_and_report(int argc, char** argv) {
     // Standard output is for results.
     spdlog::set_default_logger(
         std::make_shared<spdlog::logger>("heddle", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+    if (const auto bytes = native::available_memory_bytes()) set_available_memory(*bytes);
     try {
         code = run_words(std::vector<std::string>(argv + 1, argv + argc), understood);
     } catch (const Error& error) {
         wait_for_turn();
         if (understood || speaks()) std::cerr << fmt::format("heddle: {}\n", error.what());
+        code = mistake;
+    } catch (const std::bad_alloc&) {
+        wait_for_turn();
+        std::cerr
+            << "heddle: there is no more memory; make the platform or the workload smaller, or raise the "
+               "limit (ulimit -v)\n";
         code = mistake;
     } catch (const std::exception& error) {
         wait_for_turn();

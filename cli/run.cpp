@@ -119,11 +119,11 @@ std::string verdict_in_words(const workloads::Verdict& verdict) {
 }
 
 /// What the workers did with their time, in hundredths of it.
-std::string times_in_words(const ActivityTimes& times) {
+std::string times_in_words(const ActivityTotals& times) {
     std::string words;
     for (const Activity activity : all_activities) {
         const double share =
-            times.sum() > Time::zero() ? to_seconds(times[activity]) / to_seconds(times.sum()) : 0;
+            times.sum() > TimeSum::zero() ? to_seconds(times[activity]) / to_seconds(times.sum()) : 0;
         words += fmt::format("{}{} {:.1f}%", words.empty() ? "" : ", ", name(activity), 100 * share);
     }
     return words;

@@ -106,7 +106,8 @@ std::string schema_json();
 /// The files that a run of the experiment reads by its settings, as the caller can open them.
 std::vector<std::string> input_files(const Experiment& experiment);
 
-/// The value of `key` for the command line: of a path, the one from the working directory; otherwise `stated`.
+/// The value of `key` for the command line: of a path, the one from the working directory; otherwise
+/// `stated`.
 std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated);
 
 /// Every dotted key that may be set, with the settings of the workload.

@@ -303,7 +303,8 @@ void add_schedule(std::vector<Field>& all) {
     const Shape at_most_one{Kind::number, 0, 1};
     all.push_back(
         {share, at_most_one,
-         "share of the time without work that a wait may last; 0: back_off_max always holds",
+         "where tasks are long, the longest wait is this share of the time without work, if that is more "
+         "than back_off_max; 0: never",
          [=](Experiment& e, const Value& value) {
              e.schedule.stealing.back_off_share = number_in(value, share, at_most_one);
          },

@@ -22,7 +22,7 @@ Json number(double value) {
 }
 
 /// Divided, not multiplied: 1e-12 is no exact double, and 1500 ps would become 1.4999999999999998e-09.
-double seconds(Time time) {
+double seconds(auto time) {
     return static_cast<double>(time.count()) / 1e12;
 }
 

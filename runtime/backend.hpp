@@ -92,7 +92,7 @@ struct alignas(64) Context {
     Backend* backend = nullptr;
     WorkerId id;                   ///< the receiver has core == topology().cores
     Time clock{};                  ///< charged so far; stays zero where nothing is charged
-    Time horizon = never;          ///< the earliest time at which anybody else on the node may act
+    Time horizon = never;          ///< the earliest time at which another on the node may act; not below zero
     void* backend_data = nullptr;  ///< the backend's own
     /// What each operation is charged. Shared by all that are charged the same.
     const Overheads* costs = &no_overheads;
@@ -119,7 +119,7 @@ struct alignas(64) Context {
     /// until when somebody does, and is moved on. Contexts charge in the order of their clocks, so that was
     /// somebody who came before.
     void charge_in_turn(Time cost, Time& free) {
-        free = (free > clock ? free : clock) + cost;
+        free = checked_sum(free > clock ? free : clock, cost);
         charge(free - clock);
     }
 
@@ -235,9 +235,12 @@ public:
     virtual Time elapsed() const = 0;
 };
 
+// Neither number is negative, so without signs their sum cannot wrap: a clock beyond all times is beyond the
+// horizon as well, and the backend refuses it.
 inline void Context::charge(Time cost) {
-    clock += cost;
-    if (clock >= horizon) [[unlikely]]
+    const auto sum = static_cast<std::uint64_t>(clock.count()) + static_cast<std::uint64_t>(cost.count());
+    clock = Time(static_cast<std::int64_t>(sum));
+    if (sum >= static_cast<std::uint64_t>(horizon.count())) [[unlikely]]
         backend->pause(*this);
 }
 

@@ -22,8 +22,8 @@ struct Counters {
     double declared_flops = 0;               ///< of the user work that passed the seam, whatever core did it
     double declared_bytes = 0;               ///< the same to and from memory
     std::uint64_t pieces = 0;                ///< of user work that passed the seam
-    Time busy{};          ///< time that workers spent on tasks, summed over the node's workers
-    ActivityTimes times;  ///< from the start to the end of the last task, summed over the node's workers
+    TimeSum busy{};        ///< time that workers spent on tasks, summed over the node's workers
+    ActivityTotals times;  ///< from the start to the end of the last task, summed over the node's workers
 
     Counters& operator+=(const Counters& other) {
         tasks += other.tasks;

@@ -63,14 +63,14 @@ void Execution::State::begin_recording() {
 void Execution::State::account(RunResult& result, std::vector<NodeReport>& reports) const {
     const CoreId cores = backend.topology().cores;
     for (NodeReport& report : reports) {
-        ActivityTimes& times = report.counters.times;
+        ActivityTotals& times = report.counters.times;
         if (const auto& node = nodes[report.node]) {
             times = {};
             for (CoreId core = 0; core < cores; ++core) {
                 times += result.workers.emplace_back(node->times(core, result.makespan));
             }
         } else {
-            times[Activity::idle] += result.makespan * cores - times.sum();
+            times[Activity::idle] += TimeSum(result.makespan) * cores - times.sum();
         }
     }
 }

@@ -32,8 +32,7 @@ const Handler record_handler("node.record", Handler::Kind::control,
                              [](Node& node, NodeId from, auto message) {
                                  Recorder* const recorder = node.receiver().recorder;
                                  if (!recorder || !recorder->absorb(from, message))
-                                     spdlog::error("node {}: what node {} has recorded cannot be read",
-                                                   node.id(), from);
+                                     throw MalformedMessage("it is no record");
                              });
 
 }  // namespace

@@ -55,7 +55,8 @@ public:
     /// way of a global reference. May throw Error where that memory is not in use any more.
     virtual void touched(const void* /*begin*/, std::size_t /*bytes*/) const {}
 
-    /// Whether tasks of this type report themselves to the recorder (TaskRecord), so that the worker does not.
+    /// Whether tasks of this type report themselves to the recorder (TaskRecord), so that the worker does
+    /// not.
     virtual bool records(const TaskType& /*type*/) const { return false; }
 
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined

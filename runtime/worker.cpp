@@ -9,9 +9,10 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
+#include "base/units.hpp"
 #include "runtime/node.hpp"
-#include "runtime/task_record.hpp"
 #include "runtime/readable.hpp"
+#include "runtime/task_record.hpp"
 #include "runtime/token.hpp"
 
 namespace heddle::runtime {
@@ -33,8 +34,15 @@ constexpr std::uint32_t deep = 256;
 /// its gates may open: some microseconds.
 constexpr std::uint32_t audited_operations = 1024;
 
-/// So many rounds without success at one moment mean that time cannot advance.
-constexpr std::uint32_t rounds_at_once_max = 100'000;
+/// Tasks longer than so many times back_off_max are coarse; and a worker without work for so many times
+/// back_off_max takes them for coarse, because it may have seen none.
+constexpr int coarse_task = 16;
+constexpr int long_idle = 1000;
+
+/// A worker backs off fewer than `rounds_max` times within `least_time`, or the run is refused: ten
+/// nanoseconds for each round are far less than a message takes.
+constexpr std::uint32_t rounds_max = 1'000'000;
+constexpr Time least_time = std::chrono::milliseconds(100);
 
 /// Where a worker's tasks are as long as they are few: four kilobytes.
 constexpr std::uint32_t dense_slots = 63;
@@ -272,31 +280,35 @@ bool Worker::ask_node(NodeId victim) {
     return true;
 }
 
-// The wait follows the grain of the tasks: a worker that has had no work for a time T loses at most the share
-// `back_off_share` of T by looking no more often. So the number of its requests grows with log T.
+// The wait follows the grain of the tasks. While tasks are short, work comes and goes quickly, and the wait
+// ends at `back_off_max`. If the worker's last task was long, or it has had no work for long, it waits for a
+// share of the time T without work: it loses at most that share of T, and the number of its requests grows
+// with log T.
 void Worker::back_off(const Slot* awaited) {
     const Stealing& settings = node_.schedule().stealing;
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
     const Time now = backend->now(*this);
     expect_time_to_pass(now);
     if (!std::exchange(idle_since_known_, true)) idle_since_ = now;
-    const auto idle = static_cast<double>((now - idle_since_).count());
-    const Time share(static_cast<Time::rep>(settings.back_off_share * idle));
-    rest(now + std::max(back_off_, share), awaited);
+    const Time idle = now - idle_since_;
+    const bool coarse =
+        last_task_ > coarse_task * settings.back_off_max || idle > long_idle * settings.back_off_max;
+    const auto share = static_cast<Time::rep>(settings.back_off_share * static_cast<double>(idle.count()));
+    rest(now + (coarse ? std::max(back_off_, Time(share)) : back_off_), awaited);
     back_off_ = std::min(2 * back_off_, settings.back_off_max);
 }
 
-/// In simulation without latency, overheads and waits a thief would ask for ever at one moment.
+/// If nothing that a thief does takes time, a simulation of a second needs billions of rounds.
 void Worker::expect_time_to_pass(Time now) {
-    if (now != std::exchange(last_round_, now)) {
-        rounds_at_once_ = 0;
-        return;
+    if (++rounds_ < rounds_max) return;
+    if (now - rounds_begin_ < least_time) {
+        throw Error(fmt::format("worker {} of node {} looked for work {} times within {}", id.core, id.node,
+                                rounds_, print_time(now - rounds_begin_)),
+                    "let the search take time: raise schedule.stealing.back_off_max, or state a latency or "
+                    "overheads");
     }
-    if (++rounds_at_once_ < rounds_at_once_max) return;
-    throw Error(
-        fmt::format("worker {} of node {} looked for work {} times, and no time passed", id.core, id.node,
-                    rounds_at_once_),
-        "let time pass: raise schedule.stealing.back_off_max above 0, or state a latency or overheads");
+    rounds_ = 0;
+    rounds_begin_ = now;
 }
 
 bool Worker::run_ready(Slot* head) {
@@ -330,89 +342,6 @@ bool Worker::run_token(Slot* head) {
     }
     if (idle()) node_.end_activity(*this);
     return token != nullptr;
-}
-
-bool Worker::run_ranked(Slot* head) {
-    if (ranked_.size() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
-    auto task = ranked_.take_first();
-    const bool found = task.has_value();
-    if (found) {
-        begin_task();
-        keeps_ = gate_open_ && !polled_ && depth_ == 1;
-        for (; task; task = another_ranked()) {
-            charge(costs->token);
-            run_taken(*task, head);
-        }
-        keeps_ = false;
-        end_task();
-    }
-    if (idle()) node_.end_activity(*this);
-    return found;
-}
-
-/// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
-/// active would take longer than a small task does. Not where operations are charged, so that each is seen,
-/// or where messages are looked for between tasks; nor above a task that waits.
-std::optional<RankedQueue::Taken> Worker::another_ranked() {
-    const bool goes_on =
-        gate_open_ && !polled_ && depth_ == 1 && !node_.anything_waits() && !node_.stopping();
-    if (goes_on && kept_ && kept_->rank < ranked_.first_rank()) {
-        const RankedTask task = *kept_;
-        kept_.reset();
-        return RankedQueue::Taken{task};
-    }
-    if (kept_) {
-        ranked_.reserve(1, std::memory_order_relaxed);
-        put_kept();
-    }
-    return goes_on ? ranked_.take_first() : std::nullopt;
-}
-
-bool Worker::keep(const RankedTask& task) {
-    if (!keeps_ || depth_ != 1 || task.rank > ranked_.first_rank()) return false;
-    if (kept_) {
-        if (task.rank > kept_->rank) return false;
-        put_kept();
-    }
-    kept_ = task;
-    // This worker has its next task, so thieves may take all that are in the queue. If a thief sleeps that
-    // has seen less, it misses a task that this worker runs later.
-    ranked_.reserve(0, std::memory_order_relaxed);
-    if (ranked_.size() != 0 && node_.wants_work()) node_.share_ranked(*this, outbox_, *this);
-    return true;
-}
-
-void Worker::put_kept() {
-    const RankedTask task = *kept_;
-    kept_.reset();
-    node_.put_ranked(*this, outbox_, id.core, task);
-}
-
-bool Worker::steal_ranked(Worker& victim, Slot* head) {
-    if (victim.ranked().stealable() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
-    const auto task = victim.ranked().take_last();
-    if (task) {
-        charge(costs->steal);
-        ++counters_.steals_within_node;
-        begin_task();
-        if (recorder) [[unlikely]]
-            note_origin(victim, nullptr);
-        run_taken(*task, head);
-        end_task();
-    }
-    if (idle()) node_.end_activity(*this);
-    return task.has_value();
-}
-
-void Worker::run_taken(const RankedQueue::Taken& taken, Slot* head) {
-    if (taken.last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
-    ranked_.reserve(0, std::memory_order_relaxed);
-    count_task();
-    alignas(16) std::byte payload[payload_bytes] = {};
-    std::memcpy(payload, &taken.task.argument, sizeof taken.task.argument);
-    execute(*taken.task.type, head, payload);
 }
 
 /// Tries the other workers that may have something, from `begin` on.
@@ -466,14 +395,15 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
     return slot != nullptr;
 }
 
-void Worker::begin_task() {
+void Worker::begin_task(std::uint32_t reserved) {
     policy_->found();
     failures_ = 0;
     back_off_ = node_.schedule().stealing.back_off_min;
     idle_since_known_ = false;
     if (depth_++ == 0) {
         times.begin_task();
-        ranked_.reserve(0, std::memory_order_seq_cst);
+        task_begin_ = backend->now(*this);
+        ranked_.reserve(reserved, std::memory_order_seq_cst);
         // A thief asks active workers only. A thief that slept before this worker became active has not
         // asked it, so the worker asks itself, and offers the ranked task that thieves left it.
         if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) {
@@ -489,6 +419,7 @@ void Worker::end_task() {
     enter(Activity::overhead, last_task_end_);
     if (--depth_ == 0) {
         times.end_task();
+        last_task_ = last_task_end_ - task_begin_;
         ranked_.reserve(1, std::memory_order_relaxed);
     }
     reach_.note(last_task_end_);
@@ -552,7 +483,7 @@ void Worker::request_answered() {
 // ------------------------------------------------------------------------------------------------------
 
 void Worker::run() {
-    begin_task();
+    begin_task(1);
     program_.begin(*this);
     expect_joined(0);
     end_task();

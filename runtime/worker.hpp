@@ -208,7 +208,8 @@ private:
     void back_off(const Slot* awaited);
     void expect_time_to_pass(Time now);
     bool scan_node(CoreId begin, Slot* head);
-    void begin_task();
+    /// `reserved`: how many of its ranked tasks thieves leave it meanwhile.
+    void begin_task(std::uint32_t reserved = 0);
     void end_task();
     void rest(Time deadline, const Slot* awaited);
     Activity resting(const Slot* awaited) const;
@@ -235,11 +236,13 @@ private:
     Program& program_;
     std::uint32_t audit_left_;    ///< slow operations until the gates may open
     std::uint32_t failures_ = 0;  ///< rounds without success since the last task
+    Time task_begin_{};           ///< of the latest task of the loop that began on an empty stack
+    Time last_task_{};            ///< how long the last such task took
     bool idle_since_known_ = false;
-    Time idle_since_{};                 ///< when this worker first backed off since it last had work
-    Time last_round_{};                 ///< when it last backed off
-    std::uint32_t rounds_at_once_ = 0;  ///< how often it has backed off at that time
-    bool awaiting_answer_ = false;      ///< `requesting_` as this worker last saw it
+    Time idle_since_{};  ///< when this worker first backed off since it last had work
+    Time rounds_begin_{};
+    std::uint32_t rounds_ = 0;      ///< how often it has backed off since `rounds_begin_`
+    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
     Time back_off_{};
     Random random_;
     std::unique_ptr<VictimPolicy> policy_;

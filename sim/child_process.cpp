@@ -29,9 +29,9 @@ public:
     SignalsBlocked() {
         sigset_t all;
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
+        sigprocmask(SIG_SETMASK, &all, &before_);
     }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    ~SignalsBlocked() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
     SignalsBlocked(const SignalsBlocked&) = delete;
     SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
@@ -56,7 +56,7 @@ void reset_signals() {
     sigset_t blocked;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
-    pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+    sigprocmask(SIG_SETMASK, &blocked, nullptr);
 }
 
 /// The open descriptors, by /proc. Empty where there is no /proc.

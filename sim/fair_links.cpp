@@ -176,14 +176,14 @@ bool FairLinks::start_alone(const Passage& passage) {
     if (first.bytes_per_picosecond != second.bytes_per_picosecond) return false;
     first.lone = second.lone = slot_for(passage);
     const double left = passage.bytes / passage.weight * passage.weight / first.bytes_per_picosecond;
-    ends_.push({passage.start + from_seconds(left * 1e-12), passage.links[0], ++first.round});
+    ends_.push({checked_sum(passage.start, from_seconds(left * 1e-12)), passage.links[0], ++first.round});
     return true;
 }
 
 void FairLinks::end_alone(std::uint32_t slot, Time now) {
     Passage& passage = slots_[slot].passage;
     for (const std::uint32_t number : passage.links) links_[number].lone = none;
-    passage.ends = std::max(now, passage.start + passage.at_least);
+    passage.ends = std::max(now, checked_sum(passage.start, passage.at_least));
     give_back(slot);
     passed_(passage);
 }
@@ -206,7 +206,7 @@ void FairLinks::await_next_end(std::uint32_t number) {
     ++link.round;
     if (link.streams.empty()) return;
     const double left = (link.streams.front().end - link.service) * link.weight / link.bytes_per_picosecond;
-    ends_.push({link.last + from_seconds(std::max(left, 0.0) * 1e-12), number, link.round});
+    ends_.push({checked_sum(link.last, from_seconds(std::max(left, 0.0) * 1e-12)), number, link.round});
 }
 
 void FairLinks::end(const End& end) {
@@ -236,7 +236,7 @@ void FairLinks::leave(Slot& slot, std::uint32_t number, Time now) {
     // A link that they leave room on is only slowed down.
     const double taken = std::max(link.missing_rate, 0.0) / link.bytes_per_picosecond;
     if (taken < 1) late = std::min(late, to_seconds(now - slot.passage.start) * taken / (1 - taken));
-    slot.latest = std::max(slot.latest, now + from_seconds(late));
+    slot.latest = std::max(slot.latest, saturated_sum(now, from_seconds(late)));
     if (--slot.links_left == 0) {
         if (slot.early_link == none) return;
         links_[slot.early_link].missing -= slot.early;
@@ -280,7 +280,7 @@ void FairLinks::served(std::uint32_t slot, Time now) {
     for (std::uint32_t each = slot; each != none;) {
         const std::uint32_t next = std::exchange(slots_[each].follower, none);
         Passage& passage = slots_[each].passage;
-        passage.ends = std::max(now, passage.start + passage.at_least);
+        passage.ends = std::max(now, checked_sum(passage.start, passage.at_least));
         passage.late = std::max(Time::zero(), slots_[each].latest - passage.ends);
         give_back(each);
         passed_(passage);

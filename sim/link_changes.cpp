@@ -24,7 +24,7 @@ Time transfer_time(const RouteCourse& course, Time begin, double bytes) {
         bytes -= until_change;
         since = now[1].at;
     }
-    return since - begin + from_seconds(bytes / now->bandwidth);
+    return checked_sum(since - begin, from_seconds(bytes / now->bandwidth));
 }
 
 }  // namespace heddle::sim

@@ -33,7 +33,7 @@ public:
     /// times of the memory are rounded to whole picoseconds.
     Time next_end() const {
         const double left = (streams_.front().end - served_) * static_cast<double>(streams_.size());
-        return last_ + from_seconds(std::max(0.0, left / bytes_per_picosecond_) * 1e-12);
+        return checked_sum(last_, from_seconds(std::max(0.0, left / bytes_per_picosecond_) * 1e-12));
     }
 
     /// Ends the streams that have been served at `now`, which is `next_end()`: at least one, in the order in

@@ -89,10 +89,51 @@ void Network::fetch(NodeId from, NodeId first, Block& block) {
     const std::vector<RouteFacts> facts = simgrid_.routes(from, first, count);
     for (NodeId i = 0; i < count; ++i) {
         const Route way = noted(facts[i], from, first + i);
-        const auto [kind, is_new] = kind_of_.try_emplace(way, static_cast<std::uint32_t>(kinds_.size()));
-        if (is_new) kinds_.push_back(way);
-        block[i] = kind->second;
+        block[i] = kind_of(way);
     }
+}
+
+std::uint32_t Network::kind_of(const Route& way) {
+    const auto [kind, is_new] = kind_of_.try_emplace(way, static_cast<std::uint32_t>(kinds_.size()));
+    if (is_new) kinds_.push_back(way);
+    return kind->second;
+}
+
+/// Asks SimGrid only for what no route that is alike has shown.
+const Network::Route& Network::structured_route(NodeId from, NodeId to) {
+    const RouteKeys keys = simgrid_.facts().structure.keys(from, to);
+    const auto kind = kind_of_key_.find(keys.kind);
+    const auto first = out_.by_key.find(std::uint64_t{from} << 32 | keys.first);
+    const auto last = in_.by_key.find(std::uint64_t{to} << 32 | keys.last);
+    if (kind != kind_of_key_.end() && first != out_.by_key.end() && last != in_.by_key.end()) {
+        composed_ = kinds_[kind->second];
+        composed_.first = first->second;
+        composed_.last = last->second;
+        return composed_;
+    }
+    composed_ = noted(simgrid_.routes(from, to, 1).front(), from, to);
+    out_.by_key.try_emplace(std::uint64_t{from} << 32 | keys.first, composed_.first);
+    in_.by_key.try_emplace(std::uint64_t{to} << 32 | keys.last, composed_.last);
+    if (kind_of_key_.try_emplace(keys.kind, static_cast<std::uint32_t>(kinds_.size())).second)
+        kinds_.push_back(composed_);
+    return composed_;
+}
+
+const Network::Route& Network::route_of_block(NodeId from, NodeId to) {
+    auto& row = blocks_[from];
+    if (row.empty()) row.resize((nodes_ + block_nodes - 1) / block_nodes);
+    auto& block = row[to / block_nodes];
+    if (!block) {
+        block = std::make_unique<Block>();
+        fetch(from, to / block_nodes * block_nodes, *block);
+    }
+    return kinds_[(*block)[to % block_nodes]];
+}
+
+const Network::Route& Network::route_of_pair(NodeId from, NodeId to) {
+    const auto [kind, is_new] = kind_of_pair_.try_emplace(pair_of(from, to));
+    if (is_new) kind->second = kind_of(noted(simgrid_.routes(from, to, 1).front(), from, to));
+    return kinds_[kind->second];
 }
 
 const Network::Route& Network::route(NodeId from, NodeId to) {
@@ -101,14 +142,11 @@ const Network::Route& Network::route(NodeId from, NodeId to) {
         if (!(way.bandwidth > 0)) way = noted(simgrid_.routes(from, to, 1).front(), from, to);
         return way;
     }
-    auto& row = blocks_[from];
-    if (row.empty()) row.resize((nodes_ + block_nodes - 1) / block_nodes);
-    auto& block = row[to / block_nodes];
-    if (!block) {
-        block = std::make_unique<Block>();
-        fetch(from, to / block_nodes * block_nodes, *block);
-    }
-    const Route& found = kinds_[(*block)[to % block_nodes]];
+    // Up to here all routes are asked for sooner or later, and many at once are cheaper.
+    constexpr NodeId few = 512;
+    const Route& found = nodes_ <= few                        ? route_of_block(from, to)
+                         : simgrid_.facts().structure.known() ? structured_route(from, to)
+                                                              : route_of_pair(from, to);
     if (!(found.bandwidth > 0)) {
         throw Error(fmt::format("the platform has no route from node {} to node {}", from, to),
                     "every host must reach every other");
@@ -145,20 +183,21 @@ void Network::send(Time departure, Message& message) {
     const Route& found = route(message.from, message.to);
     if (contention_ == Contention::none) {
         const Way way = way_at(found, departure, message);
-        known_.push_back({departure + way.transfer + way.latency, &message, message.to});
+        const Time arrival = checked_sum(checked_sum(departure, way.transfer), way.latency);
+        known_.push_back({arrival, &message, message.to});
         return;
     }
     Time& card_free = card_free_[message.from];
     const Time start = std::max(departure, card_free);
-    card_free = start + gap_;
+    card_free = saturated_sum(start, gap_);
     const bool calculated = contention_ == Contention::full && is_small(message);
     calculated ? send_small(found, start, message) : send_large(found, start, message);
 }
 
 void Network::send_small(const Route& route, Time start, Message& message) {
     const Way way = way_at(route, start, message);
-    Passage passage{start + way.latency, &message,         message.from,
-                    message.to,          message.sequence, static_cast<double>(message.size())};
+    Passage passage{checked_sum(start, way.latency),    &message, message.from, message.to, message.sequence,
+                    static_cast<double>(message.size())};
     passage.weight = route.course == 0 ? route.weight : weight(way.latency);
     passage.at_least = way.transfer;
     if (route.course > 0) {
@@ -180,7 +219,7 @@ void Network::send_small(const Route& route, Time start, Message& message) {
 }
 
 void Network::arrive(const Passage& passage) {
-    Time arrival = passage.ends + passage.extra;
+    Time arrival = checked_sum(passage.ends, passage.extra);
     Time& late_until = late_until_[passage.from];
     if (passage.extra > Time::zero() || arrival < late_until) {
         Path& on_way = path(passage.from, passage.to);
@@ -194,7 +233,7 @@ void Network::arrive(const Passage& passage) {
     const Time late = std::max(passage.late, passage.inside ? late_inside(passage) : Time::zero());
     if (late == Time::zero()) return;
     Doubt& doubt = doubts_[passage.to];
-    const Time until = arrival + late;
+    const Time until = saturated_sum(arrival, late);
     // What lies between two such times counts once, however many messages lie there.
     doubt.sum += std::max(Time::zero(), until - std::max(arrival, doubt.until));
     doubt.until = std::max(doubt.until, until);
@@ -212,7 +251,8 @@ Time Network::late_inside(const Passage& passage) {
         const LinkFacts& link = on_way.links[i];
         if (link.number >= inside_free_.size()) inside_free_.resize(link.number + 1);
         Time& free = inside_free_[link.number];
-        free = std::max(free, passage.start) + from_seconds(passage.bytes / load_.bandwidth_now(link));
+        free = saturated_sum(std::max(free, passage.start),
+                             from_seconds(passage.bytes / load_.bandwidth_now(link)));
         late = std::max(late, free - passage.ends);
     }
     return late;
@@ -228,10 +268,11 @@ void Network::send_large(const Route& route, Time start, Message& message) {
     const Way way = way_at(route, start, message);
     // Unique, and the same whatever the other nodes do.
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
-    const FlowStart flow{id, start + way.latency - lookahead_, message.from, message.to, message.size()};
+    const FlowStart flow{id, checked_sum(start, way.latency - lookahead_), message.from, message.to,
+                         message.size()};
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
-    earliest_ends_.emplace(flow.start + way.transfer - way.transfer / 1000000 - Time(1), id);
+    earliest_ends_.emplace(checked_sum(flow.start, way.transfer) - way.transfer / 1000000 - Time(1), id);
     if (contention_ == Contention::full) beginning_.emplace(flow.start, id);
     if (is_small(message)) in_order_[pair_of(message)].push(id);
     flows_.emplace(id, Flow{&message});
@@ -256,10 +297,12 @@ Time Network::begin_window(Time now) {
         flow.handle = load_.begin(path(flow.message->from, flow.message->to));
     }
     const Time flows = flows_quiet_until();
-    const Time end = now + ahead();
-    if (flows != never) return group_end_ = std::clamp(flows + lookahead_, now + Time(1), end);
+    const Time end = saturated_sum(now, ahead());
+    if (flows != never)
+        return group_end_ = std::clamp(saturated_sum(flows, lookahead_), saturated_sum(now, Time(1)), end);
     // What the group sends after the window takes a lookahead more, as ever.
-    group_end_ = std::max(end, std::min(now + sending_ + between_groups_, end + ahead()));
+    const Time from_outside = saturated_sum(saturated_sum(now, sending_), between_groups_);
+    group_end_ = std::max(end, std::min(from_outside, saturated_sum(end, ahead())));
     return end;
 }
 
@@ -294,7 +337,7 @@ void Network::run_small(Time until) {
 bool Network::behind(Time now) {
     if (flows_quiet_until() < now) return true;
     const Time small = next_small();
-    return small != never && (now == never || small < now + ahead());
+    return small != never && (now == never || small < saturated_sum(now, ahead()));
 }
 
 // Invariant: small messages go on to a time before which no other can begin on its links. Whatever is sent
@@ -305,8 +348,8 @@ void Network::advance(Time until) {
     const Time small = next_small();
     const Time flows = flows_quiet_until();
     Time sent = std::min(until, small);
-    if (flows != never) sent = std::min(sent, flows + lookahead_);
-    const Time settled = sent == never ? never : sent + ahead();
+    if (flows != never) sent = std::min(sent, saturated_sum(flows, lookahead_));
+    const Time settled = saturated_sum(sent, ahead());
     if (small >= settled) return advance_flows(std::min(until, small));
     run_small(settled);
 }
@@ -320,7 +363,7 @@ void Network::advance_flows(Time until) {
 }
 
 void Network::arrive(const FlowEnd& end) {
-    const Time arrival = end.end + lookahead_;
+    const Time arrival = checked_sum(end.end, lookahead_);
     const auto found = flows_.find(end.id);
     HEDDLE_ASSERT(found != flows_.end());
     Flow& flow = found->second;

@@ -73,12 +73,12 @@ public:
     double doubtful() const;
 
     /// Whether what is sent may arrive at the same instant.
-    bool instant() const { return sending_ + lookahead_ == Time::zero(); }
+    bool instant() const { return sending_ == Time::zero() && lookahead_ == Time::zero(); }
 
 private:
     /// What is sent now arrives so much later. Without any lookahead a window is one instant; messages of
     /// this very instant then follow in another window of the same.
-    Time ahead() const { return std::max(sending_ + lookahead_, Time(1)); }
+    Time ahead() const { return std::max(saturated_sum(sending_, lookahead_), Time(1)); }
 
     using Contention = heddle::Network::Contention;
 
@@ -103,7 +103,8 @@ private:
         std::uint32_t link(NodeId node, std::uint32_t place) const {
             return place == 0 ? first[node] : all[node][place].second;
         }
-        std::vector<std::uint32_t> first;                                       ///< its number in `fair_`
+        std::vector<std::uint32_t> first;                         ///< its number in `fair_`
+        std::unordered_map<std::uint64_t, std::uint32_t> by_key;  ///< place, by node and RouteKeys' key
         std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> all;  ///< SimGrid's number, ours
     };
     static constexpr NodeId block_nodes = 256;
@@ -125,6 +126,10 @@ private:
     };
 
     const Route& route(NodeId from, NodeId to);
+    const Route& structured_route(NodeId from, NodeId to);
+    const Route& route_of_block(NodeId from, NodeId to);
+    const Route& route_of_pair(NodeId from, NodeId to);
+    std::uint32_t kind_of(const Route& way);
     Way way_at(const Route& route, Time departure, const Message& message) const;
     Time next_small();
     void run_small(Time until);
@@ -156,6 +161,10 @@ private:
     std::vector<std::vector<std::unique_ptr<Block>>> blocks_;
     std::vector<Route> kinds_;  ///< in a tree: of each level, after the first
     std::map<Route, std::uint32_t> kind_of_;
+    // Of large platforms. None of these is iterated over.
+    std::unordered_map<std::uint64_t, std::uint32_t> kind_of_key_;   ///< by RouteKeys::kind
+    std::unordered_map<std::uint64_t, std::uint32_t> kind_of_pair_;  ///< where there is no structure
+    Route composed_;                    ///< the route of the latest message in a structure
     std::vector<RouteCourse> courses_;  ///< by number; empty: not asked for yet
 
     std::unordered_map<std::uint64_t, Path> paths_;  // never iterated over

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -121,9 +122,15 @@ void SimNode::prefetch() const {
     }
 }
 
+// What a handler throws is kept with the lane, as what a worker throws is: the lane may be at another thread
+// than the simulation.
 void SimNode::run_until(Time end) {
     window_end_ = end;
-    while (events_.next_time() < end && !lane_.switchboard.failure) handle(events_.pop());
+    try {
+        while (events_.next_time() < end && !lane_.switchboard.failure) handle(events_.pop());
+    } catch (...) {
+        lane_.switchboard.failure = std::current_exception();
+    }
 }
 
 void SimNode::handle(const Event& event) {
@@ -150,6 +157,7 @@ void SimNode::handle(const Event& event) {
             SimWorker& worker = *static_cast<SimWorker*>(event.subject);
             // The upper half of an event's number says which of the worker's parks it belongs to.
             if (!worker.parked || worker.parks != static_cast<std::uint32_t>(event.sequence >> 32)) break;
+            if (beyond_time(event.time)) refuse_moment();
             worker.parked = false;
             --idle_;
             resume(worker, event.time);
@@ -254,15 +262,16 @@ void SimNode::park(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
     if (world_.single_module && received_) return pause(worker);  // it came after the last look
-    if (deadline <= worker.context->clock) return pause(worker);
+    if (deadline <= worker.context->clock && !beyond_time(deadline)) return pause(worker);
     if (lane_.switchboard.abandoning()) return;
     worker.parked = true;
     ++worker.parks;
     ++idle_;
     if (deadline != never) {
         const std::uint64_t number = std::uint64_t{worker.parks} << 32 | worker.context->id.core;
-        events_.push(
-            {pace_.after(deadline, Time::zero()), EventKind::deadline, settings_.id, number, &worker});
+        // A deadline beyond the last moment matters only if nothing else wakes the worker.
+        const Time wakes = beyond_time(deadline) ? never - Time(1) : pace_.after(deadline, Time::zero());
+        events_.push({wakes, EventKind::deadline, settings_.id, number, &worker});
     }
     leave(worker);
 }

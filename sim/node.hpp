@@ -136,7 +136,14 @@ public:
     runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 
 private:
+    /// Of a clock that was charged more than a Time holds, too. `never` is the time of a node that stopped.
+    static bool beyond_time(Time time) {
+        return static_cast<std::uint64_t>(time.count()) > static_cast<std::uint64_t>(last_moment.count()) &&
+               time != never;
+    }
     Event event(Time time, EventKind kind, void* subject) {
+        if (beyond_time(time)) [[unlikely]]
+            refuse_moment();
         return {time, kind, settings_.id, next_event_++, subject};
     }
     void push(Time time, EventKind kind, void* subject) { events_.push(event(time, kind, subject)); }

@@ -147,8 +147,8 @@ void SimNode::hand_to_program(Message& message, Time now) {
 void SimNode::take_from_core(Time cost) {
     if (idle_ > 0 || !world_.messages_compete || cost == Time::zero()) return;
     SimWorker& worker = workers_[next_taken_];
-    worker.debt += cost;
-    worker.context->horizon = Time::min();  // it pays at its next operation, wherever the window ends
+    worker.debt = checked_sum(worker.debt, cost);
+    worker.context->horizon = Time::zero();  // it pays at its next operation, wherever the window ends
     next_taken_ = (next_taken_ + 1) % settings_.cores;
 }
 

@@ -65,7 +65,7 @@ Time Pace::at_between_stops(Time running) const {
     for (const Stop& stop : stops_) {
         if (running < stop.begin) break;
         if (stop.end == never) return never;
-        running += stop.end - stop.begin;
+        running = checked_sum(running, stop.end - stop.begin);
     }
     return running;
 }
@@ -82,7 +82,7 @@ Time Pace::computed_with_changes(Time begin, double seconds) const {
         }
         speed = change.speed;
     }
-    return at(now + from_seconds(seconds / speed));
+    return at(checked_sum(now, from_seconds(seconds / speed)));
 }
 
 }  // namespace heddle::sim

@@ -27,10 +27,13 @@ public:
     /// In the order of time.
     const std::vector<Stop>& stops() const { return stops_; }
 
+    /// All sums of times throw Error where virtual time ends.
+
     /// When `duration` of the node's own time is over, which stands still while the node has stopped. Never
     /// within a stop: what would end there is seen afterwards.
     Time after(Time begin, Time duration) const {
-        return steady_ || stops_.empty() ? begin + duration : at(running(begin) + duration);
+        return steady_ || stops_.empty() ? checked_sum(begin, duration)
+                                         : at(checked_sum(running(begin), duration));
     }
 
     /// The node's own time: how long it has not been stopped, up to `time`.
@@ -58,7 +61,7 @@ public:
     /// When a core that begins at `begin` has computed `flops`.
     Time computed(CoreId core, Time begin, double flops) const {
         const double seconds = flops / speed(core);
-        if (steady_ || (changes_.empty() && stops_.empty())) return begin + from_seconds(seconds);
+        if (steady_ || (changes_.empty() && stops_.empty())) return checked_sum(begin, from_seconds(seconds));
         return computed_with_changes(begin, seconds);
     }
 

@@ -11,6 +11,10 @@
 
 #include "base/input_file.hpp"
 
+#include "base/platform.hpp"
+
+#include "base/platform.hpp"
+
 namespace heddle::sim {
 
 namespace {
@@ -46,6 +50,42 @@ void refuse_profiles(const std::string& text, const std::string& path) {
                         "take the profile out of the file", {path, line_of(text, at)});
         }
     }
+}
+
+/// How many hosts a cluster has by its `radical`: numbers and ranges of them, such as `0-9,20`. What is no
+/// number is left for SimGrid to refuse.
+std::uint64_t hosts_of_radical(std::string_view radical) {
+    std::uint64_t hosts = 0;
+    while (!radical.empty()) {
+        const std::string_view part = radical.substr(0, radical.find(','));
+        radical.remove_prefix(std::min(part.size() + 1, radical.size()));
+        const std::string_view last_part = part.substr(std::min(part.find('-') + 1, part.size()));
+        std::uint32_t first = 0;
+        std::uint32_t last = 0;
+        const bool read = std::from_chars(part.begin(), part.end(), first).ec == std::errc() &&
+                          std::from_chars(last_part.begin(), last_part.end(), last).ec == std::errc();
+        const bool range = part.find('-') != std::string_view::npos;
+        hosts += read && range && last >= first ? std::uint64_t{last} - first + 1 : 1;
+    }
+    return hosts;
+}
+
+/// The hosts of `text`, from which comments have been taken out.
+std::uint64_t count_hosts(const std::string& text, const std::string& path) {
+    std::uint64_t hosts = 0;
+    for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
+        const std::string_view element(text.data() + at, std::min(text.find('>', at), text.size()) - at);
+        if (element.starts_with("<host ")) ++hosts;
+        if (element.starts_with("<cluster")) {
+            for (const std::string& radical : values_of("radical", element))
+                hosts += hosts_of_radical(radical);
+        }
+        if (hosts > Platform::nodes_max) {
+            throw Error(fmt::format("the platform has more than {} hosts", Platform::nodes_max),
+                        "make the clusters smaller (radical)", {path, line_of(text, at)});
+        }
+    }
+    return hosts;
 }
 
 /// Blanks [begin, end), but not its line ends.
@@ -99,6 +139,8 @@ PlatformFile without_config(std::string given, const std::string& path) {
         }
     }
     refuse_profiles(text, path);
+    file.bypasses = text.find("<bypass") != std::string::npos;
+    file.hosts = count_hosts(text, path);
     return file;
 }
 

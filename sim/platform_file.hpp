@@ -1,6 +1,7 @@
 // A SimGrid platform file as text, before SimGrid reads it. Understands just enough XML to find <config>.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,16 @@ namespace heddle::sim {
 struct PlatformFile {
     std::string text;
     std::vector<std::string> overruled;  ///< names of the settings that were taken out
+    bool bypasses = false;               ///< it has routes for single pairs of hosts or zones
+    std::uint64_t hosts = 0;             ///< how many it declares, those of clusters included
 };
 
 /// The same of a text. `path` is for errors. Throws Error for a platform that changes with time.
 PlatformFile without_config(std::string text, const std::string& path);
 
-/// Reads a file, or a pipe of up to 64 MiB. Throws Error if it cannot be read or never ends.
+/// Reads a file, or a pipe of up to 64 MiB. Throws Error if it cannot be read, never ends, changes with time,
+/// or declares more hosts than a platform may have nodes: SimGrid would make them all before it could be
+/// asked how many there are.
 PlatformFile read_platform_file(const std::string& path, const Location& where);
 
 /// SimGrid's complaint about a file, as an error with the place that it names. `shown` is the path that the

@@ -11,8 +11,11 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/memory_need.hpp"
+#include "base/stack_guard.hpp"
 #include "sim/huge_pages.hpp"
 #include "sim/node.hpp"
+#include "sim/platform_file.hpp"
 #include "sim/platform_summary.hpp"
 #include "sim/simgrid_process.hpp"
 #include "sim/simulation.hpp"
@@ -24,8 +27,27 @@ using runtime::Context;
 
 namespace {
 
+/// Measured with one core and with four: a node's share of SimGrid's process and of this one, and what a
+/// worker takes whose tasks are small.
+void refuse_large(const Platform& platform) {
+    constexpr double bytes_per_node = 8 << 10;
+    constexpr double bytes_of_worker = 6 << 10;
+    std::uint64_t hosts = platform.nodes;
+    if (!platform.file.empty()) hosts = read_platform_file(platform.file, platform.where).hosts;
+    const std::uint64_t nodes = platform.file.empty() || platform.stated_nodes ? platform.nodes : hosts;
+    const double workers = static_cast<double>(nodes) * std::max(platform.cores, CoreId{1});
+    constexpr double bytes_of_host = 1400;  // in SimGrid alone
+    need_memory(
+        bytes_of_host * static_cast<double>(hosts) +
+            (bytes_per_node - bytes_of_host) * static_cast<double>(nodes) + bytes_of_worker * workers,
+        fmt::format("{} nodes with {:.0f} workers", nodes, workers),
+        platform.file.empty() ? "lower platform.nodes" : "lower platform.nodes, or take a smaller file",
+        platform.where);
+}
+
 Platform completed(Platform platform) {
     complete(platform);
+    refuse_large(platform);
     return platform;
 }
 
@@ -174,11 +196,14 @@ bool SimBackend::gate_open() const {
 void SimBackend::run(const runtime::NodeFactory& make_node) {
     State& state = *state_;
     HEDDLE_ASSERT(!state.world);  // a backend runs once
+    const SignalStack signals;
     const Platform& platform = state.platform;
     state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     Overheads costs = platform.overheads;
-    (state.options.single_module ? costs.poll : costs.message_receive) +=
-        costs.poll_peer * (platform.nodes - 1);
+    Time& look = state.options.single_module ? costs.poll : costs.message_receive;
+    const TimeSum looks = TimeSum(look) + TimeSum(costs.poll_peer) * (platform.nodes - 1);
+    if (looks > TimeSum(last_moment)) refuse_moment();
+    look = Time(static_cast<std::int64_t>(looks.count()));
     World& world = state.world.emplace(
         state.simgrid, platform.network, costs, state.options.messages_compete_for_cores,
         state.options.single_module, state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
@@ -210,7 +235,8 @@ Time SimBackend::now(const Context& context) const {
 
 void SimBackend::pause(Context& context) {
     SimWorker& worker = worker_of(context);
-    if (context.id.core < state_->topology.cores) worker.node->pause(worker);
+    if (context.id.core < state_->topology.cores) return worker.node->pause(worker);
+    refuse_moment();  // a handler runs in one go: only time itself ends it
 }
 
 void SimBackend::park(Context& context, Time deadline) {

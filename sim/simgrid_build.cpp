@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <simgrid/s4u.hpp>
@@ -10,6 +11,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/error.hpp"
+#include "sim/simgrid_links.hpp"
 
 namespace heddle::sim {
 
@@ -106,6 +109,27 @@ std::vector<s4u::Host*> build(const s4u::Engine& engine, const Platform& platfor
         build_regular(platform, maker);
     }
     return maker.hosts();
+}
+
+void check_figures(const s4u::Engine& engine, const std::vector<s4u::Host*>& hosts) {
+    const auto refuse = [](const char* what, const std::string& name, const char* figure, double value,
+                           const char* advice) {
+        throw Error(fmt::format("{} {} has the {} {}", what, name, figure, value), advice);
+    };
+    for (const s4u::Link* link : links_of(engine)) {
+        if (link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI) continue;
+        const double latency = link->get_latency();
+        const double bandwidth = link->get_bandwidth();
+        if (!(latency >= 0 && std::isfinite(latency)))
+            refuse("link", link->get_name(), "latency", latency, "a latency is zero seconds or more");
+        if (!(bandwidth > 0 && std::isfinite(bandwidth)))
+            refuse("link", link->get_name(), "bandwidth", bandwidth, "a bandwidth is above zero");
+    }
+    for (const s4u::Host* host : hosts) {
+        const double speed = host->get_speed();
+        if (!(speed > 0 && std::isfinite(speed)))
+            refuse("host", host->get_name(), "speed", speed, "a speed is above zero");
+    }
 }
 
 }  // namespace heddle::sim

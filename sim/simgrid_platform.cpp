@@ -1,4 +1,4 @@
-// With sim/simgrid_build.cpp and sim/simgrid_links.cpp all that includes SimGrid. Written for 3.32 and newer.
+// The files sim/simgrid_*.cpp are all that includes SimGrid. Written for 3.32 and newer.
 #include "sim/simgrid_platform.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +17,7 @@
 #include "base/assert.hpp"
 #include "sim/simgrid_build.hpp"
 #include "sim/simgrid_links.hpp"
+#include "sim/simgrid_structure.hpp"
 
 #include <simgrid/version.h>  // after the others, whose macros it uses
 
@@ -216,17 +217,22 @@ std::uint32_t nodes_per_group(const Network& network) {
 
 }  // namespace
 
-SimgridPlatform::SimgridPlatform(const Platform& platform)
+SimgridPlatform::SimgridPlatform(const Platform& platform, bool bypasses)
     : machinery_(std::make_unique<Machinery>(platform)) {
     Machinery& machinery = *machinery_;
     const bool from_file = !platform.file.empty();
     machinery.hosts = build(*machinery.engine, platform);
+    if (from_file) check_figures(*machinery.engine, machinery.hosts);
     machinery.links.emplace(*machinery.engine, platform.link_events);
     choose_nodes(platform);
     facts_.links = machinery.engine->get_link_count() - 1;  // without SimGrid's own loopback
     facts_.lookahead = from_file ? file_lookahead() : neighbour_lookahead();
     note_changes();
     note_tree(platform);
+    if (facts_.hosts.size() > 1 && facts_.tree.empty() && facts_.changes.empty() && !bypasses) {
+        facts_.structure = find_structure(platform, machinery.hosts,
+                                          [this](NodeId from, NodeId to) { return route(from, to); });
+    }
     if (facts_.lookahead == Time::zero()) {
         facts_.notes.emplace_back(
             "there may be nodes without latency between them, which makes simulations slow");

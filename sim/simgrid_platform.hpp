@@ -13,6 +13,7 @@
 
 #include "base/platform.hpp"
 #include "sim/link_changes.hpp"
+#include "sim/route_structure.hpp"
 
 namespace heddle::sim {
 
@@ -63,6 +64,9 @@ struct PlatformFacts {
     /// links are all alike: then all routes whose ends meet at the same level are. Else empty.
     std::vector<NodeId> tree;
 
+    /// Of a platform that is no tree and whose links do not change.
+    RouteStructure structure;
+
     /// The lowest level at which two nodes of a tree meet.
     std::size_t meeting_level(NodeId a, NodeId b) const {
         std::size_t level = 0;
@@ -90,7 +94,8 @@ class SimgridPlatform {
 public:
     /// Builds the platform. `platform` is complete. Throws Error for a file that SimGrid refuses politely;
     /// there are files that make it abort.
-    explicit SimgridPlatform(const Platform& platform);
+    /// `bypasses`: the file has routes of single pairs, so no structure is looked for.
+    explicit SimgridPlatform(const Platform& platform, bool bypasses = false);
     ~SimgridPlatform();
 
     const PlatformFacts& facts() const { return facts_; }

@@ -93,10 +93,20 @@ private:
     int file_;
 };
 
+bool put(Pipe& pipe, const RouteStructure& structure) {
+    return pipe.put(structure.kind) && pipe.put(structure.shape) && pipe.put(structure.out_class) &&
+           pipe.put(structure.in_class);
+}
+
+bool get(Pipe& pipe, RouteStructure& structure) {
+    return pipe.get(structure.kind) && pipe.get(structure.shape) && pipe.get(structure.out_class) &&
+           pipe.get(structure.in_class);
+}
+
 bool put(Pipe& pipe, const PlatformFacts& facts) {
     bool ok = pipe.put(facts.hosts) && pipe.put(facts.links) && pipe.put(facts.groups) &&
               pipe.put(facts.lookahead) && pipe.put(facts.changes) && pipe.put(facts.tree) &&
-              pipe.put(facts.notes.size());
+              put(pipe, facts.structure) && pipe.put(facts.notes.size());
     for (const std::string& note : facts.notes) ok = ok && pipe.put(note);
     return ok;
 }
@@ -104,7 +114,8 @@ bool put(Pipe& pipe, const PlatformFacts& facts) {
 bool get(Pipe& pipe, PlatformFacts& facts) {
     std::size_t notes = 0;
     bool ok = pipe.get(facts.hosts) && pipe.get(facts.links) && pipe.get(facts.groups) &&
-              pipe.get(facts.lookahead) && pipe.get(facts.changes) && pipe.get(facts.tree) && pipe.get(notes);
+              pipe.get(facts.lookahead) && pipe.get(facts.changes) && pipe.get(facts.tree) &&
+              get(pipe, facts.structure) && pipe.get(notes);
     for (std::size_t i = 0; ok && i < notes; ++i) ok = pipe.get(facts.notes.emplace_back());
     return ok;
 }
@@ -182,6 +193,17 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
     }
 }
 
+/// The parent waits for an answer, not for an error, so that goes to the error output, in SimGrid's form.
+void serve_or_say_why_not(SimgridPlatform& platform, Pipe requests, Pipe answers) {
+    try {
+        serve(platform, requests, answers);
+    } catch (const std::exception& failure) {
+        const std::string words = fmt::format("[root/CRITICAL] {}\n", failure.what());
+        (void)Pipe(2).put_bytes(words.data(), words.size());
+        ::_exit(1);
+    }
+}
+
 /// Loads a platform file from memory, so that its <config> is left out.
 std::unique_ptr<SimgridPlatform> load(Platform platform) {
     const std::string shown = platform.file;
@@ -192,7 +214,7 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     }
     platform.file = fmt::format("/proc/self/fd/{}", memory);
     try {
-        auto built = std::make_unique<SimgridPlatform>(platform);
+        auto built = std::make_unique<SimgridPlatform>(platform, file.bypasses);
         if (!file.overruled.empty()) {
             built->add_note(fmt::format("settings in the platform file's <config> are not used: {}",
                                         fmt::join(file.overruled, ", ")));
@@ -213,7 +235,8 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
         } else {
             built = load(platform);
         }
-        if (answers.put(true) && put(answers, built->facts())) serve(*built, requests, answers);
+        if (answers.put(true) && put(answers, built->facts()))
+            serve_or_say_why_not(*built, requests, answers);
         ::_exit(0);
     } catch (const Error& error) {
         answers.put(false);

@@ -60,7 +60,7 @@ void Simulation::run() {
 void Simulation::run_window(Time begin) {
     elapsed_.store(begin.count(), std::memory_order_relaxed);
     const Time window_end = world_.network.begin_window(begin);
-    const Time end = std::min(window_end, begin + window_max);
+    const Time end = std::min(window_end, saturated_sum(begin, window_max));
     next_arrival_ = world_.network.instant() ? begin : end;
     due_.clear();
     agenda_.take(end, due_);

@@ -36,6 +36,8 @@ Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes)
     distance_ = stack_bytes_ + guard_;
     if (count == 0) return;
     large_ = reserve_memory(count * distance_);
+    if (guard_ > 0)
+        guards_.emplace(StackGuard::Stacks{large_, distance_, guard_, count, stack_bytes_, "worker "});
     // A huge page would commit two megabytes for every worker.
     ::madvise(large_, count * distance_, MADV_NOHUGEPAGE);
     const std::size_t bytes = count * small_distance;

@@ -7,13 +7,17 @@
 #include <boost/context/stack_traits.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "base/stack_guard.hpp"
 
 namespace heddle::sim {
 
 class Stacks {
 public:
-    /// Room for `count` stacks of `stack_bytes`, with a guard page below each, and for as many small ones.
-    /// Throws Error where there is no address space.
+    /// Room for `count` stacks of `stack_bytes`, with a guard page below each, and for as many small ones. A
+    /// worker that writes into a guard page ends the process (base/stack_guard.hpp); with more stacks than
+    /// the kernel has mappings for there are no guard pages. Throws Error where there is no address space.
     Stacks(std::uint64_t count, std::uint64_t stack_bytes);
     ~Stacks();
     Stacks(const Stacks&) = delete;
@@ -50,6 +54,7 @@ private:
     std::uint64_t small_used_ = 0;
     char* large_ = nullptr;
     char* small_ = nullptr;
+    std::optional<StackGuard> guards_;
 };
 
 /// For Boost.Context: a stack that somebody else frees.

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/output_file.hpp"
-#include "cli_testing.hpp"
+#include "tests/cli_testing.hpp"
 
 namespace heddle {
 namespace {

@@ -115,9 +115,9 @@ TEST_F(PartitionOutput, SpeedsAreRelativeAndRangesAreStated) {
         EXPECT_EQ(wrong.code, 2) << wrong.out;
         EXPECT_THAT(wrong.err, HasSubstr(why));
     };
-    refused({"--imbalance", "1e9"}, "expected a number from 0 to 1000");
-    refused({"--imbalance", "-1"}, "-1 is below 0");
-    refused({"--set", "iterations=99999999999"}, "expected a number from 0 to 1000000");
+    refused({"--imbalance", "1e9"}, "1e9 is out of range; expected 0 to 1000");
+    refused({"--imbalance", "-1"}, "-1 is out of range; expected 0 to 1000");
+    refused({"--set", "iterations=99999999999"}, "expected 1 to 1000000");
     refused({"--speeds", "1,0"}, "0 is below");
     refused({"--speeds", "1,,2"}, "expected a number");
 }

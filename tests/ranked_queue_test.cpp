@@ -71,6 +71,8 @@ TEST(RankedQueue, SaysItsLowestRankAndIsCountedWhileItHasTasks) {
         Random random(seed);
         RankedQueue::Count nonempty{0};
         RankedQueue queues[2];
+        for (RankedQueue& queue : queues)
+            queue.reserve(0, std::memory_order_relaxed);  // thieves may take all
         std::set<std::uint64_t> theirs[2];
         for (std::uint64_t i = 0; i < 2000; ++i) {
             const std::uint64_t which = random.below(2);

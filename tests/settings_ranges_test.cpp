@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli_testing.hpp"
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
 #include "graphs/generators/generator.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
+#include "tests/cli_testing.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle {
@@ -77,7 +77,9 @@ TEST(Ranges, EverySettingRefusesWhatLiesOutsideItsRange) {
             EXPECT_THAT(answer, HasSubstr("a.yaml:3: " + setting.name + ": ")) << value;
             EXPECT_THAT(answer, HasSubstr(range_in_words(setting))) << value;
         }
-        if (!setting.initial.empty()) EXPECT_EQ(refusal(setting, setting.initial), "");
+        if (!setting.initial.empty()) {
+            EXPECT_EQ(refusal(setting, setting.initial), "");
+        }
     }
 }
 

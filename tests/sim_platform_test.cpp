@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "sim/platform_file.hpp"
 #include "sim/platform_summary.hpp"
 #include "sim/simgrid_process.hpp"
 #include "tests/sim_harness.hpp"
@@ -294,6 +295,40 @@ TEST(SimPlatformFile, SettingsInTheFileAreNotUsedAndNoted) {
     EXPECT_EQ(summary.bandwidth_min, expected.bandwidth_min);
     EXPECT_THAT(summary.notes, ElementsAre(HasSubstr("network/model, network/no-such-thing")));
     EXPECT_TRUE(expected.notes.empty());
+}
+
+TEST(SimPlatformFile, FiguresThatNoHardwareHasAreRefusedByName) {
+    const auto message_with = [](const std::string& from, const std::string& to) {
+        std::string text = two_speeds;
+        text.replace(text.find(from), from.size(), to);
+        const File file(xml(text));
+        const Error error = error_of(from_file(file.path()));
+        EXPECT_EQ(error.where().file, file.path());
+        return error.message();
+    };
+    EXPECT_EQ(message_with("5us", "-1us"), "link wire has the latency -1e-06");
+    EXPECT_EQ(message_with("\"1GBps\"", "\"0GBps\""), "link wire has the bandwidth 0");
+    EXPECT_EQ(message_with("\"1GBps\"", "\"-2Bps\""), "link wire has the bandwidth -2");
+    EXPECT_EQ(message_with("\"4Gf\"", "\"0f\""), "host alpha has the speed 0");
+    EXPECT_EQ(message_with("\"4Gf\"", "\"-1f\""), "host alpha has the speed -1");
+}
+
+// Refused before SimGrid makes the first of them: 2^31 hosts would take all memory.
+TEST(SimPlatformFile, MoreHostsThanAPlatformMayHaveAreRefused) {
+    const auto refused = [](const std::string& radical) {
+        const File file(xml("<cluster id=\"c\" prefix=\"n-\" suffix=\"\" radical=\"" + radical +
+                            "\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>"));
+        const Error error = error_of(from_file(file.path()));
+        EXPECT_EQ(error.where().line, 4);
+        return error.message();
+    };
+    EXPECT_THAT(refused("0-2147483647"), HasSubstr("more than 10000000 hosts"));
+    EXPECT_THAT(refused("7,0-5000000,10000000-15000000"), HasSubstr("more than 10000000 hosts"));
+    const File few(
+        xml("<cluster id=\"c\" prefix=\"n-\" suffix=\"\" radical=\"0-3,7,12-13\" "
+            "speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>"));
+    EXPECT_EQ(describe(from_file(few.path())).nodes, 7U);
+    EXPECT_EQ(read_platform_file(few.path(), {}).hosts, 7U);
 }
 
 TEST(SimPlatformFile, BadFilesAreRefusedWithFileAndLine) {

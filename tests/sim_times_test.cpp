@@ -84,7 +84,7 @@ TEST_P(SimTimes, OfEveryWorkerAddUpToTheMakespanExactly) {
         {"dag", {{"graph", "stencil_2d:width=8,height=8,steps=5"}}, "heft"},
         {"cholesky", {{"tiles", "6"}, {"tile_size", "16"}}, "heft"},
     };
-    ActivityTimes all;
+    ActivityTotals all;
     for (const Stated& stated : programs) {
         for (const auto& [nodes, cores] : {std::pair(1U, 1U), std::pair(4U, 2U), std::pair(9U, 1U)}) {
             for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -96,7 +96,7 @@ TEST_P(SimTimes, OfEveryWorkerAddUpToTheMakespanExactly) {
                 Diarist diarist;
                 const auto result = simulate(stated, platform(nodes, cores), schedule, {}, &diarist);
                 ASSERT_EQ(result.workers.size(), std::size_t{nodes} * cores);
-                ActivityTimes total;
+                ActivityTotals total;
                 for (const ActivityTimes& worker : result.workers) {
                     EXPECT_EQ(worker.sum(), result.makespan);
                     total += worker;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/memory_need.hpp"
 #include "graphs/generators/generator.hpp"
 #include "runtime/wire.hpp"
 
@@ -141,21 +142,33 @@ TileFactorization::TileFactorization(const TileAlgorithm& algorithm, const Setti
                                 settings.integer("tile_size"), run_tile_size_max),
                     "make more and smaller tiles, or set kernels: declare", settings.where("tile_size"));
     }
+    matrix_ = {settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
+               settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric};
+    refuse_large(settings);
     try {
         file_ = graphs::generate(
             algorithm.graph, {{"tiles", settings.text("tiles")}, {"tile_size", settings.text("tile_size")}});
     } catch (const Error& error) {
         throw error.at(settings.where(settings.stated("tiles") ? "tiles" : "tile_size"));
     }
-    matrix_ = {settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
-               settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric};
+    find_final_tasks();
+}
+
+/// Before the graph is made: a large one takes minutes.
+void TileFactorization::refuse_large(const Settings& settings) const {
     const std::size_t bytes = matrix_.stored_tiles() * matrix_.numbers_of_tile() * sizeof(double);
     if (shows_factor_ && bytes > checked_bytes_max) {
         throw Error(fmt::format("the factor has {} bytes, but at most {} are gathered for the check", bytes,
                                 checked_bytes_max),
                     "make the matrix smaller, or set check: none", settings.where("tiles"));
     }
-    find_final_tasks();
+    // Measured where kernels are declared; each stored tile is there once at least where they are run.
+    constexpr double bytes_per_task = 600;
+    const double n = matrix_.tiles;
+    const double tasks = n * (n + 1) * (matrix_.symmetric ? n + 2 : 2 * n + 1) / 6;
+    need_memory(bytes_per_task * tasks + (computes_ ? static_cast<double>(bytes) : 0),
+                fmt::format("{:.0f} tasks on {} x {} tiles", tasks, matrix_.tiles, matrix_.tiles),
+                "lower workload.tiles", settings.where("tiles"));
 }
 
 /// Also makes sure that a tile that will be changed has one reader, the task that changes it: no other task

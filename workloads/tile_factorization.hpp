@@ -57,6 +57,7 @@ public:
     bool is_final(TaskIndex task) const { return final_[task]; }
 
 private:
+    void refuse_large(const Settings& settings) const;
     void find_final_tasks();
     bool read_factor(const runtime::RunResult& result, std::vector<std::vector<double>>& tiles) const;
 

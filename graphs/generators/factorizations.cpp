@@ -2,6 +2,7 @@
 // one tile, and receives each other tile that it reads from the task that wrote it last.
 #include <fmt/format.h>
 
+#include "base/memory_need.hpp"
 #include "graphs/generators/families.hpp"
 
 namespace heddle::graphs {
@@ -62,8 +63,25 @@ std::vector<Setting> tile_settings() {
         {"tile_size", SettingKind::integer, "256", "numbers in each row of a tile", {}, 1, tile_size_max}};
 }
 
+/// Refuses a graph that does not fit into memory. A task has two edges that it is reached by, a name, and its
+/// share of the tables that read them: 600 bytes where the graph is run, half of that for the graph alone.
+void need_memory_for(double tasks, const Settings& settings) {
+    constexpr double bytes_per_task = 300;
+    need_memory(bytes_per_task * tasks, fmt::format("the factorization's {:.0f} tasks", tasks),
+                "lower the number of tiles", settings.where("tiles"));
+}
+
+/// Refuses a graph that does not fit into memory. A task has two edges that it is reached by, a name, and its
+/// share of the tables that read them: 600 bytes where the graph is run, half of that for the graph alone.
+void need_memory_for(double tasks, const Settings& settings) {
+    constexpr double bytes_per_task = 300;
+    need_memory(bytes_per_task * tasks, fmt::format("the factorization's {:.0f} tasks", tasks),
+                "lower the number of tiles", settings.where("tiles"));
+}
+
 GraphFile cholesky(const Settings& settings) {
     const std::uint32_t n = tiles_in(settings), size = size_in(settings);
+    need_memory_for(1.0 * n * (n + 1) * (n + 2) / 6, settings);
     const double b3 = static_cast<double>(size) * size * size;
     Tiles tiles(n, size, {"potrf", "trsm", "syrk", "gemm"});
     for (std::uint32_t k = 0; k < n; ++k) {
@@ -82,6 +100,7 @@ GraphFile cholesky(const Settings& settings) {
 
 GraphFile lu(const Settings& settings) {
     const std::uint32_t n = tiles_in(settings), size = size_in(settings);
+    need_memory_for(1.0 * n * (n + 1) * (2.0 * n + 1) / 6, settings);
     const double b3 = static_cast<double>(size) * size * size;
     Tiles tiles(n, size, {"getrf", "trsm_lower", "trsm_upper", "gemm"});
     for (std::uint32_t k = 0; k < n; ++k) {

@@ -100,7 +100,7 @@ std::vector<Setting> topcuoglu_settings() {
              0},
             count_setting("processors", "4", "processors with a cost each"),
             {"mean", SettingKind::number, "50", "mean cost of a task, in units of time", {}, 0},
-            {"seed", SettingKind::integer, "1", "of the random choices", {}, 0}};
+            {"seed", SettingKind::integer, "1", "of the random choices", {}, 0, integer_max}};
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ void InprocessBackend::run(const runtime::NodeFactory& make_node) {
         for (CoreId core = 0; core < state.options.cores; ++core) {
             Context& worker = state.nodes[id].program->context(core);
             // Behind the clock from the start, so that every charge is a chance for others.
-            worker.horizon = state.options.gate_open ? never : Time::min();
+            worker.horizon = state.options.gate_open ? never : Time::zero();
             state.start(id, core);
         }
     }

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <string_view>
 #include <vector>
-
-#include "runtime/wire.hpp"
 
 namespace heddle::native {
 
@@ -90,20 +89,30 @@ std::uint64_t Agreement::fingerprint() const {
     return hash.value();
 }
 
+// The experiment and the length of the program, 8 bytes each; then the program, and the settings to the end.
+constexpr std::size_t header_bytes = 2 * sizeof(std::uint64_t);
+
 runtime::Bytes pack(const Agreement& agreement) {
-    runtime::Writer writer;
-    writer.put_text(agreement.program).put(agreement.experiment).put_text(agreement.settings);
-    return {writer.bytes().begin(), writer.bytes().end()};
+    const std::uint64_t header[] = {agreement.experiment, agreement.program.size()};
+    static_assert(sizeof header == header_bytes);
+    runtime::Bytes bytes;
+    const auto put = [&bytes](std::span<const std::byte> part) {
+        bytes.insert(bytes.end(), part.begin(), part.end());
+    };
+    put(std::as_bytes(std::span(header)));
+    put(std::as_bytes(std::span(agreement.program)));
+    put(std::as_bytes(std::span(agreement.settings)));
+    return bytes;
 }
 
 std::optional<Agreement> unpack_agreement(std::span<const std::byte> bytes) {
-    runtime::Reader reader(bytes);
-    Agreement agreement;
-    agreement.program = reader.get_text();
-    agreement.experiment = reader.get<std::uint64_t>();
-    agreement.settings = reader.get_text();
-    if (!reader.done()) return std::nullopt;
-    return agreement;
+    if (bytes.size() < header_bytes) return std::nullopt;
+    std::uint64_t header[2];
+    std::memcpy(header, bytes.data(), header_bytes);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + header_bytes,
+                                bytes.size() - header_bytes);
+    if (header[1] > text.size()) return std::nullopt;
+    return Agreement{std::string(text.substr(0, header[1])), header[0], std::string(text.substr(header[1]))};
 }
 
 Error disagreement(NodeId a, const Agreement& of_a, NodeId b, const Agreement& of_b) {

@@ -18,6 +18,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
+#include "base/stack_guard.hpp"
 #include "runtime/native/busy_work.hpp"
 #include "runtime/native/coordination.hpp"
 #include "runtime/native/machine.hpp"
@@ -213,6 +214,31 @@ void NativeBackend::State::meet() {
         attend);
 }
 
+namespace {
+
+constexpr std::size_t stack_guard_bytes = std::size_t{64} << 10;
+
+/// The guard below the calling worker's own stack.
+StackGuard::Stacks guard_of_this_thread(std::uint64_t stack_bytes, CoreId core) {
+    StackGuard::Stacks stacks;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stacks;
+    void* lowest = nullptr;
+    std::size_t size = 0;
+    std::size_t guard = 0;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_getguardsize(&attributes, &guard);
+    pthread_attr_destroy(&attributes);
+    stacks.begin = static_cast<const char*>(lowest) - guard;
+    stacks.distance = stacks.guard = guard;
+    stacks.count = 1;
+    stacks.bytes = stack_bytes;
+    stacks.owner = fmt::format("worker {}", core);
+    return stacks;
+}
+
+}  // namespace
+
 void NativeBackend::State::start_threads() {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const auto least = static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN));
@@ -220,6 +246,8 @@ void NativeBackend::State::start_threads() {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     int error = pthread_attr_setstacksize(&attributes, stack);
+    // Wider than a page: the frame that overflows may be larger than that.
+    if (!error) error = pthread_attr_setguardsize(&attributes, stack_guard_bytes);
     starts.reserve(topology.cores);
     for (CoreId core = 0; core < topology.cores && !error; ++core) {
         starts.push_back({this, core});
@@ -277,6 +305,8 @@ void NativeBackend::State::work(CoreId core) {
     // A core that refuses costs speed only.
     if (bind) (void)bind_to_core(first_core + core);
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short
+    const SignalStack signals;
+    const StackGuard guard(guard_of_this_thread(options.stack_bytes, core));
     if (!await_release()) return;
     std::this_thread::sleep_until(Clock::time_point(Clock::duration(zero.load(std::memory_order_relaxed))));
     try {

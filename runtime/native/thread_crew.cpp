@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/relax.hpp"
+#include "base/stack_guard.hpp"
 
 namespace heddle::native {
 
@@ -58,6 +59,7 @@ void ThreadCrew::end() {
 }
 
 void ThreadCrew::serve() {
+    const SignalStack signals;  // the work may run on guarded stacks
     std::uint64_t seen = closed;
     for (int i = 0;; ++i) {
         std::uint64_t state = round_.load(std::memory_order_acquire);

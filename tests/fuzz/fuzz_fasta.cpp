@@ -1,5 +1,5 @@
 // FASTA, as DNA and as proteins.
-#include "target.hpp"
+#include "tests/fuzz/target.hpp"
 #include "workloads/alignment/fasta.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

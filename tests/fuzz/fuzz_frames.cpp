@@ -9,7 +9,7 @@
 #include "runtime/native/frame.hpp"
 #include "runtime/native/handshake.hpp"
 #include "runtime/wire.hpp"
-#include "target.hpp"
+#include "tests/fuzz/target.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "graphs/kernel_costs.hpp"
 #include "graphs/readers.hpp"
-#include "target.hpp"
+#include "tests/fuzz/target.hpp"
 
 namespace {
 

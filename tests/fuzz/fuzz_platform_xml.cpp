@@ -1,6 +1,6 @@
 // The part of a platform file that is read before SimGrid reads it, and SimGrid's complaints about it.
 #include "sim/platform_file.hpp"
-#include "target.hpp"
+#include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace heddle;

@@ -2,7 +2,7 @@
 // kind that computes nothing, so that an input cannot ask for much work.
 #include "configs/combinations.hpp"
 #include "configs/experiment.hpp"
-#include "target.hpp"
+#include "tests/fuzz/target.hpp"
 
 namespace {
 

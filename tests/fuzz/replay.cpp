@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "target.hpp"
+#include "tests/fuzz/target.hpp"
 
 namespace {
 

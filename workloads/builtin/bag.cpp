@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/memory_need.hpp"
 #include "base/random.hpp"
 #include "base/task_graph.hpp"
 #include "model/fork_join.hpp"
@@ -93,6 +94,10 @@ public:
         bag_.cost = settings.number("task_cost");
         bag_.spread = settings.number("spread");
         bag_.seed = settings.integer<std::uint64_t>("cost_seed");
+        // Each in the graph, in its placement and in its worker's list; measured.
+        constexpr double bytes_per_task = 80;
+        need_memory(bytes_per_task * bag_.tasks, fmt::format("{} tasks", bag_.tasks), "lower workload.tasks",
+                    settings.where("tasks"));
     }
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {

@@ -86,7 +86,8 @@ private:
 }
 
 graphs::GraphFile generated(const std::string& source, const Settings& settings) {
-    if (settings.stated("time_unit") || settings.stated("bytes_unit") || settings.text("format") != "auto") {
+    if (settings.stated("time_unit") || settings.number("bytes_unit") != 1 ||
+        settings.text("format") != "auto") {
         throw Error("a generated graph has a format and units of its own",
                     "leave out format, time_unit and bytes_unit", settings.where("graph"));
     }

@@ -1,0 +1,21 @@
+// How much memory this process may still take: what the machine has, what Linux lets its control groups have,
+// and its own limit of address space.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace heddle::native {
+
+/// In bytes: what is left of the narrowest limit of the process's control group and all above it, in version
+/// 1 or 2 of control groups; nothing where none is limited. `membership`: the text of /proc/self/cgroup;
+/// `mounted`: the directory where control groups are.
+std::optional<double> memory_left_in_group(const std::string& membership,
+                                           const std::filesystem::path& mounted);
+
+/// The least of the machine's available memory, the control group's and `ulimit -v`; nothing if none is
+/// known.
+std::optional<double> available_memory_bytes();
+
+}  // namespace heddle::native

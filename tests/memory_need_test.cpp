@@ -1,0 +1,119 @@
+// Memory is estimated before it is taken: what does not fit is refused at once, with what it needs, what is
+// there and what to lower. What Linux allows a process is read from control groups of both versions.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/memory_need.hpp"
+#include "graphs/generators/generator.hpp"
+#include "runtime/native/memory_limit.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// As if the machine had so many bytes, as long as this lives.
+class Machine {
+public:
+    explicit Machine(double bytes) { set_available_memory(bytes); }
+    ~Machine() { set_available_memory(std::numeric_limits<double>::infinity()); }
+};
+
+std::string error_of(const std::string& workload, const std::map<std::string, std::string>& stated) {
+    const auto& kind = workloads::find(workload);
+    Settings settings(kind.settings);
+    for (const auto& [key, value] : stated) settings.set(key, value);
+    try {
+        (void)kind.make(settings);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(MemoryNeed, OfWorkloadsIsRefusedBeforeItIsTaken) {
+    const Machine small(100e6);
+    EXPECT_THAT(error_of("bag", {{"tasks", "2000000"}}),
+                AllOf(HasSubstr("2000000 tasks take about"), HasSubstr("lower workload.tasks")));
+    EXPECT_EQ(error_of("bag", {{"tasks", "1000000"}}), "no error");
+    // 120 * 121 * 122 / 6 and 120 * 121 * 241 / 6 tasks.
+    for (const auto& [name, tasks] : {std::pair("cholesky", "295240"), std::pair("lu", "583220")}) {
+        EXPECT_THAT(error_of(name, {{"tiles", "120"}, {"kernels", "declare"}}),
+                    AllOf(HasSubstr(tasks), HasSubstr("lower workload.tiles")));
+        EXPECT_EQ(error_of(name, {{"tiles", "30"}, {"kernels", "declare"}}), "no error");
+    }
+    // The tiles themselves, where they are computed: 55 of 512 x 512 numbers.
+    EXPECT_THAT(error_of("cholesky", {{"tiles", "10"}, {"tile_size", "512"}}), HasSubstr("lower workload"));
+    EXPECT_EQ(error_of("cholesky", {{"tiles", "10"}, {"tile_size", "512"}, {"kernels", "declare"}}),
+              "no error");
+}
+
+TEST(MemoryNeed, OfGeneratedGraphsToo) {
+    const Machine small(100e6);
+    for (const char* name : {"cholesky", "lu"}) {
+        try {
+            (void)graphs::generate(name, {{"tiles", "1000"}});
+            FAIL() << name;
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("lower the number of tiles"));
+        }
+    }
+}
+
+/// A directory of control groups.
+class Groups {
+public:
+    Groups() : top_(fs::path(::testing::TempDir()) / ("groups_" + std::to_string(::getpid()))) {}
+    ~Groups() { fs::remove_all(top_); }
+    void write(const fs::path& group, const std::string& name, const std::string& text) const {
+        fs::create_directories(top_ / group);
+        std::ofstream(top_ / group / name) << text << "\n";
+    }
+    const fs::path& top() const { return top_; }
+
+private:
+    fs::path top_;
+};
+
+TEST(MemoryLimit, IsWhatTheNarrowestGroupHasLeft) {
+    const Groups groups;
+    EXPECT_FALSE(native::memory_left_in_group("0::/a/b\n", groups.top()).has_value());
+    groups.write("a/b", "memory.max", "max");
+    groups.write("a/b", "memory.current", "500");
+    EXPECT_FALSE(native::memory_left_in_group("0::/a/b\n", groups.top()).has_value());
+    groups.write("a", "memory.max", "10000");
+    groups.write("a", "memory.current", "4000");
+    EXPECT_EQ(native::memory_left_in_group("0::/a/b\n", groups.top()), 6000);
+    groups.write("a", "memory.stat", "anon 1\ninactive_file 1500\nactive_file 7");
+    EXPECT_EQ(native::memory_left_in_group("0::/a/b\n", groups.top()), 7500);
+    groups.write("a/b", "memory.max", "600");
+    EXPECT_EQ(native::memory_left_in_group("0::/a/b\n", groups.top()), 100);
+}
+
+TEST(MemoryLimit, IsReadFromTheFirstVersionAsWell) {
+    const Groups groups;
+    groups.write("memory/a", "memory.limit_in_bytes", "9000");
+    groups.write("memory/a", "memory.usage_in_bytes", "2000");
+    EXPECT_EQ(native::memory_left_in_group("5:cpu:/a\n4:blkio,memory:/a\n", groups.top()), 7000);
+    EXPECT_FALSE(native::memory_left_in_group("5:cpu:/a\n", groups.top()).has_value());
+}
+
+TEST(MemoryLimit, OfThisProcessIsKnown) {
+    const auto bytes = native::available_memory_bytes();
+    ASSERT_TRUE(bytes.has_value());
+    EXPECT_GT(*bytes, 1e6);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,134 @@
+// Virtual time ends after 106 days, and never wraps: what passes the limit is an error, whichever of the
+// simulator's times passes it. What ends before is right. The expected times are products of the settings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "runtime/native/thread_crew.hpp"
+#include "tests/sim_harness.hpp"
+#include "tests/sim_workloads.hpp"
+
+namespace heddle::sim::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& run) {
+    try {
+        run();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+constexpr const char* passes = "virtual time passes 106 days";
+
+/// Nodes whose cores compute a flop a second, without overheads.
+Platform slow(NodeId nodes, CoreId cores) {
+    Platform platform = ideal(nodes, cores);
+    platform.core_speed = 1;
+    return platform;
+}
+
+runtime::RunResult bag(const Platform& platform, int tasks, const std::string& cost,
+                       const std::string& victim = "random", const SimOptions& options = {}) {
+    runtime::Schedule schedule;
+    schedule.stealing.victim = victim;
+    return simulate({"bag", {{"tasks", std::to_string(tasks)}, {"task_cost", cost}}, "block"}, platform,
+                    schedule, options);
+}
+
+TEST(SimTimeLimit, ASumOfTasksBelowItIsExactAndOneBeyondIsRefused) {
+    EXPECT_EQ(bag(slow(1, 1), 92, "100000f").makespan, parse_time("9200000s"));
+    for (const int tasks : {93, 185, 4000})
+        EXPECT_THAT(error_of([&] { bag(slow(1, 1), tasks, "100000f"); }), HasSubstr(passes)) << tasks;
+    EXPECT_THAT(error_of([] { bag(slow(1, 1), 20, "1000000f"); }), HasSubstr(passes));
+    EXPECT_THAT(error_of([] { bag(slow(2, 1), 40, "1000000f"); }), HasSubstr(passes));
+    EXPECT_THAT(error_of([] { bag(slow(4, 1), 900, "100000f", "local_first"); }), HasSubstr(passes));
+}
+
+TEST(SimTimeLimit, WithThreadsToo) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    EXPECT_THAT(error_of([&] { bag(slow(8, 1), 900, "100000f", "none", {.crew = crew}); }),
+                HasSubstr(passes));
+}
+
+// Ten workers of 5e6 s each: their sum, 5e7 s, is more than a time holds.
+TEST(SimTimeLimit, SumsOverWorkersAreExactBeyondIt) {
+    const auto result = bag(slow(5, 2), 50, "1000000f", "none");
+    EXPECT_EQ(result.makespan, parse_time("5000000s"));
+    EXPECT_EQ(result.total.times.sum(), TimeSum(result.makespan) * 10);
+    EXPECT_DOUBLE_EQ(to_seconds(result.total.times[Activity::working]), 5e7);
+    EXPECT_NEAR(to_seconds(result.total.busy), 5e7, 1);
+}
+
+TEST(SimTimeLimit, LongLatenciesEndOrAreRefused) {
+    for (const char* latency : {"700000s", "1000000s", "4500000s", "9000000s"}) {
+        for (const char* victim : {"random", "none"}) {
+            Platform platform = ideal(2);
+            platform.network.latency = parse_time(latency);
+            runtime::Schedule schedule;
+            schedule.stealing.victim = victim;
+            const std::string error = error_of([&] { simulate({"fib", {{"n", "3"}}}, platform, schedule); });
+            EXPECT_THAT(error, ::testing::AnyOf(HasSubstr(passes), "no error")) << latency << " " << victim;
+        }
+    }
+}
+
+// One message each: its latency, its bytes, its gap, a transfer in SimGrid, its sender's and receiver's cost.
+TEST(SimTimeLimit, MessagesThatArriveAfterItAreRefused) {
+    const auto sends = [](std::uint64_t bytes, auto change, int messages = 1) {
+        Platform platform = ideal(2);
+        change(platform);
+        return error_of([&] {
+            run(platform, [&](Script&, Context& context) {
+                if (context.id.node != 0) return;
+                sleep_until(context, parse_time("5000000s"));
+                for (int i = 0; i < messages; ++i) send(context, 1, bytes);
+            });
+        });
+    };
+    const Time long_time = parse_time("4600000s");
+    EXPECT_EQ(sends(8, [](Platform&) {}), "no error");
+    EXPECT_THAT(sends(8, [&](Platform& p) { p.network.latency = long_time; }), HasSubstr(passes));
+    EXPECT_THAT(sends(
+                    8, [&](Platform& p) { p.network.gap = long_time; }, 3),
+                HasSubstr(passes));
+    EXPECT_THAT(sends(4000, [](Platform& p) { p.network.bandwidth = 0.0009; }), HasSubstr(passes));
+    EXPECT_THAT(sends(1000000, [](Platform& p) { p.network.bandwidth = 0.2; }), HasSubstr(passes));
+    EXPECT_THAT(sends(8, [&](Platform& p) { p.overheads.message_send = long_time; }), HasSubstr(passes));
+    EXPECT_THAT(sends(8, [&](Platform& p) { p.overheads.message_receive = long_time; }), HasSubstr(passes));
+    EXPECT_THAT(sends(8, [&](Platform& p) { p.overheads.message_enqueue = long_time; }), HasSubstr(passes));
+}
+
+TEST(SimTimeLimit, MemoryAndWaitsThatEndAfterItAreRefused) {
+    const auto does = [](const std::function<void(Context&)>& what) {
+        return error_of([&] {
+            run(ideal(1), [&](Script&, Context& context) {
+                sleep_until(context, parse_time("9000000s"));
+                what(context);
+            });
+        });
+    };
+    EXPECT_EQ(does([](Context& context) { compute(context, {0, 1e9 * 1e5}); }), "no error");
+    EXPECT_THAT(does([](Context& context) { compute(context, {0, 1e9 * 1e6}); }), HasSubstr(passes));
+    EXPECT_THAT(does([](Context& context) { compute(context, {1e9 * 1e6, 0}); }), HasSubstr(passes));
+    EXPECT_THAT(does([](Context& context) { sleep_until(context, parse_time("9223000s")); }),
+                HasSubstr(passes));
+    EXPECT_THAT(does([](Context& context) { context.charge(parse_time("9000000s")); }), HasSubstr(passes));
+    EXPECT_THAT(does([](Context& context) {
+                    Time free{};
+                    context.charge_in_turn(parse_time("9000000s"), free);
+                }),
+                HasSubstr(passes));
+}
+
+}  // namespace
+}  // namespace heddle::sim::testing
