@@ -71,14 +71,6 @@ void need_memory_for(double tasks, const Settings& settings) {
                 "lower the number of tiles", settings.where("tiles"));
 }
 
-/// Refuses a graph that does not fit into memory. A task has two edges that it is reached by, a name, and its
-/// share of the tables that read them: 600 bytes where the graph is run, half of that for the graph alone.
-void need_memory_for(double tasks, const Settings& settings) {
-    constexpr double bytes_per_task = 300;
-    need_memory(bytes_per_task * tasks, fmt::format("the factorization's {:.0f} tasks", tasks),
-                "lower the number of tiles", settings.where("tiles"));
-}
-
 GraphFile cholesky(const Settings& settings) {
     const std::uint32_t n = tiles_in(settings), size = size_in(settings);
     need_memory_for(1.0 * n * (n + 1) * (n + 2) / 6, settings);
