@@ -63,7 +63,7 @@ TEST(CoreNative, ThievesFindWorkInALongRun) {
     EXPECT_GT(result.total.steals_within_node, 0);
     EXPECT_EQ(result.total.steals_between_nodes, 0);
     EXPECT_GT(result.makespan, Time::zero());
-    EXPECT_TRUE(2 * result.total.busy >= result.makespan);  // a worker works for half of the time at least
+    EXPECT_TRUE(result.total.busy * 2 >= result.makespan);  // a worker works for half of the time at least
 }
 
 }  // namespace
