@@ -1,5 +1,5 @@
-// What a worker does with its time: five activities, and a sheet that adds up how long each took. Reads no
-// clock and decides nothing: whoever knows the time says when an activity begins.
+// The five activities of a worker's time, and a sheet that adds up how long each took. It reads no clock: a
+// caller passes the time at which an activity begins.
 #pragma once
 
 #include <array>

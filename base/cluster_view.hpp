@@ -1,5 +1,5 @@
-// The cluster as placement sees it: workers, the speed of each, and what a message between two nodes costs if
-// it has the network to itself. Knows no contention.
+// The cluster as a scheduler or partitioner sees it: workers, their speeds, and the cost of a message between
+// two nodes if it has the network to itself. Contention is not described.
 #pragma once
 
 #include <cstdint>

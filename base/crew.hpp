@@ -1,5 +1,5 @@
-// Several threads that share a piece of work, for whoever may not start threads itself (only runtime/native
-// may).
+// Several threads that share a piece of work. Code outside runtime/native must not start threads, so its
+// caller hands it a crew.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ public:
     /// How many threads may share a piece of work, the caller's included.
     virtual unsigned size() const = 0;
 
-    /// Calls `share` on the caller's thread, and at the same time on each of the others that finds a core
-    /// before the caller's has returned. Returns when all that began have returned: `share` must see to it
-    /// that nothing is left when the first one returns but what others are at. What was written before is
-    /// seen by all, and what they wrote is seen afterwards. `share` must not throw. Cheap enough to be called
-    /// every few microseconds.
+    /// Calls `share` on the caller's thread, and on each other thread that gets a core before the caller's
+    /// call has returned. Returns when all calls have returned. When the first call returns, `share` must
+    /// have left no work but what other calls are doing. Each call sees what the caller wrote before, and the
+    /// caller sees afterwards what the calls wrote. `share` must not throw. A run is cheap enough for every
+    /// few microseconds.
     virtual void run(const std::function<void()>& share) = 0;
 };
 

@@ -1,6 +1,6 @@
-// The data of a program as a graph: how much work is done on each datum, and how much it exchanges with which
-// others. Undirected, in compressed sparse rows. It is what graph partitioners cut; it does not know who cuts
-// it.
+// A program's data as a graph: a vertex is a datum with its work, an edge weighs the bytes that two data
+// exchange. Undirected, in compressed sparse rows. Graph partitioners read it; no partitioner is called
+// here.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ public:
     static DataGraph of_tasks(const TaskGraph& graph, std::span<const DatumIndex> writes = {},
                               DatumIndex data = 0);
 
-    /// Only the `members`, which are numbered anew in the given order, and the edges between them.
+    /// Only the `members`, numbered from 0 in the given order, and the edges between them.
     DataGraph restricted_to(std::span<const DatumIndex> members) const;
 
 private:

@@ -1,6 +1,6 @@
-// Tells the sanitizers when a thread switches from one stack to another, which they cannot see by themselves.
-// Does nothing, and costs nothing, in other builds. It switches no stacks: that is Boost.Context's work.
-// A fiber that has been resumed from the thread once may also switch straight to another such fiber.
+// Tells the sanitizers when a thread switches from one stack to another, because they cannot detect it. In
+// builds without sanitizers it does nothing. It switches no stacks: Boost.Context does. A thread must resume
+// a fiber once before another fiber may switch to it directly.
 #pragma once
 
 #include <cstddef>
@@ -129,7 +129,7 @@ private:
 
 #else
 
-/// Nobody to tell.
+/// Without sanitizers: no operation does anything.
 class FiberNotes {
 public:
     template <class Allocator>

@@ -1,4 +1,4 @@
-// Names of things in a run: nodes, cores, workers. Plain numbers, so that they travel in messages.
+// Numbers of nodes, cores and workers in a run. They are plain integers, so that messages can carry them.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// Refuses what does not fit into memory before it is begun. What is large says how much it needs; how much
-// there is, the program's composition root says once. Measures nothing.
+// Refuses a piece of work whose memory would not fit, before it begins. A caller estimates what the work
+// needs. The program says once, at its start, how much memory there is; nothing is measured here.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a path in a configuration means. Opens no file.
+// Resolves a path that a configuration file or the command line states. Opens no file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where each task of a graph starts: its node and core. A table only; partitioners/ fill it.
+// Where each task of a graph starts: its node and core. A table only; the code in partitioners/ fills it.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ std::uint32_t divide_up(std::uint64_t whole, std::uint64_t part) {
     return static_cast<std::uint32_t>((whole + part - 1) / part);
 }
 
-/// How bad a shape is: hosts that nobody uses, and extents that are far apart. Smaller is better.
+/// How bad a shape is: unused hosts, and extents that are far apart. Smaller is better.
 double cost(std::uint64_t nodes, const Shape& shape) {
     const auto [least, most] = std::minmax_element(shape.begin(), shape.end());
     const double unused = static_cast<double>(product(shape)) / static_cast<double>(nodes) - 1;

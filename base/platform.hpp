@@ -1,6 +1,6 @@
-// The machine that a run is for: nodes, cores, memory, network, and what the scheduler's operations cost on
-// it. A description only: the simulator builds it (sim/), a native run takes its node and core counts from
-// it.
+// The machine that a run is for: nodes, cores, memory, network, and the cost of each operation of the
+// scheduler. A description only: the simulator builds such a machine, a native run reads the numbers of nodes
+// and cores from it.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace heddle {
 struct Overheads {
     Time fork{};             ///< create a task and push it
     Time join{};             ///< pop an un-stolen task
-    Time steal_attempt{};    ///< look at another worker of the node, in vain
+    Time steal_attempt{};    ///< look at another worker of the node and find no task
     Time steal{};            ///< take a task from another worker of the node
-    Time steal_far{};        ///< what looking at a worker of another socket costs more, in vain or not
+    Time steal_far{};        ///< added if that worker is on another socket, task or not
     Time sync{};             ///< signal a sync slot
     Time token{};            ///< take a token from the node's token queue, or put one there
     Time message_enqueue{};  ///< hand a message to the sender module (paid by the worker)
     Time message_send{};     ///< send one message (paid by the sender module)
     Time message_receive{};  ///< receive one message and run its handler (paid by the receiver module)
     Time poll{};             ///< look for messages (schedule.modules: single; paid by the worker)
-    Time poll_peer{};        ///< what each other node adds to a look for messages, whoever looks
+    Time poll_peer{};        ///< added to each look for messages, for each other node
     Time wake_up{};          ///< from an unpark to the parked worker's next instruction
 
     static Overheads defaults();

@@ -1,5 +1,5 @@
 // How the nodes of a platform differ, and how nodes and links change: sockets, factors of speed, noise,
-// events. Only checks what was stated; what it means for a run is the simulator's business.
+// events. This file checks the stated values; the simulator applies them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The one generator of random numbers. It is seeded, and it splits: a child stream depends on the parent's
-// seed and the child's key only, so results do not depend on who asks first.
+// The generator of all random numbers. It has a seed and it splits: a child stream depends only on the
+// parent's seed and the child's key, so results do not depend on the order of calls.
 #pragma once
 
 #include <cstdint>

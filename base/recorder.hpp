@@ -1,5 +1,5 @@
-// The interface through which a run reports what happens: activities of workers, tasks, messages between
-// nodes. The scheduler and the backends call it; results/ has recorders that write traces and tables.
+// The interface to which a run reports events: activities of workers, tasks, messages between nodes. The
+// scheduler and the backends call it; the folder results/ has recorders that write traces and tables.
 #pragma once
 
 #include <cstdint>

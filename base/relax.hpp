@@ -1,5 +1,5 @@
-// What a thread does between two looks at memory that another thread is about to write: nothing, cheaply; and
-// if that takes long, it gives its core away, because the other thread may be waiting for one.
+// How a thread waits for another thread to write to memory: it pauses the processor briefly. After many
+// pauses it yields its core, because the other thread may need one.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Latency and bandwidth between every two nodes, for messages that have the network to themselves. Equal
-// distances and trees need no table of pairs; any other network is asked for row by row, when a row is
-// needed.
+// Latency and bandwidth between each two nodes, for a message that has the network to itself. Equal distances
+// and trees of switches are stored without a table of pairs. For other networks a caller's function gives a
+// node's row when it is first needed.
 #pragma once
 
 #include <cstdint>

@@ -250,7 +250,7 @@ std::string nearest_advice(std::string_view wrong, const std::vector<std::string
     // Half of the letters wrong is no longer a typing mistake.
     if (2 * edit_distance(wrong, *nearest) > std::max(wrong.size(), nearest->size())) return list;
     const std::string question = fmt::format("did you mean \"{}\"?", *nearest);
-    constexpr std::size_t many = 20;  // a list that nobody reads
+    constexpr std::size_t many = 20;  // too long a list to be read
     return known.size() > many ? question : fmt::format("{} {}", question, list);
 }
 

@@ -1,5 +1,5 @@
-// What happens when a stack is full: its guard page is written, and the process ends with a message instead
-// of a bare signal. Allocates no stacks. Under the sanitizers, which handle the signal themselves, it does
+// Reports a full stack: a write to its guard page ends the process with a message instead of a bare
+// signal. It allocates no stacks. In builds with sanitizers, which handle the signal themselves, it does
 // nothing.
 #pragma once
 
