@@ -1,11 +1,11 @@
-// THE SEAM. Everything that reads a clock, sleeps, blocks, draws on the network or starts a thread goes
-// through here, so that the scheduler never knows whether its world is real. Three backends implement it:
-// runtime/native (pthreads, TCP), sim (SimGrid) and runtime/inprocess (for tests); tests/conformance_test.cpp
-// holds them to it.
+// The seam between the scheduler and its world. Code that reads a clock, sleeps, blocks, uses the network or
+// starts a thread calls this interface, so the scheduler never knows whether its world is real. Three
+// backends implement it: runtime/native (pthreads, TCP), sim (SimGrid) and runtime/inprocess (for tests).
+// tests/conformance_test.cpp tests that all three keep the contract.
 //
-// The path of a local task does not come here: pushing, popping and running are plain memory operations
-// (runtime/deque.hpp). Where operations must be charged, `gate_open()` is false, and every one of them takes
-// the slow path, which calls Context::charge.
+// A local task does not cross the seam: to push, pop and run it are plain memory operations. If operations
+// must be charged, as in simulation, `gate_open()` is false: then each operation takes a slow path, which
+// calls Context::charge.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
-// Tasks that move to other nodes without having been asked for: the sender-initiated and the
-// neighbour-averaging load balancers of EARTH's runtime (EARTH paper, section 6: "an extensive set of
-// elaborate dynamic load balancers"), beside stealing, which is the receiver-initiated one. Moves detached
-// tasks that may travel; what is joined stays.
+// Load balancers that send detached tasks to other nodes unasked, when a node has many or
+// its neighbours have fewer. EARTH has such balancers (Tremblay et al., section 6).
+// Stealing is the opposite: there an idle node asks. Tasks that are joined never move
+// here.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A set of cores of one node, which any thread of the node may read and change: one bit each, so that a look
-// at all of them costs one cache line and not one for every worker.
+// A set of cores of one node, a bit for each, which any thread of the node may read and change. A thread that
+// looks at all cores reads one cache line instead of one for each worker.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What one node counts while it runs. Plain numbers; each context counts for itself, and they are added at
-// the end.
+// What one node counts while it runs: tasks, steals, messages, bytes. Each context has its own plain
+// counters; the node adds them up at the end.
 #pragma once
 
 #include <cstdint>

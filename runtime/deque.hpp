@@ -1,24 +1,24 @@
-// The split deque of one worker: the owner's private part, which nobody else looks at, above a shared part,
-// from which thieves take the oldest task. Knows nothing of the worker loop.
+// The split deque of one worker: a private part, which only its owner uses, above a shared part, from which
+// thieves take the oldest task. It knows nothing of the worker loop.
 //
 // Invariant: indices are ordered tail <= split <= head.
 //   [0, tail)      taken by thieves, waiting for their results, or free again
 //   [tail, split)  shared: a thief may take `tail` by a compare-and-swap on (tail, split)
 //   [split, head)  private: only the owner reads or writes these
 // The owner moves `split` up (publish) and down (reclaim), always by an atomic operation on the pair, because
-// a thief may move `tail` at the same time. `head` belongs to the strand that runs (model/fork_join.hpp) and
-// is in no memory at all.
+// a thief may move `tail` at the same time. `head` is a local variable of the program that runs, not stored
+// here: the caller passes it to each operation.
 //
-// An un-stolen push and pop touch no atomic read-modify-write and no fence (van Dijk, van de Pol: "Lace:
-// non-blocking split deque for work-stealing", Euro-Par 2014 workshops). They test one pointer each, the
-// gates `fork_limit` and `join_limit`: both let every operation pass, until a thief asks for work or the
-// world charges operations, and then all take the slow path.
+// If no thief takes a task, its push and pop use no atomic read-modify-write and no fence (van Dijk, van de
+// Pol: "Lace: non-blocking split deque for work-stealing", Euro-Par 2014 workshops). Each tests one pointer,
+// its gate (`fork_limit`, `join_limit`). A gate is open until a thief asks for work. If operations are
+// charged, it is always closed. Past a closed gate, an operation takes the slow path.
 //
-// A deque whose gates never open may begin with a few dense slots: on the heap, close to those of other
-// deques, while the far ones have pages of their own, and thousands of those are more than a processor
-// remembers the places of. Which task is where, is known to the indices alone: [0, far_from) are dense, what
-// follows is far. The owner goes over to the far slots only where it says before how many tasks it will push
-// (`reserve`), and is back on the dense ones when it pushes there again.
+// A deque whose gates never open may begin with a few dense slots, which lie on the heap close to those of
+// other deques. The other slots are far: they have pages of their own, and thousands of such pages exceed the
+// processor's table of pages (TLB). Indices below `far_from` are dense, the rest far. The owner moves on to
+// far slots only after `reserve`, which states how many tasks it will push. It returns to dense slots when it
+// pushes there again.
 #pragma once
 
 #include <atomic>

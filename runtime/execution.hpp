@@ -1,4 +1,4 @@
-// Runs a program under a schedule on a backend, and collects what happened. The scheduler's front door.
+// Runs one program on a backend, with the schedule's settings, and collects its answer, counters and times.
 #pragma once
 
 #include <cstdint>

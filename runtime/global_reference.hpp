@@ -1,5 +1,5 @@
-// A place in some node's memory. Only that node may follow it; everybody may carry it (EARTH paper, section
-// 2: GLOBAL handles).
+// The address of an object on some node, with that node's number. Any node may store or send it; only the
+// object's own node may follow it.
 #pragma once
 
 #include <cstdint>

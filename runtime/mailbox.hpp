@@ -1,6 +1,6 @@
-// Who may run handlers on a node: one at a time, the receiver or a worker that sends to its own node. The
-// receiver waits for its turn, so that what comes from the network never gathers here; a worker leaves its
-// message to the one whose turn it is. Turns are short, for handlers are. Runs nothing itself.
+// Makes handlers run one at a time on a node: the receiver runs them, or a worker that sends to its own node.
+// The receiver waits for its turn, so that messages from the network never gather here. A worker leaves its
+// message to the thread that has the turn. Turns are short because handlers are short.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// A queue with two ends: the least and the greatest element are at hand (Atkinson, Sack, Santoro, Strothotte:
-// "Min-max heaps and generalized priority queues", CACM 1986). An array, so that nothing is allocated for
-// each element. Knows no locks.
+// A priority queue that gives its least and its greatest element (Atkinson, Sack, Santoro, Strothotte:
+// "Min-max heaps and generalized priority queues", CACM 1986). An array holds the elements, so none is
+// allocated by itself. It takes no locks.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // One node of a run: its workers, the tokens that came to it, its active messages and its share of the
-// termination detection. Implements what a backend runs; knows nothing of how.
+// termination detection. A backend calls it through NodeProgram; it calls no clock, thread or network itself.
 #pragma once
 
 #include <atomic>

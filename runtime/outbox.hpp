@@ -1,5 +1,5 @@
-// Active messages on their way out: a handler's number and bytes. Small ones to one node are sent together.
-// One outbox belongs to one context and is used by it alone.
+// The active messages that one context sends: each has a handler's number and bytes. Small messages to the
+// same node are sent together. Only its own context uses an outbox.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What the scheduler runs: a program, one object on each node, and the answer that its nodes give together.
+// What the scheduler runs: a program has an object on each node, and the nodes' values combine to one answer.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Names of task types as messages show them.
+// Turns the mangled C++ name of a task type into a name for error messages and lists.
 #pragma once
 
 #include <string>

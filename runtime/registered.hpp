@@ -1,4 +1,4 @@
-// The functions that travel between processes by number: task types and message handlers.
+// A list of all functions that a message may name by number: task types and message handlers.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Numbers for named static objects (task types, message handlers): the same number in every process of one
-// binary, whatever the order of static initialisation.
+// Numbers static objects that have names (task types, message handlers). Each object gets the same number in
+// every process of one binary, whatever the order of static initialization.
 #pragma once
 
 #include <fmt/format.h>

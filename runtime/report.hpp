@@ -1,4 +1,4 @@
-// What the nodes tell node 0 when the run is over, and how it is put together.
+// What each node sends to node 0 when the run is over: counters, its answer, when its last task ended.
 #pragma once
 
 #include <atomic>

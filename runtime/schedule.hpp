@@ -1,5 +1,5 @@
-// How tasks are placed and stolen: the choices of the `schedule` section, without the policies that carry
-// them out (runtime/stealing/).
+// The settings of the `schedule` section: how tasks are placed and stolen. The policies that use them are in
+// runtime/stealing/.
 #pragma once
 
 #include <cstdint>

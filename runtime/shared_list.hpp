@@ -1,5 +1,5 @@
-// A list of things that any context of a node may put into and any worker may take from, one at a time, the
-// latest first. Putting is lock-free; takers take turns.
+// A list that any context of a node may add to; workers remove the latest element, one worker at a time.
+// Adding is lock-free.
 #pragma once
 
 #include <atomic>

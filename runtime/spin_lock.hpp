@@ -1,5 +1,5 @@
-// A lock for sections of a few instructions that neither charge, send nor block: in simulation no caller ever
-// waits for it. A caller that waits long yields its core, because the holder may have lost its own.
+// A lock for sections of a few instructions that neither charge, send nor block, so in simulation no caller
+// ever waits for it. A caller that waits long yields its core, because the holder may have lost its own.
 #pragma once
 
 #include <atomic>

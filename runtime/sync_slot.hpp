@@ -1,5 +1,5 @@
-// Sync slots: how many signals are still missing until something may run (EARTH paper, section 2), and the
-// split-phase operations that signal one when they are done. A slot lives on one node; signals come from any.
+// Sync slots of EARTH (Tremblay et al., section 2): a slot counts the signals missing until a task may run.
+// Also the split-phase operations, which signal a slot when done. Signals may come from any node.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Reports a task to the recorder, from its beginning to its end. Without a recorder it does nothing; it never
-// affects what is charged or sent.
+// Tells the recorder, if the run has one, when a task begins and ends, and what it did. It never changes what
+// is charged or sent.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Task types: what a task runs, under a registered id, so that it may travel between processes by number.
-// An address never travels.
+// A task type: the function that a task runs, under a registered number. Messages between processes carry
+// this number, never the function's address.
 #pragma once
 
 #include <cstddef>

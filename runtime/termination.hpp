@@ -1,10 +1,10 @@
 // Exact detection of the end of a run, for any mix of tasks, tokens and messages: the four-counter method (F.
 // Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987), in waves over
-// a tree of the nodes. Decides when to ask; does not decide what a node that stops does.
+// a tree of the nodes. It decides only when the run has ended, not how a node stops.
 //
 // A wave visits every node and waits there until the node is passive (no worker has a task, no token waits).
 // It brings back how many messages that can make work were sent, and how many were received. The run is over
-// when what one wave found received equals what the next found sent: then no message was under way when the
+// if the count received in one wave equals the count sent in the next: then no message was under way when the
 // first ended, and no node has had work since.
 //
 // Node 0 begins a wave only if one could succeed. A node that has answered a wave, and is passive with other

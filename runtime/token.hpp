@@ -1,5 +1,5 @@
-// What waits on a node for any of its workers: tokens, which came from other nodes and may go on to others,
-// and ready tasks, which belong to this node.
+// A task that waits on a node until one of its workers runs it: a token, which came from another node and may
+// go on to a third, or a ready task, which stays on this node.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// The token queue that the workers of a node share (schedule.token_queue: node), as the execution modules of
-// the EARTH paper do (section 4): new tokens at one end, from where workers take the latest; at the other end
-// those that came from elsewhere, from where tokens leave for other nodes. Wakes nobody.
+// The token queue that the workers of a node share (schedule.token_queue: node), as in EARTH (Tremblay et
+// al., section 4). Workers put new tokens at one end and take the latest there. Tokens from other nodes come
+// to the other end, and tokens for other nodes leave there. The queue wakes no worker.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Plain values in and out of messages. Checks lengths when reading; knows no meaning. Both ends are the same
-// binary, so values travel as they lie in memory.
+// Writes plain values into messages and reads them out, with a check of lengths. Sender and receiver are the
+// same binary, so a value travels as it lies in memory.
 #pragma once
 
 #include <cstddef>

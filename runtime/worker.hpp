@@ -1,6 +1,6 @@
-// A worker: the scheduler's thread of control on one core. Owns a deque, runs tasks, waits for stolen ones,
-// and looks for work where its policy says. The fast path of a task is here, inline; everything else is in
-// worker.cpp.
+// A worker: the scheduler's thread of control on one core. It owns a deque, runs tasks, waits for stolen
+// ones, and looks for work where its policy says. The fast path of a task is inline here; the rest is in the
+// files worker*.cpp.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What all processes of a run must have in common: the program and the experiment. Processes that differ
-// would call each other's wrong functions on addresses of another layout, so they refuse each other.
+// What all processes of a run must have in common: the program and the experiment. Nodes whose agreements
+// differ refuse each other, because a function's number or an address would mean different things to them.
 #pragma once
 
 #include <cstdint>

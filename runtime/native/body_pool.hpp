@@ -1,5 +1,5 @@
-// Memory of bodies that have been received and let go, for the next ones: fresh memory of the system is
-// touched for the first time page by page, which takes longer than receiving into it does. Keeps little.
+// Reuses the memory of large received messages (bodies) after their last user has released them. Fresh memory
+// is mapped page by page when first touched, which takes longer than receiving into it. The pool is small.
 #pragma once
 
 #include <cstddef>

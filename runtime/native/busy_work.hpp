@@ -1,4 +1,4 @@
-// Work that is only declared, done as busy work: a core spends the time, and nothing comes of it.
+// Burns processor time for work that a program only declares: a core computes for as long, without a result.
 #pragma once
 
 #include "base/time.hpp"

@@ -1,8 +1,8 @@
-// How the nodes of a native run start and end together. Node 0 leads. Start: all say that they are ready;
-// node 0 compares its clock with each (pings), and names a moment, on each one's own clock, at which the
-// run's time is zero. End: when all workers have returned, node 0 counts messages sent and delivered until no
-// message can be under way (F. Mattern, "Algorithms for distributed termination detection", 1987: the
-// four-counter method).
+// How the nodes of a native run start and end together, led by node 0. Start: each node reports that it is
+// ready. Node 0 compares clocks by pings, and tells each node at which moment of its clock the run begins.
+// End: when all workers have returned, node 0 counts messages sent and delivered until none can be under way
+// (F. Mattern, "Algorithms for distributed termination detection", 1987: the four-counter
+// method).
 #pragma once
 
 #include <condition_variable>

@@ -1,7 +1,7 @@
-// Flow control of messages to one node: how much of what was sent it has not handled yet. A sender marks
-// places in the stream of its messages; the receiver, when it has handled what comes before a mark, answers
-// with the mark's number, behind whatever its handlers have sent meanwhile. Workers wait where too much is
-// under way; handlers count and never wait, so that receiving always goes on and nobody waits in a circle.
+// Flow control of the messages to one node: it counts the bytes that the node has not handled yet. The
+// sender puts numbered marks between its messages; the receiver answers a mark when it has handled all
+// before it. A worker waits if too much is under way. A handler counts but never waits, so receiving cannot
+// stop.
 #pragma once
 
 #include <condition_variable>

@@ -1,7 +1,7 @@
-// Frames: what travels on an authenticated connection. Every frame is numbered and hashed with its
-// direction's key (SipHash), header and payload apart: so no length is believed, and no memory taken, before
-// the header has proved itself. Of bodies only the header is hashed: they are data, and hashing them would
-// take longer than sending them does. Bytes only: what they mean is for others to know.
+// Frames: the units in which an authenticated connection carries bytes. Each frame has a number and a keyed
+// hash (SipHash) of its header, which is checked before a length is used or memory allocated. Payloads have a
+// second hash, except bodies (large data): hashing those would take longer than sending them. What the bytes
+// mean is not decided here.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// How two processes of a run prove to each other that they share its key, and agree on keys for what follows.
-//
-// Four messages of fixed size: the initiator's hello (who it is, a nonce), the acceptor's challenge (its own
-// nonce, and a keyed hash over both), the initiator's proof (a keyed hash over all that), the acceptor's
-// verdict. Each keyed hash opens with its own label, so none can be sent back as another (reflection); each
-// covers the nonces of both sides, so none can be used again (replay). The session's keys, one for each
-// direction, come from the same transcript.
+// How two processes of a run prove to each other that they share its key, and agree on session keys.
+// Four messages of fixed size: the initiator's hello (its number and a nonce), the acceptor's challenge (its
+// own nonce and a keyed hash over both), the initiator's proof (a keyed hash over all that), the acceptor's
+// verdict. Each keyed hash begins with a label of its own, so no hash can be sent back in another message
+// (reflection). Each covers the nonces of both sides, so no hash can be used in a later handshake (replay).
+// The session has a key for each direction; both keys are derived from the same
+// messages.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Starts the processes of a native run, lets them find each other, and waits for their end. Knows nothing of
-// what they run.
+// Starts the processes of a native run, tells each where to meet the others, and waits for their end. Any
+// command may be launched.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// The connection to one other node: what waits to be sent, and what has come in half. Any thread may post and
-// try to write at once, the sender writes what waits, the receiver receives.
+// The TCP connection to one other node: a queue of frames to send, and a frame that has been received in
+// part. Any thread may queue a frame and try to write it; the sender writes the rest, the receiver reads.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Who receives on a node that has no receiver module: one thread at a time, of those that wait for something
-// or look by the way. Knows no sockets: how to look is given to it.
+// Makes one thread at a time receive, on a node without a receiver thread: a worker that waits, or that looks
+// between tasks. The caller says how to receive; no socket is used here.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The machine that this process runs on.
+// The machine that this process runs on: its name, the usable cores, and binding a thread to a core.
 #pragma once
 
 #include <string>

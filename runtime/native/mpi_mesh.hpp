@@ -1,6 +1,6 @@
-// The nodes of a native run connected by MPI, so that a cluster's fast network is used: a rank is a node. One
-// thread is sender and receiver module in one and makes all calls. Only mpi_world.hpp includes MPI's header;
-// without MPI, mpi_absent.cpp stands in. How processes are started is for mpi_start.hpp.
+// Connects the nodes of a native run by MPI, to use a cluster's fast network; a rank is a node. One thread
+// makes all MPI calls, for sending and receiving. Only mpi_world.hpp includes MPI's header; in a build
+// without MPI, mpi_absent.cpp replaces this code. Starting processes is the work of mpi_start.hpp.
 #pragma once
 
 #include <cstddef>

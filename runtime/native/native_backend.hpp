@@ -1,7 +1,7 @@
-// The real world: one process is one node; a pthread for each worker, and where there are other nodes a
-// sender and a receiver thread (Tremblay et al., "Implementation of the EARTH programming model on SMP
-// clusters", section 4) over TCP, or one that is both over MPI, or neither: workers poll. Time is the steady
-// clock; nothing is charged.
+// The native world: a process is a node, and each worker a pthread. If there are other nodes, a sender and a
+// receiver thread use TCP (Tremblay et al., "Implementation of the EARTH programming model on SMP clusters",
+// section 4). Or one thread does both over MPI, or there is none and the workers poll. Time is the steady
+// clock; operations are not charged.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Where one worker sleeps. One permit: an unpark leaves it, a park takes it or waits for it.
+// Where one worker's thread sleeps. It holds one permit: unpark puts it there, park takes it or waits for it.
 #pragma once
 
 #include <atomic>

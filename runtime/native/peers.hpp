@@ -1,6 +1,6 @@
-// The connections of this node to all others: how they are made, and what each frame that comes is for. Who
-// sends and receives is for those that derive from it: modules with threads (mesh.cpp), or the workers
-// (polled_mesh.cpp).
+// The connections of this node to all other nodes: how they are made, and how each received frame is
+// dispatched. Derived classes decide which threads send and receive: threads of their own (mesh.cpp), or
+// workers (polled_mesh.cpp).
 #pragma once
 
 #include <atomic>

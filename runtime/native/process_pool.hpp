@@ -1,5 +1,5 @@
-// Runs many commands in processes of their own, several at a time, and says how each ended. Knows nothing of
-// what they do; processes that talk to each other are the launcher's (launch.hpp).
+// Runs many commands as processes, several at a time, and reports how each ended. Processes that talk to each
+// other are started by launch.hpp instead.
 #pragma once
 
 #include <chrono>

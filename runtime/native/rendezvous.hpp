@@ -1,5 +1,5 @@
-// The place where the nodes of a run learn each other's addresses. The launcher holds it. Every node comes
-// once a run, and nodes that differ in program or experiment are refused there.
+// The meeting point of a native run, held by the launcher: each node connects to it once and learns all
+// nodes' addresses. Nodes that differ in program or experiment are refused.
 #pragma once
 
 #include <chrono>

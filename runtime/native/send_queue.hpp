@@ -1,5 +1,5 @@
-// What waits to be written to one connection. Small messages are packed into batches when they are posted, so
-// their memory stays with the thread that made it, and whoever writes finds whole buffers. Knows no socket.
+// Frames that wait to be written to one connection. The posting thread packs small messages into batches: it
+// reuses their memory, and the writing thread gets whole buffers. No socket is used here.
 #pragma once
 
 #include <atomic>

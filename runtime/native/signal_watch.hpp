@@ -1,4 +1,4 @@
-// Signals as something to read, for whoever waits for processes. Decides nothing about them.
+// Makes signals such as SIGINT and SIGCHLD readable from a descriptor, so that a thread can wait for them.
 #pragma once
 
 #include <signal.h>

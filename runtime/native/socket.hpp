@@ -1,4 +1,4 @@
-// Blocking TCP in small steps, each with a deadline. Knows nothing of frames or of who is at the other end.
+// Blocking TCP in small steps, each with a deadline. The bytes have no meaning here, nor has the peer.
 #pragma once
 
 #include <chrono>

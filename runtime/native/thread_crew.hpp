@@ -1,4 +1,4 @@
-// A crew of threads (base/crew.hpp).
+// Threads that share a caller's work for a few microseconds at a time: the crew that the simulator uses.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Calls something back at regular times from a thread of its own: for progress lines.
+// Calls a function at regular times from a thread of its own, to print lines of progress.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// What carries frames between the nodes of a native run, as NativeBackend sees it: connections of its own
-// over TCP (mesh.hpp), or MPI (mpi_mesh.hpp). Carries messages and control frames; what control frames mean
-// is for coordination.hpp.
+// The interface through which NativeBackend sends frames to other nodes: over TCP (mesh.hpp), over MPI
+// (mpi_mesh.hpp). It carries messages and control frames; coordination.hpp says what control frames
+// mean.
 #pragma once
 
 #include <cstdint>

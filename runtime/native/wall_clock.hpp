@@ -1,5 +1,5 @@
-// What a run costs the machine it runs on: real time and memory. Not the time of the run itself, which may be
-// virtual: that is Backend::now.
+// What a run costs the machine it runs on: real time and memory. The run's own time may be virtual;
+// Backend::now gives that.
 #pragma once
 
 #include <cstdint>
