@@ -1,4 +1,4 @@
-// When each node must be looked at next. Knows neither events nor windows.
+// A table of the time at which each simulated node must run next. Knows neither events nor windows.
 #pragma once
 
 #include <algorithm>

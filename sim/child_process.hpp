@@ -1,5 +1,5 @@
-// A child process that runs a function instead of a program: it shares nothing with its parent but two pipes,
-// ends with it, and says afterwards how it ended. Knows nothing of SimGrid.
+// A child process that runs a function of this program. It shares two pipes with its parent, ends with it,
+// and reports afterwards how it ended. It is used for SimGrid, but knows nothing of it.
 #pragma once
 
 #include <sys/types.h>

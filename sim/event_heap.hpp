@@ -1,5 +1,5 @@
-// The events of one node, earliest first. Their order is a property of the events alone: time, kind, source
-// node, number at the source; never the order in which they were put in. Knows nothing of what they do.
+// The events of one simulated node, earliest first. Their order follows from time, kind, source node and
+// number at the source, never from the order of insertion. It only sorts events; it does not run them.
 #pragma once
 
 #include <algorithm>

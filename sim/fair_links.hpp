@@ -1,6 +1,6 @@
-// Links whose bandwidth small messages share, each link by itself: a message has passed when every one of its
-// links has served it. What SimGrid does where one link is the narrow one, at a fraction of the price. Knows
-// no routes, no latencies and no large messages.
+// Links that share their bandwidth among small messages, each link by itself. A message has passed when each
+// of its links has served it. SimGrid gives the same if one link is the narrow one, but a call of it costs
+// more. Routes, latencies and large messages are handled elsewhere.
 #pragma once
 
 #include <array>

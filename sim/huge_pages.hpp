@@ -1,5 +1,5 @@
-// Huge pages for the heap of a simulation. A visit to a node touches a dozen small objects, and with a
-// thousand nodes most of the pages they lie on are not in the processor's table of pages any more.
+// Huge pages for the heap of a simulation. A visit to a node reads a dozen small objects. With thousands of
+// nodes, the processor's table of pages (TLB) is too small for the pages of all of them.
 #pragma once
 
 #include <cstddef>

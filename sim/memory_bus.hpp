@@ -1,5 +1,5 @@
-// The memory of one node: its bandwidth is shared equally by the workers that stream, at every moment
-// (processor sharing). Tells when somebody has been served; knows no events and no flops.
+// The memory of one simulated node: at every moment, the workers that stream share its bandwidth equally. It
+// computes when a stream has been served; it starts no events.
 #pragma once
 
 #include <algorithm>

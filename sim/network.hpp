@@ -1,5 +1,5 @@
-// Messages between nodes: when each arrives. Small ones are calculated, on the first and the last link of
-// their way; large ones share bandwidth in SimGrid. Knows nothing of workers and handlers.
+// Computes when each message between simulated nodes arrives: small ones from the first and the last link of
+// their route, large ones by SimGrid's sharing of bandwidth. It never calls handlers.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// One simulated node: its workers, its two modules (sender and receiver), its memory, and the heap of their
-// events. Runs up to the end of a window without looking at other nodes.
+// One simulated node: its workers, its sender and receiver modules, its memory, and a heap of their events.
+// It runs up to the end of a window, independently of other nodes.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The messages of a simulated node: its sender and receiver modules, the cores that these take their time
-// from, and handlers in the receiver's context.
+// The messages of a simulated node: its sender and receiver modules, the time that these take from cores, and
+// the handlers, which run in the receiver's context.
 #include <algorithm>
 #include <memory>
 #include <utility>

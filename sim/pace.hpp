@@ -1,6 +1,6 @@
-// How fast the cores of one node work, and when: factors of speed, noise, stops. All that will happen is
-// known from the start, so the end of a piece of work is calculated when it begins. Knows no events and no
-// workers.
+// The speed of one node's cores over time: factors of speed, noise, stops. All changes are known from the
+// start, so the end of a piece of work is computed when it begins. Events and workers are not handled
+// here.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A SimGrid platform file as text, before SimGrid reads it. Understands just enough XML to find <config>.
+// Finds the <config> elements of a SimGrid platform file in its text, before SimGrid reads the file.
 #pragma once
 
 #include <cstdint>

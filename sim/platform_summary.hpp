@@ -1,4 +1,4 @@
-// What a platform looks like once it is built, for people (`heddle platform show`). Runs nothing on it.
+// Summarizes a platform as built, for `heddle platform show`. Runs nothing on it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which routes of a platform are alike, by where their ends are. A platform of n nodes has n^2 routes, each
-// of which SimGrid has to walk; of routes that are alike it is asked for one. Knows no links and no SimGrid.
+// Finds out which routes of a platform are alike, from the numbers of their ends. A platform of n nodes has
+// n^2 routes; SimGrid computes each by walking it. Of routes that are alike, only one is walked.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// The simulated world: nodes as objects with an event heap each, workers as fibers, SimGrid for the platform
-// and for sharing bandwidth between large messages. docs/simulator.md says how it works. Draws random numbers
-// from the seed only and reads no wall clock: two runs of one program on one platform with one seed are the
-// same byte for byte.
+// The simulated world: nodes are objects with a heap of events, workers are fibers, and SimGrid gives the
+// platform and shares bandwidth between large messages. docs/simulator.md explains it. All random numbers
+// come from the seed and no wall clock is read. So two runs of one program on one platform with one seed are
+// equal byte for byte.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Makes SimGrid's hosts, links and routes of a platform. Asks nothing of them: that is
-// sim/simgrid_platform.cpp.
+// Makes SimGrid's hosts, links and routes for a platform. It does not read them back:
+// sim/simgrid_platform.cpp does.
 #pragma once
 
 #include <simgrid/forward.h>

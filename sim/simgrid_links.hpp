@@ -1,5 +1,5 @@
-// SimGrid's links by name, and how they change while a run is on. Knows no messages, and not the factors of
-// the cost model.
+// Finds SimGrid's links by name, and computes how they change during a run by the platform's events. Messages
+// and the cost model's factors are handled elsewhere.
 #pragma once
 
 #include <simgrid/forward.h>

@@ -1,4 +1,4 @@
-// The files sim/simgrid_*.cpp are all that includes SimGrid. Written for 3.32 and newer.
+// Only the files sim/simgrid_*.cpp include SimGrid. They are written for version 3.32 and newer.
 #include "sim/simgrid_platform.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // All that the simulator asks of SimGrid, in plain types: hosts, routes, and the sharing of bandwidth between
-// large messages. Includes no SimGrid header. Knows nothing of workers or windows. SimGrid keeps its state in
-// globals, changes signal handlers and aborts the process on a bad file, so this object lives in a process of
-// its own: see sim/simgrid_process.hpp.
+// large messages. It includes no SimGrid header. SimGrid keeps its state in globals, changes signal handlers
+// and aborts the process on a bad file. So this object lives in a process of its own, which
+// sim/simgrid_process.hpp starts.
 #pragma once
 
 #include <cstdint>

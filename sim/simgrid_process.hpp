@@ -1,8 +1,8 @@
-// SimGrid in a process of its own, started for each simulation. SimGrid allows one simulation in the life of
-// a process (its clock, its sealed platform and the numbering of its fat trees are globals), takes over
-// signal handlers, and aborts on some bad files; a child process makes each of these harmless, and each
-// simulation the same as the first. A call costs some 10 us; routes come in rows, flows in batches. Simulates
-// nothing.
+// Runs SimGrid in a child process, one for each simulation. SimGrid allows one simulation in the life
+// of a process, because its clock, platform and numbering of fat trees are globals. It also takes over
+// signal handlers and aborts on some bad files. In a child process none of this does harm. A call
+// costs some 10 us, so routes are asked for by rows and flows by batches. The simulator itself is
+// elsewhere.
 #pragma once
 
 #include <memory>

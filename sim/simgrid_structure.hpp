@@ -1,4 +1,4 @@
-// Finds out which routes of a platform in SimGrid are alike (sim/route_structure.hpp).
+// Finds out which routes of a platform in SimGrid are alike, so that SimGrid computes only one of each kind.
 #pragma once
 
 #include <simgrid/forward.h>

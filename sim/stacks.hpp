@@ -1,5 +1,5 @@
-// Stacks of workers: one reservation of address space for all, committed as it is touched, with a guard page
-// below each stack; and small ones that lie close together. Switches nothing.
+// Stacks of simulated workers: a reservation of address space, committed as touched, with a guard page below
+// each stack; and small stacks that lie close together. It switches no stacks.
 #pragma once
 
 #include <atomic>

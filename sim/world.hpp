@@ -1,5 +1,5 @@
-// The parts that the simulator's files share: a worker as a fiber, a message on its way, and the switching
-// from fiber to fiber. Decides nothing about time.
+// Types that the simulator's files share: a worker as a fiber, a message on its way, and the switch from
+// fiber to fiber. No time is computed here.
 #pragma once
 
 #include <boost/context/fiber.hpp>
