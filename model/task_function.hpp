@@ -1,5 +1,5 @@
-// How a C++ function becomes a task: its arguments and result in a slot's payload, and its registration.
-// Not for users of a model; they write functions.
+// Makes a task of a C++ function: stores its arguments and result in a slot's payload, and registers its
+// type. For authors of execution models; programs only write functions.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What ATGC aligns and how it scores: its settings, read. Runs nothing. (EARTH paper, section 5: "Another
-// Tool for Genome Comparison".)
+// The settings of ATGC ("Another Tool for Genome Comparison", Tremblay et al., section 5): the sequences to
+// align and the scores. Runs nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// OpenBLAS, loaded when a program first needs it. Its threads would start with the process, whether it calls
-// them or not, and spin beside our workers for a while; so it is told to have none, and it reads that when it
-// is loaded.
+// Loads OpenBLAS when a program first needs it. If it were linked, its threads would start with each process
+// and spin beside our workers. When it is loaded, it reads how many threads it may have: this code sets that
+// to one first.
 #pragma once
 
 #include <cblas.h>

@@ -1,5 +1,5 @@
-// What the workloads in EARTH have in common: their settings, the check that all their threads have
-// terminated, and earth_workload, which makes a workload from three things.
+// What the workloads in EARTH share: their settings, the check that all their threads have terminated, and
+// earth_workload, which registers a workload from a start function, a check and settings.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// A fork/join workload in few lines: from its task functions, the function that starts it, and a check of the
-// answer. A workload that needs more, such as a placement or state on each node, derives from Workload
-// instead, as fib.cpp does.
+// Makes a fork/join workload from its task functions, the function that starts it, and a check of the answer.
+// A workload that needs more, such as a placement or state on each node, derives from Workload instead, as
+// fib.cpp does.
 #pragma once
 
 #include <memory>

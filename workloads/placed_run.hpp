@@ -1,5 +1,5 @@
-// From a task graph to what a workload runs: the graph placed as the configuration says, and what that
-// promises. The one place where the choice of placement and stealing meets a graph's execution.
+// Places a task graph as the configuration says, makes the program that runs it, and predicts its makespan.
+// All workloads that place a graph use this file.
 #pragma once
 
 #include <string>

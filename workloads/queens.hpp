@@ -1,4 +1,4 @@
-// Boards of the n-queens problem, with rows as bit masks, and what is known of its answers. Runs no tasks.
+// Boards of the n-queens problem with rows as bit masks, and the known numbers of solutions. Runs no tasks.
 #pragma once
 
 #include <array>

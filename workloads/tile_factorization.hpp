@@ -1,6 +1,6 @@
 // A workload that factorizes a dense matrix in tiles, as a placed graph: each task changes one tile, and each
-// edge carries one. Which kernels, and what they leave, is for builtin/cholesky.cpp and builtin/lu.cpp to
-// say.
+// edge carries one. The kernels, and what a tile holds afterwards, are given by builtin/cholesky.cpp and
+// builtin/lu.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What is computed on the tiles of a matrix: one call of BLAS or LAPACK each, on one core. The only place
-// that knows those libraries; knows nothing of tasks.
+// The computations on the tiles of a matrix: each is a call of BLAS or LAPACK on one core. No other file uses
+// those libraries for tiles; tasks are made elsewhere.
 #pragma once
 
 #include <cstddef>

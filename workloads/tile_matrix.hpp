@@ -1,5 +1,5 @@
-// A square matrix in tiles: what its numbers are before it is factorized, and the tiles of its factor. Each
-// number follows from its place and a seed, so every node can make any tile and none is sent.
+// A square matrix in tiles: its numbers before it is factorized, and the tiles of its factor. A number
+// depends on its place and a seed only, so every node can compute any tile and no message carries it.
 #pragma once
 
 #include <cstddef>

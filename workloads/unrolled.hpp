@@ -1,7 +1,7 @@
-// A spawn tree that is opened before the run, down to some depth, so that a partitioner can place it: its
-// upper nodes become tasks of a graph, what lies below each of the lowest becomes one task, which runs by
-// fork/join and may be stolen piece by piece. A workload says what its tree is (SpawnTree); who places the
-// graph is for partitioners/, who runs it for model/.
+// A tree of calls (SpawnTree) that is opened before the run, down to some depth, so that a partitioner can
+// place it. Each node above that depth becomes a task of a graph. Each subtree below becomes one task, which
+// runs by fork/join and may be stolen in pieces. The placing itself is code of partitioners/, the running of
+// model/.
 #pragma once
 
 #include <concepts>

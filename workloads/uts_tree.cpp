@@ -90,7 +90,7 @@ std::int32_t UtsTree::children(const UtsNode& node) const {
 }
 
 std::vector<double> UtsTree::expected_nodes() const {
-    // Cyclic trees, the deepest, end at five times `depth`. No tree that anybody searches has more nodes than
+    // Cyclic trees, the deepest, end at five times `depth`. No tree that can be searched has more nodes than
     // `most`.
     constexpr double most = 1e15;
     const auto end = static_cast<std::size_t>(std::min<std::int64_t>(std::int64_t{5} * depth + 1, 100'000));

@@ -1,5 +1,5 @@
 // The trees of the Unbalanced Tree Search benchmark (Olivier et al., "UTS: an unbalanced tree search
-// benchmark", LCPC 2006): what a node's children are. Searches nothing itself.
+// benchmark", LCPC 2006): computes a node's children. The search itself is builtin/uts.cpp.
 #pragma once
 
 #include <array>

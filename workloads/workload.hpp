@@ -1,5 +1,5 @@
-// A workload: a program with settings and a check of its answer. Adding one takes a file like fib.cpp and, at
-// its end, one Registration.
+// A workload: a program with settings and a check of its answer. To add a workload, write a file like fib.cpp
+// that ends with a Registration.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ struct TaskLabel {
     std::optional<WorkerId> placed;  ///< where it was placed before the run
 };
 
-/// What is known of a run before it begins; nothing where nobody knows.
+/// Predictions about a run, made before it begins. A value that cannot be predicted is empty.
 struct Forecast {
     std::optional<double> makespan_seconds;     ///< if every message had the network to itself
     std::optional<double> lower_bound_seconds;  ///< no schedule of the same work on this cluster is shorter

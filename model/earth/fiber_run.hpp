@@ -1,5 +1,5 @@
-// How activations and fibers run: the parts of threaded.hpp and fiber.hpp that need the whole Em. Included by
-// earth.hpp.
+// Runs activations and fibers: the functions of threaded.hpp and fiber.hpp that need the complete class Em.
+// Include earth.hpp instead.
 #pragma once
 
 namespace heddle::model::earth {

@@ -1,4 +1,4 @@
-// Activation frames of threaded functions, and where their memory comes from. Runs nothing.
+// Allocates the activation frames of threaded functions (of EARTH), and returns their memory for reuse.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How a struct becomes a threaded function: the base class that gives it a frame, and the tasks that make an
+// Makes a threaded function of a struct: the base class that gives it a frame, and the tasks that create an
 // activation.
 #pragma once
 

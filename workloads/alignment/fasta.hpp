@@ -1,4 +1,4 @@
-// Sequences from FASTA files. Checks letters, and does not turn them into numbers: scoring.hpp does.
+// Reads sequences from FASTA files and checks their letters. scoring.hpp turns the letters into numbers.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Letters of DNA and proteins as small numbers, and what it scores to align them: match and mismatch or
-// BLOSUM62, and gaps. Knows nothing of matrices or alignments.
+// The letters of DNA and proteins as small numbers, and the scores of pairs and gaps: match and mismatch, or
+// the table BLOSUM62. It computes no alignment.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What tile.cpp hands to the vector code: rows of one stripe, in numbers relative to a base that tile.cpp
-// chose. Not for others.
+// The interface from tile.cpp to the vector code in striped_*.cpp: the rows of one stripe, as numbers
+// relative to a base that tile.cpp has chosen.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Tiles: as many rows of a stripe as are computed at once, in vectors. For block.cpp, which puts them
-// together, and for tests.
+// Computes tiles of an alignment matrix in vectors: a tile is as many rows of a stripe as are computed at
+// once. Used by block.cpp, which joins tiles, and by tests.
 #pragma once
 
 #include "workloads/alignment/block.hpp"

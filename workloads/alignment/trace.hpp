@@ -1,5 +1,5 @@
-// The alignment itself, without keeping the matrix: the edges of blocks are kept, and only the blocks that
-// the alignment goes through are computed once more, from its end to its begin.
+// Finds the alignment itself without storing the matrix: it stores the edges of blocks, and computes once
+// more only the blocks that the alignment passes, from its end to its beginning.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What an alignment does with each letter, and what that scores. Knows nothing of how alignments are found.
+// What an alignment does with each letter (match, insert, delete), and its score. It finds no alignments.
 #pragma once
 
 #include <cstddef>

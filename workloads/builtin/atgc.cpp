@@ -93,7 +93,7 @@ struct Strip : Threaded<Strip, StripParameters> {
         column_h.assign(input.rows(index).size(), 0);
         column_e.assign(column_h.size(), 0);
         const bool last = index + 1 == input.strips();
-        knows_below = last;  // that there is nobody
+        knows_below = last;  // the last strip has no strip below it
         em.init_mailbox(mailbox, item);
         // From here on others know of the mailbox, and the exclusive fibers may run.
         if (index != 0) em.drop_in(above, Item{Item::successor, 0, em.to_global(mailbox)});

@@ -17,7 +17,7 @@ namespace {
 
 using model::Strand;
 
-/// The tasks of the whole bag, and who begins with which. The same on every node.
+/// The tasks of the whole bag, and the worker that each starts on. The same on every node.
 struct Bag {
     std::uint32_t tasks = 0;
     double cost = 0;    ///< flops of a task, on average

@@ -80,7 +80,7 @@ private:
     std::vector<Sums> of_core_;
 };
 
-/// Errors in what a person wrote in the YAML file belong to the place where it stands there.
+/// Adds to an error the line of the YAML file that states the graph.
 [[noreturn]] void rethrow_at(const Error& error, const Location& where) {
     throw Error(fmt::format("workload.graph: {}", error.message()), error.advice(), where);
 }

@@ -106,8 +106,8 @@ struct UtsSpawns {
         const std::int32_t children = settings.tree.children(node);
         for (std::int32_t i = 0; i < children; ++i) into.push_back(UtsTree::child(node, i));
     }
-    /// Nobody can know it. A node shows how many children it has; of what is below these only the expectation
-    /// is known.
+    /// An estimate: the number of a node's children is known, the sizes of the subtrees below them only by
+    /// expectation.
     double weight(const UtsNode& node) const {
         const std::size_t below =
             std::min(static_cast<std::size_t>(node.depth) + 1, expected_nodes.size() - 1);

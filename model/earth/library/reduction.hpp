@@ -1,5 +1,5 @@
-// A reduction box: it combines a fixed number of contributions as they come, gives one result, and begins
-// again.
+// A reduction box: combines a fixed number of contributions as they arrive, gives one result, and starts
+// over.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What the objects of the library have in common. Each is an active monitor: a handler thread on the object's
-// home node with exclusive fibers. Its mailbox takes requests from any node. A handle is plain
-// bytes: pass it to threads as you pass any value.
+// What the objects of EARTH's library share. Each object has a handler thread on its home node. Fibers of any
+// node send requests to its mailbox; the handler's exclusive fibers serve them in turn. A handle of an object
+// is plain bytes, to be passed to threads like any value.
 #pragma once
 
 #include <cstdint>
