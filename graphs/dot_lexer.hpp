@@ -1,4 +1,4 @@
-// The words of a Graphviz file. Knows its lexical rules only; graphs/dot.cpp knows what the words mean.
+// Splits a Graphviz file into words by its lexical rules. graphs/dot.cpp gives the words their meaning.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Task graphs from files: every format behind one function. What a file says becomes a TaskGraph, and what a
-// TaskGraph cannot hold is kept beside it. Places and runs nothing.
+// Reads task graphs from files of every known format. A file becomes a TaskGraph; what a TaskGraph cannot
+// hold, such as names of tasks, is stored beside it. Places and runs nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A graph as a person names it in one word: the path of a file, or a generator with its settings. It finds
-// out which of the two the word is. graph_file.hpp reads files, generators/generator.hpp makes graphs.
+// Finds the graph that a user names in one word: the path of a file, or a generator with its settings. Files
+// are read by graph_file.hpp, generated graphs made by generators/generator.hpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A JSON file whose values know their lines, which nlohmann's own tree does not. Read only; a flat table, for
-// graphs of millions of tasks.
+// Reads a JSON file into values that have their lines, which nlohmann's library does not store. The values
+// are in a flat table, so that graphs of millions of tasks fit.
 #pragma once
 
 #include <cstddef>

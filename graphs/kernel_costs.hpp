@@ -1,5 +1,5 @@
-// Reads a table of kernels with their measured mean costs and deviations, and gives a graph's tasks costs by
-// it. Measures nothing.
+// Reads a table of kernels with their measured mean costs and deviations, and draws the costs of a graph's
+// tasks from it. Measures nothing.
 #pragma once
 
 #include <map>

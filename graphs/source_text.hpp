@@ -1,4 +1,4 @@
-// The text of a graph file, its lines and their words, with errors that say where. Knows no format.
+// Splits the text of a graph file into lines and words, and makes errors with the line. Knows no format.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A workflow as its formats describe it: tasks that read and write files. Becomes a task graph, where an edge
-// carries the files that one task writes and the other reads. Reads no format itself.
+// A workflow in which tasks read and write files. It is turned into a task graph, where an edge carries the
+// files that one task writes and the other reads. The formats are read in other files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The partitioners that there are, for the factory.
+// Declares every simple partitioner (such as block and cyclic), for the factory.
 #pragma once
 
 #include <memory>

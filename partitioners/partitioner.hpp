@@ -1,5 +1,5 @@
-// Decides where each task of a graph starts: one interface, one factory, each partitioner in its own small
-// file beside this one. It knows nothing of how tasks move afterwards.
+// Decides on which worker each task of a graph starts: one interface, one factory, each partitioner in a
+// small file beside this one. How tasks are stolen later is not decided here.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Every way to place a task graph behind one name, whether it begins with the data (graph/), with the
-// precedence (schedulers/) or with neither: which worker runs each task, and in which order. Runs nothing.
+// Places a task graph by a method's name: a partitioner (graph/), a list scheduler (schedulers/), a simple
+// rule. The result says which worker runs each task, in which order. Runs nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The generators that there are, for the factory.
+// Declares every graph generator, for the factory that makes them by name.
 #pragma once
 
 #include "graphs/generators/generator.hpp"

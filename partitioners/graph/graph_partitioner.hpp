@@ -1,6 +1,6 @@
-// Cuts a data-dependency graph into parts of equal work with few bytes between them: one interface, one
-// factory, each member in its own file beside this one. Knows nothing of precedence; owner_computes.hpp leads
-// back to tasks.
+// Partitions a graph of data into parts of equal work, with few bytes between parts: one interface, one
+// factory, each partitioner in a file of its own beside this one. Precedence is ignored. owner_computes.hpp
+// turns parts of data into places of tasks.
 #pragma once
 
 #include <cstdint>

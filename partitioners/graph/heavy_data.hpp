@@ -1,4 +1,4 @@
-// Data that fill a part by themselves: they get a part each, and a library divides the rest.
+// Handles data that alone are as much work as a part: each gets its own part; a library divides the rest.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A data graph as partitioning libraries want it: rows and weights in 32-bit whole numbers. Calls no library.
+// Converts a data graph for the partitioning libraries, with 32-bit rows and weights. Calls no library.
 #pragma once
 
 #include <cstddef>

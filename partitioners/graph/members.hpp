@@ -1,4 +1,4 @@
-// The graph partitioners that there are, for the factory, and the settings that several of them share.
+// Declares every graph partitioner, for the factory, and the settings that several of them share.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// From parts of data to places of tasks: a task runs where the datum that it writes lives (KAAPI paper,
-// section 3.5).
+// Turns parts of data into places of tasks: a task runs where the datum that it writes is (Gautier, Besseron,
+// Pigeon: KAAPI, 2007, section 3.5).
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// How much of the work each part should get: a share in proportion to the speed of its worker.
+// The share of the work that each part should get: in proportion to the speed of its worker.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How good a partition is, counted from the graph and the parts alone. No library's own figures are used.
+// Measures a partition (bytes between parts, imbalance) from the graph and the parts, not by a library.
 #pragma once
 
 #include <cstddef>

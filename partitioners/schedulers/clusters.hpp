@@ -1,5 +1,5 @@
-// Clusters: tasks that share a processor without it being known which. DSC makes them for as many processors
-// as it likes; here they are brought onto those that the machine has.
+// Clusters: groups of tasks that share a processor which is not chosen yet. DSC assumes as many processors as
+// it has clusters; this file maps the clusters onto the processors of the machine.
 #pragma once
 
 #include <span>

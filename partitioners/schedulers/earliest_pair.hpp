@@ -1,4 +1,4 @@
-// Of all ready tasks and processors the pair that is earliest: what ETF and FLB do on unequal processors.
+// Picks the earliest pair of a ready task and a processor, for ETF and FLB on unequal processors.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The best schedule there is, by branch and bound: for graphs of about a dozen tasks, more where bounds are
+// Finds an optimal schedule by branch and bound: for graphs of about a dozen tasks, more where bounds are
 // tight.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Local search from a schedule that is known: for graphs too large to be searched through.
+// Improves a known schedule by local search, for graphs too large for an exact search.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Levels of tasks, by which schedulers rank them: how far a task is from the graph's start and from its end.
+// Computes t-levels and b-levels of tasks (longest paths from start, to end), by which schedulers rank them.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The schedulers that there are, for the factory.
+// Declares every scheduler, for the factory that makes them by name.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A schedule while it is being built: what is placed, when each processor is free, and when a task's data can
-// be at each processor. Shared by the list schedulers; it takes no decisions.
+// A schedule under construction: placed tasks, when each processor is free, and when a task's data can be at
+// a processor. The list schedulers share it; it makes no decisions.
 #pragma once
 
 #include <cstddef>

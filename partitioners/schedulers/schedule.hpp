@@ -1,5 +1,5 @@
-// A schedule: where and when each task runs, with the measures by which schedules are compared. A table only;
-// what makes one is a scheduler (scheduler.hpp), what checks one is the verifier (verify.hpp).
+// A schedule: where and when each task runs, with the measures by which schedules are compared. A table only:
+// a scheduler (scheduler.hpp) makes it, verify.hpp checks it.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Is a schedule possible, and how far may it be from the best? The checker does its own arithmetic from the
-// graph and the machine's table, and shares none with the schedulers, so that a mistake in theirs is found
-// here.
+// Checks that a schedule is possible, and bounds its distance from the optimum. The checker computes
+// everything itself from the graph and the table of times. It shares no code with the schedulers, so that it
+// finds their mistakes.
 #pragma once
 
 #include <string>
