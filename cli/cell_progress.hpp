@@ -1,4 +1,4 @@
-// How far a comparison is: a bar on a terminal, a line now and then elsewhere. Writes to standard error only.
+// Shows the progress of a comparison on standard error: a bar on a terminal, else a line from time to time.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Runs the cells of a comparison that have no result yet, each in a process of its own, so that one that
-// crashes fails alone. What they mean is results/comparison.hpp.
+// Runs the cells of a comparison that have no result yet. Each runs in a process of its own, so that a crash
+// fails only its own cell. results/comparison.hpp evaluates the results.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A comparison as a table for people.
+// Prints a comparison as a table in text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A Gantt chart in text: a line for each processor or worker, time to the right. For small schedules and a
-// first look: it cannot show what is shorter than a character.
+// Draws a Gantt chart in text: a line for each processor or worker, time to the right. It suits small
+// schedules: a task shorter than one character cannot be seen.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What verbs that take a graph have in common: the graph and the units of its file, lists of names, and whole
-// numbers, with errors that name the option. Reads no graph: that is graphs/graph_source.hpp.
+// Options shared by the verbs that take a graph: the graph, the units of its file, lists of names, whole
+// numbers. Errors name the option. Reading the graph is the work of graphs/graph_source.hpp.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What `heddle list` prints, for other verbs.
+// The tables that `heddle list` prints, as functions for the other verbs.
 #pragma once
 
 #include <string>

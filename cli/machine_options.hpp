@@ -1,5 +1,5 @@
-// The processors that a schedule is made for: from the options of `heddle schedule`, in words, and as JSON.
-// Builds no platform and simulates nothing.
+// The processors that a schedule is made for: read from the options of `heddle schedule`, printed in words
+// and as JSON. Builds no platform and simulates nothing.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

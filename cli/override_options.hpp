@@ -1,4 +1,4 @@
-// The options that put values in the place of an experiment file's, the same for every verb that reads one.
+// Options that replace values of an experiment file, such as --set; the same for every verb that reads one.
 #pragma once
 
 #include <string>

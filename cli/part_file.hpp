@@ -1,4 +1,4 @@
-// METIS's part files: a part number a line, from 0, in the order of the graph's data. Judges no partition.
+// Part files as METIS writes them: line i is the part of datum i, from 0. A partition is not judged here.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A comparison as a matrix for people: a row for each value of one key, a column for each value of another.
+// Prints a comparison as a matrix: a row for each value of one key, a column for each value of another.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A platform as a person names it on a command line. Builds none: that is a world's work (worlds.hpp).
+// Reads a platform that the user names on the command line. It builds no platform: a backend does.
 #pragma once
 
 #include <string>

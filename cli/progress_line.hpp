@@ -1,4 +1,4 @@
-// The line that lives on standard error while a run takes longer than two seconds.
+// Prints the progress of a run on standard error, on one line, if the run takes longer than two seconds.
 #pragma once
 
 #include <memory>

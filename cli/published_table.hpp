@@ -1,4 +1,4 @@
-// Published speedups beside those found here, of one or several comparisons. Runs nothing.
+// Prints published speedups beside the measured ones, for one or several comparisons. Runs nothing.
 #pragma once
 
 #include <cstddef>

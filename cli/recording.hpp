@@ -1,4 +1,4 @@
-// The options of `heddle run` that record a run, and the recorder that they ask for.
+// The options of `heddle run` for traces and tables of tasks, and the recorder that they ask for.
 #pragma once
 
 #include <CLI/App.hpp>

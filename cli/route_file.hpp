@@ -1,4 +1,4 @@
-// The routes between a machine's nodes as JSON, within a schedule's file.
+// Writes and reads the routes between a machine's nodes, as JSON within the file of a schedule.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Reads a schedule that `heddle schedule --out` wrote, or that another program made. Judges nothing:
-// an impossible schedule reads like any other.
+// Reads a schedule from a file that `heddle schedule --out` or another program wrote. It does not check
+// whether the schedule is possible.
 #pragma once
 
 #include <cstdint>

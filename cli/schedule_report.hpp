@@ -1,5 +1,5 @@
-// A schedule and the judgement on it: measured, as a table, as JSON, and as a file that can be read back.
-// Makes no schedule: that is partitioners/schedulers/.
+// Reports a schedule and its quality: as a table, as JSON, and as a file that can be read back. The
+// schedulers themselves are in partitioners/schedulers/.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A comparison as a Slurm job array: the script that sbatch takes. Submits nothing.
+// Writes a comparison as a Slurm job array: a script for sbatch, which the user submits.
 #pragma once
 
 #include <cstddef>

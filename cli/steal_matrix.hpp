@@ -1,4 +1,4 @@
-// Which nodes stole from which, as a table for people.
+// Prints a table of how many tasks each node stole from each other node.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Columns of text for people. Not for files: those are results/table.hpp.
+// Aligns columns of text for a terminal. For tables in files there is results/table.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The verbs of the command line, a file each. A verb adds itself and its options to the parser; where it is
-// the one that was typed, it leaves what is to be done in `action`.
+// The verbs of the command line, each in a file of its own. A verb adds itself and its options to the parser.
+// If the user typed it, parsing sets `action` to a function that does the work.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Where the worlds part: the only place that knows all backends. What it hands out is the seam.
+// Chooses the backend of a run: native, simulated or in-process. No other file knows all three.
 #pragma once
 
 #include <memory>

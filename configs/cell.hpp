@@ -1,5 +1,5 @@
-// What determines a run, as digests by name, and the cell that they name. Two runs with equal determinants
-// compute the same; in simulation they leave the same bytes.
+// Names a run by digests of everything that determines it: configuration, files, program. Two runs with equal
+// digests compute the same; in simulation their results are equal byte for byte.
 #pragma once
 
 #include <cstdint>

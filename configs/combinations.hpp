@@ -1,4 +1,4 @@
-// The combinations of a `compare` section: one experiment for each. Runs nothing.
+// Makes an experiment for each combination of values that a `compare` section asks for. Runs nothing.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The `compare` section of an experiment: what varies, how combinations are laid out in a matrix, and what
-// speedups are relative to. Reads its form only: which keys exist, configs/experiment.cpp knows.
+// The `compare` section of an experiment: what varies, what its matrix shows, and what speedups are relative
+// to. It checks the form only; configs/experiment.cpp checks that the keys exist.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// SHA-256 digests (FIPS 180-4) of texts and files, as hexadecimal digits. Knows nothing of experiments.
+// Computes SHA-256 digests (FIPS 180-4) of texts and files, as hexadecimal digits.
 #pragma once
 
 #include <map>

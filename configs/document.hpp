@@ -1,5 +1,5 @@
-// A YAML document as a tree in which every value knows its line. Strict: one document, no duplicate keys, no
-// tags, bounded in size. Knows nothing of what the keys mean.
+// Reads a YAML document as a tree in which every value has its line. Strict: one document, no duplicate keys,
+// no tags, limited size. The keys have no meaning here.
 #pragma once
 
 #include <cstdint>

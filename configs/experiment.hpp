@@ -1,5 +1,5 @@
-// One experiment: what a YAML file says, read strictly and filled up with defaults. Where it runs is the
-// command line's business; the combinations of a `compare` section are not run here either.
+// Reads one experiment from a YAML file, refuses unknown keys, and fills in defaults. The command line
+// chooses where it runs. The combinations of a `compare` section are made elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The table of all keys outside `workload` and `compare`: reading, the resolved configuration and the JSON
-// Schema all come from it, so that they cannot disagree. For the files of this folder only.
+// The table of all keys of an experiment file outside `workload` and `compare`. Reading, the resolved
+// configuration and the JSON Schema use this one table, so they agree. Only files of configs/ include it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The keys of `platform` that say how nodes differ, and how nodes and links change: factors of speed, noise,
-// events. A part of the table in fields.cpp. What they mean together is checked elsewhere
-// (base/platform_nodes.cpp).
+// The keys of `platform` for nodes that differ and for nodes and links that change: factors of speed, noise,
+// events. A part of the table in fields.cpp. Whether their values fit together is checked by
+// base/platform_nodes.cpp.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The `published` section: published speedups for cells of a comparison, to be set beside
-// what is found here.
+// The `published` section of an experiment: speedups from a paper, for cells of a comparison. Reports print
+// them beside the measured ones.
 #pragma once
 
 #include <string>

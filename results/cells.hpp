@@ -1,5 +1,5 @@
-// The cells of a comparison in a directory of results: which are finished, which failed and why, and the
-// tables over all of them. Starts nothing.
+// The cells of a comparison (one cell: one configuration with one seed) in a directory of results: which are
+// finished, which failed and why, and tables over all of them. Starts nothing.
 #pragma once
 
 #include <cstdint>

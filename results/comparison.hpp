@@ -1,5 +1,5 @@
-// What a comparison says: combinations side by side in groups, the best of each group, and which differences
-// from it are more than chance. Reads no files and runs nothing.
+// Evaluates a comparison: combinations in groups, the best of each group, and which differences from the best
+// are more than chance. Reads no files and runs nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A makespan that no schedule of a run's work on its machine can fall below.
+// Computes a lower bound of a run's makespan, from its work and its machine: no schedule is shorter.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Writes messages of Protocol Buffers (protobuf.dev, "Encoding"): fields one after the other, each a number,
-// a kind and a value. Only what results/perfetto_trace.cpp needs; reads nothing.
+// Writes messages of Protocol Buffers (protobuf.dev, "Encoding"), in which each field is a number, a type and
+// a value. It has only what results/perfetto_trace.cpp needs; it reads no messages.
 #pragma once
 
 #include <bit>

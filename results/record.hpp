@@ -1,5 +1,5 @@
-// What is known of one run when it is over, as JSON and as rows of tables. Writes no files: that is
-// results/store.hpp.
+// All measured values of one finished run, as JSON and as rows of tables. Writes no files: results/store.hpp
+// does.
 #pragma once
 
 #include <cstdint>

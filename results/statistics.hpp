@@ -1,5 +1,5 @@
-// The statistics of a comparison: few runs of each configuration, from unknown distributions. Knows
-// nothing of configurations.
+// The statistics of a comparison: few runs of each configuration, from unknown distributions. Works on plain
+// numbers.
 #pragma once
 
 #include <cstddef>

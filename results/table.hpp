@@ -1,5 +1,5 @@
-// A table as a CSV file (RFC 4180): named columns, and rows that the first column tells apart. In memory
-// only.
+// A table in memory, to be written as a CSV file (RFC 4180). It has named columns; the first identifies a
+// row.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a recorder is told, as values that can be kept, sorted and sent to another process.
+// An event of a recorded run as a plain value, which can be stored, sorted and sent to another process.
 #pragma once
 
 #include <cstdint>

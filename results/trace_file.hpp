@@ -1,5 +1,5 @@
-// The file of a trace, compressed or not. It takes its name (base/output_file.hpp) when the run has ended.
-// Knows no format.
+// The file of a trace, compressed or not. It is written beside its place and gets its name when the run has
+// ended. Knows no format.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a recorded run is written in. A format gets all that happened in the order of time: states, messages
-// and tasks. It makes bytes of what it needs. It keeps no history and knows no files.
+// The interface of trace formats. A format is given the run's states, messages and tasks in the order of
+// time, and turns them into bytes. It stores no events and opens no files.
 #pragma once
 
 #include <cstdint>

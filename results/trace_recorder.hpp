@@ -1,6 +1,6 @@
-// Records a run in files, while the run is on: a trace, a table of tasks, or both. Whatever was told is kept
-// per node until all that comes before it was told as well, then sorted and handed to the formats. Does not
-// know the formats.
+// Records a run in files while it runs: a trace, a table of tasks, or both. Events of a node are stored until
+// all earlier ones have come, then sorted and given to the formats, which write them. No format is known
+// here.
 #pragma once
 
 #include <atomic>
