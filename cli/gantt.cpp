@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <vector>
 
@@ -25,8 +26,11 @@ std::string text_of(const GanttLine& line, double end, std::size_t width) {
     for (const GanttBar& bar : line.bars) {
         const std::size_t from = column(bar.begin, end, width);
         const std::size_t to = std::max(from, column(bar.end, end, width));
-        std::string drawn(to - from, bar.label.size() <= to - from ? '=' : '#');
-        if (bar.label.size() <= drawn.size()) drawn.replace(0, bar.label.size(), bar.label);
+        // Two labels side by side would read as a single one.
+        const bool joined = from > 0 && std::isalnum(static_cast<unsigned char>(text[from - 1])) != 0;
+        const bool fits = bar.label.size() <= to - from && !joined;
+        std::string drawn(to - from, fits ? '=' : '#');
+        if (fits) drawn.replace(0, bar.label.size(), bar.label);
         text.replace(from, drawn.size(), drawn);
     }
     return text;

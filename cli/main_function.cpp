@@ -77,13 +77,23 @@ Error explained(const CLI::ParseError& error, const CLI::App& app) {
     return Error(fmt::format("one word too many: \"{}\"", word), help);
 }
 
+Error empty_value(const std::string& option) {
+    return Error(fmt::format("{}: the value is empty", option), "state a value, or leave the option out");
+}
+
 /// Throws Error if an option of the typed verb has an empty value, as `--out "$UNSET"` gives it.
 void refuse_empty_values(const CLI::App& app) {
     for (const CLI::Option* option : typed(app).get_options()) {
         const std::vector<std::string>& values = option->results();
-        if (std::find(values.begin(), values.end(), "") == values.end()) continue;
-        throw Error(fmt::format("{}: the value is empty", option->get_name()),
-                    "state a value, or leave the option out");
+        if (std::find(values.begin(), values.end(), "") != values.end()) throw empty_value(option->get_name());
+    }
+}
+
+/// Throws Error if an option is typed as `--out=`, which the parser takes for one without a value.
+void refuse_bare_equals(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") return;
+        if (word.starts_with("--") && word.ends_with('=')) throw empty_value(word.substr(0, word.size() - 1));
     }
 }
 
@@ -114,11 +124,15 @@ int run_words(std::vector<std::string> words, bool& understood) {
     add_schema(app, action);
     add_doctor(app, action);
 
+    const std::vector<std::string> typed_words = words;
     try {
         std::reverse(words.begin(), words.end());  // as the parser wants them
         app.parse(words);
     } catch (const CLI::Success& wanted) {  // --help, --version
         return app.exit(wanted);
+    } catch (const CLI::ArgumentMismatch& error) {
+        refuse_bare_equals(typed_words);
+        throw explained(error, app);
     } catch (const CLI::ParseError& error) {
         throw explained(error, app);
     }

@@ -28,15 +28,15 @@ void PartRecorder::begin(NodeId /*nodes*/, CoreId /*cores*/, std::function<Time(
 
 void PartRecorder::add(TraceEvent event) {
     const runtime::SpinLock::Guard guard(lock_);
-    if (!given_) events_.push_back(event);
+    if (!giving_) events_.push_back(event);
 }
 
 std::vector<std::byte> PartRecorder::take_part() {
     runtime::Writer writer;
     const runtime::SpinLock::Guard guard(lock_);
+    giving_ = true;
     for (; !events_.empty() && writer.bytes().size() < part_bytes; events_.pop_front())
         events_.front().write(writer);
-    if (writer.bytes().empty()) given_ = true;
     return {writer.bytes().begin(), writer.bytes().end()};
 }
 

@@ -25,7 +25,9 @@ protected:
 private:
     runtime::SpinLock lock_;
     std::deque<TraceEvent> events_;
-    bool given_ = false;  ///< the last part was given, and what comes later is lost
+    /// The first part was taken. Later events are not kept: each part is a message, whose events would fill
+    /// another part.
+    bool giving_ = false;
 };
 
 /// Numbers the messages of a native run, whose notes hold in place of a number the bytes that both ends see.

@@ -118,7 +118,7 @@ TEST_F(PartitionOutput, SpeedsAreRelativeAndRangesAreStated) {
     refused({"--imbalance", "1e9"}, "1e9 is out of range; expected 0 to 1000");
     refused({"--imbalance", "-1"}, "-1 is out of range; expected 0 to 1000");
     refused({"--set", "iterations=99999999999"}, "expected 1 to 1000000");
-    refused({"--speeds", "1,0"}, "0 is below");
+    refused({"--speeds", "1,0"}, "speed: 0 is out of range; expected 1e-09 or more");
     refused({"--speeds", "1,,2"}, "expected a number");
 }
 

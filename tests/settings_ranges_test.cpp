@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
 #include "graphs/generators/generator.hpp"
@@ -42,6 +45,15 @@ bool is_number(SettingKind kind) {
            kind == SettingKind::flops || kind == SettingKind::bytes;
 }
 
+/// The next integers outside a range that a `double` can state.
+double below(double least) {
+    return std::min(least - 1, std::nextafter(least, -HUGE_VAL));
+}
+
+double above(double most) {
+    return std::max(most + 1, std::nextafter(most, HUGE_VAL));
+}
+
 /// What a setting answers to a value: an empty text if it accepts it.
 std::string refusal(const Setting& setting, const std::string& value) {
     Settings settings({setting});
@@ -61,7 +73,7 @@ TEST(Ranges, EverySettingRefusesWhatLiesOutsideItsRange) {
         SCOPED_TRACE(owner + ", " + setting.name);
         std::vector<std::string> wrong = {"nan", "", "many", "1e400"};
         if (setting.kind == SettingKind::integer) {
-            for (const double beyond : {setting.at_least - 1, setting.at_most + 1})
+            for (const double beyond : {below(setting.at_least), above(setting.at_most)})
                 wrong.push_back(fmt::format("{:.0f}", beyond));
             wrong.insert(wrong.end(), {"18446744073709551616", "10000000000000000000", "1e19", "1.5"});
             if (setting.at_most < 4294967301.0) wrong.emplace_back("4294967301");
@@ -89,7 +101,7 @@ TEST(Ranges, EveryKeyOfAConfigurationRefusesWhatLiesOutsideItsRange) {
     for (const configs::Field& field : configs::fields()) {
         if (field.shape.kind != Kind::integer) continue;
         std::vector<std::string> wrong = {"nan", "1e19", "18446744073709551616", "10000000000000000000"};
-        for (const double beyond : {field.shape.at_least - 1, field.shape.at_most + 1})
+        for (const double beyond : {below(field.shape.at_least), above(field.shape.at_most)})
             wrong.push_back(fmt::format("{:.0f}", beyond));
         if (field.shape.at_most < 4294967301.0) wrong.emplace_back("4294967301");
         const std::string range = range_in_words(field.shape.at_least, field.shape.at_most);

@@ -7,6 +7,7 @@ table. A simulation is the same with and without a record.
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from trace_readers import read_perfetto
 TILES, TILE_SIZE = 6, 16
 CHOLESKY = ["configs/cholesky.yaml", "--set", f"workload.tiles={TILES}", "--set", f"workload.tile_size={TILE_SIZE}",
             "--set", "schedule.placement=cyclic"]
-FIB = ["configs/fib.yaml", "--backend", "sim", "--set", "workload.n=14", "--set", "platform.nodes=2", "--set",
+FIB = ["configs/fib.yaml", "--backend", "sim", "--set", "workload.n=20", "--set", "platform.nodes=2", "--set",
        "platform.cores=2"]
 
 
@@ -144,10 +145,12 @@ def check_same_with_and_without(runs, words):
 
 
 def check_picture(heddle):
-    said = subprocess.run([heddle, "run", *CHOLESKY, "--gantt"], capture_output=True, text=True, check=True)
+    words = [*CHOLESKY, "--set", "workload.tile_size=64"]  # long enough for their numbers
+    said = subprocess.run([heddle, "run", *words, "--gantt"], capture_output=True, text=True, check=True)
     lines = [line for line in said.stdout.splitlines() if line.startswith("node ")]
     assert [line[:15] for line in lines] == [f"node {n} worker {c}" for n in range(2) for c in range(2)], said.stdout
-    assert any("0" in line[15:] for line in lines), "the first task's number"
+    drawn = [int(number) for line in lines for number in re.findall(r"(?<=[.=#])\d+(?==)", line[15:])]
+    assert drawn and len(drawn) == len(set(drawn)) and set(drawn) < set(range(56)), drawn
     both = subprocess.run([heddle, "run", *CHOLESKY, "--gantt", "--json"], capture_output=True, text=True)
     assert both.returncode == 2 and "excludes" in both.stderr, both
 

@@ -92,7 +92,8 @@ std::vector<std::byte> part_of_node_1() {
     part.task_ended({1, 0}, {3, 4}, ns(9));
     part.sending({1, 0, 100, 100}, ns(6), ns(6));
     std::vector<std::byte> bytes = part.take_part();
-    EXPECT_TRUE(part.take_part().empty());
+    part.sending({1, 0, 200, 200}, ns(9), ns(9));
+    EXPECT_TRUE(part.take_part().empty()) << "the message that takes a part to node 0 is in no part";
     part.entered({1, 0}, Activity::idle, ns(10));
     EXPECT_TRUE(part.take_part().empty()) << "after the last part nothing more is kept";
     return bytes;
