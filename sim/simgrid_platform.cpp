@@ -102,7 +102,9 @@ double seconds(Time time) {
     return to_seconds(time);
 }
 
+/// A latency, or a moment of SimGrid's. Throws Error for more than virtual time holds.
 Time nearest(double time) {
+    if (time >= to_seconds(last_moment)) refuse_moment();
     return from_seconds(std::max(time, 0.0));
 }
 

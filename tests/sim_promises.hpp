@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "configs/experiment.hpp"
 #include "graphs/graph_source.hpp"
 #include "model/placed_graph.hpp"
@@ -85,15 +87,18 @@ inline Platform platform_for(const NamedPlatform& named, const graphs::GraphFile
     return configs::read_platform_text("{platform: " + yaml + "}", "test", sets);
 }
 
+/// Whether the machine has as many nodes as the graph has columns of costs. Files have 8 and 3 hosts.
+inline bool has_room(const NamedPlatform& named, const graphs::GraphFile& graph) {
+    const std::size_t columns = graph.costs.empty() ? 0 : graph.costs.front().size();
+    return !(named.name == "wan" && columns > 8) && !(named.name == "file" && columns > 3);
+}
+
 /// Holds a run to its schedule: the makespan that `heddle schedule` finds, the promise of the placement, and
 /// the simulated makespan are one number.
 inline void expect_kept(const std::string& source, const graphs::GraphFile& as_read,
                         const NamedPlatform& named, const std::string& scheduler) {
     SCOPED_TRACE(source + " on " + named.name + " by " + scheduler);
-    if (!as_read.costs.empty()) {
-        const std::size_t columns = as_read.costs.front().size();
-        if ((named.name == "wan" && columns > 8) || (named.name == "file" && columns > 3)) return;
-    }
+    if (!has_room(named, as_read)) return;
     sim::SimBackend backend(platform_for(named, as_read));
     ClusterView cluster = backend.cluster(Time{});
     cluster.bytes_besides = model::PlacedGraph::message_bytes_besides;
@@ -120,6 +125,46 @@ inline void expect_kept(const std::string& source, const graphs::GraphFile& as_r
     EXPECT_EQ(result.makespan, scheduled);
     EXPECT_EQ(workload->forecast().makespan_seconds.value(), static_cast<double>(scheduled.count()) / 1e12);
     EXPECT_LE(workload->forecast().lower_bound_seconds.value(), to_seconds(scheduled) * (1 + 1e-12));
+}
+
+/// The longest task of the graph on the slowest core of the machine, by the settings alone.
+inline double longest_seconds(const graphs::GraphFile& as_read, const NamedPlatform& named) {
+    const sim::SimBackend backend(platform_for(named, as_read));
+    const ClusterView cluster = backend.cluster(Time{});
+    double slowest = cluster.core_speed, most = 0;
+    for (const double speed : cluster.speeds) slowest = std::min(slowest, speed);
+    const graphs::GraphFile file = graphs::in_flops(as_read, cluster.core_speed);
+    for (TaskIndex task = 0; task < file.graph.tasks(); ++task) most = std::max(most, file.graph.flops(task));
+    for (const std::vector<double>& row : file.costs)
+        most = std::max(most, *std::max_element(row.begin(), row.end()));
+    return most / slowest;
+}
+
+/// Virtual time is too short for a task of the graph: neither verb plans it, and both name the task.
+inline void expect_refused(const std::string& source, const graphs::GraphFile& as_read,
+                           const NamedPlatform& named, const std::string& scheduler) {
+    SCOPED_TRACE(source + " on " + named.name + " by " + scheduler);
+    sim::SimBackend backend(platform_for(named, as_read));
+    const ClusterView cluster = backend.cluster(Time{});
+    const auto expect_named = [](const auto& plan) {
+        try {
+            plan();
+            ADD_FAILURE() << "planned";
+        } catch (const Error& error) {
+            EXPECT_NE(error.message().find(" s on processor "), std::string::npos) << error.what();
+        }
+    };
+    const graphs::GraphFile file = graphs::in_flops(as_read, cluster.core_speed);
+    expect_named([&] {
+        const schedulers::Problem problem(file.graph, schedulers::Machine::of_cluster(cluster, file.costs));
+    });
+    const auto& kind = workloads::find("dag");
+    Settings settings(kind.settings);
+    settings.set("graph", source);
+    const auto workload = kind.make(settings);
+    runtime::Schedule how;
+    how.placement = scheduler;
+    expect_named([&] { workload->prepare(cluster, how); });
 }
 
 }  // namespace heddle::testing_promises

@@ -25,7 +25,7 @@ TEST(PublishedPromises, EveryGraphInTurns) {
         // 5 and 13 have no common divisor: all pairs come up.
         const std::string& name = names[turn % names.size()];
         if (is_too_slow(name, *graph, 60)) continue;
-        expect_kept(path, *graph, machines[turn % machines.size()], name);
+        expect_kept_or_refused(path, *graph, machines[turn % machines.size()], name);
         ++tried;
     }
     std::printf("%zu of %zu graphs\n", tried, graphs.size());

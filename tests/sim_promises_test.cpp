@@ -87,5 +87,23 @@ TEST_F(Promises, HeftPutsTwoTasksOnTheFastNode) {
     EXPECT_EQ(json::parse(ran.out)["makespan_seconds"], 4);  // fork, two tasks, join
 }
 
+TEST_F(Promises, ATaskThatOutlastsVirtualTimeIsRefusedByName) {
+    // The second task takes 2e16 flops at 1 Gf: 2e7 s, and virtual time ends after 9.2e6 s.
+    const std::string graph = file("long.json", R"({"heddle_graph": 1, "tasks": [{"name": "short",
+        "flops": 1}, {"name": "endless", "flops": 2e16}], "edges": []})");
+    const std::string yaml =
+        file("long.yaml", "workload: {name: dag, graph: '" + graph +
+                              "'}\nplatform: {nodes: 2, cores: 1, core_speed: 1Gf, overheads: none}\n"
+                              "schedule: {placement: heft, stealing: none}\nbackend: sim\n");
+    const auto scheduled =
+        testing_cli::heddle({"schedule", graph, "--scheduler", "heft", "--platform", yaml});
+    const auto ran = testing_cli::heddle({"run", yaml});
+    for (const auto& refused : {scheduled, ran}) {
+        EXPECT_EQ(refused.code, 2);
+        EXPECT_NE(refused.err.find("endless takes 20000000 s on processor 0"), std::string::npos)
+            << refused.err;
+    }
+}
+
 }  // namespace
 }  // namespace heddle::testing_promises

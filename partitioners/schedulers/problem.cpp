@@ -136,6 +136,7 @@ Problem::Problem(const TaskGraph& graph, Machine machine) : graph_(&graph), mach
     single_ = machine_.processors_per_node == 1 || all_far;
     mean_delay_ = mean_cost();
     if (machine_.routes) routes_bounds_ = machine_.routes->bounds();
+    if (in_picoseconds()) refuse_endless_tasks();
     if (!equal_speeds_) find_times();
     find_least_work_time();
 }
@@ -154,6 +155,24 @@ MessageCost Problem::mean_cost() const {
     const auto mean = [near](double within, double far) { return near * within + (1 - near) * far; };
     return {mean(machine_.within_node.latency, between.latency),
             mean(machine_.within_node.time_per_byte, between.time_per_byte)};
+}
+
+/// A task takes longest on the slowest processor, or where its table of times says so.
+void Problem::refuse_endless_tasks() const {
+    const std::vector<double>& speeds = machine_.speeds;
+    const auto slowest =
+        static_cast<ProcessorIndex>(std::min_element(speeds.begin(), speeds.end()) - speeds.begin());
+    for (TaskIndex task = 0; task < tasks(); ++task) {
+        ProcessorIndex worst = speeds.empty() ? 0 : slowest;
+        for (ProcessorIndex i = 0; !machine_.times.empty() && i < processors_; ++i)
+            if (unrounded_time(task, i) > unrounded_time(task, worst)) worst = i;
+        const double seconds = unrounded_time(task, worst);
+        if (seconds < to_seconds(last_moment)) continue;
+        throw Error(fmt::format("{} takes {} s on processor {}, and virtual time ends after 106 days "
+                                "(9.2e6 s)",
+                                graph_->name(task), seconds, worst),
+                    "make the graph's tasks shorter, or the cores faster");
+    }
 }
 
 void Problem::find_times() {

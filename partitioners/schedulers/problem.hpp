@@ -160,6 +160,7 @@ private:
         return machine_.routes->between(from, to).of(std::round(bytes) + machine_.bytes_besides);
     }
     MessageCost mean_cost() const;
+    void refuse_endless_tasks() const;
     void find_times();
     void find_least_work_time();
 
