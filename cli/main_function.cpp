@@ -85,7 +85,8 @@ Error empty_value(const std::string& option) {
 void refuse_empty_values(const CLI::App& app) {
     for (const CLI::Option* option : typed(app).get_options()) {
         const std::vector<std::string>& values = option->results();
-        if (std::find(values.begin(), values.end(), "") != values.end()) throw empty_value(option->get_name());
+        if (std::find(values.begin(), values.end(), "") != values.end())
+            throw empty_value(option->get_name());
     }
 }
 

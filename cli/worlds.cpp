@@ -181,7 +181,8 @@ void settle(configs::Experiment& experiment, const Part& part) {
     }
     refuse_single_by_mpi(experiment);
     // A platform file states its cores in simulation only.
-    if (experiment.backend == Backend::inprocess && experiment.platform.cores == 0) experiment.platform.cores = 1;
+    if (experiment.backend == Backend::inprocess && experiment.platform.cores == 0)
+        experiment.platform.cores = 1;
     if (experiment.backend != Backend::native) {
         if (!part.launched) return;
         throw Error(fmt::format("`heddle launch` starts processes, but the backend is {}",
