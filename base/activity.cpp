@@ -1,3 +1,4 @@
+// Adds up how long a worker spent in each activity, from the moments at which its activity changed.
 #include "base/activity.hpp"
 
 #include <algorithm>

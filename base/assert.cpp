@@ -1,3 +1,4 @@
+// Prints the condition and place of a failed assertion, and ends the process.
 #include "base/assert.hpp"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Builds a graph of data, checks that it is symmetric, and restricts it to some of its data.
 #include "base/data_graph.hpp"
 
 #include <algorithm>

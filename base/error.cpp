@@ -1,3 +1,4 @@
+// Puts an error's message together: the place, what is wrong, what to do; long texts are shortened.
 #include "base/error.hpp"
 
 #include <algorithm>

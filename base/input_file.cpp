@@ -1,3 +1,4 @@
+// Reads a file whole. A folder, a file above the limit, and text with zero bytes inside are errors.
 #include "base/input_file.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Compares the memory that a piece of work needs with the memory that the process may still take.
 #include "base/memory_need.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes a file beside its final place and renames it when it is complete. Links are followed first.
 #include "base/output_file.hpp"
 
 #include <fcntl.h>

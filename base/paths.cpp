@@ -1,3 +1,4 @@
+// Makes a path that a file states relative to that file's folder.
 #include "base/paths.hpp"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// Counts over a placement: the tasks of a worker, the imbalance of work, the bytes between nodes.
 #include "base/placement.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checks a platform's values, fills in what was left out, and finds a shape for its network.
 #include "base/platform.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Escapes characters that could control a terminal, and bytes that are not UTF-8.
 #include "base/printable.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Routes between nodes in three forms: equal for all pairs, by the levels of a tree, or row by row.
 #include "base/route_table.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Checks each stated value against the kind and range of its setting. An error names the place, and a name
+// that may have been meant.
 #include "base/settings.hpp"
 
 #include <fmt/format.h>

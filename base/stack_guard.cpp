@@ -1,3 +1,5 @@
+// Handles the signal of a write to a guard page: prints whose stack is full and ends the process. The handler
+// allocates nothing, because it runs in the middle of other code.
 #include "base/stack_guard.hpp"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// Builds a task graph in compressed sparse rows; refuses cycles, and weights whose sum is too large.
 #include "base/task_graph.hpp"
 
 #include <fmt/format.h>

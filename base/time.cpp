@@ -1,3 +1,4 @@
+// The errors for times that do not fit into the range of Time.
 #include "base/time.hpp"
 
 #include <fmt/format.h>

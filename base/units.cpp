@@ -1,3 +1,4 @@
+// Reads and prints numbers with units. A unit that is not known is an error that proposes the nearest one.
 #include "base/units.hpp"
 
 #include <fmt/format.h>

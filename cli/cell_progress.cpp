@@ -1,3 +1,4 @@
+// Draws the bar of a comparison's progress, or prints a line from time to time if there is no terminal.
 #include "cli/cell_progress.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Starts the processes of a comparison's cells, several at a time, and notes how each ended.
 #include "cli/cell_runner.hpp"
 
 #include <fmt/format.h>

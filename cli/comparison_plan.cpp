@@ -1,3 +1,4 @@
+// Lists the cells of a comparison, with the command line that runs each.
 #include "cli/comparison_plan.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Prints a comparison as a table: a line for each combination, with its median and its distance from the
+// best.
 #include "cli/comparison_table.hpp"
 
 #include <fmt/format.h>

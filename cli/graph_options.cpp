@@ -1,3 +1,4 @@
+// Adds the options of graphs to a verb, and reads lists of names and whole numbers from their values.
 #include "cli/graph_options.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Makes the processors of a schedule: from numbers on the command line, from a platform, or from the table of
+// costs in the graph's file.
 #include "cli/machine_options.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Adds --set, --backend and the like to a verb, and collects their values in the order of the command line.
 #include "cli/override_options.hpp"
 
 #include <CLI/App.hpp>

@@ -1,3 +1,4 @@
+// Reads and writes METIS's part files; a line that is no part number is an error with its line.
 #include "cli/part_file.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Prints the matrix of a comparison with two keys, and marks the best value and those that may equal it.
 #include "cli/pivot_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads a platform from a YAML file, a SimGrid file, or YAML text on the command line itself.
 #include "cli/platform_source.hpp"
 
 #include <filesystem>

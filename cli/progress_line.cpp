@@ -1,3 +1,4 @@
+// Rewrites one line of standard error from a timer's thread while a run goes on.
 #include "cli/progress_line.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Divides the baseline's median makespan by each cell's, and prints the quotient beside the published
+// speedup.
 #include "cli/published_table.hpp"
 
 #include <fmt/format.h>

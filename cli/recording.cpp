@@ -1,3 +1,4 @@
+// Makes the recorders that the options ask for, and says what a recording has left out.
 #include "cli/recording.hpp"
 
 #include <fmt/format.h>

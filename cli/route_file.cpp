@@ -1,3 +1,4 @@
+// Converts a table of routes to JSON and back, and checks every number that it reads.
 #include "cli/route_file.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads a schedule from JSON. Processors, times and tasks that cannot be read are errors with their line.
 #include "cli/schedule_file.hpp"
 
 #include <fmt/format.h>

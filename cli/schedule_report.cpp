@@ -1,3 +1,4 @@
+// Prints schedules as a table and as JSON: makespan, bound, speedup, efficiency, and where each task runs.
 #include "cli/schedule_report.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The text of a Slurm job array whose tasks each run a share of a comparison's cells.
 #include "cli/slurm_script.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Adds up steals by thief and victim; with many nodes, by groups of them.
 #include "cli/steal_matrix.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Pads columns of text to equal width, and groups the digits of large numbers.
 #include "cli/text_table.hpp"
 
 #include <fmt/format.h>

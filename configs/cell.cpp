@@ -1,3 +1,5 @@
+// Digests a run's configuration, the files that it reads and the program's code; a cell's name comes from
+// these.
 #include "configs/cell.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Forms the product of a `compare` section's axes, and finds the baseline and published value of each
+// combination.
 #include "configs/combinations.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Reads the `compare` section: lists of values, `zip` (values in pairs), `variants` (named sets), and the
+// pivot.
 #include "configs/compare_section.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SHA-256 by the library nettle; a file's digest is computed once.
 #include "configs/digest.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Builds the tree of a YAML document from yaml-cpp's events, which carry lines, and refuses what is
+// ambiguous.
 #include "configs/document.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Reads an experiment: expands shorthands, applies the command line's values, checks keys, and completes the
+// platform.
 #include "configs/experiment.hpp"
 
 #include <fmt/format.h>

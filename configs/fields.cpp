@@ -1,3 +1,4 @@
+// The keys of an experiment file, each with its kind, range, help, and how to read and print it.
 #include "configs/fields.hpp"
 
 #include <fmt/format.h>

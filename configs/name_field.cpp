@@ -1,3 +1,4 @@
+// Accepts a name only if a directory can have it: printable, without a slash, not `.` or `..`.
 #include "configs/name_field.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads factors of speed, noise and events of nodes and links from the `platform` section.
 #include "configs/node_fields.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads the build ids of this process's program and libraries from memory, where the loader has put them.
 #include "configs/program_code.hpp"
 
 #include <dlfcn.h>

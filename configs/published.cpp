@@ -1,3 +1,4 @@
+// Reads published speedups and their baseline from the `published` section.
 #include "configs/published.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Skips blanks and comments of a Graphviz file, and takes its next word, quoted text or sign.
 #include "graphs/dot_lexer.hpp"
 
 #include <fmt/format.h>

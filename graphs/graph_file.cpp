@@ -1,3 +1,5 @@
+// Recognizes the format of a graph file by its name and content, calls the reader, and converts units of
+// work.
 #include "graphs/graph_file.hpp"
 
 #include <fmt/format.h>

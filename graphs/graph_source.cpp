@@ -1,3 +1,4 @@
+// Decides whether a word names a file or a generator, and loads the graph.
 #include "graphs/graph_source.hpp"
 
 #include <fmt/format.h>

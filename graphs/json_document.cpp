@@ -1,3 +1,4 @@
+// Counts lines while nlohmann's parser reads, and stores every value with its line in a flat table.
 #include "graphs/json_document.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads mean costs of kernels from a table or from StarPU's files, and draws a cost for each task.
 #include "graphs/kernel_costs.hpp"
 
 #include <fmt/format.h>

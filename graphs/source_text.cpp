@@ -1,3 +1,4 @@
+// Splits text into lines and words, and reads numbers; each error names file and line.
 #include "graphs/source_text.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Joins the writers and readers of each file of a workflow to edges of a task graph.
 #include "graphs/workflow.hpp"
 
 #include <fmt/format.h>

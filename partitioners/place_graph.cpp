@@ -1,3 +1,4 @@
+// Finds the partitioner or scheduler of a name, calls it, and computes the makespan of the result.
 #include "partitioners/place_graph.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads what the cells of a comparison have left in their directories: results, times, failures.
 #include "results/cells.hpp"
 
 #include <fmt/format.h>

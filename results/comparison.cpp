@@ -1,3 +1,4 @@
+// Groups combinations, takes the median of each, and tests which differ from the best beyond chance.
 #include "results/comparison.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The bound on a makespan: declared work over the speed of all cores, declared bytes over the bandwidth of
+// all memories, or the bound of the task graph; the largest counts.
 #include "results/lower_bound.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes a trace in the Paje format: its header of event kinds, then an event a line.
 #include "results/paje_trace.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes a trace as Perfetto's messages: tracks first, then slices and flows.
 #include "results/perfetto_trace.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Prints a finished run as JSON: its answer, times, counters, configuration and versions.
 #include "results/record.hpp"
 
 #include <fmt/format.h>

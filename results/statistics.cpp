@@ -1,3 +1,4 @@
+// Medians with bootstrap intervals, the Mann-Whitney test, and Holm's correction for several tests.
 #include "results/statistics.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Creates a directory of results, writes the files of a cell, and puts its rows into the tables.
 #include "results/store.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Parses and prints CSV with quotes, and replaces the rows of a table by their first column.
 #include "results/table.hpp"
 
 #include <fmt/format.h>

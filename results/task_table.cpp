@@ -1,3 +1,4 @@
+// Prints a line of CSV for each task of a run when the task ends.
 #include "results/task_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Packs an event of a trace into bytes, reads it back with checks, and turns a recorder's calls into events.
 #include "results/trace_event.hpp"
 
 namespace heddle::results {

@@ -1,3 +1,4 @@
+// Collects a trace's bytes, compresses them if the name ends in .gz, and writes them.
 #include "results/trace_file.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Chooses a trace format by the end of a file's name.
 #include "results/trace_format.hpp"
 
 #include <fmt/format.h>

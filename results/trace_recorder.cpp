@@ -1,3 +1,4 @@
+// Stores events until all earlier ones have come, sorts them by time, and passes them to the formats.
 #include "results/trace_recorder.hpp"
 
 #include <cxxabi.h>

@@ -1,3 +1,4 @@
+// Reads the settings of ATGC: two sequences from files or random, and the scores.
 #include "workloads/atgc.hpp"
 
 #include <fmt/format.h>

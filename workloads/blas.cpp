@@ -1,3 +1,4 @@
+// Loads OpenBLAS with dlopen and finds the functions that the kernels call.
 #include "workloads/blas.hpp"
 
 #include <dlfcn.h>

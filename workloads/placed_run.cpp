@@ -1,3 +1,4 @@
+// Calls the placement that the configuration names, and turns its result into a plan that nodes can run.
 #include "workloads/placed_run.hpp"
 
 #include <fmt/format.h>

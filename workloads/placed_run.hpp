@@ -1,5 +1,5 @@
-// Places a task graph as the configuration says, makes the program that runs it, and predicts its makespan.
-// All workloads that place a graph use this file.
+// Places a task graph as the configuration says, gives the plan that the nodes run, and predicts its
+// makespan. All workloads that place a graph use this file.
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// The program of a tiled factorization: it makes tiles, calls kernels on them, and checks the factor at the
+// end.
 #include "workloads/tile_factorization.hpp"
 
 #include <fmt/format.h>

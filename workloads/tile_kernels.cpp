@@ -1,3 +1,4 @@
+// Calls BLAS and LAPACK on tiles stored by columns.
 #include "workloads/tile_kernels.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes any number of the test matrix from its place, and the residual of a factor.
 #include "workloads/tile_matrix.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Builds the task graph of a tree of calls that is opened before a run, within limits of depth and tasks.
 #include "workloads/unrolled.hpp"
 
 #include <fmt/format.h>

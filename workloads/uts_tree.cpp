@@ -1,3 +1,5 @@
+// The random tree of the UTS benchmark: a node's state is the SHA-1 digest of its parent's and its own
+// number.
 #include "workloads/uts_tree.hpp"
 
 #include <nettle/sha1.h>

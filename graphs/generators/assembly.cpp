@@ -1,3 +1,4 @@
+// Draws the weights of a generated graph from its seed, and builds it.
 #include "graphs/generators/assembly.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Gives each datum whose work fills a part a part of its own, and partitions the rest.
 #include "partitioners/graph/heavy_data.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Scales weights to 32-bit integers, and refuses a graph whose sizes exceed them.
 #include "partitioners/graph/library_graph.hpp"
 
 #include <fmt/format.h>

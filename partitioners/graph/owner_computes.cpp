@@ -1,3 +1,4 @@
+// Places each task on the worker whose part has the datum that the task writes.
 #include "partitioners/graph/owner_computes.hpp"
 
 #include <fmt/format.h>

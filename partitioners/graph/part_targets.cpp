@@ -1,3 +1,4 @@
+// Computes each part's share of the work from the speeds of the workers.
 #include "partitioners/graph/part_targets.hpp"
 
 #include <algorithm>

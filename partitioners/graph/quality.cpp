@@ -1,3 +1,4 @@
+// Counts the cut, the communication volume and the imbalance of a partition.
 #include "partitioners/graph/quality.hpp"
 
 #include <fmt/format.h>

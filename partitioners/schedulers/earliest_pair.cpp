@@ -1,3 +1,4 @@
+// Keeps, for each ready task, the processor on which it is earliest, and places the earliest of all.
 #include "partitioners/schedulers/earliest_pair.hpp"
 
 #include <algorithm>

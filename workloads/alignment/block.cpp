@@ -1,3 +1,5 @@
+// Computes a block of an alignment matrix in stripes of columns; each stripe in vectors as far as numbers
+// fit.
 #include "workloads/alignment/block.hpp"
 
 #include <algorithm>

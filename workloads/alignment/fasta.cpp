@@ -1,3 +1,4 @@
+// Reads FASTA: a line that begins with `>` starts a sequence, the lines after it are its letters.
 #include "workloads/alignment/fasta.hpp"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// The alphabets of DNA and proteins, and the matrix BLOSUM62.
 #include "workloads/alignment/scoring.hpp"
 
 #include <fmt/core.h>

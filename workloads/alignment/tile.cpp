@@ -1,3 +1,4 @@
+// Prepares a tile for the vector code, with numbers relative to a base, and stops where they would overflow.
 #include "workloads/alignment/tile.hpp"
 
 #include <algorithm>

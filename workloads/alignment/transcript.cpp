@@ -1,3 +1,4 @@
+// Writes an alignment in SAM's notation, and computes its score from its letters alone.
 #include "workloads/alignment/transcript.hpp"
 
 #include <fmt/core.h>
