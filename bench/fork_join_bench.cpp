@@ -1,5 +1,5 @@
-// What a task costs: the shipped workloads on real threads beside the same program as plain calls. Compare
-// the lines of one run with each other, not with another machine's.
+// Measures what a task costs: the shipped workloads on real threads beside the same program as plain calls.
+// Only lines of one run can be compared.
 #include <benchmark/benchmark.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Our partitioners against a direct call of the library, on a mesh of a million data: what the conversion
-// costs, and that the cut is the same. The bar is 1.1 times the direct call. Argument: data on a side.
+// Compares our partitioners with a direct call of the library, on a mesh of a million data: the cost of the
+// conversion, and equal cuts. The limit is 1.1 times the direct call. Argument: data on a side.
 #include <benchmark/benchmark.h>
 #include <metis.h>
 

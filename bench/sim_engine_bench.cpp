@@ -1,5 +1,5 @@
-// What the simulator's own operations cost in wall time: switching between workers, small and large messages,
-// building platforms. The scheduler is not in it.
+// Measures the wall time of the simulator's own operations: switching between workers, small and large
+// messages, building platforms. No scheduler takes part.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// heddle compare: every combination of a file's `compare` section, run and set side by side.
+// `heddle compare`: runs all combinations of a file's `compare` section and prints them side by side.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

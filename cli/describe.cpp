@@ -1,4 +1,4 @@
-// A platform in words and as JSON, for `heddle platform show`.
+// Prints a platform as text and as JSON, for `heddle platform show`.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

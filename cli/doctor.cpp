@@ -1,4 +1,4 @@
-// heddle doctor: what this binary is, what is built in, and what the machine offers.
+// `heddle doctor`: prints versions, what is built in, and what the machine offers.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

@@ -1,3 +1,4 @@
+// Draws tasks as lines of characters, in which each character is an equal share of the time.
 #include "cli/gantt.hpp"
 
 #include <fmt/format.h>

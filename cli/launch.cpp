@@ -1,4 +1,4 @@
-// heddle launch: the processes of a native run, on this machine.
+// `heddle launch`: starts the processes of a native run on this machine.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

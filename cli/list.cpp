@@ -1,4 +1,4 @@
-// heddle list: what can be named in a configuration or on a command line.
+// `heddle list`: prints the names that a configuration or command line may use.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

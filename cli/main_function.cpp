@@ -1,3 +1,4 @@
+// Parses the command line, runs the verb, and turns errors into messages and exit codes.
 #include "cli/main_function.hpp"
 
 #include <fmt/format.h>

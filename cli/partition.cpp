@@ -1,4 +1,4 @@
-// heddle partition: the graph of a program's data cut into parts, by one partitioner or several of them.
+// `heddle partition`: partitions the graph of a program's data by one or several partitioners.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

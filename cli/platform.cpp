@@ -1,4 +1,4 @@
-// heddle platform: which platforms there are; heddle platform show: one as a simulation would build it.
+// `heddle platform` lists platforms; `heddle platform show` prints one as a simulation would build it.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>

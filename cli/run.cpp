@@ -1,4 +1,4 @@
-// heddle run: one experiment, in the world that it names.
+// `heddle run`: runs one experiment, natively or in simulation, and prints its results.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

@@ -1,4 +1,4 @@
-// heddle schedule: where and when every task of a graph runs, as one scheduler or several of them decide.
+// `heddle schedule`: where and when every task of a graph runs, by one or several schedulers.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>

@@ -1,4 +1,4 @@
-// heddle schema: the JSON Schema of a configuration, for editors.
+// `heddle schema`: prints the JSON Schema of a configuration, for editors.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>

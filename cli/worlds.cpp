@@ -1,3 +1,4 @@
+// Makes the backend that an experiment names, and settles what a native run takes from its processes.
 #include "cli/worlds.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The resolved configuration: every key with its value, in one order, as YAML and as JSON.
+// Prints the resolved configuration as YAML and JSON: every key with its value, in one order.
 #include <fmt/format.h>
 
 #include <charconv>

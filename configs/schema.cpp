@@ -1,4 +1,4 @@
-// The JSON Schema of a configuration, made from the same table that reads it.
+// Makes the JSON Schema of a configuration from the table of keys that reading uses.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

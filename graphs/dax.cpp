@@ -1,4 +1,4 @@
-// Reads Pegasus DAX files, with expat: it streams, knows its line, and does not expand entities without end.
+// Reads Pegasus DAX files by expat, which streams, knows its line and limits the expansion of entities.
 #include <expat.h>
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Reads task graphs in Graphviz's language: tasks, edges and their weights; anything else it says is ignored.
+// Reads task graphs in Graphviz's language: tasks, edges and their weights; other attributes are ignored.
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Our own format, read and written: JSON with one task or edge a line.
+// Reads and writes Heddle's own graph format: JSON with a task or an edge on each line.
 #include <fmt/format.h>
 
 #include <iterator>

@@ -1,5 +1,5 @@
-// Reads the tables of a heterogeneous instance: how much each task sends to which, and next to it how long
-// each takes where, and how fast the links are.
+// Reads the tables of a heterogeneous instance: the data from task to task, each task's time on each
+// processor, and the speeds of links.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Reads the Standard Task Graph Set. The two dummy tasks, entry and exit, stay: they have no work.
+// Reads the Standard Task Graph Set. The dummy entry and exit tasks of a file are kept, without work.
 #include <fmt/format.h>
 
 #include "graphs/readers.hpp"

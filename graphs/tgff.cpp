@@ -1,5 +1,5 @@
-// Reads one task graph and its table of costs from a TGFF file. The type of an arc is its weight, as in the
-// instances that are about; deadlines and periods are ignored.
+// Reads one task graph and its table of costs from a TGFF file. As in published instances, the type of an arc
+// is its weight. Deadlines and periods are ignored.
 #include <fmt/format.h>
 
 #include <numeric>

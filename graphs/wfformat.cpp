@@ -1,4 +1,4 @@
-// Reads WfCommons' WfFormat: 1.5, which keeps specification and execution apart, and what came before it.
+// Reads WfCommons' WfFormat: version 1.5, where specification and execution are apart, and earlier versions.
 #include <fmt/format.h>
 
 #include <unordered_map>

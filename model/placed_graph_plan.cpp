@@ -1,4 +1,4 @@
-// Which node sends which datum to which nodes: computed once, before the run.
+// Computes, before the run, which node sends which datum to which other nodes.
 #include <algorithm>
 #include <cmath>
 #include <tuple>

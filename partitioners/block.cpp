@@ -1,5 +1,5 @@
-// Runs of neighbouring tasks, whose lengths differ by one at most; on workers of unequal speed, as long as
-// the worker is fast. Does not look at work or edges.
+// Gives each worker a run of neighbouring tasks. The lengths differ by at most one, or follow the speeds of
+// unequal workers. Work and edges are not considered.
 #include "partitioners/graph/part_targets.hpp"
 #include "partitioners/members.hpp"
 

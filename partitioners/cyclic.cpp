@@ -1,4 +1,4 @@
-// Task after task to worker after worker. Does not look at work or edges.
+// Gives tasks to workers in turn. Work and edges are not considered.
 #include "partitioners/members.hpp"
 
 namespace heddle::partitioners {

@@ -1,4 +1,4 @@
-// The one place where partitioners are named.
+// Lists the simple partitioners by name, and makes the one that a caller names.
 #include "base/settings.hpp"
 #include "partitioners/members.hpp"
 

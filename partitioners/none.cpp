@@ -1,4 +1,4 @@
-// Everything starts on the first worker; whatever happens to it later is the work of stealing.
+// Starts all tasks on the first worker: only stealing moves them to others.
 #include "partitioners/members.hpp"
 
 namespace heddle::partitioners {

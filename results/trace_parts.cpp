@@ -1,3 +1,4 @@
+// Stores the events of one process until node 0 takes them, and pairs each receipt with its message.
 #include "results/trace_parts.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// A native run on several nodes has a recorder in each process. Those of the other nodes keep what they are
-// told until their workers have ended, and give it to node 0's recorder, in parts. Node 0 then knows which
-// receipt belongs to which message.
+// Recorders for a native run on several nodes, which has one in each process. Every process but node 0's
+// stores its events until its workers have ended, then sends them to node 0. Node 0 matches each receipt with
+// its message.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How a worker's time is added up: sums are exact and end where the run ends, which is known only afterwards.
+// Tests how a worker's time is added up: sums are exact, and end with the run, whose end is known only later.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Blocks of an alignment's matrix: every path, for every size of block and gaps of both kinds, gives what the
-// textbook gives.
+// Tests that every way to compute a block of an alignment's matrix equals the textbook algorithm, for every
+// size of block and both kinds of gaps.
 #include "workloads/alignment/block.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Real sequences score what independent programs found: the numbers of the real inputs' README, and of the
-// table of pairs.
+// Aligns real sequences and compares the scores with those that independent programs found, as listed beside
+// the sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A textbook Smith-Waterman with the whole matrix, in 64 bits, to compare with; and random inputs.
+// For tests: a textbook Smith-Waterman with the whole matrix in 64 bits, and random sequences.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Tiles in 8-bit and in 16-bit numbers: from any edges, what they compute is what one cell after the other
-// gives, and they stop where numbers end.
+// Tests tiles in 8-bit and 16-bit numbers: from any edges, they equal a computation cell by cell, and they
+// stop before a number overflows.
 #include "workloads/alignment/tile.hpp"
 
 #include <gtest/gtest.h>

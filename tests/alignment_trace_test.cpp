@@ -1,5 +1,5 @@
-// Alignments: what they claim is what their transcript scores, it is the best score, and blocks do not
-// matter.
+// Tests alignments: the transcript has the score that is reported, that score is the best, and the size of
+// blocks does not matter.
 #include "workloads/alignment/trace.hpp"
 
 #include <gmock/gmock.h>

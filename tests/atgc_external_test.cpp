@@ -1,5 +1,5 @@
-// ATGC on real sequences gives the scores that independent programs found (the real inputs' README):
-// natively, and on a simulated cluster of 60 dual-processor nodes.
+// Runs ATGC (genome comparison) on real sequences: the scores are those that independent programs found,
+// natively and on a simulated cluster of 60 dual-processor nodes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

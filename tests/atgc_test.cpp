@@ -1,5 +1,5 @@
-// ATGC: whatever the blocks and the world, the score and its place are those of a plain computation of the
-// whole matrix.
+// Runs ATGC (genome comparison) with many sizes of blocks, natively and in simulation. Score and place are
+// those of a plain computation of the whole matrix.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A run of more than two seconds shows that it lives; only on a terminal, or where that is asked for.
+// Tests that a run of more than two seconds prints its progress, but only on a terminal or if asked to.
 #include <gmock/gmock.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// heddle run: what it prints, what it leaves, and its exit codes.
+// Tests `heddle run`: its output, the files that it leaves, and its exit codes.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The other verbs, and what the command line says to mistakes.
+// Tests the verbs of heddle besides `run`, and the errors for mistakes on the command line.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The statistics of a comparison against answers that are known from elsewhere.
+// Tests the statistics of a comparison against scipy, published tables and hand calculations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

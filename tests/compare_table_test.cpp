@@ -1,4 +1,4 @@
-// What a comparison says, from outcomes that are written down here: groups, ratios, significance, the table.
+// Tests the report of a comparison, from results written down here: groups, ratios, significance, table.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

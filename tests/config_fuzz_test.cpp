@@ -1,4 +1,4 @@
-// However a configuration is damaged, it is either read or refused: no crash, no other exception.
+// Damages configurations at random: each is read or refused with an Error, without a crash.
 #include <gtest/gtest.h>
 
 #include <filesystem>

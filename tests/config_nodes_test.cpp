@@ -1,4 +1,4 @@
-// What a configuration says of nodes that differ and change, and what it refuses, with the place.
+// Tests the settings for nodes that differ and change: what is read, and what is refused with its place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a configuration says is what an experiment becomes; the resolved configuration says the same again.
+// Tests that a configuration becomes the stated experiment, and that its resolved form reads the same.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

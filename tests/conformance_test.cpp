@@ -1,4 +1,4 @@
-// The contract of runtime/backend.hpp, held against every backend.
+// Runs the same tests of the contract in runtime/backend.hpp on every backend.
 #include "tests/conformance.hpp"
 
 #include <algorithm>

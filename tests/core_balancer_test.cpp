@@ -1,4 +1,4 @@
-// Tasks that move unasked: each still runs once, and they reach all nodes although no worker steals.
+// Tests load balancers that move tasks unasked: each task runs once, and all nodes get some without stealing.
 #include <gtest/gtest.h>
 
 #include "tests/earth_testing.hpp"

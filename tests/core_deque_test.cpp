@@ -1,5 +1,5 @@
-// The deque's dense and far slots: indices, room, thieves across the border; and whole programs that reserve,
-// which must run as they do without.
+// Tests the deque's dense and far slots: indices, room, and thieves across the border between them. Whole
+// programs that reserve slots run as they do without.
 #include "runtime/deque.hpp"
 
 #include <gtest/gtest.h>

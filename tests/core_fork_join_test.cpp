@@ -1,4 +1,4 @@
-// The core, under fork/join programs in the in-process world: every policy, many interleavings, one answer.
+// Runs fork/join programs in the in-process world: every stealing policy and many interleavings, one answer.
 #include <gtest/gtest.h>
 
 #include <memory>

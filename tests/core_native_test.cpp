@@ -1,5 +1,5 @@
-// The core on real threads: the shipped workloads give their known answers under every policy, run after run.
-// Under ThreadSanitizer this is the test of the deque's and the node's memory ordering.
+// Runs the shipped workloads on real threads, many times, under every policy: they give their known answers.
+// Under ThreadSanitizer, this test checks the memory ordering of the deque and the node.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Active messages of a node to itself, in every world: each is handled once, one at a time, in the order in
-// which its sender sent them, also those that handlers send; and the run does not end before.
+// Tests active messages of a node to itself, in every world. Each is handled once, one at a time, in the
+// order of sending, also if handlers send them. The run does not end before.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Placed graphs in the in-process world: in every interleaving, under every stealing policy, each task runs
-// once, after its predecessors and with their data, and nothing is sent that the placement does not ask for.
+// Runs placed graphs in the in-process world, in many interleavings, under every policy. Each task runs once,
+// after its predecessors and with their data, and only messages that the placement needs are sent.
 #include <gtest/gtest.h>
 
 #include "partitioners/place_graph.hpp"

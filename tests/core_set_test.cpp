@@ -1,5 +1,5 @@
-// The set of cores against std::set, by random operations; and of many threads that remove a core, one is
-// told that it did.
+// Compares the set of cores with std::set, by random operations. If many threads remove the same core,
+// exactly one call reports success.
 #include "runtime/core_set.hpp"
 
 #include <gtest/gtest.h>

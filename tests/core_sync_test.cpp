@@ -1,5 +1,5 @@
-// Sync slots, split-phase operations and the detection of the end, on programs that have no joins at all: a
-// run that ended too early would miss signals, one that ended too late would deadlock.
+// Tests sync slots, split-phase operations and the detection of the end, on programs without joins. A run
+// that ended too early would miss signals; a run that ended too late would deadlock.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Channels of the library in EARTH: every item once, in order, and no more in a channel than it holds.
+// Tests EARTH's channels: every item arrives once, in order, and a bounded channel never holds more items.
 #include <cstdint>
 #include <string>
 #include <vector>

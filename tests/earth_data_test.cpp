@@ -1,4 +1,4 @@
-// EARTH's split-phase operations and mailboxes (its paper, section 2).
+// Tests the split-phase operations and mailboxes of EARTH (Tremblay et al., section 2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

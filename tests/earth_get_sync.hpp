@@ -1,5 +1,5 @@
-// The EARTH paper's split-phase read (section 2) as a program: two values are asked for at once, and used
-// when both have come.
+// EARTH's split-phase read (Tremblay et al., section 2) as a program: it asks for two values at once, and
+// uses them when both have come.
 #pragma once
 
 #include "tests/earth_testing.hpp"

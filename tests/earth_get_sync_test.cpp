@@ -1,4 +1,4 @@
-// The split-phase read of the EARTH paper (section 2) on 1 to 64 nodes, over TCP and simulated.
+// Runs EARTH's split-phase read (Tremblay et al., section 2) on 1 to 64 nodes, over TCP and in simulation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Programs of the library's tests that run in more than one world.
+// Programs for tests of EARTH's library that run in more than one world.
 #pragma once
 
 #include <algorithm>

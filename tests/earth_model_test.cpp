@@ -1,5 +1,5 @@
-// EARTH's operations and the properties that its paper states (section 2), each by a small program of its
-// own.
+// Tests EARTH's operations and the properties that its paper states (Tremblay et al., section 2), each by a
+// small program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Every file of the real inputs loads with the counts that others found, or is refused where it must be.
+// Loads every real graph file: it has the counts that are known for it, or is refused if it is a bad one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What each format says arrives in the graph: work, bytes, names, kernels, costs and units; and formats are
-// told apart.
+// Tests that each graph format is recognized, and that its content arrives: work, bytes, names, kernels,
+// costs and units.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What is wrong with a graph file is refused with its file, its line and the names concerned, in every
+// Tests that a mistake in a graph file is refused with file, line and the names concerned, in every
 // format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A graph in one word: files by their path, generators by name and settings, and what is wrong with such
-// words.
+// Tests how a graph is named in one word: files by path, generators by name and settings, and the errors for
+// bad words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

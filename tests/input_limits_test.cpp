@@ -1,5 +1,5 @@
-// What readers take in has an end: files and devices that never end are refused at a stated size, binary ones
-// at their first zero byte; and nothing that a file says reaches a terminal as a control character.
+// Tests the limits of readers: endless files and devices are refused at a stated size, binary files at their
+// first zero byte. No control character of a file reaches a terminal.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

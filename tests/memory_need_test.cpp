@@ -1,5 +1,5 @@
-// Memory is estimated before it is taken: what does not fit is refused at once, with what it needs, what is
-// there and what to lower. What Linux allows a process is read from control groups of both versions.
+// Tests that a run which does not fit into memory is refused before it takes any. The error says what is
+// needed, what there is and what to lower. Limits are read from Linux control groups of both versions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

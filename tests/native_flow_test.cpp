@@ -1,5 +1,5 @@
-// Flow control between nodes: which callers wait, which do not, and that a slow receiver does not cost its
-// senders memory. The long mixture of everything is native_stress_slow_test.cpp.
+// Tests flow control between nodes: which callers wait, which do not, and that a slow receiver costs its
+// senders no memory. A long random test is in native_stress_slow_test.cpp.
 #include <gtest/gtest.h>
 
 #include <atomic>

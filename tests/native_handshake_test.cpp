@@ -1,5 +1,5 @@
-// Which processes may connect, and what a connection carries: the handshake, the frames, and what becomes of
-// forged ones.
+// Tests which processes may connect and what a connection carries: the handshake, the frames, and that forged
+// ones are refused.
 #include <gmock/gmock.h>
 
 #include <cstring>

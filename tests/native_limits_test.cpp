@@ -1,4 +1,4 @@
-// What the system refuses is said in words for users; job steps of several processes are recognized.
+// Tests that system limits are reported in words, and that job steps of several processes are recognized.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 

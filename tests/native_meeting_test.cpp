@@ -1,5 +1,5 @@
-// How the nodes of a run find each other, what happens when one does not come, and what strangers at the door
-// can do.
+// Tests how the nodes of a run find each other: also if a node does not come, or if foreign programs connect
+// to the port.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Nodes that are ranks of MPI's: each test starts this program under mpirun with a disabled test, which is
-// what every rank does. Skipped where MPI was not built in, or there is no mpirun.
+// Tests nodes that are ranks of MPI. Each test starts this program under mpirun with a disabled test, which
+// every rank runs. Skipped if MPI was not built in, or if there is no mpirun.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 

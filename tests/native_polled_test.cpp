@@ -1,5 +1,5 @@
-// Native nodes without modules for messages (schedule.modules: single): which worker receives, when a message
-// waits, and that no worker waits for ever. The contract as a whole is conformance_test.cpp's, arm
+// Tests native nodes whose workers poll (schedule.modules: single): which worker receives, when a message
+// waits, and that no worker waits for ever. Their conformance is tested in conformance_test.cpp, by the arm
 // native_single.
 #include <gtest/gtest.h>
 

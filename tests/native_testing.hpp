@@ -1,5 +1,5 @@
-// Helpers of the native tests: a log that can be read, this test program as a child process, sockets of this
-// process.
+// Helpers of the native tests: a log that a test can read, this program as a child process, sockets within
+// this process.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// What every graph partitioner promises, on graphs whose least edge cuts are known.
+// Tests every graph partitioner on graphs whose least edge cuts are known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

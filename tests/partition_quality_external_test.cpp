@@ -1,5 +1,5 @@
-// The cuts of METIS and Scotch through us are those of the libraries' own tools, with the same version, seed
-// and options, on real graphs; and as good as the literature's. Skipped where graphs or tools are absent.
+// Partitions real graphs by METIS and Scotch: the cuts equal those of the libraries' own tools with the same
+// seed and options, and are as good as published ones. Skipped if graphs or tools are absent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

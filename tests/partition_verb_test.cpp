@@ -1,4 +1,4 @@
-// heddle partition: its table and its JSON, part files written and read back, and what it says to bad input.
+// Tests `heddle partition`: its table and JSON, part files written and read back, and errors for bad input.
 // The numbers of the small graph are counted by hand.
 #include <gmock/gmock.h>
 

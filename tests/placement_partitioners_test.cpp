@@ -1,4 +1,4 @@
-// The static placements: what each promises, on grids of every small size.
+// Tests the simple placements (block, cyclic, none) on grids of every small size.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

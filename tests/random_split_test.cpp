@@ -1,4 +1,4 @@
-// The generator is SplitMix64, and its streams depend on seed and key only.
+// Tests that the random generator is SplitMix64, and that its streams depend on seed and key only.
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The queue with two ends against std::set, by random operations, at every size from nothing to some
-// hundreds; and what the queues of a node count together.
+// Compares the queue with two ends with std::set, by random operations, at sizes from 0 to some hundreds.
+// Also the common count of a node's queues.
 #include "runtime/min_max_heap.hpp"
 
 #include <gtest/gtest.h>

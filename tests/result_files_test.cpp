@@ -1,4 +1,4 @@
-// What a run leaves behind: fields, files, and that equal simulations leave equal bytes.
+// Tests what a run leaves: fields, files, and that equal simulations leave equal bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

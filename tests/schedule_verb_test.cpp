@@ -1,5 +1,5 @@
-// heddle schedule: its table and its JSON, schedules written and read back, machines from options, and what
-// it says to bad input. The numbers of the small graph are worked out by hand below.
+// Tests `heddle schedule`: its table and JSON, schedules written and read back, machines from options, and
+// errors for bad input. The numbers of the small graph are worked out by hand below.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The checker finds every kind of mistake, the bounds are right, and callers' mistakes are refused.
+// Tests the checker of schedules: it finds every kind of mistake, bounds are right, errors are refused.
 #include <gmock/gmock.h>
 
 #include "tests/scheduler_testing.hpp"

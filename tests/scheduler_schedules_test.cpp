@@ -1,4 +1,4 @@
-// What holds for the schedules of every scheduler, on random graphs and every kind of machine.
+// Tests properties of the schedules of every scheduler, on random graphs and every kind of machine.
 #include <string>
 
 #include "tests/scheduler_testing.hpp"

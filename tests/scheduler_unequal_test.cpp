@@ -1,4 +1,4 @@
-// Schedulers on processors of unequal speed and unequal distance.
+// Tests schedulers on processors of unequal speed and unequal distance.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The list of ready tasks: how many steps it takes, counted by the links that are read, and that takers never
-// find it empty while it holds something.
+// Tests the list of ready tasks: the number of steps, counted by the links that are read, and that a taker
+// never finds it empty while it has an element.
 #include "runtime/shared_list.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The simulator's agenda against a sorted list.
+// Compares the simulator's table of next times (its agenda) with a sorted list.
 #include "sim/agenda.hpp"
 
 #include <gtest/gtest.h>

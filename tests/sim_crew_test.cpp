@@ -1,5 +1,5 @@
-// What handlers throw while several threads simulate: the run ends with the message of the first node, as it
-// does with one thread.
+// Tests exceptions of handlers while several threads simulate: the run ends with the message of the first
+// node, as with one thread.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The library in EARTH on simulated clusters: what holds, and that a seed says everything.
+// Runs EARTH's library on simulated clusters: its promises hold, and the seed determines the run.
 #include <gtest/gtest.h>
 
 #include <cstdint>

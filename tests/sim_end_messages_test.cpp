@@ -1,5 +1,5 @@
-// What seeing the end costs: while data are under way and nothing else changes, the nodes send nothing. The
-// graphs are two tasks, and one of the shape of Montage.
+// Counts the messages that the detection of the end costs: while data are under way and nothing else changes,
+// no node sends any. The graphs are two tasks, and a graph like the workflow Montage.
 #include <gtest/gtest.h>
 
 #include "base/task_graph.hpp"

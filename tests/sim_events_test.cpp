@@ -1,5 +1,5 @@
-// Nodes that become slower, stop and return: each test states a formula and checks it. Times are by hand
-// calculation from docs/simulator.md.
+// Tests nodes that become slower, stop and return: each test states a formula and checks it. The times are
+// calculated by hand from docs/simulator.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

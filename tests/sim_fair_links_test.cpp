@@ -1,5 +1,5 @@
-// Links that small messages share, by themselves: what passes, and when, does not depend on the steps in
-// which time goes on, nor on when a message became known. What the calculated times are is for
+// Tests links that small messages share: the times do not depend on the steps in which virtual time advances,
+// nor on when a message was announced. Whether the times agree with SimGrid's is tested in
 // sim_sharing_test.cpp.
 #include "sim/fair_links.hpp"
 

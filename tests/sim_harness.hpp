@@ -1,4 +1,4 @@
-// Small programs straight on the seam, for tests of the simulator: no scheduler, only workers and messages.
+// Small programs for tests of the simulator: workers and messages on a backend, without a scheduler.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Links that become narrower, wider, slower and faster: each test states a formula and checks it. Times are
-// by hand calculation from docs/simulator.md.
+// Tests links whose bandwidth and latency change: each test states a formula and checks it. The times are
+// calculated by hand from docs/simulator.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What the scheduler makes of simulated time: equal tasks in blocks take exactly their sum, and work stealing
-// keeps to the bounds of the theory on random programs.
+// Tests simulated makespans: equal tasks in blocks take exactly their sum, and work stealing on random
+// programs keeps within its theoretical bounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Nodes without modules for messages (schedule.modules: single), where workers look for messages between
-// tasks: as the older of the EARTH paper's two runtimes (section 5, RTS 1.2).
+// Simulates nodes whose workers look for messages between tasks (schedule.modules: single), as in EARTH's
+// older runtime (Tremblay et al., section 5: RTS 1.2).
 #include <gtest/gtest.h>
 
 #include "sim/sim_backend.hpp"

@@ -1,4 +1,4 @@
-// What tests of nodes that differ and change share: events, and a piece of work on every core.
+// What tests of unequal and changing nodes share: events, and a piece of work on every core.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Nodes that differ, by what is stated and by noise: each test states a formula and checks it. Times are by
-// hand calculation from docs/platforms.md.
+// Tests nodes that differ, by stated factors and by noise: each test states a formula and checks it. The
+// times are calculated by hand from docs/platforms.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The simulated world obeys its formulas: each test states one and checks it.
+// Tests the simulator's times: each test states a formula of the cost model and checks it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

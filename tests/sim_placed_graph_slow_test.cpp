@@ -1,4 +1,4 @@
-// As sim_placed_graph_test, on 200 graphs.
+// Simulates 200 placed graphs without overheads: each takes exactly as long as its schedule promises.
 #include "tests/sim_placed_graphs.hpp"
 
 namespace heddle::testing_placed {

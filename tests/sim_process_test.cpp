@@ -1,5 +1,5 @@
-// SimGrid's process: it ends with the process that started it, keeps no descriptor of it, is deaf to Ctrl-C,
-// and an end of its own is told with the signal.
+// Tests SimGrid's process: it ends with its parent, keeps none of its descriptors and ignores Ctrl-C. If it
+// crashes, the error names the signal.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The published graphs for the tests of promises.
+// The published graphs that tests of promised makespans use.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Simulated runs take exactly what their schedules promise, whatever the speeds of cores and the network.
+// Tests that simulated runs take exactly what their schedules promise, for any speeds of cores and network.
 #include "tests/sim_promises.hpp"
 
 #include <unistd.h>

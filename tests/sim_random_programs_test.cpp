@@ -1,6 +1,6 @@
-// A thousand random small programs on random platforms: no worker's clock goes back, modules do one thing at
-// a time, and no message is there before its way can have been covered. What the run is held to is what a
-// recorder is told; the ways are calculated here, from the platform alone.
+// Runs a thousand random small programs on random platforms. No worker's clock goes back, a module does one
+// thing at a time, and no message is faster than its route allows. The test reads what a recorder is told,
+// and computes the routes from the platform alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>

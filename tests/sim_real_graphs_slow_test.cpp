@@ -1,5 +1,5 @@
-// Every placement of every published graph, simulated without overheads: exactly what its schedule promises,
-// never below a lower bound. (That the schedules themselves are feasible is for scheduler_real_graphs.)
+// Simulates every placement of every published graph without overheads: each run takes exactly what its
+// schedule promises, and never less than a lower bound.
 #include "graphs/graph_file.hpp"
 #include "tests/sim_placed_graphs.hpp"
 

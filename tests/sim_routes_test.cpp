@@ -1,5 +1,5 @@
-// Routes that are put together from what other routes have shown are SimGrid's own: every pair of many
-// shapes, and arrivals on platforms that are too large for asking about every pair.
+// Tests routes that are derived from similar ones: they equal SimGrid's, for every pair on many shapes, and
+// by arrivals of messages on platforms too large for all pairs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// One seed, one run: simulations replay exactly, and different seeds explore different ones.
+// Tests that simulations with one seed are equal, and that different seeds give different runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

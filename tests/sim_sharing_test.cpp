@@ -1,5 +1,5 @@
-// Small messages that are calculated arrive when SimGrid says, where one end of their way is the narrow one;
-// where it is not, the run warns. SimGrid's times come from the same program with contention `exact`.
+// Compares the arrivals of small messages with SimGrid's: equal where an end of the route is its narrowest
+// link; elsewhere the run warns. SimGrid's times come from the same program with contention `exact`.
 #include <gtest/gtest.h>
 
 #include <algorithm>

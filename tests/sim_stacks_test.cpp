@@ -1,4 +1,4 @@
-// Workers on small stacks, and on large ones where they are deep.
+// Tests simulated workers on small stacks, which get a large stack when their recursion is deep.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

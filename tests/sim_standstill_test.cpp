@@ -1,5 +1,5 @@
-// Where a simulation could not advance, or could not show anything, the caller is told; and work reaches
-// nodes that no lifeline joins to the node that has it.
+// Tests simulations that could not advance or show nothing: the caller gets an error. Also that work reaches
+// nodes which no lifeline joins to the node that has it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A stream of messages through the simulator arrives when it arrives in SimGrid left to itself.
+// Compares the arrivals of a stream of messages in the simulator with a plain SimGrid program's.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

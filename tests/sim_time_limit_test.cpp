@@ -1,5 +1,5 @@
-// Virtual time ends after 106 days, and never wraps: what passes the limit is an error, whichever of the
-// simulator's times passes it. What ends before is right. The expected times are products of the settings.
+// Tests that virtual time ends after 106 days and never wraps: each of the simulator's times that passes the
+// limit is an error. Runs that end before are right. The expected times are products of the settings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What workers do with simulated time: the five activities add up to the makespan, to the picosecond, and are
-// what the costs of the platform make of small programs.
+// Tests what simulated workers do with their time: the five activities add up to the makespan, to the
+// picosecond, and follow from the platform's costs in small programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

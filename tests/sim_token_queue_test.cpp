@@ -1,5 +1,5 @@
-// The shared token queue in simulation: its operations take turns, so it bounds what a node's workers can do;
-// and what each other node adds to a look for messages.
+// Simulates the token queue that a node's workers share: its operations take turns, so it limits the node's
+// speed. Also the cost that each other node adds to a look for messages.
 #include <gtest/gtest.h>
 
 #include "sim/sim_backend.hpp"

@@ -1,5 +1,5 @@
-// Placed programs in the simulated world: spawn trees that were unrolled, and stencils by the graph of their
-// data. Where nothing is stolen and nothing costs but work, they keep what the placement promised.
+// Simulates placed programs: spawn trees that were unrolled, and stencils by the graph of their data. Without
+// stealing and overheads, they take what the placement promised.
 #include <gtest/gtest.h>
 
 #include "partitioners/place_graph.hpp"

@@ -1,5 +1,5 @@
-// Windows change nothing: random programs end as in a naive simulation with one heap for all nodes, in
-// whatever order nodes are visited. Two runs of one program are the same event by event.
+// Tests that windows change nothing: random programs end as in a naive simulation with one heap for all
+// nodes, in any order of nodes. Two runs of one program are the same event by event.
 #include <gtest/gtest.h>
 
 #include <algorithm>

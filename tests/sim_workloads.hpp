@@ -1,5 +1,5 @@
-// A workload that ships, run in the simulator as tests want it: what is stated, on which platform, and all
-// that a result says of the run. Checks the answer and nothing else.
+// Runs a shipped workload in the simulator, for tests: with given settings and platform, and all results of
+// the run. It checks the answer only.
 #pragma once
 
 #include <gtest/gtest.h>

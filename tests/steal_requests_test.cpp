@@ -1,5 +1,5 @@
-// How many steal requests a node has under way: never more than the setting says, and as many again once they
-// are answered. And requests that a busy node keeps.
+// Counts the steal requests that a node has under way: never more than the setting, and as many again after
+// answers. Also requests that a busy node stores.
 #include <gtest/gtest.h>
 
 #include <memory>

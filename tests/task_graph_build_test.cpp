@@ -1,4 +1,4 @@
-// Task graphs: what is built, what is refused, and that Boost.Graph runs on them.
+// Tests task graphs: what can be built, what is refused, and that Boost.Graph's algorithms run on them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The end of a run: seen exactly, whatever messages do, and without messages while nothing changes.
+// Tests the detection of a run's end: never too early, and without messages while nothing changes.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The tile factorizations: their numbers against LAPACK on the whole matrix, under every placement and many
-// interleavings of stealing; what they move against what was promised; and that a wrong factor is noticed.
+// Tests the tile factorizations: numbers against LAPACK on the whole matrix, under every placement and many
+// interleavings; bytes against the promise; and that a wrong factor is noticed.
 #include "tests/tile_testing.hpp"
 
 #include <gtest/gtest.h>

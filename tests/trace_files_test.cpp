@@ -1,5 +1,5 @@
-// What becomes of a run that is told to a trace recorder: the same file however it was told, states that end
-// with the run, and no file where there is no whole one. What the formats hold is checked by trace_test.py.
+// Tests the files of the trace recorder: the same for any order of events, states that end with the run, and
+// no file if the trace is not whole. What the formats hold is tested by trace_test.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Spawn trees opened before the run: what the graph is, what its weights say, and that every program gives
-// its answer under every placement and stealing, in the small world and in the real one. And the other kind
-// of program, the iterative one: its graph follows the data.
+// Tests spawn trees that are opened before the run: their graph, its weights, and that every program gives
+// its answer under every placement and policy, in-process and natively. Also iterative programs, whose graph
+// follows the data.
 #include "workloads/unrolled.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// The large binomial tree of the UTS benchmark, natively: slightly supercritical, deep, and 111,345,631 nodes
-// by the benchmark's own list of sample trees.
+// Runs the large binomial tree of the UTS benchmark natively: slightly supercritical, deep, with 111,345,631
+// nodes by the benchmark's own list.
 #include <gtest/gtest.h>
 
 #include "runtime/execution.hpp"

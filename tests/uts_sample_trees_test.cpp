@@ -1,5 +1,5 @@
-// The sample trees of the UTS benchmark: all may be run, also the one that is supercritical; own trees that
-// may not end are refused.
+// Tests the sample trees of the UTS benchmark: all of them may be run, also the supercritical one. Trees with
+// settings of the user's own that may never end are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Messages of published workflows: in proportion to their edges where nothing is stolen, and nearly the same
-// whatever the tasks take where thieves ask.
+// Counts the messages of published workflows: in proportion to their edges without stealing; with stealing
+// nearly the same, whatever the tasks take.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

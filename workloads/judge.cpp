@@ -1,4 +1,4 @@
-// The comparison of an answer with what is expected, for workloads to use. Runs nothing.
+// Compares an answer with the expected one, value by value, for all workloads.
 #include <fmt/format.h>
 
 #include <algorithm>

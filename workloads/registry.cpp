@@ -1,4 +1,4 @@
-// The list of registered workloads. It knows none of them: each registers itself before `main`.
+// The list of registered workloads. Each workload adds itself before `main`; none is named here.
 #include <algorithm>
 #include <utility>
 

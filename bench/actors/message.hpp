@@ -1,5 +1,5 @@
-// What the nodes of the program of SimGrid actors tell each other. A message carries its content as it lies
-// in memory; only its size is what Heddle would put on the wire.
+// Messages between the nodes of a program of SimGrid actors. A message carries its content as it lies in
+// memory; its stated size is that of Heddle's message.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What EARTH's operations cost on one worker: token|invoke|sync|fib COUNT. Prints nanoseconds of each (of
-// fib: of an activation, that is of a token), and the bytes of a frame of fib besides its parameters and
+// Measures what EARTH's operations cost on one worker: token|invoke|sync|fib COUNT. Prints nanoseconds of
+// each operation, and for fib of a token. For fib it also prints the bytes of a frame besides parameters and
 // variables.
 #include "bench/native/outcome.hpp"
 #include "model/earth.hpp"

@@ -1,4 +1,4 @@
-// The work of one task where the grain of tasks is varied, the same in all programs.
+// The work of a task in benchmarks that vary the grain of tasks, the same in all programs.
 #pragma once
 
 #include <algorithm>

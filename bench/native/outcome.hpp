@@ -1,5 +1,5 @@
-// What the programs of this folder say at their end: one line of JSON, which compare.py reads. Peers use it
-// too, so it knows nothing of Heddle.
+// Prints the result of a benchmark program as one line of JSON, which compare.py reads. Programs of other
+// libraries use it too, so it includes nothing of Heddle.
 #pragma once
 
 #include <algorithm>

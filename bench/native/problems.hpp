@@ -1,5 +1,5 @@
-// The problems that all fork/join programs here solve, without the tasks: boards, trees and what is counted.
-// Fork nothing.
+// The fork/join problems of the benchmarks, without tasks: boards, trees and what is counted. Each program
+// adds the tasks of its library.
 #pragma once
 
 #include <array>

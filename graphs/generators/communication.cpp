@@ -1,5 +1,5 @@
-// Communication patterns as task graphs: columns of tasks over steps, which measure a network more than they
-// compute. A column's tasks write one datum; with one column a worker, placement `cyclic` keeps each at home.
+// Generates communication patterns: columns of tasks over steps, which send more than they compute. The tasks
+// of a column write one datum: placement `cyclic` keeps a column on one worker if there are as many columns.
 #include <fmt/format.h>
 
 #include "graphs/generators/assembly.hpp"

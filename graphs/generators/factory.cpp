@@ -1,4 +1,4 @@
-// The one place where generators are named.
+// Lists all graph generators by name, and makes the one that a caller names.
 #include "graphs/generators/families.hpp"
 
 namespace heddle::graphs {

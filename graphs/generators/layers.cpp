@@ -1,4 +1,4 @@
-// FFT and layered random graphs.
+// Generates the task graph of an FFT, and random graphs in layers.
 #include <fmt/format.h>
 
 #include <algorithm>

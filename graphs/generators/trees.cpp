@@ -1,4 +1,4 @@
-// Fork-join, trees and series-parallel graphs.
+// Generates fork-join graphs, trees and series-parallel graphs.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The one place where graph partitioners are named.
+// Lists all graph partitioners by name, and makes the one that a caller names.
 #include "partitioners/graph/members.hpp"
 
 namespace heddle::partitioners {

@@ -1,5 +1,5 @@
-// The members that do not look at edges: block, cyclic and random, which other members are measured against.
-// cyclic and random count data, whatever the speeds.
+// Partitioners that ignore edges (block, cyclic, random), as baselines for the others. cyclic and random give
+// each part as many data, whatever the speeds.
 #include <algorithm>
 #include <numeric>
 #include <optional>

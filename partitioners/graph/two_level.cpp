@@ -1,6 +1,6 @@
-// Nodes first, then cores: the graph is cut into one part for each node, and each of these into one for each
-// core. So the first cut, whose bytes cross the network, is made as small as the other member can; a flat cut
-// into all cores does not know which of its parts share a node.
+// Partitions for nodes first, then for the cores of each node. The first cut, whose bytes cross the network,
+// is then as small as the chosen partitioner can make it. A single partition for all cores does not know
+// which parts share a node.
 #include <cmath>
 #include <numeric>
 

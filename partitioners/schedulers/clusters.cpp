@@ -1,4 +1,4 @@
-// Mapping clusters onto processors, and ordering tasks whose processors are known.
+// Maps clusters of tasks onto processors, and orders tasks whose processors are known.
 #include "partitioners/schedulers/clusters.hpp"
 
 #include <algorithm>

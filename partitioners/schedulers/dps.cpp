@@ -1,6 +1,6 @@
-// DPS, decisive path scheduling: the tasks of the critical path in order, but before each the predecessors
-// that are still missing, the one on the longest path to it first, with their own missing predecessors before
-// them; each where it ends first. Park, Shirazi, Marquis, Choi: "Decisive path scheduling: a new list
+// DPS, decisive path scheduling: takes the tasks of the critical path in order. Before each, it takes the
+// predecessors still missing, first the one on the longest path, and their missing predecessors before them.
+// A task runs where it ends first. Park, Shirazi, Marquis, Choi: "Decisive path scheduling: a new list
 // scheduling method", ICPP 1997.
 #include <algorithm>
 #include <utility>

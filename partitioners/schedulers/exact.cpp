@@ -1,6 +1,6 @@
-// Branch and bound over schedules whose tasks are placed in the order of their starts: every schedule that
-// runs tasks as early as it can comes up once. Partial schedules that leave the same future are looked at
-// once.
+// Branch and bound over schedules whose tasks are placed in the order of their starts. Each schedule in which
+// no task could start earlier is reached once. Of partial schedules that leave the same rest, only one is
+// continued.
 #include "partitioners/schedulers/exact.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The one place where schedulers are named.
+// Lists all schedulers by name, and makes the one that a caller names.
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "partitioners/schedulers/members.hpp"

@@ -1,4 +1,4 @@
-// One pass over the graph for each kind of level, and the orders made from them.
+// Computes each kind of level in one pass over the graph, and orders of tasks from them.
 #include "partitioners/schedulers/levels.hpp"
 
 #include <algorithm>

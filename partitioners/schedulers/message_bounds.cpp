@@ -1,4 +1,4 @@
-// What forks and joins cost at least when messages between processors take time.
+// Lower bounds on a makespan from forks and joins whose messages between processors take time.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Idle intervals and arrival times.
+// Finds idle intervals of processors, and when a task's data can be there.
 #include "partitioners/schedulers/partial.hpp"
 
 #include <algorithm>

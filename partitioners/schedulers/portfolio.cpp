@@ -1,6 +1,6 @@
-// The best schedule of all the others, improved as long as the caller gives time: by local search
-// (improve.hpp), and for small graphs by a search through all schedules (exact.hpp), which proves what it
-// finds.
+// Takes the best schedule of all other schedulers, and improves it while the caller gives time: by local
+// search (improve.hpp), and on small graphs by a search through all schedules (exact.hpp), which can prove an
+// optimum.
 #include <algorithm>
 
 #include "partitioners/schedulers/exact.hpp"

@@ -1,4 +1,4 @@
-// Checks a machine and prepares the means that schedulers ask for again and again.
+// Checks a machine, and computes the mean times and delays that schedulers use often.
 #include "partitioners/schedulers/problem.hpp"
 
 #include <fmt/format.h>

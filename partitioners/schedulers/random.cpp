@@ -1,5 +1,5 @@
-// Every task on a processor drawn at random, in a random order that the graph allows: the baseline of every
-// heuristic.
+// Puts tasks on processors at random, in a random order that the graph allows: a baseline for the
+// heuristics.
 #include "base/random.hpp"
 
 #include "partitioners/schedulers/levels.hpp"

@@ -1,4 +1,4 @@
-// Everything on one processor, the one that is fastest for the whole graph: the baseline of every speedup.
+// Runs all tasks on one processor, the fastest for the whole graph: the baseline of every speedup.
 #include <limits>
 
 #include "partitioners/schedulers/members.hpp"

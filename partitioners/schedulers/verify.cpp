@@ -1,4 +1,4 @@
-// The feasibility checker. It reads the machine's table itself and calls nothing that a scheduler calls.
+// Checks schedules. It reads the machine's table itself and calls nothing that a scheduler calls.
 #include "partitioners/schedulers/verify.hpp"
 
 #include <fmt/format.h>

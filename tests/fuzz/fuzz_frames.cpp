@@ -1,5 +1,5 @@
-// What arrives on a native connection: the handshake, the headers of frames, the records of messages. The
-// input's first byte chooses. Handshakes are fed with the right hashes as well, as far as an input can know
+// A fuzz target for native connections: the handshake, the headers of frames, the records of messages. The
+// input's first byte chooses which. Handshakes also get correct keyed hashes, as far as an input can contain
 // them.
 #include <algorithm>
 #include <cstdlib>

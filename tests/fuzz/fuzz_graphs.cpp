@@ -1,4 +1,4 @@
-// Every graph format. The first byte of an input chooses the format, the rest is the file.
+// A fuzz target for every graph format: the first byte of an input chooses the format, the rest is the file.
 #include <array>
 
 #include "graphs/kernel_costs.hpp"

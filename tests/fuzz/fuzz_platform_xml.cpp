@@ -1,4 +1,4 @@
-// The part of a platform file that is read before SimGrid reads it, and SimGrid's complaints about it.
+// A fuzz target: the part of a platform file that heddle reads itself, and SimGrid's error messages about it.
 #include "sim/platform_file.hpp"
 #include "tests/fuzz/target.hpp"
 

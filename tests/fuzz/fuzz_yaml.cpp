@@ -1,5 +1,5 @@
-// Configurations: a document, an experiment and a platform. The program is a workload with a setting of each
-// kind that computes nothing, so that an input cannot ask for much work.
+// A fuzz target for configurations: a document, an experiment and a platform. The workload has a setting of
+// each kind and computes nothing, so that no input causes much work.
 #include "configs/combinations.hpp"
 #include "configs/experiment.hpp"
 #include "tests/fuzz/target.hpp"

@@ -1,4 +1,4 @@
-// What every fuzz target defines: one function that reads one input. libFuzzer calls it (make fuzz), and so
+// The function that every fuzz target defines: it reads one input. libFuzzer calls it (make fuzz), and so
 // does replay.cpp, which needs no clang (make test).
 #pragma once
 

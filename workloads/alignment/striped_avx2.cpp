@@ -1,5 +1,5 @@
-// Stripes in vectors of 256 bits, for x86-64 processors with AVX2; block.cpp asks whether this one has it.
-// The only file with instructions of a processor. What is included before the pragma stays free of them.
+// Computes stripes in vectors of 256 bits, on x86-64 processors with AVX2; block.cpp asks the processor
+// first. No other file uses such instructions. Headers above the pragma are compiled without them.
 #if defined(__x86_64__)
 #include <immintrin.h>
 

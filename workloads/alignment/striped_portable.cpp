@@ -1,4 +1,4 @@
-// Stripes in vectors of 128 bits, by the vector extensions of GCC and Clang: for every processor.
+// Computes stripes in vectors of 128 bits, by vector extensions of GCC and Clang, on every processor.
 #include "workloads/alignment/striped.hpp"
 
 #include <bit>

@@ -1,6 +1,6 @@
-// atgc: two sequences compared by Smith and Waterman's algorithm, in EARTH (its paper, section 5: ATGC). The
-// matrix is cut into blocks: a thread for each strip of rows, a fiber for each block, which runs when the
-// strip has its left neighbour and the edge above it has come. So the work moves over the matrix as a wave.
+// atgc: compares two sequences by Smith and Waterman's algorithm, in EARTH (Tremblay et al., section 5:
+// ATGC). The matrix is divided into blocks: a thread for each strip of rows, a fiber for each block. A fiber
+// runs when the blocks on its left and above are done, so the work moves over the matrix as a wave.
 #include <fmt/format.h>
 
 #include <cstring>

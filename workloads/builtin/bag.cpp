@@ -1,5 +1,5 @@
-// bag: independent tasks, placed before the run and stolen, or not, during it. The simplest program on which
-// placement and stealing meet: even tasks need no stealing, uneven ones do.
+// bag: independent tasks, placed before the run, and stolen during it if the policy says so. It is the
+// simplest program to compare placement and stealing: even tasks need no stealing, uneven ones do.
 #include <fmt/format.h>
 
 #include <cmath>

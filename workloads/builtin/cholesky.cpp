@@ -1,5 +1,5 @@
-// cholesky: A = L L^T of a symmetric positive definite matrix in tiles, by BLAS and LAPACK. What it shares
-// with lu is in workloads/tile_factorization.hpp.
+// cholesky: factorizes A = L L^T, symmetric positive definite, in tiles, by BLAS and LAPACK. Code shared with
+// lu is in workloads/tile_factorization.hpp.
 #include "workloads/tile_factorization.hpp"
 
 namespace heddle::workloads {

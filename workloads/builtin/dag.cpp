@@ -1,6 +1,6 @@
-// dag: a task graph, from a file or generated, placed before the run and stolen, or not, during it. Its tasks
-// last as long as the graph says and hand on numbers that depend on all that came before, so that the answer
-// shows whether every task ran once, after its predecessors, with their data.
+// dag: runs a task graph, read or generated, placed before the run; tasks may be stolen. A task lasts as long
+// as the graph says, and passes on a number computed from those of its predecessors. So the answer shows
+// whether each task ran once, after its predecessors, with their data.
 #include <fmt/format.h>
 
 #include <cstring>

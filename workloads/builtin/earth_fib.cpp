@@ -1,5 +1,5 @@
-// earth_fib: the EARTH paper's Figure 2, line by line; its line numbers stand on the right. As there, fib(0)
-// is 1.
+// earth_fib: Fibonacci numbers as in Figure 2 of the EARTH paper (Tremblay et al.), with its line numbers on
+// the right. As there, fib(0) is 1.
 #include <cstdint>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// earth_lock: the EARTH paper's use of a split-phase lock (section 2). Threads anywhere add to one variable,
-// which they read and write by split-phase operations: a critical section of several fibers.
+// earth_lock: the use of a split-phase lock in the EARTH paper (Tremblay et al., section 2). Threads on all
+// nodes add to one variable by split-phase reads and writes: a critical section of several fibers.
 #include <cstdint>
 
 #include "model/earth/library/lock.hpp"

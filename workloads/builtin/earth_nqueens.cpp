@@ -1,5 +1,5 @@
-// earth_nqueens: all ways to place n queens, a token for each placement and never a sequential search
-// ("unthrottled"; EARTH paper, section 5).
+// earth_nqueens: counts all ways to place n queens, with a token for each placement and no sequential search
+// ("unthrottled"; Tremblay et al., section 5).
 #include <array>
 
 #include "workloads/earth.hpp"

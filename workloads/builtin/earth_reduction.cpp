@@ -1,5 +1,5 @@
-// earth_reduction: the EARTH paper's Figure 3, line by line, with its line numbers on the right. A producer
-// on every node drops its number into the master's mailbox; an exclusive fiber adds them up.
+// earth_reduction: Figure 3 of the EARTH paper (Tremblay et al.), with its line numbers on the right. A
+// producer on every node drops its number into the master's mailbox; an exclusive fiber adds them up.
 #include "workloads/earth.hpp"
 
 namespace heddle::workloads {

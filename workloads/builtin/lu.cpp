@@ -1,5 +1,5 @@
-// lu: A = L U of a diagonally dominant matrix in tiles, without exchanging rows, by BLAS and LAPACK. What it
-// shares with cholesky is in workloads/tile_factorization.hpp.
+// lu: factorizes A = L U, diagonally dominant, in tiles, without exchanging rows, by BLAS and LAPACK. Code
+// shared with cholesky is in workloads/tile_factorization.hpp.
 #include "workloads/tile_factorization.hpp"
 
 namespace heddle::workloads {

@@ -1,5 +1,5 @@
-// nqueens: in how many ways n queens stand on an n x n board without attacking each other. All solutions, a
-// task for each placement of a queen ("unthrottled"; EARTH paper, section 5; KAAPI paper, section 4).
+// nqueens: counts the placements of n queens on an n x n board in which none attacks another. Each placed
+// queen is a task ("unthrottled"; Tremblay et al., section 5; Gautier et al., KAAPI, section 4).
 #include <fmt/format.h>
 
 #include <bit>

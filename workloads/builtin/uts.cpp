@@ -1,6 +1,6 @@
-// uts: the Unbalanced Tree Search benchmark. A task for each tree node; how many children it has is known
-// only when it runs, and no part of the tree says how large another is. Trees and counts are the benchmark's
-// own (see uts_tree.hpp).
+// uts: the Unbalanced Tree Search benchmark, with a task for each tree node. A node's children are known only
+// when its task runs, and no part of the tree predicts the size of another. Trees and known counts are the
+// benchmark's (see uts_tree.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>

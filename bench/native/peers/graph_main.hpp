@@ -1,6 +1,6 @@
-// The command line of the graph peers: PROGRAM pair|stencil|trivial|chain WIDTH STEPS WORKERS WORK. A peer is
-// a function that makes and runs the graph, counts the tasks that ran, and returns the seconds that this
-// took.
+// The command line of the graph benchmarks: PROGRAM pair|stencil|trivial|chain WIDTH STEPS WORKERS WORK. A
+// program gives a function that makes and runs the graph, counts the tasks that ran, and returns the
+// seconds.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the message peers share: PROGRAM latency|rate|bulk BYTES COUNT [WORD...], and what they print. One
-// side sends COUNT messages and waits for one answer after the last; for latency, each is sent back.
+// Shared by the message benchmarks: PROGRAM latency|rate|bulk BYTES COUNT [WORD...], and the printed result.
+// The sender waits for one answer after COUNT messages; for latency, each message is sent back.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The graphs with OpenMP tasks and depend clauses, made and run at the same time by one thread and the
-// others.
+// The benchmark graphs with OpenMP tasks and depend clauses: one thread creates the tasks while all run
+// them.
 #include <omp.h>
 
 #include "bench/native/peers/graph_main.hpp"

@@ -1,4 +1,4 @@
-// The fork/join problems with OpenMP tasks.
+// The fork/join benchmark problems (fib, queens, uts) with OpenMP tasks.
 #include <omp.h>
 
 #include "bench/native/peers/fork_join_main.hpp"
