@@ -1,3 +1,5 @@
+// Sends detached tasks to another node, drawn at random or a neighbour with fewer tasks, and tells neighbours
+// how many tasks this node has.
 #include "runtime/balancer.hpp"
 
 #include <algorithm>

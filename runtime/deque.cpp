@@ -1,3 +1,5 @@
+// The slow path of the deque: the owner publishes and reclaims tasks, closes and opens its gates, moves to
+// far slots.
 #include "runtime/deque.hpp"
 
 #include <fmt/format.h>

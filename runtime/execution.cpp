@@ -1,3 +1,4 @@
+// Gives the backend a factory of nodes, and combines the answers and counters of all nodes at the end.
 #include "runtime/execution.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs a node: delivers messages to handlers, wakes sleeping workers, counts active ones, and stops the run.
 #include "runtime/node.hpp"
 
 #include <fmt/format.h>

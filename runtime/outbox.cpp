@@ -1,3 +1,4 @@
+// Numbers the message handlers, gathers small messages to the same node, and hands messages to the backend.
 #include "runtime/outbox.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Prints a line for each task type and message handler, sorted by name.
 #include "runtime/registered.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes a node's report into a message, and reads it back with checks.
 #include "runtime/report.hpp"
 
 #include "runtime/node.hpp"

@@ -1,3 +1,4 @@
+// The messages of sync slots and split-phase operations: signal, put, get, and moves of blocks.
 #include "runtime/sync_slot.hpp"
 
 #include <fmt/format.h>

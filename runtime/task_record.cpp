@@ -1,3 +1,4 @@
+// Tells the recorder where a task came from, when it began and ended, and what work it declared.
 #include "runtime/task_record.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Numbers the task types by name, and finds a type by its number.
 #include "runtime/task_type.hpp"
 
 #include <cxxabi.h>

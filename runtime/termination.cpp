@@ -1,3 +1,4 @@
+// The waves and reports of the detection of the end, and the messages that carry them.
 #include "runtime/termination.hpp"
 
 #include <utility>

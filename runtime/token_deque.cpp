@@ -1,3 +1,4 @@
+// Puts and takes tasks at both ends of the shared token queue under a lock.
 #include "runtime/token_deque.hpp"
 
 #include <cstring>

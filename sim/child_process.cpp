@@ -1,3 +1,5 @@
+// Forks a child process, resets its signals and closes what it inherits; reads the child's last output if it
+// crashes.
 #include "sim/child_process.hpp"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// Extends the heap to a border of huge pages and asks the kernel to use them there.
 #include "sim/huge_pages.hpp"
 
 #include <malloc.h>

@@ -1,3 +1,5 @@
+// Finds the route of each message, stores what it learns of routes, and gives the message its time of
+// arrival.
 #include "sim/network.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Runs the events of one node up to a time: messages arrive, workers resume, park and compute.
 #include "sim/node.hpp"
 
 #include <fmt/format.h>

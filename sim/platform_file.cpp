@@ -1,3 +1,4 @@
+// Reads the text of a SimGrid platform file: removes <config>, refuses profiles, and counts hosts.
 #include "sim/platform_file.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Collects the figures of a built platform from routes of all, or a sample of, pairs of nodes.
 #include "sim/platform_summary.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The classes of a route on a torus and on a dragonfly, computed from the numbers of its ends.
 #include "sim/route_structure.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Sets a simulation up: completes the platform, starts SimGrid's process, builds nodes; carries out the
+// backend's operations in virtual time.
 #include "sim/sim_backend.hpp"
 
 #include <fmt/format.h>

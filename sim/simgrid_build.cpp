@@ -1,3 +1,4 @@
+// Builds a star, fat tree, torus or dragonfly by SimGrid's calls, and checks the figures of a platform file.
 #include "sim/simgrid_build.hpp"
 
 #include <fmt/format.h>

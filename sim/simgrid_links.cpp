@@ -1,3 +1,4 @@
+// Looks up links by name, and follows their bandwidth and latency through the platform's events.
 #include "sim/simgrid_links.hpp"
 
 #include <fmt/format.h>

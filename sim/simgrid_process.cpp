@@ -1,3 +1,4 @@
+// Requests and answers through pipes between the simulator and its SimGrid process, on both sides.
 #include "sim/simgrid_process.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Groups hosts by the zones of a platform file into classes with equal routes, and checks samples against
+// SimGrid.
 #include "sim/simgrid_structure.hpp"
 
 #include <algorithm>

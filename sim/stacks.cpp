@@ -1,3 +1,4 @@
+// Reserves address space for stacks, protects their guard pages, and gives stacks out one after the other.
 #include "sim/stacks.hpp"
 
 #include <fmt/format.h>

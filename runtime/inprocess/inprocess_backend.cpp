@@ -1,3 +1,5 @@
+// All nodes in one thread: workers are fibers, and each step a seeded random choice picks a fiber or a
+// message.
 #include "runtime/inprocess/inprocess_backend.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Hashes and packs an agreement, and words the error for two agreements that differ.
 #include "runtime/native/agreement.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Takes a spare body of suitable size, or allocates one.
 #include "runtime/native/body_pool.hpp"
 
 #include <algorithm>

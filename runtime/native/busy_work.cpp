@@ -1,3 +1,4 @@
+// Measures how fast a core runs a chain of multiplications, and runs as many as a duration needs.
 #include "runtime/native/busy_work.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Node 0's part and the other nodes' part in the start and the end of a native run.
 #include "runtime/native/coordination.hpp"
 
 #include <algorithm>

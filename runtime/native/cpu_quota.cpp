@@ -1,3 +1,4 @@
+// Reads the processor quota of this process's control groups, versions 1 and 2.
 #include "runtime/native/cpu_quota.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Logs the first dropped connection at once, and then a summary of the drops in each interval.
 #include "runtime/native/drop_log.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Counts bytes sent and handled, and lets a worker wait while too many are under way.
 #include "runtime/native/flow.hpp"
 
 #include <algorithm>

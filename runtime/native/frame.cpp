@@ -1,3 +1,4 @@
+// Computes and checks the keyed hashes of frames, and reads a whole frame from a socket.
 #include "runtime/native/frame.hpp"
 
 #include <fmt/format.h>

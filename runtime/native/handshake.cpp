@@ -1,3 +1,4 @@
+// The initiator's and the acceptor's side of the handshake, with hashes by libsodium.
 #include "runtime/native/handshake.hpp"
 
 #include <fmt/format.h>

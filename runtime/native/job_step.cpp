@@ -1,3 +1,4 @@
+// Reads the variables that srun and mpirun leave in the environment.
 #include "runtime/native/job_step.hpp"
 
 #include <charconv>

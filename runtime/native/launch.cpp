@@ -1,3 +1,5 @@
+// Starts and watches the processes of a run, forwards their output, and ends the rest if a process has
+// failed.
 #include "runtime/native/launch.hpp"
 
 #include <fcntl.h>

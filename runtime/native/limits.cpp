@@ -1,3 +1,4 @@
+// Raises the limit of open files, and words the errors of threads, files or memory that the system refuses.
 #include "runtime/native/limits.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writes queued frames with as few system calls as possible, and takes received bytes apart into frames.
 #include "runtime/native/link.hpp"
 
 #include <sys/socket.h>

@@ -1,3 +1,5 @@
+// A thread that accepts connections and runs their handshakes side by side, with limits on their number and
+// time.
 #include "runtime/native/listener.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Starts processes on this machine, as children that die with the thread that started them. Who is started,
-// and why, is the launcher's business (launch.cpp).
+// Starts processes on this machine, as children that die with the thread that started them. launch.cpp
+// decides which processes, and watches them.
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Lets one waiting thread receive for all; it wakes the thread for which something has come.
 #include "runtime/native/lookout.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Asks hwloc for this machine's cores and for those that the process may use.
 #include "runtime/native/machine.hpp"
 
 #include <hwloc.h>

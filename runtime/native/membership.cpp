@@ -1,3 +1,4 @@
+// Reads this process's number, the number of nodes and the run's key from what the launcher has left.
 #include "runtime/native/membership.hpp"
 
 #include <fcntl.h>

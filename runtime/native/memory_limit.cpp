@@ -1,3 +1,4 @@
+// The least of what the machine, the process's control groups and its address space leave.
 #include "runtime/native/memory_limit.hpp"
 
 #include <sys/resource.h>

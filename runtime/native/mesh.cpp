@@ -1,3 +1,4 @@
+// The sender thread and the receiver thread of a node, and the connections that they serve.
 #include "runtime/native/mesh.hpp"
 
 #include <fcntl.h>

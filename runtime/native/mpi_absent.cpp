@@ -1,4 +1,4 @@
-// What mpi_mesh.hpp promises, where no MPI was found: says so, and does nothing else.
+// Replaces mpi_mesh.cpp in a build without MPI: each function reports that MPI was not built in.
 #ifndef HEDDLE_HAVE_MPI
 
 #include "base/error.hpp"

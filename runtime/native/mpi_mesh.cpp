@@ -1,3 +1,4 @@
+// The thread that carries all frames of a node by MPI: it sends queued messages in batches, and receives.
 #include "runtime/native/mpi_mesh.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// Reads what MPI's launchers leave in the environment, and replaces this process by mpirun if none was used.
 #include "runtime/native/mpi_start.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// MPI as this process knows it: started once, and called by one thread at a time. Only mpi_world.cpp and
-// mpi_mesh.cpp include this file, because it includes MPI's header.
+// MPI in this process: started once, and called by one thread at a time. Only mpi_world.cpp and mpi_mesh.cpp
+// may include this file, because it includes MPI's header.
 #pragma once
 
 // MPI's old C++ interface, which some headers bring along, is not used.

@@ -1,3 +1,5 @@
+// Starts a thread for each worker, joins the nodes of the run, and carries out the backend's operations
+// natively.
 #include "runtime/native/native_backend.hpp"
 
 #include <fmt/format.h>

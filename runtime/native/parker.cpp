@@ -1,3 +1,4 @@
+// Parks a thread on a futex, after a short spin.
 #include "runtime/native/parker.hpp"
 
 #include <linux/futex.h>

@@ -1,3 +1,4 @@
+// Connects this node to all other nodes, dispatches received frames, and reports a node that is lost.
 #include "runtime/native/peers.hpp"
 
 #include <fmt/format.h>

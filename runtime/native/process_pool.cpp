@@ -1,3 +1,4 @@
+// Starts queued commands as processes, collects their errors and exit codes, and stops them on a signal.
 #include "runtime/native/process_pool.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The launcher's thread that collects the nodes' addresses and sends all of them to each, and the nodes'
+// side.
 #include "runtime/native/rendezvous.hpp"
 
 #include <fmt/format.h>

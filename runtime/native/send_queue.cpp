@@ -1,3 +1,4 @@
+// Appends small messages to a batch and queues large ones as frames of their own.
 #include "runtime/native/send_queue.hpp"
 
 #include <cstring>

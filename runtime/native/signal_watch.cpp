@@ -1,3 +1,4 @@
+// Blocks the signals and reads them from a signalfd.
 #include "runtime/native/signal_watch.hpp"
 
 #include <fmt/format.h>

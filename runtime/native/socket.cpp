@@ -1,3 +1,4 @@
+// Connects, listens, reads and writes with deadlines, by poll and sockets without blocking.
 #include "runtime/native/socket.hpp"
 
 #include <fmt/format.h>

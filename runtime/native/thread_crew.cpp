@@ -1,3 +1,4 @@
+// Threads that spin briefly for the next piece of shared work, and then sleep.
 #include "runtime/native/thread_crew.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// A thread that sleeps until the next tick and calls the function.
 #include "runtime/native/ticker.hpp"
 
 #include <condition_variable>

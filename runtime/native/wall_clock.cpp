@@ -1,3 +1,4 @@
+// Reads the steady clock and the peak memory of this process.
 #include "runtime/native/wall_clock.hpp"
 
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// fib: the n-th Fibonacci number by its recursion, a fork and a call each time. The least work a task can
-// have: it measures the scheduler. (EARTH paper, Figure 2; filaments paper; KAAPI paper, section 4.)
+// fib: the n-th Fibonacci number by its recursion, with a fork and a call each time. A task does almost
+// nothing, so the scheduler is measured. EARTH (Tremblay et al.) and KAAPI (Gautier et al.) used it.
 #include <fmt/format.h>
 
 #include "model/fork_join.hpp"
