@@ -1,4 +1,4 @@
-// Finds the <config> elements of a SimGrid platform file in its text, before SimGrid reads the file.
+// Reads the text of a SimGrid platform file before SimGrid does: <config>, profiles, number of hosts.
 #pragma once
 
 #include <cstdint>

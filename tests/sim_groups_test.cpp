@@ -1,6 +1,6 @@
-// Nodes below one switch that go on beyond a window, while nothing can reach them, change nothing: whole
-// programs are the same event by event as where no node does (`plain_windows`), with any number of threads.
-// The estimate for small messages beside large ones is the exception that docs/simulator.md states.
+// Tests nodes below one switch that run beyond a window because no message can reach them before. Whole
+// programs are the same event by event as without that (`plain_windows`), with any number of threads. The
+// estimate for small messages beside large ones is an exception, stated in docs/simulator.md.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,3 +1,4 @@
+// Builds a star, fat tree, torus or dragonfly by SimGrid's calls, from a Heddle configuration.
 #include "bench/actors/platform.hpp"
 
 #include <fmt/format.h>

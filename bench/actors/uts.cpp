@@ -1,3 +1,4 @@
+// The actors of the plain SimGrid program: workers that search a tree and steal, and a server for each node.
 #include "bench/actors/uts.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Replaces mpi_mesh.cpp in a build without MPI: each function reports that MPI was not built in.
+// Replaces mpi_mesh.cpp in a build without MPI: a function that needs MPI throws an error with advice.
 #ifndef HEDDLE_HAVE_MPI
 
 #include "base/error.hpp"
