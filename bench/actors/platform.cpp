@@ -1,4 +1,4 @@
-// Builds a star, fat tree, torus or dragonfly by SimGrid's calls, from a Heddle configuration.
+// Builds a star or a fat tree by SimGrid's calls, as a Heddle configuration describes it.
 #include "bench/actors/platform.hpp"
 
 #include <fmt/format.h>
