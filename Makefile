@@ -1,4 +1,4 @@
-# The commands that people type. Each installs the packages that it needs and calls CMake (CMakePresets.json).
+# The commands for users and developers (`make` lists them). Each installs the packages that it needs and calls CMake (CMakePresets.json).
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local

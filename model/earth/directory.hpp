@@ -1,5 +1,5 @@
-// A node's table of proxies: for each object of another node, the proxy that threads of this node use. A
-// thread finds a proxy here without a message. The table owns no proxy.
+// A node's table of proxies of EARTH objects: for each object of another node, the proxy that threads of this
+// node use. A thread finds a proxy here without a message. The table owns no proxy.
 #pragma once
 
 #include <cstdint>

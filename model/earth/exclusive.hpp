@@ -1,4 +1,4 @@
-// Queues a thread's exclusive fibers: one runs at a time, in the order in which they were enabled.
+// Queues a thread's exclusive fibers (EARTH): one runs at a time, in the order in which they were enabled.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
-// Fibers and their sync slots: `Fiber<&F::function> READY{*this, 2}` in a threaded function F is a slot that
-// waits for two signals and then schedules an activation of F::function (EARTH paper, section 2). For users
-// by way of earth.hpp.
+// Fibers and their sync slots. In a threaded function F, `Fiber<&F::function> READY{*this, 2}` is a slot that
+// waits for two signals, then schedules an activation of F::function (EARTH: Tremblay et al., section 2).
+// Programs include earth.hpp.
 #pragma once
 
 #include <cstddef>

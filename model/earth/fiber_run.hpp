@@ -1,5 +1,5 @@
-// Runs activations and fibers: the functions of threaded.hpp and fiber.hpp that need the complete class Em.
-// Include earth.hpp instead.
+// Runs EARTH's activations and fibers: the functions of threaded.hpp and fiber.hpp that need the complete
+// class Em. Programs include earth.hpp instead.
 #pragma once
 
 namespace heddle::model::earth {

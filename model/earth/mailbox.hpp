@@ -1,6 +1,6 @@
-// Atomic mailboxes (EARTH paper, section 2): fibers of any node put items in, and each item signals a slot.
-// Only the node where a mailbox lives takes items out. The paper promises no order; here they are taken out
-// as they arrived. So items that one fiber sends to one mailbox stay in order; all other orders are chance.
+// Atomic mailboxes of EARTH (Tremblay et al., section 2): fibers of any node put items in, and each item
+// signals a slot. Only the mailbox's node takes items out, in the order of arrival; the paper promises no
+// order. So items from one fiber to one mailbox stay in order, and no other order is promised.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Makes a threaded function of a struct: the base class that gives it a frame, and the tasks that create an
-// activation.
+// Makes an EARTH threaded function of a struct: the base class that gives it a frame, and the tasks that
+// create an activation.
 #pragma once
 
 #include <cstddef>

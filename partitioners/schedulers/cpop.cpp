@@ -1,7 +1,7 @@
-// CPOP, critical path on a processor: ready tasks by upward plus downward rank; those of one critical path
-// all on the processor that runs the path fastest, the others where they end first. Topcuoglu, Hariri, Wu:
-// "Performance-effective and low-complexity task scheduling for heterogeneous computing", IEEE TPDS 13(3),
-// 2002, section 4.2.
+// CPOP, critical path on a processor: takes ready tasks by upward plus downward rank. Tasks of one critical
+// path go to the processor that runs the path fastest, other tasks where they end first. Topcuoglu, Hariri,
+// Wu: "Performance-effective and low-complexity task scheduling for heterogeneous computing", IEEE TPDS
+// 13(3), 2002, section 4.2.
 #include <limits>
 
 #include "partitioners/schedulers/levels.hpp"

@@ -1,7 +1,7 @@
-// DCP, dynamic critical path: again and again the task with the least slack between its earliest and its
-// latest start goes to the processor where it and its most critical successor together start earliest, start
-// times staying open to the end. Kwok, Ahmad: "Dynamic critical-path scheduling: an effective technique for
-// allocating task graphs to multiprocessors", IEEE TPDS 7(5), 1996. O(v (v + e)) with few processors.
+// DCP, dynamic critical path. Each step takes the task with the least slack between earliest and latest
+// start. The task goes where it and its most critical successor can start earliest. Start times are fixed
+// only at the end. Kwok, Ahmad: "Dynamic critical-path scheduling: an effective technique for allocating task
+// graphs to multiprocessors", IEEE TPDS 7(5), 1996. O(v (v + e)) with few processors.
 #include <algorithm>
 #include <limits>
 

@@ -1,8 +1,8 @@
-// DSC, dominant sequence clustering: tasks are examined by falling t-level plus b-level, and each joins the
-// cluster of its predecessors if that lets it start earlier. Yang, Gerasoulis: "DSC: scheduling parallel
-// tasks on an unbounded number of processors", IEEE TPDS 5(9), 1994. O((v + e) log v). On a machine with a
-// number of processors the clusters are then mapped to them. The paper's processors are equal: on unequal
-// ones clusters are made with mean times and delays, and mapped with those of each processor.
+// DSC, dominant sequence clustering: takes tasks by falling t-level plus b-level; each joins the cluster of
+// its predecessors if it can then start earlier. Yang, Gerasoulis: "DSC: scheduling parallel tasks on an
+// unbounded number of processors", IEEE TPDS 5(9), 1994. O((v + e) log v). If the number of processors is
+// given, the clusters are then mapped to them. The paper's processors are equal: on unequal ones clusters are
+// made with mean times and delays, and mapped with those of each processor.
 #include <algorithm>
 #include <limits>
 #include <queue>

@@ -1,9 +1,9 @@
-// ETF, earliest task first: of all ready tasks and processors the pair that can start first; ties by static
-// level. Hwang, Chow, Anger, Lee: "Scheduling precedence graphs in systems with interprocessor communication
-// times", SIAM J. Computing 18(2), 1989. On equal processors starts never go back in time, so the search
-// walks through time: it keeps, for the present moment, the tasks that could start anywhere and those that
-// could start on one processor only. The paper's processors are equal. On unequal ones the pair that ends
-// first is taken (earliest_pair.hpp).
+// ETF, earliest task first: of all pairs of a ready task and a processor, it takes the one that starts first;
+// ties by static level. Hwang, Chow, Anger, Lee: "Scheduling precedence graphs in systems with interprocessor
+// communication times", SIAM J. Computing 18(2), 1989. On equal processors, starts never go back in time, so
+// the search walks through time. For the present moment it keeps the tasks that could start anywhere, and
+// those that could start on one processor only. The paper's processors are equal. On unequal ones, the pair
+// that ends first is taken (earliest_pair.hpp).
 #include <algorithm>
 #include <functional>
 #include <optional>

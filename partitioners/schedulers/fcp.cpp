@@ -1,7 +1,7 @@
-// FCP, fast critical path: the ready task of highest b-level, on the processor that is free first or on the
-// one that its last message comes from, whichever is better. Radulescu, van Gemund: "On the complexity of
+// FCP, fast critical path: takes the ready task of highest b-level, and compares two processors: the first
+// free one, and the one that the task's last message comes from. Radulescu, van Gemund: "On the complexity of
 // list scheduling algorithms for distributed-memory systems", ICS 1999. O(v log v + e), whatever the number
-// of processors. The paper's processors are equal. On unequal ones every processor is looked at, and the task
+// of processors. The paper's processors are equal. On unequal ones, all processors are compared and the task
 // goes where it ends first: O((v + e) p).
 #include <queue>
 

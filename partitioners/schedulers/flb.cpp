@@ -1,9 +1,9 @@
-// FLB, fast load balancing: the ready task that starts first, as in ETF, found by comparing two candidates
-// only: a task on the processor that its last message comes from, and a task whose messages are all there on
-// the processor that is free first. Radulescu, van Gemund: "FLB: fast load balancing for distributed-memory
+// FLB, fast load balancing: takes the ready task that starts first, as ETF does, but compares only two
+// candidates. One runs on the processor that its last message comes from. The other has all its messages and
+// goes to the first free processor. Radulescu, van Gemund: "FLB: fast load balancing for distributed-memory
 // machines", ICPP 1999. O(v (log v + log p) + e). The paper's processors are equal. On unequal ones two
-// candidates are not enough: all pairs are compared, and the one that ends first is taken
-// (earliest_pair.hpp).
+// candidates are not enough: all pairs of task and processor are compared, and the pair that ends first is
+// taken (earliest_pair.hpp).
 #include <set>
 #include <tuple>
 

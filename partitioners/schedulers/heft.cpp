@@ -1,6 +1,6 @@
-// HEFT, heterogeneous earliest finish time: tasks by falling upward rank, each where it ends first, in idle
-// intervals too. Topcuoglu, Hariri, Wu: "Performance-effective and low-complexity task scheduling for
-// heterogeneous computing", IEEE TPDS 13(3), 2002, section 4.1.
+// HEFT, heterogeneous earliest finish time: takes tasks by falling upward rank and places each where it ends
+// first, also in idle intervals. Topcuoglu, Hariri, Wu: "Performance-effective and low-complexity task
+// scheduling for heterogeneous computing", IEEE TPDS 13(3), 2002, section 4.1.
 #include "partitioners/schedulers/levels.hpp"
 #include "partitioners/schedulers/members.hpp"
 #include "partitioners/schedulers/partial.hpp"

@@ -1,7 +1,7 @@
-// Late acceptance hill climbing (Burke, Bykov: "The late acceptance hill-climbing heuristic", EJOR 258, 2017)
-// over the order in which tasks are placed and, in turns, over their processors; tasks on the critical path
-// move most. Schedules are also pushed to their end and back (forward-backward improvement: Valls, Ballestin,
-// Quintanilla, EJOR 165, 2005).
+// Improves a schedule by late acceptance hill climbing (Burke, Bykov, EJOR 258, 2017): it changes the order
+// in which tasks are placed and, in turns, their processors. Tasks on the critical path move most. Schedules
+// are also pushed to their end and back (forward-backward improvement: Valls, Ballestin, Quintanilla, EJOR
+// 165, 2005).
 #include "partitioners/schedulers/improve.hpp"
 
 #include <algorithm>

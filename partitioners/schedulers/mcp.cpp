@@ -1,9 +1,9 @@
-// MCP, modified critical path: tasks by rising latest start (the time by which they must start to keep the
-// critical path), ties by the latest starts of their successors, each where it starts first, in idle
-// intervals too. Wu, Gajski: "Hypertool: a programming aid for message-passing systems", IEEE TPDS 1(3),
-// 1990; the lists as in Kwok, Ahmad: "Static scheduling algorithms for allocating directed task graphs to
-// multiprocessors", ACM CSUR 31(4), 1999. The papers' processors are equal: on unequal ones levels are made
-// of means, and each task goes where it ends first.
+// MCP, modified critical path: takes tasks by rising latest start, the time by which a task must start to
+// keep the critical path. Ties go by the latest starts of successors. Each task goes where it starts first,
+// also in idle intervals. Wu, Gajski: "Hypertool: a programming aid for message-passing systems", IEEE TPDS
+// 1(3), 1990; the lists as in Kwok, Ahmad: "Static scheduling algorithms for allocating directed task graphs
+// to multiprocessors", ACM CSUR 31(4), 1999. The papers' processors are equal: on unequal ones levels use
+// mean times, and each task goes where it ends first.
 #include <algorithm>
 #include <numeric>
 

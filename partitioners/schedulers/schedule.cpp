@@ -1,4 +1,4 @@
-// The table of a schedule, its order on each processor, and its measures.
+// Builds a schedule's table and the order on each processor, and measures the schedule.
 #include "partitioners/schedulers/schedule.hpp"
 
 #include <fmt/format.h>

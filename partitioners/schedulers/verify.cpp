@@ -1,4 +1,4 @@
-// Checks schedules. It reads the machine's table itself and calls nothing that a scheduler calls.
+// Checks whether a schedule is possible, by computing all times itself; no scheduler's code is used.
 #include "partitioners/schedulers/verify.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Prepares a tile for the vector code, with numbers relative to a base, and stops where they would overflow.
+// Prepares a tile of an alignment matrix for the vector code, in small numbers relative to a base.
 #include "workloads/alignment/tile.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A split-phase lock (EARTH paper, section 2: LOCK_SYNC). First come, first served.
+// A split-phase lock (EARTH: Tremblay et al., section 2: LOCK_SYNC). First come, first served.
 //
 //     lock_sync(em, lock, obtained);
 //     ...
