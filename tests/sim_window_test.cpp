@@ -1,5 +1,5 @@
-// Tests that windows change nothing: random programs end as in a naive simulation with one heap for all
-// nodes, in any order of nodes. Two runs of one program are the same event by event.
+// Tests the simulator's windows, spans of virtual time in which nodes run independently: they change no
+// result. A naive simulation with one heap for all nodes ends the same. Two runs are the same event by event.
 #include <gtest/gtest.h>
 
 #include <algorithm>
