@@ -1,4 +1,4 @@
-// Counts over a placement: the tasks of a worker, the imbalance of work, the bytes between nodes.
+// Measures a placement of tasks: the tasks of a worker, the imbalance of work, the bytes between nodes.
 #include "base/placement.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Reads and writes METIS's part files; a line that is no part number is an error with its line.
+// Reads and writes part files as METIS does: line i is the part of datum i. Errors name the line.
 #include "cli/part_file.hpp"
 
 #include <fmt/format.h>

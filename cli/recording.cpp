@@ -1,4 +1,4 @@
-// Makes the recorders that the options ask for, and says what a recording has left out.
+// Makes the recorders that options of `heddle run` ask for, and says what they have left out.
 #include "cli/recording.hpp"
 
 #include <fmt/format.h>

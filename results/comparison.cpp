@@ -1,4 +1,4 @@
-// Groups combinations, takes the median of each, and tests which differ from the best beyond chance.
+// Groups a comparison's combinations, takes each median, and tests which differ from the best beyond chance.
 #include "results/comparison.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Stores events until all earlier ones have come, sorts them by time, and passes them to the formats.
+// Stores a run's events until all earlier ones have come, sorts them by time, and gives them to the formats.
 #include "results/trace_recorder.hpp"
 
 #include <cxxabi.h>

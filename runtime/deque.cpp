@@ -1,5 +1,5 @@
-// The slow path of the deque: the owner publishes and reclaims tasks, closes and opens its gates, moves to
-// far slots.
+// The slow path of a worker's deque: the owner shares and takes back tasks, thieves close its gates and take
+// tasks.
 #include "runtime/deque.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The active messages that one context sends: each has a handler's number and bytes. Small messages to the
-// same node are sent together. Only its own context uses an outbox.
+// The active messages that a worker, or a node's receiver, sends: each has a handler's number and bytes.
+// Small messages to the same node are sent together. Each worker uses only its own outbox.
 #pragma once
 
 #include <atomic>

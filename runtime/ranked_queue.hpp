@@ -1,5 +1,5 @@
 // The tasks that wait for one worker in the order of a schedule: the worker takes the first, a thief the
-// last. Any context of the node may put tasks in.
+// last. Any worker of the node, or its receiver, may put tasks in.
 #pragma once
 
 #include <atomic>

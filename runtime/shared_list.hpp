@@ -1,5 +1,5 @@
-// A list that any context of a node may add to; workers remove the latest element, one worker at a time.
-// Adding is lock-free.
+// A list of a node's tasks: any worker, or the receiver, adds to it; workers remove the latest element, one
+// worker at a time. Adding is lock-free.
 #pragma once
 
 #include <atomic>

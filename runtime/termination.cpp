@@ -1,4 +1,4 @@
-// The waves and reports of the detection of the end, and the messages that carry them.
+// Detects the end of a run: waves that ask all nodes along a tree, and the nodes' reports to node 0.
 #include "runtime/termination.hpp"
 
 #include <utility>

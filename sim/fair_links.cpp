@@ -1,4 +1,4 @@
-// Advances the messages on shared links from event to event: a message begins, or a link has served it.
+// Advances simulated messages on shared links from event to event: one begins, or a link has served it.
 #include "sim/fair_links.hpp"
 
 #include <algorithm>

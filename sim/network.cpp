@@ -1,5 +1,5 @@
-// Finds the route of each message, stores what it learns of routes, and gives the message its time of
-// arrival.
+// Computes when each simulated message arrives: finds its route, remembers similar routes, applies the cost
+// model.
 #include "sim/network.hpp"
 
 #include <fmt/format.h>

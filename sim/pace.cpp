@@ -1,4 +1,4 @@
-// Computes when a piece of work ends, across noise, changes of speed and stops.
+// Computes when a piece of work on a simulated core ends, across noise, changes of speed and stops.
 #include "sim/pace.hpp"
 
 #include <algorithm>

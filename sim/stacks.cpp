@@ -1,4 +1,4 @@
-// Reserves address space for stacks, protects their guard pages, and gives stacks out one after the other.
+// Reserves address space for simulated workers' stacks, protects guard pages, and hands stacks out.
 #include "sim/stacks.hpp"
 
 #include <fmt/format.h>

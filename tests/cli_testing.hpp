@@ -1,4 +1,4 @@
-// Runs command lines of heddle in a test: in this process, or the real binary.
+// For tests: runs command lines of heddle, in this process or by the real binary.
 #pragma once
 
 #include <gtest/gtest.h>

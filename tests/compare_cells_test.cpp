@@ -1,5 +1,5 @@
-// Combinations and cells of a comparison: which there are, in which order, and what a directory holds of
-// them.
+// Tests a comparison's combinations and cells: which there are, in which order, and what a directory stores
+// of them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// Every kind of bad configuration is refused with its file, its line and advice.
+// Tests that every kind of bad configuration is refused with its file, its line and advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The contract of runtime/backend.hpp as tests that run on any backend. A test is a script for the nodes; an
-// arm runs it on one backend. To add a backend, add an arm to `arms()`.
+// `arm` runs it on one backend. To add a backend, add an arm to `arms()`.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests the deque's dense and far slots: indices, room, and thieves across the border between them. Whole
-// programs that reserve slots run as they do without.
+// Tests the two kinds of slots of a worker's deque, a few dense ones on the heap and far ones in pages of
+// their own: indices, room, thieves across the border. Programs that reserve slots run as without.
 #include "runtime/deque.hpp"
 
 #include <gtest/gtest.h>

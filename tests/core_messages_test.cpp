@@ -1,5 +1,5 @@
-// Lengths and contents of active messages: no length is cut, and a message that its handler cannot read ends
-// the run with an error that names the handler.
+// Tests lengths and contents of active messages: no length is cut, and a message that its handler cannot read
+// ends the run with an error that names the handler.
 #include <gmock/gmock.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Tests active messages of a node to itself, in every world. Each is handled once, one at a time, in the
-// order of sending, also if handlers send them. The run does not end before.
+// Tests active messages of a node to itself, natively, in simulation and in-process. Each is handled once,
+// one at a time, in the order of sending, also if handlers send them. The run does not end before.
 #include <gtest/gtest.h>
 
 #include <atomic>

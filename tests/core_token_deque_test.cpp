@@ -1,5 +1,5 @@
-// The token queue that a node's workers share: both of its ends, and that every token runs once, on
-// whichever worker takes it.
+// Tests the token queue that a node's workers share: its two ends, and that every token runs once, on some
+// worker.
 #include "runtime/token_deque.hpp"
 
 #include <gtest/gtest.h>

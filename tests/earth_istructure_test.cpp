@@ -1,5 +1,5 @@
-// I-structures of the library in EARTH, cached and not: reads before and after the write, one write, and how
-// many messages a cache saves.
+// Tests EARTH's I-structures, cached and not: reads before and after the write, a single write, and the
+// messages that a cache saves.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
-// The library in EARTH: locks, semaphores, barriers and reduction boxes, on several nodes of several workers,
-// in the orders of a hundred seeds.
+// Tests EARTH's library: locks, semaphores, barriers and reduction boxes, on several nodes of several
+// workers, in the orders of a hundred seeds.
 #include <algorithm>
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-// Programs in EARTH for tests: `main` is a function, and one state is shared by the nodes, which are all in
-// this process.
+// For tests: EARTH programs whose `main` is a function, with a state that all nodes share, because they are
+// in one process.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Runs small EARTH programs: on the in-process backend, where the seed decides which worker goes first, and
-// on real threads.
+// For tests: runs small EARTH programs on the in-process backend, where a seed decides which worker goes
+// first, and on real threads.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Generated graphs have the tasks, edges and critical paths of their formulas, and are the same for the same
-// seed.
+// Tests generated graphs: tasks, edges and critical paths as their formulas say, and equal graphs for an
+// equal seed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

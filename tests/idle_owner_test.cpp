@@ -1,5 +1,5 @@
-// A chain has one ready task at a time, and each time its owner is idle or ends the task before. So no task
-// of a chain may ever be stolen, under any policy, on any placement.
+// Tests that no task of a chain is ever stolen, under any policy and placement: a chain has one ready task at
+// a time, and its owner is idle or has just ended the task before.
 #include <gtest/gtest.h>
 
 #include <string>

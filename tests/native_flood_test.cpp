@@ -1,4 +1,4 @@
-// A flood of connections that do not authenticate: a run starts all the same, and the log stays short.
+// Floods a run with connections that do not authenticate: it starts all the same, and the log stays short.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

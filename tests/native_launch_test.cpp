@@ -1,5 +1,5 @@
-// The launcher, and what is left of a run when one of its processes dies. Children are this test program
-// itself, running one of the disabled tests below.
+// Tests the launcher, and what remains of a run when a process dies. The children are this test program,
+// which runs one of the disabled tests below.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
-// Two nodes that send to each other as fast as they can while their receivers are now fast and now slow:
-// messages of all sizes up to 64 MiB, from workers and from handlers. Every byte is checked, and the memory
-// that it takes. HEDDLE_STRESS_SECONDS says how long (default: 5).
+// Two nodes send to each other as fast as they can, while their receivers are sometimes slow: messages of all
+// sizes up to 64 MiB, from workers and handlers. The test checks every byte and the memory used. It runs for
+// HEDDLE_STRESS_SECONDS (default: 5).
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// An output replaces regular files only, and these whole or not at all; it follows links, and writes into
-// devices, FIFOs and standard output.
+// Tests output files: only regular files are replaced, whole or not at all; links are followed; devices,
+// FIFOs and standard output are written into.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Parts for workers of unequal speed, data heavier than a part, and what a library must not print.
+// Tests partitions for workers of unequal speed, data heavier than a part, and a library's suppressed output.
 #include <gmock/gmock.h>
 
 #include <cmath>

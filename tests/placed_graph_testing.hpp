@@ -1,5 +1,5 @@
-// A program for tests that runs a placed graph and shows, task by task, when and where it ran and whether all
-// of its predecessors' data had come.
+// For tests: a program that runs a placed graph and records, for each task, when and where it ran, and
+// whether all its data had come.
 #pragma once
 
 #include <cstring>

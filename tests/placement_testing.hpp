@@ -1,4 +1,4 @@
-// What the tests of placed programs share: a workload prepared for a cluster, run on a backend and judged.
+// For tests of placed programs: prepares a workload for a cluster, runs it on a backend, and judges it.
 #pragma once
 
 #include <gtest/gtest.h>

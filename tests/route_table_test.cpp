@@ -1,4 +1,4 @@
-// Latency and bandwidth between nodes: the compact tables agree with a table of all pairs.
+// Tests latency and bandwidth between nodes: the compact tables agree with a table of all pairs.
 #include "base/route_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Published graphs with known answers: the HEFT paper's graph, Kwok and Ahmad's, Sinnen's with proved optima,
-// small heterogeneous ones, and the Standard Task Graph Set. The values come with the graphs.
+// Schedules published graphs with known answers: from the HEFT paper, Kwok and Ahmad, Sinnen (proved optima),
+// small heterogeneous ones, and the Standard Task Graph Set. The answers come with the graphs.
 #include <chrono>
 
 #include "partitioners/schedulers/levels.hpp"

@@ -1,6 +1,6 @@
-// Every scheduler on every published graph, read by the project's own readers: feasible by the checker, never
-// below a lower bound or a proved optimum, and no bound of ours above the best known schedule.
-// The known values come with the graphs.
+// Runs every scheduler on every published graph. Each schedule is feasible by the checker, and never below a
+// lower bound or a proved optimum. No bound of ours is above the best known schedule. The known values come
+// with the graphs.
 #include <optional>
 
 #include "graphs/graph_file.hpp"

@@ -1,6 +1,6 @@
-// Every number that a caller can state has a range, and no number outside it is accepted: of every workload,
-// partitioner and generator that is registered, and of every key of a configuration. New settings are covered
-// as soon as they are declared.
+// Tests that every number that a caller can state has a range, and that no number outside is accepted: for
+// every workload, partitioner and generator that is registered, and every key of a configuration. New
+// settings are included automatically.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Settings are typed where they are stated: a bad value is refused at once, with its place.
+// Tests that a setting is read when it is stated: a bad value is refused at once, with its place.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Compares the simulator's table of next times (its agenda) with a sorted list.
+// Compares the simulator's table of each node's next time (its agenda) with a sorted list.
 #include "sim/agenda.hpp"
 
 #include <gtest/gtest.h>

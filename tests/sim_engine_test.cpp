@@ -1,5 +1,5 @@
-// Workers of a node take turns in the order of virtual time; parking, waking and deadlines happen at exact
-// times; a simulation that cannot go on says so.
+// Tests a simulated node: workers take turns in the order of virtual time, and park and wake at exact times.
+// A simulation that cannot go on is an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests links that small messages share: the times do not depend on the steps in which virtual time advances,
-// nor on when a message was announced. Whether the times agree with SimGrid's is tested in
+// Tests simulated links that small messages share: times do not depend on the steps of virtual time, nor
+// on when a message was announced. Whether the times agree with SimGrid's is tested in
 // sim_sharing_test.cpp.
 #include "sim/fair_links.hpp"
 

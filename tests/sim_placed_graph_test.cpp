@@ -1,5 +1,5 @@
-// A placed graph that is simulated without overheads, stealing or contention takes exactly as long as its
-// schedule promises. The promise is the schedulers' arithmetic, which knows nothing of the simulator.
+// Simulates a placed graph without overheads, stealing or contention: it takes exactly what its schedule
+// promises. The promise is the schedulers' arithmetic, which uses no code of the simulator.
 #include "tests/sim_placed_graphs.hpp"
 
 namespace heddle::testing_placed {

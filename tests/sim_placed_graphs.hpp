@@ -1,5 +1,5 @@
-// Placed graphs simulated without overheads, stealing or contention: they must do exactly what their schedule
-// promises. Shared by the fast test and the slow one, which takes more graphs.
+// Placed graphs simulated without overheads, stealing or contention: each must take exactly what its schedule
+// promises. The fast test and the slow one, which has more graphs, share this file.
 #pragma once
 
 #include <cmath>

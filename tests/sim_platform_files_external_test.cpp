@@ -1,4 +1,4 @@
-// The platform files that come with SimGrid are loaded, and messages travel on them.
+// Loads the platform files that come with SimGrid, and sends messages on them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

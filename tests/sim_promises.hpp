@@ -1,6 +1,6 @@
-// Five machines on which a placed graph must take, to the picosecond, what its schedule promises: equal
-// cores, unequal cores, two clusters joined by a WAN, a fat tree, and hosts of a SimGrid file that all
-// differ.
+// Five machines on which a simulated graph must take, to the picosecond, what its schedule promises: equal
+// cores, unequal cores, two clusters joined by a WAN, a fat tree, and a SimGrid file whose hosts all differ.
+// Tests use them.
 #pragma once
 
 #include <gtest/gtest.h>

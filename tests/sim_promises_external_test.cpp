@@ -1,6 +1,6 @@
-// Every published graph takes, simulated, exactly what its schedule promises. Each graph is tried on one of
-// the five machines under one of the schedulers, in turns; all combinations are in
-// sim_promises_slow_test.cpp.
+// Simulates every published graph: it takes exactly what its schedule promises. Each graph runs on one of
+// the five machines under one of the schedulers, in turn; sim_promises_slow_test.cpp tries all
+// combinations.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Every published graph, on each of the five machines, under every scheduler, takes exactly what its schedule
-// promises. For the short form see sim_promises_external_test.cpp.
+// Simulates every published graph on each of five machines, under every scheduler: it takes exactly what its
+// schedule promises. sim_promises_external_test.cpp is the short form.
 #include <unistd.h>
 
 #include "tests/sim_promises_graphs.hpp"

@@ -1,5 +1,5 @@
-// Compares the arrivals of small messages with SimGrid's: equal where an end of the route is its narrowest
-// link; elsewhere the run warns. SimGrid's times come from the same program with contention `exact`.
+// Compares the arrivals of small simulated messages with SimGrid's: equal if an end of the route is its
+// narrowest link; else the run warns. SimGrid's times come from the same program with contention `exact`.
 #include <gtest/gtest.h>
 
 #include <algorithm>

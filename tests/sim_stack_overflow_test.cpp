@@ -1,5 +1,5 @@
-// A simulated worker whose stack is full ends the process with exit code 2 and says so, with one thread and
-// with several.
+// Tests that a simulated worker whose stack is full ends the process with exit code 2 and a message, with one
+// thread and with several.
 #include <gtest/gtest.h>
 
 #include <memory>

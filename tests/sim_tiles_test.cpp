@@ -1,5 +1,5 @@
-// The tile factorizations on a simulated cluster: the numbers are computed and right, the bytes are those
-// promised, and time follows from the declared work.
+// Simulates the tile factorizations: their numbers are computed and right, they send the promised bytes, and
+// time follows from the declared work.
 #include <gtest/gtest.h>
 
 #include "runtime/inprocess/inprocess_backend.hpp"

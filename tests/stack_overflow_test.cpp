@@ -1,5 +1,5 @@
-// A worker whose stack is full ends the process with exit code 2 and says so, natively. The tree of the test
-// is 1572 deep, more than 64 KiB hold.
+// Tests that a native worker whose stack is full ends the process with exit code 2 and a message. The test's
+// tree is 1572 deep: more than 64 KiB of stack can hold.
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Runs of the tile factorizations on any backend, and their factors, for tests.
+// For tests: runs the tile factorizations on any backend and reads their factors.
 #pragma once
 
 #include <cstring>

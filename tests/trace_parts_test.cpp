@@ -1,5 +1,5 @@
-// What recorders of several processes are told becomes one record: each receipt finds its message, nothing
-// arrives before it was sent, and a malformed part is refused.
+// Tests that the records of several processes become one: each receipt finds its message, no message arrives
+// before it was sent, and a malformed part is refused.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// Quantities are read as they are written, refused with advice, and printed so that they read back exactly.
+// Tests quantities with units: read as written, refused with advice, printed so that they read back exactly.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Gives out the memory of frames by size class, and notes freed frames for checked runs.
+// Allocates EARTH's activation frames by size class, and notes freed frames for checked runs.
 #include "model/earth/frame.hpp"
 
 #include "model/earth/exclusive.hpp"

@@ -1,4 +1,4 @@
-// Keeps, for each ready task, the processor on which it is earliest, and places the earliest of all.
+// Schedules the earliest pair of task and processor in each step, by a queue with each ready task's best.
 #include "partitioners/schedulers/earliest_pair.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Finds idle intervals of processors, and when a task's data can be there.
+// For list schedulers: finds idle intervals of processors, and when a task's data arrive.
 #include "partitioners/schedulers/partial.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Checks a machine, and computes the mean times and delays that schedulers use often.
+// For schedulers: checks a machine, and computes mean times and delays, which they use often.
 #include "partitioners/schedulers/problem.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Hashes and packs an agreement, and words the error for two agreements that differ.
+// Hashes and packs what all processes of a run must have in common, and words the error if they differ.
 #include "runtime/native/agreement.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Takes a spare body of suitable size, or allocates one.
+// Gives memory to a large received message: a spare block of suitable size, or a new one.
 #include "runtime/native/body_pool.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Counts bytes sent and handled, and lets a worker wait while too many are under way.
+// Counts bytes sent to a node and handled there; a worker waits while too many are under way.
 #include "runtime/native/flow.hpp"
 
 #include <algorithm>

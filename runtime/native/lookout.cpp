@@ -1,4 +1,4 @@
-// Lets one waiting thread receive for all; it wakes the thread for which something has come.
+// Lets one waiting worker receive for its whole node; it wakes the worker that a message concerns.
 #include "runtime/native/lookout.hpp"
 
 #include <utility>
