@@ -1,4 +1,4 @@
-// Accepts a name only if a directory can have it: printable, without a slash, not `.` or `..`.
+// Accepts an experiment's name only if a directory can have it: printable, no slash, not `.` or `..`.
 #include "configs/name_field.hpp"
 
 #include <fmt/format.h>

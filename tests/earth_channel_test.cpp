@@ -1,4 +1,4 @@
-// Tests EARTH's channels: every item arrives once, in order, and a bounded channel never holds more items.
+// Tests EARTH's channels: each item arrives once and in order, and a channel never exceeds its bound.
 #include <cstdint>
 #include <string>
 #include <vector>

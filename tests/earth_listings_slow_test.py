@@ -1,4 +1,4 @@
-"""The EARTH paper's listings on 1 to 64 nodes, also as 64 processes (see earth_listings.py)."""
+"""Runs the programs of the EARTH paper (Tremblay et al.) on 1 to 64 nodes, also as 64 processes (see earth_listings.py)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The EARTH paper's listings on a few numbers of nodes (see earth_listings.py)."""
+"""Runs the programs of the EARTH paper (Tremblay et al.) on a few numbers of nodes, in both worlds (see earth_listings.py)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Every source file is as clang-format leaves it. Skipped where there is no clang-format."""
+"""Tests that every source file is formatted by clang-format. Skipped if clang-format is missing."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The whole matrix programs x worlds x stealing policies (see matrix.py)."""
+"""Runs every program in every world under every stealing policy: each gives its known answer (the runs are in matrix.py)."""
 
 import sys
 

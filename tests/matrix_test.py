@@ -1,4 +1,4 @@
-"""The small members of the matrix programs x worlds x stealing policies (see matrix.py)."""
+"""Runs small programs in every world under every stealing policy: each gives its known answer (the runs are in matrix.py)."""
 
 import sys
 

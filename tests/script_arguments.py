@@ -1,4 +1,4 @@
-"""What tests/CMakeLists.txt calls every test with that is a script."""
+"""The arguments of the tests that are scripts: --source, --build and --heddle, as tests/CMakeLists.txt passes them."""
 
 import argparse
 

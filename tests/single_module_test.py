@@ -1,5 +1,5 @@
-"""Workloads of every kind on native nodes without modules for messages (schedule.modules: single): they give their known
-answers, under every policy that asks other nodes. A setting that does not exist is refused with its place.
+"""Workloads of every kind on native nodes whose workers send and receive themselves (schedule.modules: single): they give
+their known answers, under every policy that asks other nodes. A setting that does not exist is refused with its place.
 """
 
 import json
