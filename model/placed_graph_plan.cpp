@@ -1,4 +1,4 @@
-// Computes, before the run, which node sends which datum to which other nodes.
+// For a placed graph: computes before the run which node sends which datum to which other nodes.
 #include <algorithm>
 #include <cmath>
 #include <tuple>

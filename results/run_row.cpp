@@ -1,4 +1,4 @@
-// The rows of runs.csv and timings.csv: one row a run, one column a variable, numbers in base units.
+// Makes the rows of runs.csv and timings.csv: a row for each run, a column for each variable, in base units.
 #include <fmt/format.h>
 
 #include <algorithm>

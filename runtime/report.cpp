@@ -1,4 +1,4 @@
-// Writes a node's report into a message, and reads it back with checks.
+// Writes a node's report (counters, answer, times) into a message, and reads it back with checks.
 #include "runtime/report.hpp"
 
 #include "runtime/node.hpp"

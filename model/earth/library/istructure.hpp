@@ -1,6 +1,6 @@
-// I-structures: arrays whose elements are written once. A read that comes before the write waits for it. A
-// cached I-structure has a proxy on every other node (istructure_cache.hpp).
-// Arvind, Nikhil, Pingali, "I-structures: data structures for parallel computing", ACM TOPLAS 11(4), 1989.
+// I-structures of EARTH's library: arrays whose elements are written once. A read before the write waits for
+// it. A cached I-structure has a proxy on every other node (istructure_cache.hpp). Arvind, Nikhil, Pingali,
+// "I-structures: data structures for parallel computing", ACM TOPLAS 11(4), 1989.
 #pragma once
 
 #include <algorithm>

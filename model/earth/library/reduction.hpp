@@ -1,5 +1,5 @@
-// A reduction box: combines a fixed number of contributions as they arrive, gives one result, and starts
-// over.
+// A reduction box of EARTH's library: it combines a fixed number of contributions as they arrive, gives one
+// result, and starts over.
 #pragma once
 
 #include <cstdint>
