@@ -1,4 +1,4 @@
-// Lists the cells of a comparison, with the command line that runs each.
+// Lists the cells of a comparison (one: a configuration and a seed), with the command line that runs each.
 #include "cli/comparison_plan.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// Unbalanced tree search, written the plain way for SimGrid: an actor for each worker, and one for each node
-// that answers messages; mailboxes between nodes, shared memory within one. It does what the scheduler of
-// Heddle does (runtime/worker.cpp, runtime/steal_service.cpp) for this one program, with its deque, its
-// victims and its random numbers, so that the two are compared in how they simulate and in nothing else.
+// Unbalanced tree search as a plain SimGrid program: an actor for each worker, and one for each node that
+// answers messages; mailboxes between nodes, shared memory within one. It uses the deque, victims and random
+// numbers of Heddle's scheduler (runtime/worker.cpp, runtime/steal_service.cpp). So a comparison of the two
+// programs compares only how they simulate.
 #pragma once
 
 #include <cstdint>

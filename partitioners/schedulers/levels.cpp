@@ -1,4 +1,4 @@
-// Computes each kind of level in one pass over the graph, and orders of tasks from them.
+// Computes each kind of a task's level (longest path to start or end) in one pass over the graph.
 #include "partitioners/schedulers/levels.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A split-phase barrier for threads of all nodes. The nodes form a binary tree: each has a proxy that
-// waits for its own threads and for two other nodes, so no node gets more than a few messages a round.
+// A split-phase barrier of EARTH's library for threads of all nodes. The nodes form a binary tree: a node
+// waits for its own threads and two other nodes, so it gets only a few messages a round.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Channels: items go from senders to receivers, each once, in the order of their arrival at the channel's
-// home. One-way channels are bounded or not; a two-way channel is two of them, with an end for each side.
+// Channels of EARTH's library: items go from senders to receivers, each once, in the order in which they
+// arrive at the channel. One-way channels may be bounded; a two-way channel is two of them, with two ends.
 #pragma once
 
 #include <cstdint>
