@@ -1,4 +1,4 @@
-// Runs the events of one node up to a time: messages arrive, workers resume, park and compute.
+// Runs the events of one simulated node up to a time: messages arrive, workers resume, park and compute.
 #include "sim/node.hpp"
 
 #include <fmt/format.h>

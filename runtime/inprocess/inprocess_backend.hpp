@@ -1,6 +1,6 @@
-// The small world for tests: all nodes in one thread, a step at a time, in an order drawn from a seed. Every
-// operation may be interrupted by any other worker or message, so a few hundred seeds visit interleavings
-// that threads rarely do. Not a simulator: time is the number of steps taken, in nanoseconds.
+// A backend for tests: all nodes in one thread, one step at a time, in an order drawn from a seed. Any worker
+// or message may interrupt any operation, so some hundred seeds reach interleavings that threads rarely have.
+// It simulates no cost: time is the number of steps taken, in nanoseconds.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Blocks the signals and reads them from a signalfd.
+// Blocks signals such as SIGINT and reads them from a signalfd.
 #include "runtime/native/signal_watch.hpp"
 
 #include <fmt/format.h>
