@@ -1,11 +1,11 @@
-// A task graph whose tasks were placed before the run, and how the nodes run it: each worker its own tasks in
-// the order of the schedule, each datum sent once to every node that needs it, while the senders and
-// receivers go on computing. A subclass of PlacedGraphProgram says what a task does. A program of
-// partitioners/ has placed it.
+// Runs a task graph whose tasks were placed before the run by code of partitioners/. Each worker runs its own
+// tasks in the order of the schedule. Each datum is sent once to every node that needs it, while senders and
+// receivers go on computing. A subclass of PlacedGraphProgram defines what a task does.
 //
 // After Gautier, Besseron, Pigeon: "KAAPI: a thread scheduling runtime system for data flow computations on
 // cluster of multi-processors", section 3.5 (partitioned threads with send and receive tasks) and 3.3 (a
-// stolen task takes its data along, and its results go home).
+// stolen task takes its data along, and
+// its results go home).
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Tests the checker of schedules: it finds every kind of mistake, bounds are right, errors are refused.
+// Tests the checker of schedules: it finds every kind of mistake, bounds are right, bad input is refused.
 #include <gmock/gmock.h>
 
 #include "tests/scheduler_testing.hpp"

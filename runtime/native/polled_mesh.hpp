@@ -1,6 +1,6 @@
-// The connections of a node without modules (schedule.modules: single): no thread serves them. Workers write
-// what they send themselves, and receive between tasks and while they wait, as in the older of the EARTH
-// paper's two run-time systems (Tremblay et al., section 5: RTS 1.2).
+// The connections of a node whose workers send and receive themselves (schedule.modules: single), without
+// threads for that. A worker writes what it sends, and receives between tasks and while it waits, as in
+// EARTH's older run-time system (Tremblay et al., section 5: RTS 1.2).
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// A counting semaphore whose wait is split-phase: it signals a slot. First come, first served.
+// A counting semaphore of EARTH's library. A fiber waits split-phase, by a slot. First come, first served.
 #pragma once
 
 #include <cstdint>
