@@ -1,4 +1,4 @@
-// A table of the time at which each simulated node must run next. Knows neither events nor windows.
+// A table of the time at which each simulated node must run next.
 #pragma once
 
 #include <algorithm>

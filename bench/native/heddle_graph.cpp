@@ -1,11 +1,11 @@
-// A graph of many small tasks with Heddle, as a placed graph on one node:
+// Runs a graph of many small tasks with Heddle, as a placed graph on one node:
 //
 //     heddle_graph pair|stencil|trivial|chain WIDTH STEPS WORKERS WORK strict|ready
 //
-// Each task does WORK steps of a kernel and hands on nothing. Columns are placed on workers in blocks; of a
-// chain, rows in turn, so that each task waits for one on another worker. strict: workers keep to the order
-// of the rows and nothing is stolen; ready: whatever is ready may run, and may be stolen. Making the graph is
-// not timed.
+// Each task does WORK steps of a kernel and passes on no data. Columns are placed on workers in blocks. Of a
+// chain, rows are placed in turn, so that each task waits for a task on another worker. With `strict`, workers
+// keep to the order of the rows and steal nothing. With `ready`, any ready task may run or be stolen. Making
+// the graph is not timed.
 #include <memory>
 #include <numeric>
 
