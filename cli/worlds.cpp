@@ -1,4 +1,4 @@
-// Makes the backend that an experiment names, and settles what a native run takes from its processes.
+// Makes the backend that an experiment names; a native run takes its nodes from the launched processes.
 #include "cli/worlds.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-"""Small messages as calculated against SimGrid: seven programs on 16 nodes, two seeds, must agree, or warn if they do not.
-The whole comparison is bench/sim_exact.py.
+"""Compares small messages that the simulator calculates with SimGrid's: seven programs on 16 nodes, with two seeds, must take
+nearly the same time, or warn. The whole comparison is bench/sim_exact.py.
 """
 import json
 import os

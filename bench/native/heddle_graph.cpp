@@ -3,9 +3,9 @@
 //     heddle_graph pair|stencil|trivial|chain WIDTH STEPS WORKERS WORK strict|ready
 //
 // Each task does WORK steps of a kernel and passes on no data. Columns are placed on workers in blocks. Of a
-// chain, rows are placed in turn, so that each task waits for a task on another worker. With `strict`, workers
-// keep to the order of the rows and steal nothing. With `ready`, any ready task may run or be stolen. Making
-// the graph is not timed.
+// chain, rows are placed in turn, so that each task waits for a task on another worker. With `strict`,
+// workers keep to the order of the rows and steal nothing. With `ready`, any ready task may run or be stolen.
+// Making the graph is not timed.
 #include <memory>
 #include <numeric>
 
