@@ -1,5 +1,5 @@
-// Reads heterogeneous instances with the sections #tasks and #edges. Ignores #critical: no scheduler
-// here needs it.
+// Reads scheduling problems on unequal processors from files with the sections #tasks and #edges. It ignores
+// #critical, because no scheduler here needs it.
 #include <fmt/format.h>
 
 #include <numeric>

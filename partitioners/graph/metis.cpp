@@ -1,5 +1,6 @@
-// METIS (Karypis, Kumar: "A fast and high quality multilevel scheme for partitioning irregular graphs", SIAM
-// J. Sci. Comput. 20(1), 1998): k-way and recursive bisection. The only file that includes its header.
+// Partitions by METIS (Karypis, Kumar: "A fast and high quality multilevel scheme for partitioning irregular
+// graphs", SIAM J. Sci. Comput. 20(1), 1998), k-way or by recursive bisection. No other file includes METIS's
+// header.
 #include <fmt/format.h>
 #include <metis.h>
 

@@ -1,5 +1,6 @@
-// Scotch (Pellegrini, Roman: "Experimental analysis of the dual recursive bipartitioning algorithm for static
-// mapping", 1996): partitions, and maps onto the platform's own tree. The only file that includes its header.
+// Partitions by Scotch (Pellegrini, Roman: "Experimental analysis of the dual recursive bipartitioning
+// algorithm for static mapping", 1996), or maps onto the platform's tree. No other file includes Scotch's
+// header.
 #include <cstdint>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// The launcher's thread that collects the nodes' addresses and sends all of them to each, and the nodes'
-// side.
+// A thread of the launcher that collects the nodes' addresses and sends all of them to each. Also the nodes'
+// part of that exchange.
 #include "runtime/native/rendezvous.hpp"
 
 #include <fmt/format.h>
