@@ -1,4 +1,4 @@
-// The classes of a route on a torus and on a dragonfly, computed from the numbers of its ends.
+// Computes which routes of a torus or dragonfly are alike, from the numbers of the nodes at their ends.
 #include "sim/route_structure.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Tiled right-looking factorizations of dense matrices: Cholesky, and LU without pivoting. Every task writes
-// one tile, and receives each other tile that it reads from the task that wrote it last.
+// Generates tiled right-looking factorizations of dense matrices: Cholesky, and LU without pivoting. Every
+// task writes one tile, and gets each other tile that it reads from the task that wrote it last.
 #include <fmt/format.h>
 
 #include "base/memory_need.hpp"

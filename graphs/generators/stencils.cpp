@@ -1,5 +1,5 @@
-// Stencils over steps: a cell of a step needs itself and its neighbours of the step before. A cell's tasks
-// all write the same datum, so that a partition of the mesh places them.
+// Generates stencils over steps: a cell of a step needs itself and its neighbours of the previous step. All
+// tasks of a cell write the same datum, so that a partition of the mesh places them.
 #include <fmt/format.h>
 
 #include "graphs/generators/assembly.hpp"

@@ -1,6 +1,6 @@
-// The dependence patterns of Task Bench (Slaughter et al.: "Task Bench: a parameterized benchmark for
-// evaluating parallel runtime performance", SC 2020, table 2): `steps` rows of `width` tasks; a pattern says
-// which tasks of the row before a task needs. A column is a datum.
+// Generates the dependence patterns of Task Bench (Slaughter et al.: "Task Bench: a parameterized benchmark
+// for evaluating parallel runtime performance", SC 2020, table 2): `steps` rows of `width` tasks. A pattern
+// defines which tasks of the previous row a task needs. All tasks of a column write one datum.
 #include <fmt/format.h>
 
 #include <algorithm>

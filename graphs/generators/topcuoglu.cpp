@@ -1,6 +1,6 @@
-// Random graphs with a cost on each processor, for comparing schedulers on unequal processors. Topcuoglu,
-// Hariri, Wu: "Performance-effective and low-complexity task scheduling for heterogeneous computing", IEEE
-// TPDS 13(3), 2002, section 6.2.1.
+// Generates random graphs with a cost on each processor, to compare schedulers on unequal processors.
+// Topcuoglu, Hariri, Wu: "Performance-effective and low-complexity task scheduling for heterogeneous
+// computing", IEEE TPDS 13(3), 2002, section 6.2.1.
 #include <fmt/format.h>
 
 #include <algorithm>

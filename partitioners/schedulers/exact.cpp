@@ -1,6 +1,6 @@
 // Branch and bound over schedules whose tasks are placed in the order of their starts. Each schedule in which
-// no task could start earlier is reached once. Of partial schedules that leave the same rest, only one is
-// continued.
+// no task could start earlier is reached once. If several partial schedules leave the same choices, only one
+// is continued.
 #include "partitioners/schedulers/exact.hpp"
 
 #include <algorithm>

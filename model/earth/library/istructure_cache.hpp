@@ -1,7 +1,7 @@
-// The cache of an I-structure on a node that is not its home: it keeps elements that were read once, and
-// gets them in blocks. A read of a block under way waits here. No element changes, so none is invalidated.
-// J. N. Amaral, W.-Y. Lin, J.-L. Gaudiot, G. R. Gao, "Exploiting locality in single assignment data
-// structures updated through split-phase transactions", Cluster Computing 4, 2001. For users by way of
+// The cache of an EARTH I-structure (a write-once array) on a node that is not its home: it keeps elements
+// once read, and gets them in blocks. A read of a block under way waits here. No element changes, so none is
+// invalidated. J. N. Amaral, W.-Y. Lin, J.-L. Gaudiot, G. R. Gao, "Exploiting locality in single assignment
+// data structures updated through split-phase transactions", Cluster Computing 4, 2001. Programs include
 // istructure.hpp.
 #pragma once
 
