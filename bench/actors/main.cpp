@@ -1,6 +1,6 @@
-// sim_actors_bench: runs the tree search of a Heddle configuration as a plain program of SimGrid actors and
-// prints one JSON object, whose fields are named as in `heddle run --json`. With --sequential it only
-// searches the tree, without any scheduler: what making the tree costs in either program. Simulates once.
+// sim_actors_bench: runs the tree search of a Heddle configuration as a plain program of SimGrid actors. It
+// prints one JSON object with fields named as in `heddle run --json`. With --sequential it only searches the
+// tree, without a scheduler, which measures the cost of making the tree. It simulates once.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
