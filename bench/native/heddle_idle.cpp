@@ -1,14 +1,14 @@
-// What Heddle's workers do when there is nothing to do:
+// Measures what Heddle's workers do when there is nothing to do:
 //
-//     heddle_idle cpu WORKERS NODES    the processor time that all of them take together, in cores, one
-//     second long,
-//                                      beginning 100 ms after the last task
-//     heddle_idle wake WORKERS COUNT   the time from a fork until another worker begins the task; the pause
-//     before
-//                                      each fork is long enough for all workers to sleep
+//     heddle_idle cpu WORKERS NODES
+//     heddle_idle wake WORKERS COUNT
 //
-// Several nodes are several processes. The first worker of node 0 sleeps in its task: it takes no time
-// either.
+// cpu: the processor time of all workers together, in cores, for one second that begins 100 ms after the last
+// task. wake: the time from a fork until another worker begins the task. The pause before each fork is long
+// enough for all workers to sleep.
+//
+// With several nodes, each is a process. The first worker of node 0 sleeps in its task and takes no
+// processor time either.
 #include <atomic>
 #include <memory>
 #include <thread>
