@@ -185,6 +185,10 @@ void check_positive(double value, const char* what) {
 }
 
 void check(Platform& platform) {
+    if (platform.file.empty() && !platform.hosts.empty()) {
+        throw Error("platform.hosts chooses hosts of a platform file, and none is stated",
+                    "state platform.file, or leave platform.hosts out");
+    }
     if (platform.nodes == 0 && (platform.file.empty() || platform.stated_nodes)) {
         throw Error("a platform of zero nodes", "state at least one in platform.nodes");
     }

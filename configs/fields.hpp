@@ -26,6 +26,7 @@ struct Shape {
         bandwidth,
         integers,
         factors,  ///< a list of numbers
+        names,    ///< a list of texts
         events    ///< of a platform
     };
 

@@ -74,6 +74,19 @@ Field factors(const std::string& key, std::string help, std::vector<double> Plat
             [=](const Experiment& experiment) { return Json(experiment.platform.*member); }};
 }
 
+Field hosts() {
+    const std::string key = "platform.hosts";
+    const Shape shape{Kind::names};
+    return {key, shape, "the hosts of the file that are nodes, by name or pattern; all by default",
+            [=](Experiment& experiment, const Value& value) {
+                std::vector<std::string> read;
+                for (const Value& item : items_of(value, key, "[\"front-*\", node-7]"))
+                    read.push_back(scalar_text(item, key, {Kind::text}));
+                experiment.platform.hosts = std::move(read);
+            },
+            [=](const Experiment& experiment) { return Json(experiment.platform.hosts); }};
+}
+
 constexpr const char* event_example =
     "write it like `{at: 1ms, node: 3, speed: 0.5}`, `{at: 1ms, node: 3, stop: true}` or `{at: 1ms, link: "
     "NAME, bandwidth: 0.1, latency: 10}`";
@@ -194,6 +207,7 @@ Field events(const std::string& key, std::string help) {
 }  // namespace
 
 void add_node_fields(std::vector<Field>& all) {
+    all.push_back(hosts());
     all.push_back(factors("platform.node_speeds",
                           "factors of core_speed, a node each; a shorter list begins again",
                           &Platform::node_speeds));

@@ -80,6 +80,8 @@ Json schema_of(const Shape& shape) {
             return with_bounds({{"type", "integer"}}, shape);
         case Kind::integers:
             return {{"type", "array"}, {"items", with_bounds({{"type", "integer"}}, shape)}};
+        case Kind::names:
+            return {{"type", "array"}, {"items", {{"type", "string"}}}};
         case Kind::factors:
             return {{"type", "array"}, {"items", reference("number")}};
         case Kind::events:

@@ -36,7 +36,10 @@ void refuse_large(const Platform& platform) {
     constexpr double bytes_of_worker = 6 << 10;
     std::uint64_t hosts = platform.nodes;
     if (!platform.file.empty()) hosts = read_platform_file(platform.file, platform.where).hosts;
-    const std::uint64_t nodes = platform.file.empty() || platform.stated_nodes ? platform.nodes : hosts;
+    // Patterns of hosts are compared with names when SimGrid has loaded the file; then each names a host at
+    // least.
+    const std::uint64_t least = platform.hosts.empty() ? hosts : platform.hosts.size();
+    const std::uint64_t nodes = platform.file.empty() || platform.stated_nodes ? platform.nodes : least;
     const double workers = static_cast<double>(nodes) * std::max(platform.cores, CoreId{1});
     constexpr double bytes_of_host = 1400;  // in SimGrid alone
     need_memory(

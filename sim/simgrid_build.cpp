@@ -2,6 +2,7 @@
 #include "sim/simgrid_build.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/settings.hpp"
 #include "sim/simgrid_links.hpp"
 
 namespace heddle::sim {
@@ -89,6 +91,26 @@ void build_regular(const Platform& platform, HostMaker& maker) {
     zone->seal();
 }
 
+/// The hosts that a pattern of `patterns` names, each once. Throws Error if a pattern names none.
+std::vector<s4u::Host*> chosen(const std::vector<s4u::Host*>& all, const std::vector<std::string>& patterns) {
+    std::vector<s4u::Host*> hosts;
+    std::set<const s4u::Host*> seen;
+    for (const std::string& pattern : patterns) {
+        bool any = false;
+        for (s4u::Host* host : all) {
+            if (::fnmatch(pattern.c_str(), host->get_cname(), 0) != 0) continue;
+            any = true;
+            if (seen.insert(host).second) hosts.push_back(host);
+        }
+        if (any) continue;
+        std::vector<std::string> names;
+        for (const s4u::Host* host : all) names.push_back(host->get_name());
+        throw Error(fmt::format("platform.hosts: the platform file has no host {}", pattern),
+                    nearest_advice(pattern, names));
+    }
+    return hosts;
+}
+
 }  // namespace
 
 std::vector<s4u::Host*> build(const s4u::Engine& engine, const Platform& platform) {
@@ -101,7 +123,7 @@ std::vector<s4u::Host*> build(const s4u::Engine& engine, const Platform& platfor
         });
         engine.load_platform(platform.file);
         engine.seal_platform();
-        return hosts;
+        return platform.hosts.empty() ? hosts : chosen(hosts, platform.hosts);
     }
     HostMaker maker(platform);
     if (platform.network.topology == Network::Topology::star) {

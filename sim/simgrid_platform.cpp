@@ -256,8 +256,9 @@ void SimgridPlatform::choose_nodes(const Platform& platform) {
     const std::size_t nodes = from_file && !platform.stated_nodes ? built : platform.nodes;
     if (built == 0) throw Error("a platform file without hosts", "it needs at least one <host> or <cluster>");
     if (nodes > built) {
-        throw Error(fmt::format("{} nodes are wanted, but the platform file has {} hosts", nodes, built),
-                    "lower platform.nodes, or leave it out to use all hosts");
+        throw Error(fmt::format("{} nodes are wanted, but the platform file has {} hosts{}", nodes, built,
+                                platform.hosts.empty() ? "" : " that platform.hosts names"),
+                    "lower platform.nodes, or leave it out to use all of them");
     }
     if (nodes < built) {
         facts_.notes.emplace_back(

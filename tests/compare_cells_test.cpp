@@ -134,8 +134,9 @@ TEST_F(Cells, HalfAResultIsNoResult) {
                      " --out " + (folder / "out").string())
                   .code,
               0);
-    const auto folders = std::filesystem::directory_iterator(folder / "out");
-    const std::string cell = begin(folders)->path().filename();
+    std::string cell;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "out"))
+        if (entry.is_directory()) cell = entry.path().filename();
     const std::string path = folder / "out" / cell / "result.json";
     const std::string whole = read(path);
     ASSERT_EQ(results::read_outcome(folder / "out", cell).state, Outcome::State::right);

@@ -92,7 +92,10 @@ inline void compute(Context& context, runtime::Work work) {
 }
 
 inline void sleep_until(Context& context, Time time) {
-    while (now(context) < time) context.backend->park(context, time);
+    while (now(context) < time) {
+        context.backend->park(context, time);
+        if (context.backend->polled()) context.backend->poll(context);  // a message ends the park as well
+    }
 }
 
 }  // namespace heddle::sim::testing

@@ -283,6 +283,37 @@ TEST(SimPlatformFile, WhatTheYamlStatesWinsOverTheFile) {
                 HasSubstr("3 nodes are wanted, but the platform file has 2 hosts"));
 }
 
+TEST(SimPlatformFile, HostsAreChosenByNameAndPattern) {
+    const auto cluster = [](const std::string& name, const std::string& speed) {
+        return "<cluster id='" + name + "' prefix='" + name + "-' suffix='' radical='0-3' speed='" + speed +
+               "' bw='1GBps' lat='1us' router_id='" + name + "-router'/>";
+    };
+    const File file(
+        xml("<zone id='all' routing='Full'>" + cluster("a", "1Gf") + cluster("b", "2Gf") +
+            "<link id='wan' bandwidth='1GBps' latency='1ms'/><zoneRoute src='a' dst='b' gw_src='a-router' "
+            "gw_dst='b-router'><link_ctn id='wan'/></zoneRoute></zone>"));
+    Platform platform = from_file(file.path());
+    platform.hosts = {"b-[12]", "a-3", "b-?"};
+    const auto view = SimBackend(platform).cluster(Time::zero());
+    ASSERT_EQ(view.grid.nodes, 5U);
+    // b-1, b-2, a-3, and then what is left of the second cluster: b-0, b-3.
+    const std::vector<double> speeds = {2e9, 2e9, 1e9, 2e9, 2e9};
+    for (NodeId node = 0; node < 5; ++node) EXPECT_EQ(view.speeds[node], speeds[node]) << node;
+    EXPECT_LT(view.routes->between(0, 1).latency, us(1000));
+    EXPECT_GT(view.routes->between(0, 2).latency, us(1000));
+
+    platform.nodes = 3;
+    platform.stated_nodes = true;
+    EXPECT_EQ(SimBackend(platform).topology().nodes, 3U);
+    platform.nodes = 6;
+    EXPECT_THAT(error_of(platform).what(), HasSubstr("has 5 hosts that platform.hosts names"));
+    platform.hosts = {"b-*", "a-7"};
+    EXPECT_THAT(error_of(platform).what(), HasSubstr("the platform file has no host a-7; did you mean"));
+    Platform generated;
+    generated.hosts = {"node-1"};
+    EXPECT_THAT(error_of(generated).what(), HasSubstr("state platform.file"));
+}
+
 TEST(SimPlatformFile, SettingsInTheFileAreNotUsedAndNoted) {
     const std::string config =
         "<config id=\"General\">\n  <!-- </config> -->\n  <prop id=\"network/model\" value=\"SMPI\"/>\n"
