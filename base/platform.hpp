@@ -121,8 +121,9 @@ struct Platform {
     /// `core_speed` and `network` then come from the file, except those that the YAML states (`stated_*`).
     std::string file;
 
-    /// Which hosts of the file are nodes: names, in which `*`, `?` and `[0-9]` stand for letters as in a shell.
-    /// The hosts of the first entry come first, and within an entry in the order of the file. Empty: all hosts.
+    /// Which hosts of the file are nodes: names, in which `*`, `?` and `[0-9]` stand for letters as in a
+    /// shell. The hosts of the first entry come first, and within an entry in the order of the file. Empty:
+    /// all hosts.
     std::vector<std::string> hosts;
     bool stated_nodes = false;
     bool stated_cores = false;
