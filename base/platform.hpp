@@ -103,6 +103,8 @@ struct Platform {
     double core_speed = 10e9;        ///< flops per second, each core
     double memory_bandwidth = 40e9;  ///< bytes per second, shared by the cores of a node
     CoreId sockets = 1;              ///< of each node; the cores are divided evenly among them
+    /// If no network is described: how many neighbouring nodes are near each other, cluster by cluster.
+    std::vector<std::uint32_t> clusters;
     Network network;
     Overheads overheads = Overheads::defaults();
 
@@ -135,6 +137,10 @@ struct Platform {
 const char* name(Network::Topology topology);
 const char* name(Network::CostModel cost_model);
 const char* name(Network::Contention contention);
+
+/// The cluster of each of `nodes` nodes: that of `Platform::clusters`, or one for all if it is empty. Throws
+/// Error if the clusters do not hold as many nodes.
+std::vector<std::uint32_t> cluster_of_nodes(const std::vector<std::uint32_t>& clusters, NodeId nodes);
 
 /// Checks what no single value shows: a zero count, a shape that does not hold the nodes. Fills in an empty
 /// `shape` and `cables`. Throws Error.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/platform.hpp"
 
@@ -80,6 +81,18 @@ double cyclic(const std::vector<double>& factors, std::uint32_t index) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> cluster_of_nodes(const std::vector<std::uint32_t>& clusters, NodeId nodes) {
+    if (clusters.empty()) return std::vector<std::uint32_t>(nodes, 0);
+    const auto held = std::accumulate(clusters.begin(), clusters.end(), std::uint64_t{0});
+    if (held != nodes) {
+        throw Error(fmt::format("platform.clusters holds {} nodes, but the run has {}", held, nodes),
+                    "state how many nodes each cluster has, such as `clusters: [8, 8]` for 16 nodes");
+    }
+    std::vector<std::uint32_t> cluster;
+    for (std::uint32_t i = 0; i < clusters.size(); ++i) cluster.insert(cluster.end(), clusters[i], i);
+    return cluster;
+}
 
 double Platform::speed_factor(NodeId node, CoreId core) const {
     return cyclic(node_speeds, node) * cyclic(core_speeds, core);

@@ -66,7 +66,8 @@ std::vector<Item> workload_items() {
 
 std::vector<Item> stealing_items() {
     std::vector<Item> items;
-    for (const auto& kind : runtime::victim_policy_kinds()) items.push_back({kind.name, kind.help});
+    for (const auto& kind : runtime::victim_policy_kinds())
+        items.push_back({kind.name, kind.help, kind.settings});
     return items;
 }
 

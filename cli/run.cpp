@@ -144,6 +144,16 @@ std::string expectations(const Record& record) {
     return words;
 }
 
+/// Groups are told only if there are several.
+std::string steals_in_words(const Record& record) {
+    const runtime::Counters& total = record.result.total;
+    std::string text = fmt::format("{} within nodes, {} between nodes", grouped(total.steals_within_node),
+                                   grouped(total.steals_between_nodes));
+    if (record.topology.distances.groups() > 1)
+        text += fmt::format(", {} of these between groups", grouped(results::steals_between_groups(record)));
+    return text;
+}
+
 std::string table_of(const Record& record) {
     const runtime::Counters& total = record.result.total;
     const configs::Experiment& experiment = record.experiment;
@@ -151,20 +161,18 @@ std::string table_of(const Record& record) {
     std::string text = fmt::format("{}: {} on {} x {} {} (seed {})\n", experiment.name, experiment.kind->name,
                                    record.topology.nodes, record.topology.cores,
                                    configs::name(experiment.backend), experiment.seed);
-    text += columns(
-        {{"  answer", answer_in_words(record)},
-         {"  check", verdict_in_words(record.verdict)},
-         {"  makespan", fmt::format("{}{}{}", show_seconds(to_seconds(record.result.makespan)),
-                                    virtual_time ? " (virtual)" : "", expectations(record))},
-         {"  time", times_in_words(total.times)},
-         {"  tasks", grouped(total.tasks)},
-         {"  steals", fmt::format("{} within nodes, {} between nodes", grouped(total.steals_within_node),
-                                  grouped(total.steals_between_nodes))},
-         {"  messages",
-          fmt::format("{} ({})", grouped(total.messages), show_bytes(static_cast<double>(total.bytes)))},
-         {"  wall time", wall_time_in_words(record.timing)},
-         {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
-        2);
+    text += columns({{"  answer", answer_in_words(record)},
+                     {"  check", verdict_in_words(record.verdict)},
+                     {"  makespan", fmt::format("{}{}{}", show_seconds(to_seconds(record.result.makespan)),
+                                                virtual_time ? " (virtual)" : "", expectations(record))},
+                     {"  time", times_in_words(total.times)},
+                     {"  tasks", grouped(total.tasks)},
+                     {"  steals", steals_in_words(record)},
+                     {"  messages", fmt::format("{} ({})", grouped(total.messages),
+                                                show_bytes(static_cast<double>(total.bytes)))},
+                     {"  wall time", wall_time_in_words(record.timing)},
+                     {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
+                    2);
     for (const std::string& warning : record.warnings) text += fmt::format("  warning: {}\n", warning);
     return text + steal_matrix(record);
 }

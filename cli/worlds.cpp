@@ -59,6 +59,14 @@ native::Receive receive_of(configs::Messages::Receive receive) {
     throw std::logic_error("a way to receive that is not listed");
 }
 
+std::vector<std::uint32_t> groups_of(const configs::Experiment& experiment, NodeId nodes) {
+    try {
+        return cluster_of_nodes(experiment.platform.clusters, nodes);
+    } catch (const Error& error) {
+        throw error.at(experiment.where("platform.clusters"));
+    }
+}
+
 std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
@@ -72,6 +80,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
         options.membership = native::join_mpi();
         options.mpi.emplace();
     }
+    options.group = groups_of(experiment, options.membership ? options.membership->nodes : 1);
     options.agreement = agreement_of(experiment);
     options.receive = receive_of(experiment.messages.receive);
     options.window = experiment.messages.window_bytes;
@@ -85,6 +94,7 @@ std::unique_ptr<runtime::Backend> make_inprocess(const configs::Experiment& expe
     options.cores = experiment.platform.cores;
     options.seed = experiment.seed;
     options.stack_bytes = experiment.schedule.stack_bytes;
+    options.group = groups_of(experiment, options.nodes);
     return std::make_unique<inprocess::InprocessBackend>(options);
 }
 

@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(folders base graphs runtime model partitioners workloads configs results cli)
-set(targets heddle_base heddle_graphs heddle_runtime heddle_inprocess heddle_native heddle_partitioners heddle_model heddle_workloads
+set(targets heddle_base heddle_graphs heddle_runtime heddle_policies heddle_inprocess heddle_native heddle_partitioners heddle_model heddle_workloads
     heddle_builtin_workloads heddle_configs heddle_results heddle_cli heddle_main)
 if(HEDDLE_SIM)
     list(APPEND folders sim)
@@ -21,7 +21,7 @@ install(TARGETS ${targets} EXPORT heddle
 foreach(folder ${folders})
     install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle FILES_MATCHING PATTERN "*.hpp")
 endforeach()
-install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.yaml" PATTERN "*.json")
+install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.yaml" PATTERN "*.json" PATTERN "*.xml")
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 install(EXPORT heddle NAMESPACE heddle:: FILE heddle-targets.cmake DESTINATION ${package_folder})

@@ -6,18 +6,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/output_file.hpp"
 #include "configs/fields.hpp"
+#include "configs/policy_settings.hpp"
 #include "partitioners/partitioner.hpp"
 
 namespace heddle::configs {
 
 namespace {
 
+constexpr const char* stealing_section = "schedule.stealing";
 constexpr const char* workload_advice = "write `workload: {name: fib}`; `heddle list workloads` names them";
 
 std::string joined(const std::string& section, const std::string& key) {
@@ -125,7 +128,12 @@ private:
             field->read(*experiment_, entry);
         } else if (is_section(key)) {
             expect_mapping(entry, key);
+            // The policy says which other keys there are.
+            const Value* victim = key == stealing_section ? entry.find("victim") : nullptr;
+            if (victim != nullptr) read_entry(*victim, joined(key, "victim"));
             read_section(entry, key);
+        } else if (key.starts_with(joined(stealing_section, ""))) {
+            read_policy_setting(*experiment_, key, entry);
         } else {
             const std::size_t dot = key.rfind('.');
             const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
@@ -138,7 +146,7 @@ private:
     static void expect_mapping(const Value& entry, const std::string& key) {
         if (entry.kind == Value::Kind::mapping) return;
         std::string advice = fmt::format("write `{}: {{key: value}}` or leave it out", entry.key);
-        if (key == "schedule.stealing") {
+        if (key == stealing_section) {
             const Field* victim = find_field("schedule.stealing.victim");
             advice = entry.kind == Value::Kind::scalar
                          ? fmt::format("write `stealing: {{victim: {}}}`", entry.text)
@@ -162,7 +170,7 @@ private:
         experiment_->settings = Settings(experiment_->kind->settings);
         for (const Value& setting : entry.children) {
             experiment_->stated["workload." + setting.key] = setting.where;
-            if (setting.key != "name") set(experiment_->settings, setting.key, setting);
+            if (setting.key != "name") read_setting(experiment_->settings, "workload", setting.key, setting);
         }
     }
 
@@ -172,21 +180,6 @@ private:
             return workloads::find(text);
         } catch (const Error& error) {
             throw error.at(name.where);
-        }
-    }
-
-    static void set(Settings& settings, const std::string& key, const Value& value) {
-        Shape shape;
-        for (const Setting& setting : settings.declared()) {
-            if (setting.name == key) shape = shape_of(setting);
-        }
-        const bool known = std::any_of(settings.declared().begin(), settings.declared().end(),
-                                       [&key](const Setting& setting) { return setting.name == key; });
-        try {
-            settings.set(key, known ? scalar_text(value, "workload." + key, shape) : "", value.where);
-        } catch (const Error& error) {
-            throw Error(known ? error.message() : error.message() + " in workload", error.advice(),
-                        known ? value.where : value.key_where);
         }
     }
 
@@ -210,7 +203,10 @@ private:
     }
 
     void check_key(const std::string& key, const Location& where) const {
-        const std::vector<std::string> known = known_keys(*experiment_->kind);
+        // Whether the policy of a combination has a setting is seen when the combination is read.
+        if (is_policy_setting(key)) return;
+        const std::vector<std::string> known =
+            known_keys(*experiment_->kind, experiment_->schedule.stealing.victim);
         if (std::find(known.begin(), known.end(), key) != known.end()) return;
         throw Error(fmt::format("compare: unknown key \"{}\"", key), nearest_advice(key, known), where);
     }
@@ -222,11 +218,13 @@ private:
             field->read(scratch, value);
             return field->show(scratch).dump();
         }
-        const std::string name = key.substr(key.find('.') + 1);
-        set(scratch.settings, name, value);
-        for (const Setting& setting : scratch.settings.declared())
-            if (setting.name == name) return shown_setting(scratch.settings, setting).dump();
-        return value.text;
+        const bool of_policy = is_policy_setting(key);
+        Settings& settings = of_policy ? scratch.schedule.stealing.own : scratch.settings;
+        const std::string name = key.substr(key.rfind('.') + 1);
+        const auto setting = std::ranges::find(settings.declared(), name, &Setting::name);
+        if (of_policy && setting == settings.declared().end()) return for_people(value);
+        read_setting(settings, key.substr(0, key.rfind('.')), name, value);
+        return shown_setting(settings, *setting).dump();
     }
 
     Experiment* experiment_;
@@ -303,6 +301,7 @@ Experiment start(const std::string& file) {
     Experiment experiment;
     experiment.file = file;
     experiment.name = std::filesystem::path(file).stem().string();
+    choose_policy(experiment, experiment.schedule.stealing.victim);
     return experiment;
 }
 
@@ -416,10 +415,12 @@ std::string path_shown(const Experiment& experiment, const std::string& key, con
     return stated;
 }
 
-std::vector<std::string> known_keys(const workloads::Kind& workload) {
+std::vector<std::string> known_keys(const workloads::Kind& workload, const std::string& policy) {
     std::vector<std::string> keys;
     for (const Field& field : fields()) {
         keys.push_back(field.key);
+        if (field.key == "schedule.stealing.victim")
+            std::ranges::copy(policy_keys(policy), std::back_inserter(keys));
         if (field.key != "name") continue;
         keys.emplace_back("workload.name");
         for (const Setting& setting : workload.settings) keys.push_back("workload." + setting.name);

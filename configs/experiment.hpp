@@ -110,7 +110,7 @@ std::vector<std::string> input_files(const Experiment& experiment);
 /// `stated`.
 std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated);
 
-/// Every dotted key that may be set, with the settings of the workload.
-std::vector<std::string> known_keys(const workloads::Kind& workload);
+/// Every dotted key that may be set, with the settings of the workload and of the stealing policy.
+std::vector<std::string> known_keys(const workloads::Kind& workload, const std::string& policy);
 
 }  // namespace heddle::configs

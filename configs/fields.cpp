@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "configs/name_field.hpp"
 #include "configs/node_fields.hpp"
+#include "configs/policy_settings.hpp"
 #include "partitioners/place_graph.hpp"
 #include "runtime/stealing/policy.hpp"
 
@@ -204,6 +205,9 @@ void add_platform(std::vector<Field>& all) {
         "platform.sockets", 1, 65536, "of each node; its cores are divided evenly among them",
         [](auto& e) -> auto& { return e.platform.sockets; }));
     add_node_fields(all);
+    all.push_back(integers(
+        "platform.clusters", "natively: how many neighbouring nodes are near each other, cluster by cluster",
+        [](auto& e) -> auto& { return e.platform.clusters; }));
     all.push_back(path(
         "platform.file", "a SimGrid platform file, relative to this file; its hosts are the nodes",
         [](auto& e) -> auto& { return e.platform.file; }));
@@ -273,7 +277,7 @@ void add_schedule(std::vector<Field>& all) {
     all.push_back(choice(
         "schedule.stealing.victim", runtime::victim_policies(), "where an idle worker looks for work",
         [](const Experiment& e) { return e.schedule.stealing.victim; },
-        [](Experiment& e, const std::string& name, std::size_t) { e.schedule.stealing.victim = name; }));
+        [](Experiment& e, const std::string& name, std::size_t) { choose_policy(e, name); }));
     all.push_back(choice(
         "schedule.stealing.amount", {"one", "half"}, "how many tasks another node gives at once",
         [](const Experiment& e) { return e.schedule.stealing.amount == Amount::one ? "one" : "half"; },

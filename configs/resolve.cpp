@@ -57,6 +57,7 @@ bool applies(const std::string& key, const Experiment& experiment) {
     if (!key.starts_with("platform.")) return true;
     const bool count = key == "platform.nodes" || key == "platform.cores";
     if (count && experiment.platform.cores == 0 && key == "platform.cores") return false;
+    if (key == "platform.clusters") return experiment.backend != Backend::sim && experiment.is_stated(key);
     if (key == "platform.transport") {
         return experiment.backend == Backend::native &&
                (experiment.platform.nodes > 1 || experiment.transport != Transport::tcp);
@@ -85,6 +86,10 @@ Json resolved(const Experiment& experiment) {
                 begin = dot + 1;
             }
             (*place)[field.key.substr(begin)] = field.show(experiment);
+            const Settings& own = experiment.schedule.stealing.own;
+            if (field.key == "schedule.stealing.victim")
+                for (const Setting& setting : own.declared())
+                    (*place)[setting.name] = shown_setting(own, setting);
         }
         if (field.key != "name") continue;
         Json workload = {{"name", experiment.kind->name}};

@@ -1,10 +1,12 @@
 // Makes the JSON Schema of a configuration from the table of keys that reading uses.
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
+#include "runtime/stealing/policy.hpp"
 
 namespace heddle::configs {
 
@@ -152,6 +154,33 @@ Json workload_schema() {
             {"allOf", std::move(each)}};
 }
 
+/// Adds the settings that policies declare to the section of stealing: each is described for the policies
+/// that have it, and refused beside any other.
+void add_policy_settings(Json& stealing, const std::string& default_policy) {
+    std::map<std::string, Json> owners;
+    Json rules = Json::array();
+    const auto if_policy = [&](const std::string& policy) {
+        Json condition = {{"properties", {{"victim", {{"const", policy}}}}}};
+        if (policy != default_policy) condition["required"] = Json::array({"victim"});
+        return condition;
+    };
+    for (const auto& kind : runtime::victim_policy_kinds()) {
+        Json own = Json::object();
+        for (const Setting& setting : kind.settings) {
+            own[setting.name] =
+                described(shape_of(setting), setting.help, initial(setting), range_in_words(setting));
+            owners[setting.name].push_back(if_policy(kind.name));
+        }
+        if (!own.empty())
+            rules.push_back({{"if", if_policy(kind.name)}, {"then", {{"properties", std::move(own)}}}});
+    }
+    for (auto& [name, policies] : owners) {
+        stealing["properties"][name] = true;
+        rules.push_back({{"if", {{"required", Json::array({name})}}}, {"then", {{"anyOf", policies}}}});
+    }
+    if (!rules.empty()) stealing["allOf"] = std::move(rules);
+}
+
 /// Gives a section a second form: the word `none`.
 Json or_none(Json schema, const std::string& help) {
     return {{"description", help}, {"anyOf", Json::array({Json{{"const", "none"}}, std::move(schema)})}};
@@ -210,6 +239,7 @@ std::string schema_json() {
         if (field.key == "name") properties["workload"] = workload_schema();
     }
     Json& stealing = properties["schedule"]["properties"]["stealing"];
+    add_policy_settings(stealing, defaults.schedule.stealing.victim);
     stealing = or_none(std::move(stealing), "what an idle worker does; none: nothing");
     Json& overheads = properties["platform"]["properties"]["overheads"];
     overheads =

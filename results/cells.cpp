@@ -53,6 +53,7 @@ std::vector<std::pair<std::string, double>> counted_in(const Json& result) {
     add("tasks", result.at("tasks"));
     add("steals_within_node", steals.at("within_node"));
     add("steals_between_nodes", steals.at("between_nodes"));
+    add("steals_between_groups", steals.at("between_groups"));
     add("steal_attempts", steals.at("attempts"));
     for (const char* name : {"messages", "bytes", "data_bytes"}) add(name, result.at(name));
     for (const auto& [state, time] : result.at("time_seconds").items())

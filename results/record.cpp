@@ -51,6 +51,7 @@ Json steals_of(const Record& record) {
     const runtime::Counters& total = record.result.total;
     return {{"within_node", total.steals_within_node},
             {"between_nodes", total.steals_between_nodes},
+            {"between_groups", steals_between_groups(record)},
             {"attempts", total.steal_attempts},
             {"matrix", std::move(matrix)}};
 }
@@ -166,6 +167,16 @@ std::string summary_json(const std::vector<Record>& records) {
         json["runs"] = std::move(runs);
     }
     return dumped(json, -1);
+}
+
+std::uint64_t steals_between_groups(const Record& record) {
+    const auto& group = record.topology.group;
+    std::uint64_t sum = 0;
+    for (const auto& [pair, tasks] : record.result.steals) {
+        const bool known = pair.first < group.size() && pair.second < group.size();
+        if (known && group[pair.first] != group[pair.second]) sum += tasks;
+    }
+    return sum;
 }
 
 std::string steals_csv(const Record& record) {

@@ -62,6 +62,10 @@ std::string summary_json(const std::vector<Record>& records);
 /// Index of the run with the median makespan (of two, the shorter).
 std::size_t median_run(const std::vector<Record>& records);
 
+/// Of the tasks that were stolen between nodes, those whose thief and victim are in different groups of the
+/// network.
+std::uint64_t steals_between_groups(const Record& record);
+
 /// Thief, victim, tasks: a line each, with a header.
 std::string steals_csv(const Record& record);
 

@@ -92,6 +92,7 @@ Row row_of(const Json& result) {
     const Json& steals = result.at("steals");
     row.put("steals_within_node", steals.at("within_node"));
     row.put("steals_between_nodes", steals.at("between_nodes"));
+    row.put("steals_between_groups", steals.at("between_groups"));
     row.put("steal_attempts", steals.at("attempts"));
     for (const char* name : {"messages", "active_messages", "bytes", "data_bytes", "promised_data_bytes",
                              "declared_flops", "busy_seconds"})

@@ -18,6 +18,7 @@
 
 #include "base/activity.hpp"
 #include "base/ids.hpp"
+#include "base/node_distances.hpp"
 #include "base/platform.hpp"
 #include "base/recorder.hpp"
 #include "base/time.hpp"
@@ -67,13 +68,14 @@ struct Work {
     double bytes = 0;
 };
 
-/// The nodes as the scheduler sees them. `group[n]`: the switch, group or row of node n; nodes of one group
-/// are near. `latency` and `bandwidth` (bytes per second) are those of a message between two nodes that has
-/// the network to itself, on average over the pairs; zero where nobody knows them.
+/// The nodes as the scheduler sees them. `group[n]`: the switch, group, row or cluster of node n; nodes of
+/// one group are near, and `distances` knows how near. `latency` and `bandwidth` (bytes per second) are those
+/// of a message between two nodes that has the network to itself, on average over the pairs; zero if unknown.
 struct Topology {
     NodeId nodes = 1;
     CoreId cores = 1;
     std::vector<std::uint32_t> group;
+    NodeDistances distances{};  ///< over the same nodes and groups
     Time latency{};
     double bandwidth = 0;
     double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <string>
 
+#include "base/settings.hpp"
 #include "base/time.hpp"
 
 namespace heddle::runtime {
 
 struct Stealing {
     std::string victim = "local_first";  ///< a name of runtime::victim_policies()
+    Settings own{};                      ///< those that this policy declares; none declared: its defaults
     enum class Amount : std::uint8_t { one, half };
     Amount amount = Amount::one;  ///< of what another node gives at once
     std::uint32_t requests = 4;   ///< that a node may have under way to others

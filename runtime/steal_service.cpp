@@ -13,7 +13,10 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr CoreId nobody = Home::nobody;              ///< tokens that answer no request: a lifeline's
+// What stands in a message in place of a worker.
+constexpr CoreId nobody = Home::nobody;           ///< tokens that answer no request: a lifeline's
+constexpr CoreId far_request = Home::nobody - 1;  ///< the request of a node, for which no worker waits
+
 constexpr std::uint32_t most_at_once = 64;           ///< tasks in one message
 constexpr std::size_t message_bytes_max = 1U << 20;  ///< beyond which no task more joins a message
 
@@ -27,8 +30,7 @@ const Handler request_handler("steal.request", Handler::Kind::control,
                                   node.steals().on_request(from, value_in<StealService::Request>(message));
                               });
 const Handler refusal_handler("steal.refusal", Handler::Kind::control, [](Node& node, NodeId, auto message) {
-    const auto core = value_in<CoreId>(message);
-    if (core < node.cores()) node.worker(core).request_answered();
+    node.steals().answered(value_in<CoreId>(message));
 });
 const Handler tokens_handler("steal.tokens", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     node.steals().on_tokens(from, message);
@@ -49,6 +51,20 @@ bool StealService::may_request() {
 void StealService::request(Worker& thief, NodeId victim) {
     const Request request{thief.id.core, 0};
     thief.outbox().post(victim, request_handler, bytes_of(request));
+}
+
+// The answer is no reason for this node to go on: a token counts as work under way from its sending on, and a
+// refusal makes none. So the run may end while the request is under way.
+bool StealService::request_far(Worker& thief, NodeId victim) {
+    if (far_under_way_.exchange(true, std::memory_order_seq_cst)) return false;
+    const Request request{far_request, 0};
+    thief.outbox().post(victim, request_handler, bytes_of(request));
+    return true;
+}
+
+void StealService::answered(CoreId core) {
+    if (core == far_request) far_under_way_.store(false, std::memory_order_seq_cst);
+    if (core < node_.cores()) node_.worker(core).request_answered();
 }
 
 void StealService::tie_lifeline(Worker& thief, NodeId victim) {
@@ -93,7 +109,8 @@ void StealService::send_result(Worker& worker, const Token& token) {
 std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     const CoreId cores = node_.cores();
     std::uint32_t wanted = 1;
-    if (node_.schedule().stealing.amount == Stealing::Amount::half) {
+    // A trip between clusters is long, so it brings more than a task.
+    if (core == far_request || node_.schedule().stealing.amount == Stealing::Amount::half) {
         std::uint32_t shared = 0;
         for (CoreId c = 0; c < cores; ++c)
             shared += node_.worker(c).deque().shared() + node_.worker(c).ranked().stealable();
@@ -197,7 +214,10 @@ void StealService::on_request(NodeId thief, Request request) {
     Outbox& outbox = node_.receiver_outbox();
     node_.receiver().charge(node_.receiver().costs->steal_attempt);
     if (give(outbox, thief, request.core) != 0) return;
-    const bool waits = node_.schedule().stealing.busy == Stealing::Busy::wait && !node_.active().empty();
+    // A far thief loses two long latencies if it must ask again, and no worker of it waits meanwhile.
+    const bool patient =
+        request.core == far_request || node_.schedule().stealing.busy == Stealing::Busy::wait;
+    const bool waits = patient && !node_.active().empty();
     if (!request.lifeline && !waits) {
         refuse(outbox, {thief, request.core});
         ask_workers();
@@ -293,10 +313,8 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
     if (!reader.done()) throw MalformedMessage("its tasks cannot be read");
     note_loot(victim, count);
     std::uint32_t to_wake = count;
-    if (core < node_.cores()) {
-        node_.worker(core).request_answered();
-        --to_wake;
-    }
+    answered(core);
+    if (core < node_.cores()) --to_wake;  // the worker that waited
     for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());
     if (core == nobody) pass_on(victim);
 }

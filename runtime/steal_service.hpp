@@ -33,6 +33,10 @@ public:
     /// Asks node `victim` for tasks on behalf of a worker. The answer comes to Worker::request_answered.
     void request(Worker& thief, NodeId victim);
 
+    /// Asks node `victim` for tasks on behalf of this node, and no worker waits for the answer. False while
+    /// such a request is under way: a node has one at most.
+    bool request_far(Worker& thief, NodeId victim);
+
     /// Asks `victim` to remember this node until it has something to give.
     void tie_lifeline(Worker& thief, NodeId victim);
 
@@ -59,13 +63,15 @@ public:
         std::uint32_t lifeline;
     };
     void on_request(NodeId thief, Request request);
+    /// The request of `core`, or the far one, was answered, with tasks or without.
+    void answered(CoreId core);
     void on_tokens(NodeId victim, std::span<const std::byte> message);
     void on_result(NodeId from, std::span<const std::byte> message);
 
 private:
     struct Waiting {
         NodeId thief;
-        CoreId core;  ///< its worker, or nobody: a lifeline
+        CoreId core;  ///< the worker that waits for the answer; or Home::nobody (lifeline), or far_request
     };
 
     std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core);
@@ -75,7 +81,8 @@ private:
     void refuse(Outbox& outbox, Waiting request);
 
     Node& node_;
-    std::atomic<std::uint32_t> under_way_{0};  ///< requests of this node
+    std::atomic<std::uint32_t> under_way_{0};  ///< requests of this node for which a worker waits
+    std::atomic<bool> far_under_way_{false};   ///< the request for which no worker waits
     std::atomic<CoreId> next_core_{0};         ///< where the next request looks first
 
     void note_loot(NodeId victim, std::uint32_t tasks);

@@ -141,6 +141,14 @@ public:
 private:
     friend class TaskRecord;
 
+    /// The state of a slot that worker `core` of the same node has taken. If its task has left the node, the
+    /// state stays `pending` until the result comes.
+    static constexpr std::uint64_t taken_by(CoreId core) { return std::uint64_t{core} + 2; }
+
+    /// Beyond this many tasks on one stack a waiting worker begins only what must begin for the run to go on:
+    /// ready tasks and tokens.
+    static constexpr std::uint32_t deep = 256;
+
     /// Changes the activity. Asks for the time only where it is another one than before.
     Activity enter_now(Activity next) {
         return next == times.current() ? next : enter(next, backend->now(*this));

@@ -116,10 +116,21 @@ struct SimBackend::State {
         const RouteMeans means = mean_route(simgrid, topology.nodes);
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
+        topology.distances = distances();
         double speeds = 0;
         for (NodeId node = 0; node < platform.nodes; ++node)
             speeds += speed(node) * mean_factor(platform, node);
         topology.core_speed = speeds / platform.nodes;
+    }
+
+    /// Exact where the platform is a tree; elsewhere two nodes stand for the pairs of their groups.
+    NodeDistances distances() {
+        if (!simgrid.facts().tree.empty() || topology.nodes < 2)
+            return {topology.group, route_table(simgrid, topology.nodes, Time::zero())};
+        const auto latency = [this](NodeId from, NodeId to) {
+            return simgrid.routes(from, to, 1).front().latency;
+        };
+        return {topology.group, latency, topology.latency};
     }
 
     double speed(NodeId node) const {

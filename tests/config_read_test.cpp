@@ -213,10 +213,12 @@ TEST(Config, TheResolvedConfigurationReadsBackAsTheSame) {
 
 TEST(Config, TheResolvedConfigurationNamesEveryKey) {
     const std::string yaml = resolved_yaml(read(full));
-    for (const std::string& key : known_keys(workloads::find("fib"))) {
+    for (const std::string& key : known_keys(workloads::find("fib"), "lifeline")) {
         const std::string name = key.substr(key.rfind('.') + 1);
         // Not of this world.
-        if (key == "platform.file" || key == "platform.transport" || key.starts_with("transport.")) continue;
+        if (key == "platform.file" || key == "platform.clusters" || key == "platform.transport" ||
+            key.starts_with("transport."))
+            continue;
         EXPECT_THAT(yaml, HasSubstr(name + ": ")) << key;
     }
     EXPECT_THAT(yaml, HasSubstr("unit_cost: 30f\n"));

@@ -32,6 +32,9 @@ GOOD = [
     "{workload: {name: fib}, backend: sim, platform: {events: [{at: 1ms, link: link-0, bandwidth: 0.1}]}}",
     "{workload: {name: fib}, backend: sim, platform: {events: [{at: 1ms, link: link-0, bandwidth: 2, latency: 10}, {at: 0, link: 0, latency: 10}]}}",
     "{workload: {name: fib}, name: 5}",
+    "{workload: {name: fib}, schedule: {stealing: {victim: hierarchical, near: 3, far: 0, amount: half}}}",
+    "{workload: {name: fib}, schedule: {stealing: {near: 3, victim: satin}}}",
+    "{workload: {name: fib}, platform: {clusters: [1]}}",
 ]
 BAD = [
     "{}",
@@ -76,6 +79,10 @@ BAD = [
     "{workload: {name: fib}, platform: {events: [{at: 1ms, link: link-0, bandwidth: 1GBps}]}}",
     "{workload: {name: fib}, schedule: {stealing: {victim: randm}}}",
     "{workload: {name: fib}, schedule: {stealing: random}}",
+    "{workload: {name: fib}, schedule: {stealing: {near: 3}}}",
+    "{workload: {name: fib}, schedule: {stealing: {victim: random, near: 3}}}",
+    "{workload: {name: fib}, schedule: {stealing: {victim: satin, far: 1}}}",
+    "{workload: {name: fib}, schedule: {stealing: {victim: satin, near: 0}}}",
     "{workload: {name: fib}, schedule: {placement: blok}}",
     "{workload: {name: fib}, schedule: {stack: -1MiB}}",
     "{workload: {name: fib}, backend: simulator}",

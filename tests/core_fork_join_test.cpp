@@ -141,7 +141,9 @@ TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
             schedule.seed = seed;
             schedule.stealing.busy =
                 seed % 2 == 0 ? runtime::Stealing::Busy::refuse : runtime::Stealing::Busy::wait;
-            const inprocess::Options options{shape.nodes, shape.cores, seed, gate_open};
+            inprocess::Options options{shape.nodes, shape.cores, seed, gate_open};
+            for (NodeId node = 0; node < shape.nodes; ++node)
+                options.group.push_back(static_cast<std::uint32_t>(node % (1 + seed % 3)));
             // fib(15) makes 1,973 calls, of which 986 are forks (OEIS A001595); 5^4 leaves of Wide carry 1 +
             // the digits of their path.
             const auto fib = run(options, schedule, fib15);

@@ -48,6 +48,8 @@ TEST(IdleOwner, LosesNoTaskOfAChain) {
         options.cores = static_cast<CoreId>(1 + random.below(3));
         options.seed = seed;
         options.gate_open = random.below(2) == 0;
+        for (NodeId node = 0; node < options.nodes; ++node)
+            options.group.push_back(static_cast<std::uint32_t>(node % (1 + seed % 3)));
         const WorkerGrid grid{options.nodes, options.cores};
         const PlacedChain chain = random_chain(random, grid);
         const PlacedGraph plan(chain.graph, Placement(grid, chain.workers), chain.sequence,

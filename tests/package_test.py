@@ -1,5 +1,6 @@
 """An installed Heddle serves projects of their own: the examples and the README's program build against it with find_package.
-The binary of each has every verb, and its workload gives the right answer natively and in simulation.
+The binary of each has every verb, and its workload gives the right answer natively and in simulation. So does a stealing
+policy in one file.
 """
 
 import glob
@@ -94,6 +95,27 @@ def check_project(arguments, cache, prefix, scratch, project):
     assert len(answers) == 1, f"the worlds disagree: {answers}"
 
 
+def check_policy(arguments, cache, prefix, scratch):
+    """A policy in one file outside the tree: its settings are listed and read, and its runs are right in both worlds."""
+    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_policy"), os.path.join(scratch, "own_policy"))
+    build = os.path.join(scratch, "build", "nearest")
+    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
+    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_CXX_FLAGS={sanitize}")
+    run("cmake", "--build", build)
+    binary, file = os.path.join(build, "nearest"), os.path.join(example, "nearest.yaml")
+    listed = {policy["name"]: policy.get("settings", []) for policy in json.loads(run(binary, "list", "stealing", "--json"))}
+    assert [setting["name"] for setting in listed["nearest"]] == ["draws"] and "satin" in listed, listed
+    sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
+    for backend in ["inprocess"] + (["sim"] if sim else []):
+        result = json.loads(run(binary, "run", file, "--json", "--backend", backend))
+        assert result["check"]["verdict"] == "right" and result["steals"]["between_nodes"] > 0, result
+        assert result["configuration"]["schedule"]["stealing"]["draws"] == 3, result["configuration"]
+    refused = subprocess.run([binary, "run", file, "--set", "schedule.stealing.draws=0"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "1 to 1000" in refused.stderr, refused
+    print("a policy outside the tree ran")
+
+
 def rebuilt(build, source, scratch):
     """A comparison of its cells: an identical rebuild reuses them, one that changes what a task costs runs them again."""
     binary, file, out = os.path.join(build, "quadrature"), os.path.join(scratch, "own.yaml"), os.path.join(scratch, "own")
@@ -135,6 +157,7 @@ def main():
         check_installed_flags(prefix)
         for project in PROJECTS:
             check_project(arguments, cache, prefix, scratch, project)
+        check_policy(arguments, cache, prefix, scratch)
         if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):
             rebuilt(os.path.join(scratch, "build", "quadrature"), os.path.join(scratch, "own_workload", "quadrature.cpp"), scratch)
         installed = os.path.join(prefix, "bin", "heddle")

@@ -1,6 +1,7 @@
 // Tests the detection of a run's end: never too early, and without messages while nothing changes.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 
 #include "runtime/execution.hpp"
@@ -76,10 +77,13 @@ TEST(Termination, IsSeenExactlyInEveryInterleaving) {
         options.cores = static_cast<CoreId>(1 + seed % 2);
         options.seed = seed;
         options.gate_open = seed % 3 != 0;
+        for (NodeId node = 0; node < options.nodes; ++node)
+            options.group.push_back(static_cast<std::uint32_t>(node % (1 + seed % 4)));
         inprocess::InprocessBackend backend(options);
         Schedule schedule;
         schedule.seed = seed;
-        schedule.stealing.victim = seed % 4 == 0 ? "none" : seed % 4 == 1 ? "lifeline" : "random";
+        schedule.stealing.victim =
+            std::array{"none", "lifeline", "random", "satin", "hierarchical"}[seed % 5];
         Execution execution(backend, schedule, [](NodeId node) { return std::make_unique<Walks>(node); });
         const RunResult result = execution.run();
         ASSERT_TRUE(result.complete);

@@ -138,7 +138,7 @@ constexpr double for_ever = -1;
 
 runtime::ThiefView thief_view(const Cluster& cluster, NodeId node, CoreId core) {
     const Random random = Random(cluster.schedule.seed).split(node).split(core);
-    return {{node, core}, &cluster.topology, cluster.schedule.stealing, random.split(1)};
+    return {{node, core}, &cluster.topology, &cluster.schedule.stealing, random.split(1)};
 }
 
 Worker::Worker(Cluster& cluster, Node& node, CoreId core)
@@ -435,6 +435,7 @@ Outcome search_with_actors(const Hosts& hosts, const Platform& platform, const r
     topology.nodes = platform.nodes;
     topology.cores = std::max(platform.cores, CoreId{1});
     topology.group = hosts.group;
+    topology.distances = NodeDistances(topology.group, nullptr, Time::zero());
     Cluster cluster{.schedule = schedule, .search = search, .topology = topology};
     for (NodeId id = 0; id < topology.nodes; ++id)
         cluster.nodes.emplace_back(cluster, id, *hosts.of_node[id]);

@@ -41,6 +41,13 @@ struct Node {
     std::deque<Fiber> workers;  // a deque: what is in it does not move
 };
 
+runtime::Topology topology_of(const Options& options) {
+    runtime::Topology topology{options.nodes, options.cores, options.group};
+    topology.group.resize(options.nodes, 0);
+    topology.distances = NodeDistances(topology.group, nullptr, Time::zero());
+    return topology;
+}
+
 }  // namespace
 
 /// A message under way.
@@ -178,14 +185,7 @@ struct InprocessBackend::State {
 };
 
 InprocessBackend::InprocessBackend(const Options& options)
-    : state_(new State{options,
-                       {options.nodes, options.cores, std::vector<std::uint32_t>(options.nodes, 0)},
-                       Random(options.seed),
-                       {},
-                       {},
-                       {},
-                       {},
-                       {}}) {}
+    : state_(new State{options, topology_of(options), Random(options.seed), {}, {}, {}, {}, {}}) {}
 
 InprocessBackend::~InprocessBackend() = default;
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "runtime/backend.hpp"
 
@@ -17,6 +18,7 @@ struct Options {
     bool gate_open =
         false;  ///< true: workers are interrupted only where they wait, and the fast path is taken
     std::uint64_t stack_bytes = 1U << 20;
+    std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
 };
 
 class InprocessBackend final : public runtime::Backend {

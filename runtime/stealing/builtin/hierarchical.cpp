@@ -1,8 +1,8 @@
 // From near to far: the thief's own node, then a few nodes of its group (a leaf switch of a fat tree, a group
-// of a dragonfly, a row of a torus, a cluster of a platform file), then one node anywhere, then a back-off.
+// of a dragonfly, a row of a torus, a cluster of a platform file), then nodes anywhere, then a back-off.
 #include <algorithm>
 
-#include "runtime/stealing/policies.hpp"
+#include "runtime/stealing/rounds.hpp"
 
 namespace heddle::runtime {
 
@@ -11,13 +11,13 @@ namespace {
 class Hierarchical final : public VictimPolicy {
 public:
     explicit Hierarchical(const ThiefView& view)
-        : self_(view.self.node), nodes_(view.topology->nodes), random_(view.random), local_(view) {
-        const auto& group = view.topology->group;
-        for (NodeId node = 0; node < nodes_ && node < group.size(); ++node) {
-            if (node != self_ && group[node] == group[self_]) near_.push_back(node);
-        }
-        near_tries_ = std::min<std::uint32_t>(2, static_cast<std::uint32_t>(near_.size()));
-        far_tries_ = near_.size() + 1 < nodes_ ? 1 : 0;
+        : self_(view.self.node),
+          nodes_(view.topology->nodes),
+          random_(view.random),
+          local_(view),
+          near_(*view.topology, view.self.node) {
+        near_tries_ = std::min(view.own->integer<std::uint32_t>("near"), near_.count());
+        far_tries_ = near_.count() + 1 < nodes_ ? view.own->integer<std::uint32_t>("far") : 0;
         found();
     }
 
@@ -25,7 +25,7 @@ public:
         if (!local_.empty()) return local_.next();
         if (near_left_ > 0) {
             --near_left_;
-            return {Victim::Kind::node, near_[random_.below(near_.size())]};
+            return {Victim::Kind::node, near_.pick(random_)};
         }
         if (far_left_ > 0) {
             --far_left_;
@@ -45,17 +45,17 @@ private:
     NodeId nodes_;
     Random random_;
     LocalRound local_;
-    std::vector<NodeId> near_;
+    GroupNeighbours near_;
     std::uint32_t near_tries_ = 0;
     std::uint32_t far_tries_ = 0;
     std::uint32_t near_left_ = 0;
     std::uint32_t far_left_ = 0;
 };
 
+const auto registration = victim_policy<Hierarchical>(
+    "hierarchical", "the thief's node, then nodes of its switch or group, then any node",
+    {{"near", SettingKind::integer, "2", "nodes of the thief's group that it asks in a round", {}, 0, 1e6},
+     {"far", SettingKind::integer, "1", "nodes of any group that it asks after those", {}, 0, 1e6}});
+
 }  // namespace
-
-std::unique_ptr<VictimPolicy> make_hierarchical(const ThiefView& view) {
-    return std::make_unique<Hierarchical>(view);
-}
-
 }  // namespace heddle::runtime

@@ -2,7 +2,7 @@
 // section: a node looks at itself before it asks another).
 #include <utility>
 
-#include "runtime/stealing/policies.hpp"
+#include "runtime/stealing/rounds.hpp"
 
 namespace heddle::runtime {
 
@@ -34,10 +34,8 @@ private:
     bool went_out_ = false;
 };
 
+const auto registration =
+    victim_policy<LocalFirst>("local_first", "all workers of the thief's node, then one random node");
+
 }  // namespace
-
-std::unique_ptr<VictimPolicy> make_local_first(const ThiefView& view) {
-    return std::make_unique<LocalFirst>(view);
-}
-
 }  // namespace heddle::runtime

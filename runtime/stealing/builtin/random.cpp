@@ -2,7 +2,7 @@
 // multithreaded computations by work stealing", JACM 1999). One victim a round, then a back-off.
 #include <utility>
 
-#include "runtime/stealing/policies.hpp"
+#include "runtime/stealing/rounds.hpp"
 
 namespace heddle::runtime {
 
@@ -36,10 +36,8 @@ private:
     bool looked_ = false;
 };
 
+const auto registration =
+    victim_policy<AnyWorker>("random", "any worker of the whole run, each equally likely");
+
 }  // namespace
-
-std::unique_ptr<VictimPolicy> make_random(const ThiefView& view) {
-    return std::make_unique<AnyWorker>(view);
-}
-
 }  // namespace heddle::runtime

@@ -1,7 +1,7 @@
 // Lifelines (Saraswat, Kambadur, Kodali, Grove, Krishnamoorthy: "Lifeline-based global load balancing", PPoPP
-// 2011): after `retries` random nodes in vain the thief ties itself to its neighbours in a hypercube and
-// sleeps; they send work when they have some.
-#include "runtime/stealing/policies.hpp"
+// 2011): after `retries` random nodes without success the thief ties itself to its neighbours in a hypercube
+// and sleeps; they send work when they have some.
+#include "runtime/stealing/rounds.hpp"
 
 namespace heddle::runtime {
 
@@ -12,7 +12,7 @@ public:
     explicit Lifeline(const ThiefView& view)
         : self_(view.self.node),
           nodes_(view.topology->nodes),
-          tries_(view.settings.retries),
+          tries_(view.stealing->retries),
           random_(view.random),
           local_(view) {
         for (NodeId bit = 1; bit < nodes_; bit <<= 1) {
@@ -34,8 +34,8 @@ public:
             return other_node(random_, self_, nodes_);
         }
         if (tied_ < neighbours_.size()) return {Victim::Kind::lifeline, neighbours_[tied_++]};
-        // Woken in vain: tie the lifelines again, for some may have been served to another worker of the
-        // node.
+        // If this worker is woken without work, it ties the lifelines again: another worker of the node may
+        // have taken what came along some of them.
         tied_ = 0;
         local_.restart(random_);
         return {Victim::Kind::sleep, 0};
@@ -57,10 +57,8 @@ private:
     std::size_t tied_ = 0;
 };
 
+const auto registration = victim_policy<Lifeline>(
+    "lifeline", "the thief's node, then a few random nodes, then wait on the edges of a hypercube");
+
 }  // namespace
-
-std::unique_ptr<VictimPolicy> make_lifeline(const ThiefView& view) {
-    return std::make_unique<Lifeline>(view);
-}
-
 }  // namespace heddle::runtime
