@@ -135,8 +135,8 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         data_bytes += message.bytes().size() - before;
     };
     const auto wants_more = [&] { return count < wanted && message.bytes().size() < message_bytes_max; };
-    // Tokens that came from elsewhere go on only where more wait than the workers here can begin: a task that
-    // is handed on before anybody runs it could travel for ever.
+    // Tokens that came from other nodes go on only if more wait than the workers here can begin: a task that
+    // is handed on before a worker runs it could travel without end.
     while (count < wanted && node_.tokens().size() > cores) {
         const auto token = node_.tokens().take();
         if (!token) break;
@@ -224,8 +224,8 @@ void StealService::on_request(NodeId thief, Request request) {
         return;
     }
     keep({thief, request.lifeline ? nobody : request.core});
-    // After it is remembered: a worker that publishes, or becomes active, from now on sees it, and so does
-    // the last that becomes passive.
+    // Ask after keeping: a worker that publishes, or becomes active, from now on sees the request, and so
+    // does the last worker that becomes passive.
     node_.active().any_from(0, [&](CoreId core) {
         node_.worker(core).deque().ask();
         return false;
@@ -270,8 +270,8 @@ void StealService::serve_waiting(Outbox& outbox) {
 }
 
 // Invariant: a request that is kept has been seen by a worker that was active after it was kept, or by
-// whoever kept it and found none active. Who gives something back into the queue is active, or looks here
-// again.
+// the context that kept it and found no worker active. A context that puts a request back is active, or
+// refuses again.
 void StealService::refuse_waiting(Outbox& outbox) {
     if (!anybody_waits()) return;
     std::vector<Waiting> refused;

@@ -25,7 +25,7 @@ class StealService {
 public:
     explicit StealService(Node& node) : node_(node) {}
 
-    /// True where the node may have one request more under way; `request` must follow, and `request_ended`
+    /// True if the node may have one request more under way; `request` must follow, and `request_ended`
     /// when it is answered.
     bool may_request();
     void request_ended() { under_way_.fetch_sub(1, std::memory_order_seq_cst); }
@@ -46,7 +46,7 @@ public:
     /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
     void send_result(Worker& worker, const Token& token);
 
-    /// Called by whoever has made tasks that may leave: gives some to nodes that wait, as far as they go.
+    /// Gives tasks to nodes that wait, as far as they go. A context that has shared tasks must call it.
     void serve_waiting(Outbox& outbox);
     /// Nodes at the end of a lifeline, and requests that a busy node has kept.
     bool anybody_waits() const { return waiting_.load(std::memory_order_seq_cst) != 0; }

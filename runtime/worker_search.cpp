@@ -75,7 +75,7 @@ bool Worker::run_something(Slot* head, const Slot* awaited) {
     return policy_->steals_within_node() && scan_node(id.core + 1, head);
 }
 
-/// False where as many requests of this node are under way as may be.
+/// False if as many requests of this node are under way as may be.
 bool Worker::ask_node(NodeId victim) {
     if (!node_.steals().may_request()) return false;
     ++counters_.steal_attempts;
@@ -152,7 +152,7 @@ bool Worker::run_token(Slot* head) {
 /// Tries the other workers that may have something, from `begin` on.
 bool Worker::scan_node(CoreId begin, Slot* head) {
     if (node_.cores() == 1) return false;
-    charge(costs->steal_attempt);  // for the look at who they are
+    charge(costs->steal_attempt);  // for the look at the set of active workers
     return node_.any_victim(begin % node_.cores(),
                             [&](CoreId core) { return core != id.core && steal_from(core, head); });
 }
