@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -147,8 +148,11 @@ std::int64_t parse_integer(std::string_view text, double least, double most) {
 
 Settings::Settings(std::vector<Setting> declared) : declared_(std::move(declared)) {
     for (const Setting& setting : declared_) {
-        HEDDLE_ASSERT(setting.kind != SettingKind::integer ||
-                      (fits<std::int64_t>(setting.at_least) && fits<std::int64_t>(setting.at_most)));
+        if (setting.kind != SettingKind::integer ||
+            (fits<std::int64_t>(setting.at_least) && fits<std::int64_t>(setting.at_most)))
+            continue;
+        throw std::logic_error(fmt::format(
+            "the integer setting {} is declared without a range; state at_least and at_most", setting.name));
     }
 }
 

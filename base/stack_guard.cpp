@@ -63,10 +63,10 @@ private:
     line.add("heddle: the stack of ");
     line.add(stacks.owner);
     if (stacks.count > 1) line.add(number);
-    line.add(" is full, which has ");
+    line.add(", ");
     constexpr std::uint64_t kibibyte = 1024;
     line.add(stacks.bytes / kibibyte);
-    line.add("KiB; raise schedule.stack\n");
+    line.add(" KiB, is full; raise schedule.stack\n");
     line.write_to(STDERR_FILENO);
     constexpr int callers_mistake = 2;
     ::_exit(callers_mistake);

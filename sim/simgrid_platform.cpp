@@ -1,4 +1,4 @@
-// Only the files sim/simgrid_*.cpp include SimGrid. They are written for version 3.32 and newer.
+// Drives SimGrid's platform and transfers. Only sim/simgrid_*.cpp include SimGrid, version 3.32 or newer.
 #include "sim/simgrid_platform.hpp"
 
 #include <fmt/format.h>

@@ -142,9 +142,9 @@ TEST(NativeHandshake, ANodeIsNotFooledByItsOwnWordsSentBack) {
 TEST(NativeHandshake, TheInitiatorLearnsWhyItIsNotWelcome) {
     Acceptor acceptor(key, low);
     const Outcome outcome =
-        shake_hands(acceptor, key, high, [](const Identity&) { return std::string("the house is full"); });
-    EXPECT_THAT(outcome.initiator_error, HasSubstr("the house is full"));
-    EXPECT_EQ(acceptor.refusal(), "the house is full");
+        shake_hands(acceptor, key, high, [](const Identity&) { return std::string("the node is busy"); });
+    EXPECT_THAT(outcome.initiator_error, HasSubstr("the node is busy"));
+    EXPECT_EQ(acceptor.refusal(), "the node is busy");
 }
 
 TEST(NativeHandshake, WhoWantsAnotherNodeOrAnotherRunIsRefused) {

@@ -120,7 +120,7 @@ def rebuilt(build, source, scratch):
     """A comparison of its cells: an identical rebuild reuses them, one that changes what a task costs runs them again."""
     binary, file, out = os.path.join(build, "quadrature"), os.path.join(scratch, "own.yaml"), os.path.join(scratch, "own")
     with open(file, "w", encoding="utf-8") as text:
-        text.write("workload: {name: quadrature, upper: 10}\nbackend: sim\ncompare: {platform.nodes: [1, 2]}\n")
+        text.write("workload: {name: quadrature}\nbackend: sim\ncompare: {platform.nodes: [1, 2]}\n")
 
     def compare():
         done = subprocess.run([binary, "compare", file, "--out", out, "--json"], capture_output=True, text=True)

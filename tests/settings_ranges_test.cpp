@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
@@ -148,6 +149,15 @@ TEST(Ranges, ACommandLineWithANumberOutsideItsRangeExitsWithTheRange) {
                                "iterations=4294967297"});
     EXPECT_EQ(metis.code, 2);
     EXPECT_THAT(metis.err, HasSubstr("iterations: 4294967297 is out of range; expected 1 to 1000000"));
+}
+
+TEST(Ranges, AnIntegerDeclaredWithoutOneIsNamed) {
+    try {
+        const Settings settings({Setting{"limit", SettingKind::integer, "100", "no range"}});
+        FAIL() << "declared";
+    } catch (const std::logic_error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("the integer setting limit is declared without a range"));
+    }
 }
 
 TEST(Ranges, AScoreThatWouldNotFitIsRefused) {

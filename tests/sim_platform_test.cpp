@@ -1,4 +1,4 @@
-// Platforms are built as they are described: every topology, many node counts, platform files good and bad.
+// Tests that platforms are built as described: every topology, many node counts, platform files good and bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

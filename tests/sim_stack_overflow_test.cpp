@@ -38,8 +38,8 @@ TEST(SimStackOverflowDeathTest, EndsTheProcessWithTheWorkersNumber) {
     GTEST_SKIP() << "the sanitizers handle the signal themselves";
 #endif
     EXPECT_EXIT(fill_stacks(1, 5), ::testing::ExitedWithCode(2),
-                "the stack of worker 1[01] is full, which has 64KiB; raise schedule.stack");
-    EXPECT_EXIT(fill_stacks(2, 0), ::testing::ExitedWithCode(2), "is full, which has 64KiB");
+                "the stack of worker 1[01], 64 KiB, is full; raise schedule.stack");
+    EXPECT_EXIT(fill_stacks(2, 0), ::testing::ExitedWithCode(2), "64 KiB, is full");
     fill_stacks(2, 16);  // none
 }
 
@@ -50,7 +50,7 @@ TEST(SimStackOverflowDeathTest, AlsoOnTheLargeStackOfAWorkerThatBeganOnASmallOne
     SimOptions options;
     options.stack_bytes = 64U << 10;
     EXPECT_EXIT(simulate({"uts", {{"tree", "T3"}}}, ideal(1), {}, options), ::testing::ExitedWithCode(2),
-                "is full, which has 64KiB; raise schedule.stack");
+                "64 KiB, is full; raise schedule.stack");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(StackOverflowDeathTest, EndsTheProcessWithTheWorkersName) {
 #endif
     for (const CoreId cores : {1U, 2U}) {
         EXPECT_EXIT(search_deep_tree(64U << 10, cores), ::testing::ExitedWithCode(2),
-                    "the stack of worker [01] is full, which has 64KiB; raise schedule.stack");
+                    "the stack of worker [01], 64 KiB, is full; raise schedule.stack");
     }
 }
 
