@@ -257,7 +257,7 @@ NodeReport Node::report() const {
     report.stolen_from = steals_.stolen_from();
     report.counters = receiver_outbox_->counters();
     for (const auto& worker : workers_) {
-        report.counters += worker->counters();
+        report.counters += worker->counted();
         report.counters += worker->outbox().counters();
         report.counters.tasks += worker->tasks();
         report.counters.busy += worker->busy();

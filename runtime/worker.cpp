@@ -42,11 +42,11 @@ Worker::Worker(Node& node, CoreId core)
       gate_open_(node.receiver().backend->gate_open()),
       polled_(node.receiver().backend->polled()),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
+      audit_left_(gate_open_ && !polled_ ? audited_operations : 0),
       unit_(node.program().unit()),
       reach_(node.reach()),
       node_(node),
       program_(node.program()),
-      audit_left_(gate_open_ && !polled_ ? audited_operations : 0),
       back_off_(node.schedule().stealing.back_off_min),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
@@ -161,9 +161,9 @@ void Worker::compute(Work cost, const std::function<void()>& code) {
 }
 
 void Worker::compute_now(Work cost, const std::function<void()>& code) {
-    counters_.declared_flops += cost.flops;
-    counters_.declared_bytes += cost.bytes;
-    ++counters_.pieces;
+    declared_.sum.flops += cost.flops;
+    declared_.sum.bytes += cost.bytes;
+    ++declared_.pieces;
     if (recorder) [[unlikely]]
         note_work(cost);
     const Activity before = enter_now(Activity::working);
@@ -172,6 +172,14 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
     const Time end = backend->now(*this);
     enter(before, end);
     reach_.note(end);  // the task ends later
+}
+
+Counters Worker::counted() const {
+    Counters all = counters_;
+    all.declared_flops = declared_.sum.flops;
+    all.declared_bytes = declared_.sum.bytes;
+    all.pieces = declared_.pieces;
+    return all;
 }
 
 void Worker::serve_request(const Slot* head) {

@@ -131,6 +131,8 @@ public:
     static void complete(Slot& slot) { slot.state.store(Slot::done, std::memory_order_seq_cst); }
 
     Counters& counters() { return counters_; }
+    /// All that this worker counted, with the work that its tasks declared.
+    Counters counted() const;
     std::uint64_t tasks() const { return tasks_.load(std::memory_order_relaxed); }
     Time last_task_end() const { return last_task_end_; }
     Time busy() const { return busy_; }
@@ -180,9 +182,9 @@ private:
     }
     void count_slow_operation();
     void reopen_gates() {
+        if (!gate_open_) return;
         if (audit_left_ != 0) [[unlikely]]
             count_slow_operation();
-        if (deque_.asked()) return;
         deque_.reopen();
     }
     bool pop_slow(Slot* slot, std::uint64_t units);
@@ -224,40 +226,44 @@ private:
     bool something_to_do(const Slot* awaited) const;
     bool idle() const { return depth_ == 0; }
 
-    Time last_task_end_{};
-    Time busy_{};
-
-    // From here to `reach_`: what every task looks at, in the rest of the deque's last line.
+    // From here to `declared_`: what every task reads or writes, in the rest of the line before the deque and
+    // of the deque's last line. The simulator fetches these lines before a worker runs (sim/node.cpp).
+    std::atomic<std::uint64_t> tasks_{0};
+    std::uint32_t top_ = 0;  ///< index of the owner's head
+    bool tracks_ = true;     ///< `top_` is known: all pushes and pops so far came by the slow path
     [[no_unique_address]] Deque deque_;
     bool gate_open_;
     bool polled_;
     bool shares_tokens_;
-    bool tracks_ = true;       ///< `top_` is known: all pushes and pops so far came by the slow path
-    std::uint32_t top_ = 0;    ///< index of the owner's head
-    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
-    Slot* loose_ = nullptr;    ///< above the detached tasks of the present one; null where it joins its tasks
-    std::atomic<std::uint64_t> tasks_{0};
-    Work unit_;
-    RunReach& reach_;
-
-    Node& node_;
-    Program& program_;
+    std::uint32_t depth_ = 0;     ///< tasks of the loop that are on this worker's stack, one above the other
     std::uint32_t audit_left_;    ///< slow operations until the gates may open
     std::uint32_t failures_ = 0;  ///< rounds without success since the last task
-    Time task_begin_{};           ///< of the latest task of the loop that began on an empty stack
-    Time last_task_{};            ///< how long the last such task took
-    bool idle_since_known_ = false;
+    Work unit_;
+    struct {
+        Work sum;
+        std::uint64_t pieces = 0;
+    } declared_;  ///< part of `counted()`
+
+    RunReach& reach_;
+    Node& node_;
+    Program& program_;
+    Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
+    Time last_task_end_{};
+    Time busy_{};
+    Time task_begin_{};  ///< of the latest task of the loop that began on an empty stack
+    Time last_task_{};   ///< how long the last such task took
     Time idle_since_{};  ///< when this worker first backed off since it last had work
     Time rounds_begin_{};
-    std::uint32_t rounds_ = 0;      ///< how often it has backed off since `rounds_begin_`
+    std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
+    bool idle_since_known_ = false;
     bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
+    bool keeps_ = false;
     Time back_off_{};
     Random random_;
     std::unique_ptr<VictimPolicy> policy_;
     std::shared_ptr<void> model_data_;
     RankedQueue ranked_;
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
-    bool keeps_ = false;
     Outbox outbox_;
     Counters counters_;
     std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
