@@ -62,7 +62,7 @@ private:
     Line line;
     line.add("heddle: the stack of ");
     line.add(stacks.owner);
-    if (stacks.count > 1) line.add(number);
+    if (std::string_view(stacks.owner).ends_with(' ')) line.add(number);
     line.add(", ");
     constexpr std::uint64_t kibibyte = 1024;
     line.add(stacks.bytes / kibibyte);

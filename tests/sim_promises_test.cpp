@@ -105,5 +105,20 @@ TEST_F(Promises, ATaskThatOutlastsVirtualTimeIsRefusedByName) {
     }
 }
 
+TEST_F(Promises, ASumBeyondVirtualTimeIsRefused) {
+    // 92 tasks of 1e5 s end at 9.2e6 s on a core, 93 after the last moment.
+    const auto run = [&](int tasks) {
+        const std::string yaml = file("bag.yaml", "workload: {name: bag, tasks: " + std::to_string(tasks) +
+                                                      ", task_cost: 1Pf}\n"
+                                                      "platform: {nodes: 1, cores: 1, core_speed: 10Gf, "
+                                                      "overheads: none}\nbackend: sim\n");
+        return testing_cli::heddle({"run", yaml, "--json"});
+    };
+    EXPECT_EQ(json::parse(run(92).out)["makespan_seconds"], 9.2e6);
+    const auto refused = run(93);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("virtual time passes 106 days"), std::string::npos) << refused.err;
+}
+
 }  // namespace
 }  // namespace heddle::testing_promises

@@ -50,7 +50,7 @@ TEST(SimStackOverflowDeathTest, AlsoOnTheLargeStackOfAWorkerThatBeganOnASmallOne
     SimOptions options;
     options.stack_bytes = 64U << 10;
     EXPECT_EXIT(simulate({"uts", {{"tree", "T3"}}}, ideal(1), {}, options), ::testing::ExitedWithCode(2),
-                "64 KiB, is full; raise schedule.stack");
+                "the stack of worker 0, 64 KiB, is full; raise schedule.stack");
 }
 
 }  // namespace

@@ -28,12 +28,6 @@ double nearest_seconds(Time time) {
     return static_cast<double>(time.count()) / 1e12;
 }
 
-/// The sum, which must not wrap around.
-Time later(Time time, Time duration) {
-    if (duration > Time::max() - time) refuse_seconds(to_seconds(time) + to_seconds(duration));
-    return time + duration;
-}
-
 }  // namespace
 
 Schedule::Schedule(const Problem& problem, std::vector<Slot> slots) : slots_(std::move(slots)) {
@@ -131,10 +125,10 @@ ExactSchedule run_exactly(const Problem& problem, std::span<const ProcessorIndex
         const ProcessorIndex here = processor[task];
         Time start = free_from[here];
         for (const TaskGraph::Link& link : problem.graph().predecessors(task)) {
-            start = std::max(
-                start, later(finish[link.task], problem.exact_delay(link.bytes, processor[link.task], here)));
+            const Time delay = problem.exact_delay(link.bytes, processor[link.task], here);
+            start = std::max(start, checked_sum(finish[link.task], delay));
         }
-        finish[task] = free_from[here] = later(start, problem.exact_time(task, here));
+        finish[task] = free_from[here] = checked_sum(start, problem.exact_time(task, here));
         slots[task] = {here, nearest_seconds(start), nearest_seconds(finish[task])};
         makespan = std::max(makespan, finish[task]);
     }
