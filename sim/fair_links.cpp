@@ -131,11 +131,14 @@ std::uint32_t FairLinks::slot_for(const Passage& passage) {
     slots_[slot] = {passage};
     if (passage.to >= serving_.size()) serving_.resize(passage.to + 1);
     ++serving_[passage.to];
+    if (passage.from >= sending_.size()) sending_.resize(passage.from + 1);
+    ++sending_[passage.from];
     return slot;
 }
 
 void FairLinks::give_back(std::uint32_t slot) {
     --serving_[slots_[slot].passage.to];
+    --sending_[slots_[slot].passage.from];
     spare_.push_back(slot);
 }
 
@@ -254,9 +257,11 @@ void FairLinks::leave(Slot& slot, std::uint32_t number, Time now) {
     link.missing_rate += slot.early_rate;
 }
 
-/// The message of the same two nodes that was sent last before `passage` and is still being served. Looks at
-/// one end only where the other shows that there is none.
+/// The message of the same two nodes that was sent last before `passage` and is still being served. If
+/// thousands of nodes write to one at once, each has sent one message: then none of their messages is
+/// compared.
 std::uint32_t FairLinks::youngest_before(const Passage& passage) const {
+    if (sending_[passage.from] == 1 || serving_[passage.to] == 1) return none;
     std::uint32_t found = none;
     for (const std::uint32_t number : passage.links) {
         if (number == Passage::no_link) continue;

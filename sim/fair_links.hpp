@@ -151,6 +151,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> spare_;
     std::vector<std::uint32_t> serving_;  ///< messages on their links, by the node they go to
+    std::vector<std::uint32_t> sending_;  ///< the same, by the node they come from
 
     // Messages that have not begun. Nearly all begin a window or two after they were sent: those are a list,
     // of which each run sorts what is due. The others, over ways that are long for a window, are a heap.

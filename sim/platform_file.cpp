@@ -11,9 +11,6 @@
 #include <utility>
 
 #include "base/input_file.hpp"
-
-#include "base/platform.hpp"
-
 #include "base/platform.hpp"
 
 namespace heddle::sim {
@@ -89,6 +86,48 @@ std::uint64_t count_hosts(const std::string& text, const std::string& path) {
     return hosts;
 }
 
+/// Rows of numbers: `2;4,4;1,2` has three. Empty if anything else is in the text.
+std::vector<std::vector<std::uint32_t>> numbers_in(std::string_view text) {
+    std::vector<std::vector<std::uint32_t>> rows(1);
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (;;) {
+        std::uint32_t number = 0;
+        const auto [rest, failure] = std::from_chars(at, end, number);
+        if (failure != std::errc() || number == 0) return {};
+        rows.back().push_back(number);
+        if (rest == end) return rows;
+        if (*rest == ';') rows.emplace_back();
+        if (*rest != ';' && *rest != ',') return {};
+        at = rest + 1;
+    }
+}
+
+/// The shape of a file that is one regular cluster, by SimGrid's `topology` and `topo_parameters`. The reader
+/// of the shape compares it with SimGrid's routes.
+RouteStructure regular_cluster(const std::string& text) {
+    const std::size_t at = text.find("<cluster");
+    if (at == std::string::npos || text.find("<cluster", at + 1) != std::string::npos ||
+        text.find("<host ") != std::string::npos)
+        return {};
+    const std::string_view element(text.data() + at, std::min(text.find('>', at), text.size()) - at);
+    const std::vector<std::string> topology = values_of("topology", element);
+    const std::vector<std::string> parameters = values_of("topo_parameters", element);
+    if (topology.size() != 1 || parameters.size() != 1) return {};
+    const auto rows = numbers_in(parameters.front());
+    if (topology.front() == "TORUS" && rows.size() == 1)
+        return {RouteStructure::Kind::torus, rows.front(), {}, {}};
+    // levels; children of a switch; parents; cables to each. With several ways up, the first link varies.
+    if (topology.front() == "FAT_TREE" && rows.size() == 4 && rows[2].front() == 1 && rows[3].front() == 1)
+        return {RouteStructure::Kind::tree, rows[1], {}, {}};
+    if (topology.front() == "DRAGONFLY" && rows.size() == 4) {
+        std::vector<std::uint32_t> shape;
+        for (const auto& row : rows) shape.push_back(row.front());
+        return {RouteStructure::Kind::dragonfly, std::move(shape), {}, {}};
+    }
+    return {};
+}
+
 /// Blanks [begin, end), but not its line ends.
 void blank(std::string& text, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -113,7 +152,8 @@ PlatformFile read_platform_file(const std::string& path, const Location& where) 
 }
 
 PlatformFile without_config(std::string given, const std::string& path) {
-    PlatformFile file{std::move(given), {}};
+    PlatformFile file;
+    file.text = std::move(given);
     std::string& text = file.text;
     for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
         if (text.compare(at, 4, "<!--") == 0) {
@@ -142,6 +182,7 @@ PlatformFile without_config(std::string given, const std::string& path) {
     refuse_profiles(text, path);
     file.bypasses = text.find("<bypass") != std::string::npos;
     file.hosts = count_hosts(text, path);
+    file.regular = regular_cluster(text);
     return file;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "sim/route_structure.hpp"
 
 namespace heddle::sim {
 
@@ -16,6 +17,7 @@ struct PlatformFile {
     std::vector<std::string> overruled;  ///< names of the settings that were taken out
     bool bypasses = false;               ///< it has routes for single pairs of hosts or zones
     std::uint64_t hosts = 0;             ///< how many it declares, those of clusters included
+    RouteStructure regular;              ///< if it is one cluster: a torus, a fat tree or a dragonfly
 };
 
 /// The same of a text. `path` is for errors. Throws Error for a platform that changes with time.

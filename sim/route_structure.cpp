@@ -13,6 +13,8 @@ RouteKeys RouteStructure::keys(NodeId from, NodeId to) const {
             return torus_keys(from, to);
         case Kind::dragonfly:
             return dragonfly_keys(from, to);
+        case Kind::tree:
+            return tree_keys(from, to);
         case Kind::classes:
             return {std::uint64_t{out_class[from]} << 32 | in_class[to], in_class[to], out_class[from]};
         case Kind::none:
@@ -62,6 +64,15 @@ RouteKeys RouteStructure::dragonfly_keys(NodeId from, NodeId to) const {
     for (const bool fact : {a.group == b.group, a.chassis == b.chassis, a.router == b.router,
                             a.router == b.group, a.chassis == 0, b.router == a.group, b.chassis == 0})
         keys.kind = 2 * keys.kind + (fact ? 1 : 0);
+    return keys;
+}
+
+RouteKeys RouteStructure::tree_keys(NodeId from, NodeId to) const {
+    RouteKeys keys;
+    for (std::size_t level = 0; level < shape.size() && from != to; ++level, ++keys.kind) {
+        from /= shape[level];
+        to /= shape[level];
+    }
     return keys;
 }
 

@@ -23,11 +23,12 @@ struct RouteStructure {
         none,   ///< nothing is known
         torus,  ///< all links alike; routes go through the dimensions in their order, the shorter way round
         dragonfly,  ///< all links alike; minimal routes, which leave a group over the first chassis
+        tree,       ///< a route leads up to the level at which the nodes meet; nodes have one link up
         classes     ///< nodes of one class reach all others, and are reached, in the same way
     };
 
     Kind kind = Kind::none;
-    std::vector<std::uint32_t> shape;      ///< as Network::shape; of a torus and a dragonfly
+    std::vector<std::uint32_t> shape;      ///< as Network::shape; of a torus, a dragonfly and a tree
     std::vector<std::uint32_t> out_class;  ///< by node, of its routes to others
     std::vector<std::uint32_t> in_class;   ///< by node, of routes to it
 
@@ -39,6 +40,7 @@ struct RouteStructure {
 private:
     RouteKeys torus_keys(NodeId from, NodeId to) const;
     RouteKeys dragonfly_keys(NodeId from, NodeId to) const;
+    RouteKeys tree_keys(NodeId from, NodeId to) const;
 };
 
 }  // namespace heddle::sim

@@ -219,7 +219,7 @@ std::uint32_t nodes_per_group(const Network& network) {
 
 }  // namespace
 
-SimgridPlatform::SimgridPlatform(const Platform& platform, bool bypasses)
+SimgridPlatform::SimgridPlatform(const Platform& platform, const PlatformFile& file)
     : machinery_(std::make_unique<Machinery>(platform)) {
     Machinery& machinery = *machinery_;
     const bool from_file = !platform.file.empty();
@@ -231,8 +231,8 @@ SimgridPlatform::SimgridPlatform(const Platform& platform, bool bypasses)
     facts_.lookahead = from_file ? file_lookahead() : neighbour_lookahead();
     note_changes();
     note_tree(platform);
-    if (facts_.hosts.size() > 1 && facts_.tree.empty() && facts_.changes.empty() && !bypasses) {
-        facts_.structure = find_structure(platform, machinery.hosts,
+    if (facts_.hosts.size() > 1 && facts_.tree.empty() && facts_.changes.empty() && !file.bypasses) {
+        facts_.structure = find_structure(platform, file.regular, machinery.hosts,
                                           [this](NodeId from, NodeId to) { return route(from, to); });
     }
     if (facts_.lookahead == Time::zero()) {

@@ -13,6 +13,7 @@
 
 #include "base/platform.hpp"
 #include "sim/link_changes.hpp"
+#include "sim/platform_file.hpp"
 #include "sim/route_structure.hpp"
 
 namespace heddle::sim {
@@ -94,8 +95,9 @@ class SimgridPlatform {
 public:
     /// Builds the platform. `platform` is complete. Throws Error for a file that SimGrid refuses politely;
     /// there are files that make it abort.
-    /// `bypasses`: the file has routes of single pairs, so no structure is looked for.
-    explicit SimgridPlatform(const Platform& platform, bool bypasses = false);
+    /// `file`: what was read of the platform's file, if it has one. If it has routes for single pairs, no
+    /// structure is looked for.
+    SimgridPlatform(const Platform& platform, const PlatformFile& file);
     ~SimgridPlatform();
 
     const PlatformFacts& facts() const { return facts_; }

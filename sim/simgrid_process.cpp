@@ -215,7 +215,7 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     }
     platform.file = fmt::format("/proc/self/fd/{}", memory);
     try {
-        auto built = std::make_unique<SimgridPlatform>(platform, file.bypasses);
+        auto built = std::make_unique<SimgridPlatform>(platform, file);
         if (!file.overruled.empty()) {
             built->add_note(fmt::format("settings in the platform file's <config> are not used: {}",
                                         fmt::join(file.overruled, ", ")));
@@ -232,7 +232,7 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     try {
         std::unique_ptr<SimgridPlatform> built;
         if (platform.file.empty()) {
-            built = std::make_unique<SimgridPlatform>(platform);
+            built = std::make_unique<SimgridPlatform>(platform, PlatformFile{});
         } else {
             built = load(platform);
         }

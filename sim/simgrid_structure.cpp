@@ -150,18 +150,21 @@ bool holds(const RouteStructure& structure, NodeId nodes,
 
 }  // namespace
 
-RouteStructure find_structure(const Platform& platform, const Hosts& hosts,
+RouteStructure find_structure(const Platform& platform, const RouteStructure& regular, const Hosts& hosts,
                               const std::function<RouteFacts(NodeId, NodeId)>& route) {
-    RouteStructure structure;
-    if (!platform.file.empty()) {
-        structure = find_classes(hosts);
-    } else if (platform.network.topology == Network::Topology::torus) {
+    RouteStructure structure = regular;
+    if (platform.network.topology == Network::Topology::torus && platform.file.empty()) {
         structure = {RouteStructure::Kind::torus, platform.network.shape, {}, {}};
-    } else if (platform.network.topology == Network::Topology::dragonfly) {
+    } else if (platform.network.topology == Network::Topology::dragonfly && platform.file.empty()) {
         structure = {RouteStructure::Kind::dragonfly, platform.network.shape, {}, {}};
     }
-    const bool right = structure.known() && holds(structure, static_cast<NodeId>(hosts.size()), route);
-    return right ? structure : RouteStructure{};
+    const auto right = [&] {
+        return structure.known() && holds(structure, static_cast<NodeId>(hosts.size()), route);
+    };
+    if (right()) return structure;
+    if (platform.file.empty()) return {};
+    structure = find_classes(hosts);
+    return right() ? structure : RouteStructure{};
 }
 
 }  // namespace heddle::sim

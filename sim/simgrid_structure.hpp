@@ -10,10 +10,11 @@
 
 namespace heddle::sim {
 
-/// `platform` is complete and its links do not change; `hosts` are its nodes. `route` asks SimGrid for a
-/// route. What is found is compared with SimGrid for all pairs of some nodes. `Kind::none` where that fails,
-/// or where the platform has no structure that is known here.
-RouteStructure find_structure(const Platform& platform, const std::vector<simgrid::s4u::Host*>& hosts,
+/// `platform` is complete and its links do not change; `hosts` are its nodes. `regular`: what a platform file
+/// states of its shape. `route` asks SimGrid for a route. A structure is compared with SimGrid for all pairs
+/// of some nodes. The result is `Kind::none` if that fails, or if the platform has no structure known here.
+RouteStructure find_structure(const Platform& platform, const RouteStructure& regular,
+                              const std::vector<simgrid::s4u::Host*>& hosts,
                               const std::function<RouteFacts(NodeId, NodeId)>& route);
 
 }  // namespace heddle::sim

@@ -121,6 +121,23 @@ TEST(SimRoutes, OfClustersAreKnownByClasses) {
     EXPECT_LE(compare_all_pairs(both.platform(), Kind::classes), 36 + 2 * 35 * 6U);
 }
 
+// A file that is one regular cluster is as cheap as the same shape built in: few routes are asked for.
+TEST(SimRoutes, OfRegularClustersInFilesAreKnownByTheirShape) {
+    const auto asked = [](const std::string& topology, const std::string& parameters, Kind kind) {
+        const File file(
+            "<zone id=\"w\" routing=\"Full\">\n" +
+            cluster("a", "0-119", "topology=\"" + topology + "\" topo_parameters=\"" + parameters + "\"") +
+            "</zone>");
+        return compare_all_pairs(file.platform(), kind);
+    };
+    EXPECT_LE(asked("TORUS", "6,5,4", Kind::torus), 120 * 12U + 30);
+    EXPECT_LE(asked("FAT_TREE", "2;12,10;1,3;1,2", Kind::tree), 2 * 120U + 2);
+    EXPECT_LE(asked("FAT_TREE", "3;5,6,4;1,2,2;1,1,2", Kind::tree), 2 * 120U + 3);
+    EXPECT_LE(asked("DRAGONFLY", "4,2;3,2;5,1;2", Kind::dragonfly), 2 * 120U + 128);
+    // Nodes with several links up are classes of their own, or have none.
+    asked("FAT_TREE", "2;12,10;2,3;1,2", Kind::classes);
+}
+
 // Hosts of a zone with routes of its own are like no others.
 TEST(SimRoutes, OfHostsThatDifferAreAskedForOneByOne) {
     const File file(
