@@ -81,6 +81,7 @@ Verdict check(const Answer& answer, const Settings& settings) {
 
 const auto registration = heddle::workloads::earth_workload<start, check, Count>(
     "primes", "how many primes are below a limit, by the tokens of EARTH",
-    {{"limit", heddle::SettingKind::integer, "100000", "count the primes below this number", {}, 1, 1e9}}, "1kf");
+    {{"limit", heddle::SettingKind::integer, "100000", "count the primes below this number", {}, 1, 1e9}},
+    "1kf");
 
 }  // namespace
