@@ -140,7 +140,8 @@ def directories(heddle, folder):
     while len(slow.finished("out")) < 2:
         assert time.monotonic() < end and run.poll() is None
         time.sleep(0.001)
-    gone = sorted(slow.finished("out"))[0]
+    # The earlier of the two: its result was read before the other cell began.
+    gone = min(slow.finished("out"), key=lambda cell: os.stat(slow.path("out", cell, "result.json")).st_mtime_ns)
     shutil.rmtree(slow.path("out", gone))
     _, errors = run.communicate(timeout=SECONDS_MAX)
     assert run.returncode == 1 and "vanished while this ran" in errors and "of 12 cells are missing" in errors, errors
