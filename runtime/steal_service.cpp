@@ -1,3 +1,4 @@
+// A node's part in stealing between nodes: sends its workers' requests, and answers those of other nodes.
 #include "runtime/steal_service.hpp"
 
 #include <fmt/format.h>

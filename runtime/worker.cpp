@@ -1,3 +1,4 @@
+// A worker of a node: its main loop, its own tasks, and how it sleeps and wakes.
 #include "runtime/worker.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // A worker's ranked tasks, those of placed graphs: it runs its own in the order of the schedule, and steals
-// the last of another worker. What a task does is its type's.
+// the last of another worker. The type of a task holds its code.
 #include <cstring>
 #include <utility>
 

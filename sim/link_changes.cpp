@@ -1,3 +1,4 @@
+// Computes how long a message takes on a route whose latency and bandwidth change while it is under way.
 #include "sim/link_changes.hpp"
 
 #include <algorithm>

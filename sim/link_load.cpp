@@ -1,3 +1,4 @@
+// Shares links among large messages roughly as SimGrid does, to estimate what is left for a small message.
 #include "sim/link_load.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs the loop of windows: decides how far nodes may go, advances them, and hands on their messages.
 #include "sim/simulation.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The simulation as a whole: advances nodes in windows, and large messages between the windows. Knows neither
-// what nodes run nor how SimGrid is reached.
+// Advances all nodes of a simulation in windows of virtual time: within a window no node can reach another,
+// so threads may simulate nodes at the same time. Large messages advance between windows, in SimGrid.
 #pragma once
 
 #include <atomic>

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
-#include <sstream>
+#include <string>
+
+#include "runtime/native/control_groups.hpp"
 
 namespace heddle::native {
 
@@ -41,13 +42,6 @@ std::optional<double> left_in(const fs::path& limit, const fs::path& used, const
     return std::max(0.0, *most - *now + cached);
 }
 
-bool has_memory(const std::string& controllers) {
-    std::istringstream names(controllers);
-    for (std::string name; std::getline(names, name, ',');)
-        if (name == "memory") return true;
-    return false;
-}
-
 std::optional<double> least(std::optional<double> a, std::optional<double> b) {
     if (!a || !b) return a ? a : b;
     return std::min(*a, *b);
@@ -70,31 +64,16 @@ std::optional<double> left_of_address_space() {
 }  // namespace
 
 std::optional<double> memory_left_in_group(const std::string& membership, const fs::path& mounted) {
-    std::optional<double> left;
-    std::istringstream lines(membership);
-    for (std::string line; std::getline(lines, line);) {
-        // NUMBER:CONTROLLERS:PATH, without controllers in version 2
-        const std::size_t first = line.find(':');
-        const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        if (!controllers.empty() && !has_memory(controllers)) continue;
-        const fs::path top = controllers.empty() ? mounted : mounted / "memory";
-        // Inside a container the path may be one outside, and what counts is at the top.
-        for (fs::path path = fs::path(line.substr(second + 1)).relative_path();; path = path.parent_path()) {
-            left = least(left, controllers.empty()
-                                   ? left_in("memory.max", "memory.current", top / path)
-                                   : left_in("memory.limit_in_bytes", "memory.usage_in_bytes", top / path));
-            if (path.empty()) break;
-        }
-    }
-    return left;
+    return least_limit(
+        membership, mounted, "memory",
+        [](const fs::path& group) {
+            return left_in("memory.limit_in_bytes", "memory.usage_in_bytes", group);
+        },
+        [](const fs::path& group) { return left_in("memory.max", "memory.current", group); });
 }
 
 std::optional<double> available_memory_bytes() {
-    std::ifstream membership("/proc/self/cgroup");
-    const std::string text((std::istreambuf_iterator<char>(membership)), {});
-    return least(least(left_of_machine(), memory_left_in_group(text, "/sys/fs/cgroup")),
+    return least(least(left_of_machine(), memory_left_in_group(own_control_groups(), "/sys/fs/cgroup")),
                  left_of_address_space());
 }
 

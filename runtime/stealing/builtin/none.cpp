@@ -1,4 +1,4 @@
-// No stealing: the baseline, and what a static placement needs.
+// The policy without stealing: each task runs on the worker that forked it or on which it was placed.
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::runtime {
