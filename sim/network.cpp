@@ -101,23 +101,43 @@ std::uint32_t Network::kind_of(const Route& way) {
     return kind->second;
 }
 
-/// Asks SimGrid only for what no route that is alike has shown.
-const Network::Route& Network::structured_route(NodeId from, NodeId to) {
+/// Keeps what a route shows of all routes that are alike: its kind, its first link and its last.
+void Network::keep_parts(const RouteFacts& facts, NodeId from, NodeId to) {
+    if (from == to || !(facts.bandwidth > 0)) return;
+    const RouteKeys keys = simgrid_.facts().structure.keys(from, to);
+    const Route way = noted(facts, from, to);
+    out_.by_key.try_emplace(std::uint64_t{from} << 32 | keys.first, way.first);
+    in_.by_key.try_emplace(std::uint64_t{to} << 32 | keys.last, way.last);
+    if (kind_of_key_.try_emplace(keys.kind, static_cast<std::uint32_t>(kinds_.size())).second)
+        kinds_.push_back(way);
+}
+
+/// The route, if routes that are alike have shown its kind and both of its ends.
+const Network::Route* Network::composed_route(NodeId from, NodeId to) {
     const RouteKeys keys = simgrid_.facts().structure.keys(from, to);
     const auto kind = kind_of_key_.find(keys.kind);
     const auto first = out_.by_key.find(std::uint64_t{from} << 32 | keys.first);
     const auto last = in_.by_key.find(std::uint64_t{to} << 32 | keys.last);
-    if (kind != kind_of_key_.end() && first != out_.by_key.end() && last != in_.by_key.end()) {
-        composed_ = kinds_[kind->second];
-        composed_.first = first->second;
-        composed_.last = last->second;
-        return composed_;
-    }
-    composed_ = noted(simgrid_.routes(from, to, 1).front(), from, to);
-    out_.by_key.try_emplace(std::uint64_t{from} << 32 | keys.first, composed_.first);
-    in_.by_key.try_emplace(std::uint64_t{to} << 32 | keys.last, composed_.last);
-    if (kind_of_key_.try_emplace(keys.kind, static_cast<std::uint32_t>(kinds_.size())).second)
-        kinds_.push_back(composed_);
+    if (kind == kind_of_key_.end() || first == out_.by_key.end() || last == in_.by_key.end()) return nullptr;
+    composed_ = kinds_[kind->second];
+    composed_.first = first->second;
+    composed_.last = last->second;
+    return &composed_;
+}
+
+/// Asks SimGrid only for what no route that is alike has shown. A question costs more than a route, so it
+/// also asks for the routes from the neighbours of `from`, and for those to the neighbours of `to`.
+const Network::Route& Network::structured_route(NodeId from, NodeId to) {
+    if (const Route* known = composed_route(from, to)) return *known;
+    constexpr NodeId together = 64;
+    const NodeId senders = from / together * together, receivers = to / together * together;
+    std::vector<RouteFacts> facts = simgrid_.routes_to(to, senders, std::min(together, nodes_ - senders));
+    for (std::size_t i = 0; i < facts.size(); ++i) keep_parts(facts[i], senders + static_cast<NodeId>(i), to);
+    facts = simgrid_.routes(from, receivers, std::min(together, nodes_ - receivers));
+    for (std::size_t i = 0; i < facts.size(); ++i)
+        keep_parts(facts[i], from, receivers + static_cast<NodeId>(i));
+    if (const Route* known = composed_route(from, to)) return *known;
+    composed_ = {};  // without bandwidth: there is no route
     return composed_;
 }
 

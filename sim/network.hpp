@@ -126,6 +126,8 @@ private:
     };
 
     const Route& route(NodeId from, NodeId to);
+    void keep_parts(const RouteFacts& facts, NodeId from, NodeId to);
+    const Route* composed_route(NodeId from, NodeId to);
     const Route& structured_route(NodeId from, NodeId to);
     const Route& route_of_block(NodeId from, NodeId to);
     const Route& route_of_pair(NodeId from, NodeId to);

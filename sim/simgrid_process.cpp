@@ -22,14 +22,14 @@ namespace heddle::sim {
 
 namespace {
 
-enum class Call : std::uint32_t { routes, course, links, named_links, advance };
+enum class Call : std::uint32_t { routes, routes_to, course, links, named_links, advance };
 
 struct Request {
     Call call = Call::routes;
     std::uint32_t count = 0;  ///< routes wanted, or flows that follow
-    NodeId from = 0;
-    NodeId first = 0;  ///< of the routes' ends; the number of a course
-    Time until{};      ///< negative: add the flows only
+    NodeId from = 0;          ///< of all routes; or, of routes_to, where all of them end
+    NodeId first = 0;         ///< of the routes' other ends; the number of a course
+    Time until{};             ///< negative: add the flows only
 };
 
 /// More would not fit into a pipe at once, and a child that has died must not make us wait.
@@ -170,6 +170,14 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
                 }
                 ok = answers.put(routes);
                 break;
+            case Call::routes_to:
+                routes.assign(request.count, {});
+                for (std::uint32_t i = 0; i < request.count; ++i) {
+                    if (request.first + i != request.from)
+                        routes[i] = platform.route(request.first + i, request.from);
+                }
+                ok = answers.put(routes);
+                break;
             case Call::course:
                 ok = answers.put(platform.course(request.first));
                 break;
@@ -263,6 +271,7 @@ struct SimgridProcess::Child {
           }) {}
     Pipe in() const { return Pipe(process.answers()); }
     Pipe out() const { return Pipe(process.requests()); }
+    std::vector<RouteFacts> ask_routes(const Request& request);
 
     /// SimGrid reports a bad platform by a line and an abort; all else that kills its process is not its
     /// doing. `advice`, `where`: for the first.
@@ -298,12 +307,19 @@ SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_uniq
 
 SimgridProcess::~SimgridProcess() = default;
 
-std::vector<RouteFacts> SimgridProcess::routes(NodeId from, NodeId first, NodeId count) {
+std::vector<RouteFacts> SimgridProcess::Child::ask_routes(const Request& request) {
     std::vector<RouteFacts> routes;
-    const Request request{Call::routes, count, from, first, {}};
-    if (!child_->out().put(request) || !child_->in().get(routes)) child_->died();
-    HEDDLE_ASSERT(routes.size() == count);
+    if (!out().put(request) || !in().get(routes)) died();
+    HEDDLE_ASSERT(routes.size() == request.count);
     return routes;
+}
+
+std::vector<RouteFacts> SimgridProcess::routes(NodeId from, NodeId first, NodeId count) {
+    return child_->ask_routes({Call::routes, count, from, first, {}});
+}
+
+std::vector<RouteFacts> SimgridProcess::routes_to(NodeId to, NodeId first, NodeId count) {
+    return child_->ask_routes({Call::routes_to, count, to, first, {}});
 }
 
 RouteCourse SimgridProcess::course(std::uint32_t number) {

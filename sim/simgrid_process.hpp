@@ -26,6 +26,9 @@ public:
     /// empty.
     std::vector<RouteFacts> routes(NodeId from, NodeId first, NodeId count);
 
+    /// The same to one node, from `count` others.
+    std::vector<RouteFacts> routes_to(NodeId to, NodeId first, NodeId count);
+
     /// SimgridPlatform::course.
     RouteCourse course(std::uint32_t number);
 
