@@ -186,7 +186,7 @@ void Node::put_ready(Context& caller, const TaskType& type, std::span<const std:
     HEDDLE_ASSERT(arguments.size() <= payload_bytes);
     auto task = std::make_unique<Token>();
     task->type = &type;
-    task->home.core = Home::nobody;
+    task->home.core = Home::no_worker;
     std::memcpy(task->payload, arguments.data(), arguments.size());
     ready_.put(std::move(task));
     wake_one(caller);

@@ -15,8 +15,8 @@ namespace heddle::runtime {
 namespace {
 
 // What stands in a message in place of a worker.
-constexpr CoreId nobody = Home::nobody;           ///< tokens that answer no request: a lifeline's
-constexpr CoreId far_request = Home::nobody - 1;  ///< the request of a node, for which no worker waits
+constexpr CoreId no_worker = Home::no_worker;        ///< tokens that answer no request: a lifeline's
+constexpr CoreId far_request = Home::no_worker - 1;  ///< the request of a node, for which no worker waits
 
 constexpr std::uint32_t most_at_once = 64;           ///< tasks in one message
 constexpr std::size_t message_bytes_max = 1U << 20;  ///< beyond which no task more joins a message
@@ -73,7 +73,7 @@ void StealService::tie_lifeline(Worker& thief, NodeId victim) {
         const SpinLock::Guard guard(lock_);
         if (std::find(tied_.begin(), tied_.end(), victim) == tied_.end()) tied_.push_back(victim);
     }
-    const Request request{nobody, 1};
+    const Request request{no_worker, 1};
     thief.outbox().post(victim, request_handler, bytes_of(request));
 }
 
@@ -89,12 +89,12 @@ void StealService::pass_on(NodeId giver) {
         const SpinLock::Guard guard(lock_);
         if (std::find(tied_.begin(), tied_.end(), giver) == tied_.end()) return;
     }
-    const Request request{nobody, 1};
+    const Request request{no_worker, 1};
     outbox.post(giver, request_handler, bytes_of(request));
 }
 
 void StealService::send_result(Worker& worker, const Token& token) {
-    if (token.home.core == Home::nobody) return;
+    if (token.home.core == Home::no_worker) return;
     if (token.home.node == node_.id()) {
         Worker& owner = node_.worker(token.home.core);
         Slot& slot = *owner.deque().slot(token.home.index);
@@ -148,7 +148,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         ++leaving;
         const auto task = node_.shared_tokens().take(outbox.context(), TokenDeque::End::oldest);
         if (!task) break;
-        add(*task->type, {node_.id(), Home::nobody, 0}, task->payload);
+        add(*task->type, {node_.id(), Home::no_worker, 0}, task->payload);
     }
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % cores;
     for (CoreId c = 0; c < cores && count < wanted; ++c) {
@@ -168,7 +168,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
             std::memcpy(copy, slot->payload, type.arguments_bytes());
             Worker::complete(*slot);
             if (type.travels()) {
-                add(type, {node_.id(), Home::nobody, 0}, copy);
+                add(type, {node_.id(), Home::no_worker, 0}, copy);
             } else {
                 node_.put_ready(outbox.context(), type, {copy, type.arguments_bytes()});
             }
@@ -186,7 +186,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
             if (taken->last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
             std::byte payload[payload_bytes] = {};
             std::memcpy(payload, &taken->task.argument, sizeof taken->task.argument);
-            add(*taken->task.type, {node_.id(), Home::nobody, 0}, payload);
+            add(*taken->task.type, {node_.id(), Home::no_worker, 0}, payload);
         }
     }
     if (count != 0) {
@@ -200,7 +200,7 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
 }
 
 std::uint32_t StealService::give_away(Outbox& outbox, NodeId to) {
-    return give(outbox, to, nobody);
+    return give(outbox, to, no_worker);
 }
 
 void StealService::ask_workers() {
@@ -224,7 +224,7 @@ void StealService::on_request(NodeId thief, Request request) {
         ask_workers();
         return;
     }
-    keep({thief, request.lifeline ? nobody : request.core});
+    keep({thief, request.lifeline ? no_worker : request.core});
     // Ask after keeping: a worker that publishes, or becomes active, from now on sees the request, and so
     // does the last worker that becomes passive.
     node_.active().any_from(0, [&](CoreId core) {
@@ -241,8 +241,8 @@ void StealService::refuse(Outbox& outbox, Waiting request) {
 void StealService::keep(Waiting request) {
     const SpinLock::Guard guard(lock_);
     const bool known =
-        request.core == nobody && std::any_of(kept_.begin(), kept_.end(), [&](const Waiting& other) {
-            return other.thief == request.thief && other.core == nobody;
+        request.core == no_worker && std::any_of(kept_.begin(), kept_.end(), [&](const Waiting& other) {
+            return other.thief == request.thief && other.core == no_worker;
         });
     if (known) return;
     kept_.push_back(request);
@@ -279,7 +279,7 @@ void StealService::refuse_waiting(Outbox& outbox) {
     {
         const SpinLock::Guard guard(lock_);
         const auto first = std::stable_partition(
-            kept_.begin(), kept_.end(), [](const Waiting& request) { return request.core == nobody; });
+            kept_.begin(), kept_.end(), [](const Waiting& request) { return request.core == no_worker; });
         refused.assign(first, kept_.end());
         kept_.erase(first, kept_.end());
         waiting_.fetch_sub(static_cast<std::uint32_t>(refused.size()), std::memory_order_seq_cst);
@@ -317,7 +317,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
     answered(core);
     if (core < node_.cores()) --to_wake;  // the worker that waited
     for (; to_wake != 0 && to_wake <= count; --to_wake) node_.wake_one(node_.receiver());
-    if (core == nobody) pass_on(victim);
+    if (core == no_worker) pass_on(victim);
 }
 
 void StealService::note_loot(NodeId victim, std::uint32_t tasks) {

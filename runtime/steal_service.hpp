@@ -71,7 +71,7 @@ public:
 private:
     struct Waiting {
         NodeId thief;
-        CoreId core;  ///< the worker that waits for the answer; or Home::nobody (lifeline), or far_request
+        CoreId core;  ///< the worker that waits for the answer; or Home::no_worker (lifeline), or far_request
     };
 
     std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core);

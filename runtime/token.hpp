@@ -13,7 +13,7 @@ namespace heddle::runtime {
 
 /// Where a task's result is awaited: slot `index` of a worker's deque. Its node is the task's home.
 struct Home {
-    static constexpr CoreId nobody = ~CoreId{0};  ///< as `core`: nobody waits for it
+    static constexpr CoreId no_worker = ~CoreId{0};  ///< as `core`: no worker waits for it
 
     NodeId node = 0;
     CoreId core = 0;

@@ -9,6 +9,7 @@
 #include "runtime/node.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "runtime/worker.hpp"
+#include "tests/shares_nothing.hpp"
 
 namespace heddle::runtime {
 namespace {
@@ -41,19 +42,9 @@ TEST(FarRequests, AreOneAtATimeAndLeaveRoomForOthers) {
     EXPECT_EQ(answer.at(1).value, 1);
 }
 
-/// Three nodes in three clusters. Node 1 has nothing to do, node 0 works for a while and node 2 for longer,
-/// and neither has a task to share.
-class SharesNothing final : public Program {
-public:
-    void begin(Worker& worker) override {
-        const int turns = worker.id.node == 0 ? 100 : worker.id.node == 2 ? 3000 : 0;
-        for (int i = 0; i < turns; ++i) worker.work(1);
-    }
-    Answer answer() const override { return {}; }
-};
-
-// A busy node keeps the request. If node 0 has kept it, node 0 refuses it when it has no work any more, and
-// node 1 asks again. If node 2 has kept it, the run ends while it is under way, as far as node 1 knows.
+// Three nodes in three clusters. A busy node keeps the request. If node 0 has kept it, node 0 refuses it when
+// it has no work any more, and node 1 asks again. If node 2 has kept it, the run ends while it is under way,
+// as far as node 1 knows.
 TEST(FarRequests, AreSentAgainAfterARefusalAndDoNotHoldUpTheEnd) {
     std::uint64_t asked_once = 0, asked_again = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {

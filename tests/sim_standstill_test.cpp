@@ -20,17 +20,22 @@ public:
     runtime::Answer answer() const override { return {}; }
 };
 
-TEST(Standstill, OfThievesWhoseSearchTakesNoTimeIsRefusedWithAdvice) {
+/// One task on two nodes whose messages and fixed back-offs take no time.
+runtime::RunResult run_long_task(runtime::Schedule schedule) {
     Platform platform = ideal(2);
     platform.network.latency = Time::zero();
-    runtime::Schedule schedule;
     schedule.stealing.victim = "random";
     schedule.stealing.back_off_min = schedule.stealing.back_off_max = Time::zero();
-    schedule.stealing.back_off_share = 0;
     SimBackend backend(platform, {});
     runtime::Execution execution(backend, schedule, [](NodeId) { return std::make_unique<OneLongTask>(); });
+    return execution.run();
+}
+
+TEST(Standstill, OfThievesWhoseSearchTakesNoTimeIsRefusedWithAdvice) {
+    runtime::Schedule schedule;
+    schedule.stealing.back_off_share = 0;
     try {
-        execution.run();
+        run_long_task(schedule);
         FAIL() << "it ended";
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), ::testing::HasSubstr("looked for work 1000000 times"));
@@ -39,14 +44,7 @@ TEST(Standstill, OfThievesWhoseSearchTakesNoTimeIsRefusedWithAdvice) {
 }
 
 TEST(Standstill, EndsByItselfWhereWaitsGrowWithTheTimeWithoutWork) {
-    Platform platform = ideal(2);
-    platform.network.latency = Time::zero();
-    runtime::Schedule schedule;
-    schedule.stealing.victim = "random";
-    schedule.stealing.back_off_min = schedule.stealing.back_off_max = Time::zero();
-    SimBackend backend(platform, {});
-    runtime::Execution execution(backend, schedule, [](NodeId) { return std::make_unique<OneLongTask>(); });
-    EXPECT_EQ(execution.run().makespan, std::chrono::seconds(1));
+    EXPECT_EQ(run_long_task({}).makespan, std::chrono::seconds(1));
 }
 
 // In a hypercube of 16 nodes 4 are neighbours of node 0, in one of 64 only 6. If work reached only those, 64

@@ -8,6 +8,7 @@
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/node.hpp"
 #include "runtime/worker.hpp"
+#include "tests/shares_nothing.hpp"
 
 namespace heddle::runtime {
 namespace {
@@ -43,16 +44,6 @@ TEST(StealRequests, AreBoundedByTheSetting) {
         EXPECT_EQ(answer.at(1).value, 1.0);
     }
 }
-
-/// Node 1 has nothing to do, node 0 works for a while and node 2 for longer, and neither has a task to share.
-class SharesNothing final : public Program {
-public:
-    void begin(Worker& worker) override {
-        const int turns = worker.id.node == 0 ? 100 : worker.id.node == 2 ? 3000 : 0;
-        for (int i = 0; i < turns; ++i) worker.work(1);
-    }
-    Answer answer() const override { return {}; }
-};
 
 // While both others work, node 1's request waits with one of them. If that is node 0, it must hear when
 // nothing can come of it any more, and ask again.
