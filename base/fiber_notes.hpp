@@ -1,6 +1,5 @@
 // Tells the sanitizers when a thread switches from one stack to another, because they cannot detect it. In
-// builds without sanitizers it does nothing. It switches no stacks: Boost.Context does. A thread must resume
-// a fiber once before another fiber may switch to it directly.
+// builds without sanitizers it does nothing. It switches no stacks: Boost.Context does.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +24,26 @@ public:
     FiberNotes& operator=(const FiberNotes&) = delete;
     ~FiberNotes() {
 #if defined(__SANITIZE_THREAD__)
-        if (fiber_ != nullptr) __tsan_destroy_fiber(fiber_);
+        if (own_.fiber != nullptr) __tsan_destroy_fiber(own_.fiber);
 #endif
+    }
+
+    /// The fiber's stack.
+    void lies_at(const void* bottom, std::size_t bytes) {
+        own_.bottom = running_.bottom = bottom;
+        own_.bytes = running_.bytes = bytes;
+    }
+
+    /// Above this fiber another one runs, with a stack of its own, until `runs_itself`: then a switch to this
+    /// fiber is a switch to that stack. May be called on either stack.
+    void runs(FiberNotes& above) {
+#if defined(__SANITIZE_THREAD__)
+        (void)above.fiber();
+#endif
+        running_ = above.own_;
+    }
+    void runs_itself() {
+        running_ = own_;
     }
 
     /// A stack allocator of Boost.Context that notes where the fiber's stack lies.
@@ -39,8 +56,7 @@ public:
 
         auto allocate() {
             auto stack = allocator.allocate();
-            notes->bottom_ = static_cast<const char*>(stack.sp) - stack.size;
-            notes->bytes_ = stack.size;
+            notes->lies_at(static_cast<const char*>(stack.sp) - stack.size, stack.size);
             return stack;
         }
         template <class Stack>
@@ -56,12 +72,11 @@ public:
     /// The thread: just before and just after it resumes the fiber.
     void before_resume() {
 #if defined(__SANITIZE_ADDRESS__)
-        __sanitizer_start_switch_fiber(&thread_fake_stack_, bottom_, bytes_);
+        __sanitizer_start_switch_fiber(&thread_fake_stack_, running_.bottom, running_.bytes);
 #endif
 #if defined(__SANITIZE_THREAD__)
-        if (fiber_ == nullptr) fiber_ = __tsan_create_fiber(0);
         thread_ = __tsan_get_current_fiber();
-        __tsan_switch_to_fiber(fiber_, 0);
+        __tsan_switch_to_fiber(fiber(), 0);
 #endif
     }
     void after_resume() {
@@ -70,7 +85,8 @@ public:
 #endif
     }
 
-    /// The fiber: first thing it does, just before and just after it suspends, and last thing it does.
+    /// The fiber: first thing it does, just before and just after it suspends, and last thing it does. If
+    /// another fiber switched to it for the first time, the first thing is `after_switch`.
     void after_entry() {
 #if defined(__SANITIZE_ADDRESS__)
         __sanitizer_finish_switch_fiber(nullptr, &thread_bottom_, &thread_bytes_);
@@ -95,10 +111,10 @@ public:
         next.thread_bytes_ = thread_bytes_;
         next.thread_ = thread_;
 #if defined(__SANITIZE_ADDRESS__)
-        __sanitizer_start_switch_fiber(&fake_stack_, next.bottom_, next.bytes_);
+        __sanitizer_start_switch_fiber(&fake_stack_, next.running_.bottom, next.running_.bytes);
 #endif
 #if defined(__SANITIZE_THREAD__)
-        __tsan_switch_to_fiber(next.fiber_, 0);
+        __tsan_switch_to_fiber(next.fiber(), 0);
 #endif
     }
     void after_switch() {
@@ -117,14 +133,50 @@ private:
 #endif
     }
 
-    [[maybe_unused]] const void* bottom_ = nullptr;
-    [[maybe_unused]] std::size_t bytes_ = 0;
+    struct Stack {
+        const void* bottom = nullptr;
+        std::size_t bytes = 0;
+        void* fiber = nullptr;  ///< ThreadSanitizer's
+    };
+
+#if defined(__SANITIZE_THREAD__)
+    void* fiber() {
+        if (running_.fiber == nullptr) {
+            if (own_.fiber == nullptr) own_.fiber = __tsan_create_fiber(0);
+            running_.fiber = own_.fiber;
+        }
+        return running_.fiber;
+    }
+#endif
+
+    Stack own_;
+    Stack running_;  ///< where a switch to this fiber goes on
     [[maybe_unused]] void* fake_stack_ = nullptr;
     [[maybe_unused]] void* thread_fake_stack_ = nullptr;
     [[maybe_unused]] const void* thread_bottom_ = nullptr;
     [[maybe_unused]] std::size_t thread_bytes_ = 0;
-    [[maybe_unused]] void* fiber_ = nullptr;
     [[maybe_unused]] void* thread_ = nullptr;
+};
+
+/// How a thread of control that may be a fiber tells of a stack of its own above it.
+class FiberNotesLink {
+public:
+    void follow(FiberNotes& notes) { notes_ = &notes; }
+    void runs(FiberNotes& above) {
+        if (notes_) notes_->runs(above);
+    }
+    void runs_itself() {
+        if (notes_) notes_->runs_itself();
+    }
+    void before_resume() {
+        if (notes_) notes_->before_resume();
+    }
+    void after_resume() {
+        if (notes_) notes_->after_resume();
+    }
+
+private:
+    FiberNotes* notes_ = nullptr;
 };
 
 #else
@@ -136,6 +188,9 @@ public:
     Allocator noted(const Allocator& allocator) {
         return allocator;
     }
+    void lies_at(const void* /*bottom*/, std::size_t /*bytes*/) {}
+    void runs(FiberNotes& /*above*/) {}
+    void runs_itself() {}
     void before_resume() {}
     void after_resume() {}
     void after_entry() {}
@@ -144,6 +199,15 @@ public:
     void before_exit() {}
     void before_switch_to(FiberNotes& /*next*/) {}
     void after_switch() {}
+};
+
+class FiberNotesLink {
+public:
+    void follow(FiberNotes& /*notes*/) {}
+    void runs(FiberNotes& /*above*/) {}
+    void runs_itself() {}
+    void before_resume() {}
+    void after_resume() {}
 };
 
 #endif

@@ -240,6 +240,8 @@ Overheads Overheads::defaults() {
     costs.steal = nanoseconds(150);
     costs.steal_far = nanoseconds(100);
     costs.sync = nanoseconds(5);
+    costs.strand = nanoseconds(50);
+    costs.strand_switch = nanoseconds(10);
     costs.token = nanoseconds(30);
     costs.message_enqueue = nanoseconds(60);
     costs.message_send = nanoseconds(400);

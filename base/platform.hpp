@@ -23,6 +23,8 @@ struct Overheads {
     Time steal{};            ///< take a task from another worker of the node
     Time steal_far{};        ///< added if that worker is on another socket, task or not
     Time sync{};             ///< signal a sync slot
+    Time strand{};           ///< start a strand
+    Time strand_switch{};    ///< go on with another strand
     Time token{};            ///< take a token from the node's token queue, or put one there
     Time message_enqueue{};  ///< hand a message to the sender module (paid by the worker)
     Time message_send{};     ///< send one message (paid by the sender module)

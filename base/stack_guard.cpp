@@ -66,7 +66,9 @@ private:
     line.add(", ");
     constexpr std::uint64_t kibibyte = 1024;
     line.add(stacks.bytes / kibibyte);
-    line.add(" KiB, is full; raise schedule.stack\n");
+    line.add(" KiB, is full; raise ");
+    line.add(stacks.setting);
+    line.add("\n");
     line.write_to(STDERR_FILENO);
     constexpr int callers_mistake = 2;
     ::_exit(callers_mistake);

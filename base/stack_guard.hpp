@@ -20,6 +20,7 @@ public:
         std::uint64_t count = 0;
         std::uint64_t bytes = 0;  ///< of each stack, as the message says
         std::string owner;  ///< for the message: "worker 3"; of several stacks, what their number follows
+        std::string setting = "schedule.stack";  ///< that makes them larger
     };
     explicit StackGuard(Stacks stacks);
     ~StackGuard();

@@ -158,6 +158,8 @@ constexpr Overhead overheads[] = {
     {"steal_far", &Overheads::steal_far,
      "what looking at a worker of another socket costs more, with success or without"},
     {"sync", &Overheads::sync, "signal a sync slot"},
+    {"strand", &Overheads::strand, "start a strand"},
+    {"strand_switch", &Overheads::strand_switch, "go on with another strand"},
     {"token", &Overheads::token, "take a token from the node's token queue, or put one there"},
     {"message_enqueue", &Overheads::message_enqueue,
      "hand a message to the sender module (paid by the worker)"},
@@ -354,6 +356,9 @@ void add_schedule(std::vector<Field>& all) {
     all.push_back(quantity(
         "schedule.stack", Kind::bytes, parse_bytes, print_bytes, 65536, 1e12, "stack of one worker",
         [](auto& e) -> auto& { return e.schedule.stack_bytes; }));
+    all.push_back(quantity(
+        "schedule.strand_stack", Kind::bytes, parse_bytes, print_bytes, 16384, 1e9, "stack of one strand",
+        [](auto& e) -> auto& { return e.schedule.strand_stack_bytes; }));
     all.push_back(quantity(
         "schedule.aggregate", Kind::bytes, parse_bytes, print_bytes, 0, 1U << 30,
         "small active messages to one node are sent together up to this size",

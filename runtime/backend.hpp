@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/activity.hpp"
+#include "base/fiber_notes.hpp"
 #include "base/ids.hpp"
 #include "base/node_distances.hpp"
 #include "base/platform.hpp"
@@ -104,6 +105,8 @@ struct alignas(64) Context {
     const void* stack_floor = nullptr;
     const void* hot = nullptr;  ///< memory that it will look at first when it goes on; a hint
     TimeSheet times;            ///< of a worker
+    /// Set by a backend whose contexts are fibers. The scheduler tells it of stacks of its own.
+    [[no_unique_address]] FiberNotesLink fiber_notes;
 
     /// From `time` on this worker does `next`. Returns what it did before.
     Activity enter(Activity next, Time time) {

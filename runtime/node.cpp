@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/core/strands.hpp"
 #include "runtime/worker.hpp"
 
 namespace heddle::runtime {
@@ -46,7 +47,10 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       schedule_(schedule),
       reach_(reach),
       program_(make_program(id)),
-      termination_(id, topology_.nodes, [this] { return passive(); }),
+      termination_(
+          id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
+      strands_(std::make_unique<Strands>(*this)),
+      deadlock_watch_(*this),
       steals_(*this),
       balancer_(*this),
       sleeping_(topology_.cores, CoreSet::Initially::empty),
@@ -60,7 +64,10 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
         workers_.push_back(std::make_unique<Worker>(*this, core));
 }
 
-Node::~Node() = default;
+// Strands that wait refer to the program.
+Node::~Node() {
+    strands_->unwind();
+}
 
 Context& Node::context(CoreId core) {
     return core < cores() ? static_cast<Context&>(*workers_[core]) : receiver_;
@@ -215,15 +222,20 @@ void Node::share_ranked(Context& caller, Outbox& outbox, const Worker& owner) {
 bool Node::passive() const {
     const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
     const auto nothing_waits = [this] {
-        return !anything_waits() && ranked_queues_.load(std::memory_order_seq_cst) == 0 &&
+        return !anything_waits() && !(uses_strands() && strands_->any_ready()) &&
+               ranked_queues_.load(std::memory_order_seq_cst) == 0 &&
                leaving_.load(std::memory_order_seq_cst) == 0;
     };
-    return nothing_waits() && active_.empty() && nothing_waits() &&
+    return deadlock_watch_.may_look() && nothing_waits() && active_.empty() && nothing_waits() &&
            activations_.load(std::memory_order_seq_cst) == before;
 }
 
 void Node::end_activity(Worker& worker) {
     worker.outbox().flush();
+    pause_activity(worker);
+}
+
+void Node::pause_activity(Worker& worker) {
     active_.remove(worker.id.core);
     if (!active_.empty()) return;
     if (steals_.anybody_waits()) {
@@ -234,7 +246,13 @@ void Node::end_activity(Worker& worker) {
 }
 
 void Node::look_for_end(Outbox& outbox) {
-    if (termination_.look(outbox)) stop(outbox.context(), outbox);
+    if (termination_.look(outbox)) end(outbox);
+}
+
+/// By node 0: no task is left, and no message is under way.
+void Node::end(Outbox& outbox) {
+    if (termination_.waiters() != 0) return deadlock_watch_.name_waiters(outbox);
+    stop(outbox.context(), outbox);
 }
 
 void Node::stop(Context& caller, Outbox& outbox) {

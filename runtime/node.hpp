@@ -11,6 +11,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/balancer.hpp"
+#include "runtime/core/deadlock_watch.hpp"
 #include "runtime/core_set.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/mailbox.hpp"
@@ -26,6 +27,7 @@
 
 namespace heddle::runtime {
 
+class Strands;
 class Worker;
 
 class Node final : public NodeProgram {
@@ -66,6 +68,14 @@ public:
     bool anything_waits() const {
         return tokens_.size() != 0 || ready_.size() != 0 || shared_tokens_.size() != 0;
     }
+
+    Strands& strands() { return *strands_; }
+    /// Whether a strand was ever started here: else there is nothing to look for.
+    bool uses_strands() const { return uses_strands_.load(std::memory_order_relaxed); }
+    void use_strands() {
+        if (!uses_strands()) uses_strands_.store(true, std::memory_order_seq_cst);
+    }
+    DeadlockWatch& deadlock_watch() { return deadlock_watch_; }
 
     /// A detached task of `worker`'s that may leave the node: to the latest end of the shared queue.
     void share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments);
@@ -109,8 +119,11 @@ public:
     void begin_activity(CoreId core) {
         active_.add(core);
         activations_.fetch_add(1, std::memory_order_seq_cst);
+        deadlock_watch_.began_activity();
     }
     void end_activity(Worker& worker);
+    /// A worker whose task has waited long is not active while it sleeps (Worker::rest_long).
+    void pause_activity(Worker& worker);
 
     /// Calls `found(core)` for the workers that may have a task to steal, from `begin` on and round to it,
     /// until one call returns true. Returns whether one did.
@@ -130,6 +143,7 @@ public:
 
     // --- the end
     bool stopping() const { return stopping_.load(std::memory_order_seq_cst); }
+    void end(Outbox& outbox);
     void stop(Context& caller, Outbox& outbox);
 
     /// This node's share of the result. Complete once all workers have left.
@@ -163,6 +177,9 @@ private:
     TokenQueue tokens_;
     TokenQueue ready_;
     TokenDeque shared_tokens_;
+    std::atomic<bool> uses_strands_{false};
+    std::unique_ptr<Strands> strands_;
+    DeadlockWatch deadlock_watch_;
     StealService steals_;
     Balancer balancer_;
     Reports reports_;

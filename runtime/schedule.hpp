@@ -58,8 +58,9 @@ struct Schedule {
     Modules modules = Modules::separate;
     TokenQueues token_queue = TokenQueues::worker;
     std::uint64_t seed = 1;
-    std::uint32_t deque_slots = 1U << 17;  ///< tasks that one worker can hold
-    std::uint64_t stack_bytes = 8U << 20;  ///< stack of one worker
+    std::uint32_t deque_slots = 1U << 17;          ///< tasks that one worker can hold
+    std::uint64_t stack_bytes = 8U << 20;          ///< stack of one worker
+    std::uint64_t strand_stack_bytes = 64U << 10;  ///< stack of one strand
     std::uint32_t aggregate_bytes =
         4096;  ///< small active messages to one node are sent together up to this size
 };

@@ -100,7 +100,7 @@ void StealService::send_result(Worker& worker, const Token& token) {
         Slot& slot = *owner.deque().slot(token.home.index);
         std::memcpy(slot.payload, token.payload, token.type->result_bytes());
         Worker::complete(slot);
-        if (owner.claim_sleeper()) worker.backend->unpark(worker, owner.id.core);
+        owner.awaited_done(worker);
         return;
     }
     worker.outbox().post(token.home.node, result_handler, bytes_of(token.home), Outbox::Urgency::now,
@@ -347,7 +347,7 @@ void StealService::on_result(NodeId from, std::span<const std::byte> message) {
     if (result.size() <= payload_bytes && !result.empty())
         std::memcpy(slot.payload, result.data(), result.size());
     Worker::complete(slot);
-    if (owner.claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), home.core);
+    owner.awaited_done(node_.receiver());
 }
 
 }  // namespace heddle::runtime

@@ -11,7 +11,7 @@ namespace heddle::runtime {
 namespace {
 
 void stop_if(bool over, Node& node) {
-    if (over) node.stop(node.receiver(), node.receiver_outbox());
+    if (over) node.end(node.receiver_outbox());
 }
 
 const Handler wave_handler("termination.wave", Handler::Kind::control, [](Node& node, NodeId, auto) {
@@ -32,8 +32,9 @@ const Handler report_handler("termination.report", Handler::Kind::control,
 
 }  // namespace
 
-Termination::Termination(NodeId node, NodeId nodes, std::function<bool()> passive)
-    : node_(node), nodes_(nodes), passive_(std::move(passive)) {
+Termination::Termination(NodeId node, NodeId nodes, std::function<bool()> passive,
+                         std::function<std::uint64_t()> waiters)
+    : node_(node), nodes_(nodes), passive_(std::move(passive)), count_waiters_(std::move(waiters)) {
     for_children([this](NodeId) { ++children_; });
 }
 
@@ -62,6 +63,7 @@ bool Termination::answer(Outbox& outbox, const WaveAnswer& from_child) {
         const SpinLock::Guard guard(lock_);
         wave_sent_ += from_child.sent;
         wave_received_ += from_child.received;
+        wave_waiters_ += from_child.waiters;
         from_below_ += from_child.difference;
         --answers_missing_;
     }
@@ -79,7 +81,7 @@ bool Termination::report(Outbox& outbox, std::int64_t difference) {
 void Termination::expect_wave() {
     pending_ = asked_ = true;
     answers_missing_ = children_;
-    wave_sent_ = wave_received_ = 0;
+    wave_sent_ = wave_received_ = wave_waiters_ = 0;
 }
 
 /// What the node and its part of the tree sent less what they received, since it was last passed on.
@@ -95,8 +97,10 @@ Termination::Step Termination::end_wave(WaveAnswer& answer) {
     pending_ = false;
     answer.sent = wave_sent_ + sent_.load(std::memory_order_seq_cst);
     answer.received = wave_received_ + received_.load(std::memory_order_seq_cst);
+    answer.waiters = wave_waiters_ + count_waiters_();
     answer.difference = take_difference();
     if (node_ != 0) return Step::answer;
+    waiters_ = answer.waiters;
     under_way_ += answer.difference;
     over_ = answer.sent == std::exchange(last_received_, answer.received);
     return over_ ? Step::over : Step::none;

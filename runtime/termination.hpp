@@ -37,13 +37,16 @@ namespace heddle::runtime {
 struct WaveAnswer {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
+    std::uint64_t waiters = 0;    ///< strands and tasks that wait (runtime/core/deadlock_watch.hpp)
     std::int64_t difference = 0;  ///< sent less received, since the last report or answer
 };
 
 class Termination {
 public:
-    /// `passive` says whether the node has neither running tasks nor waiting tokens.
-    Termination(NodeId node, NodeId nodes, std::function<bool()> passive);
+    /// `passive` says whether the node has neither running tasks nor waiting tokens; `waiters`, how many
+    /// strands and tasks wait on a passive node.
+    Termination(NodeId node, NodeId nodes, std::function<bool()> passive,
+                std::function<std::uint64_t()> waiters);
 
     /// Messages that can make work (Handler::Kind::work), of this node.
     std::atomic<std::uint64_t>& sent() { return sent_; }
@@ -59,6 +62,9 @@ public:
     bool answer(Outbox& outbox, const WaveAnswer& from_child);
     /// A child reports a difference after its answer.
     bool report(Outbox& outbox, std::int64_t difference);
+
+    /// On node 0, when the run is over: the strands and tasks of all nodes that still wait.
+    std::uint64_t waiters() const { return waiters_; }
 
     /// Calls `visit` for the node's children in the tree.
     void for_children(const std::function<void(NodeId)>& visit) const;
@@ -79,6 +85,7 @@ private:
     NodeId nodes_;
     NodeId children_ = 0;
     std::function<bool()> passive_;
+    std::function<std::uint64_t()> count_waiters_;
     std::atomic<std::uint64_t> sent_{0};
     std::atomic<std::uint64_t> received_{0};
 
@@ -88,6 +95,8 @@ private:
     NodeId answers_missing_ = 0;
     std::uint64_t wave_sent_ = 0;
     std::uint64_t wave_received_ = 0;
+    std::uint64_t wave_waiters_ = 0;
+    std::uint64_t waiters_ = 0;    ///< node 0: what the last wave found
     std::int64_t told_ = 0;        ///< the node's own sent less received, as last passed on
     std::int64_t from_below_ = 0;  ///< differences of the children that were not passed on yet
     std::int64_t under_way_ = 0;   ///< node 0: the sum of all differences

@@ -11,6 +11,8 @@
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "base/units.hpp"
+#include "runtime/core/strands.hpp"
+#include "runtime/core/wait.hpp"
 #include "runtime/node.hpp"
 #include "runtime/readable.hpp"
 #include "runtime/task_record.hpp"
@@ -28,6 +30,33 @@ constexpr std::uint32_t audited_operations = 1024;
 
 /// Where a worker's tasks are as long as they are few: four kilobytes.
 constexpr std::uint32_t dense_slots = 63;
+
+/// The result of a task that another worker has taken. The thief wakes its owner (Worker::awaited_done).
+class Join final : public Waitable {
+public:
+    explicit Join(const Slot& slot) : slot_(slot) {}
+    bool done() const override { return slot_.state.load(std::memory_order_seq_cst) == Slot::done; }
+    bool await(Waiter& /*owner*/) override { return !done(); }
+    std::string what() const override {
+        return fmt::format("the result of {}", readable(slot_.type->name()));
+    }
+
+private:
+    const Slot& slot_;
+};
+
+/// The end of a worker's wait for something else.
+class Wake final : public Waitable {
+public:
+    Wake(const Waiter& waiter, const Waitable& awaited) : waiter_(waiter), awaited_(awaited) {}
+    bool done() const override { return waiter_.woken(); }
+    bool await(Waiter& /*owner*/) override { return !done(); }
+    std::string what() const override { return awaited_.what(); }
+
+private:
+    const Waiter& waiter_;
+    const Waitable& awaited_;
+};
 
 ThiefView thief_view(const Node& node, CoreId core) {
     const Schedule& schedule = node.schedule();
@@ -51,6 +80,7 @@ Worker::Worker(Node& node, CoreId core)
       back_off_(node.schedule().stealing.back_off_min),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
+      strands_(std::make_unique<StrandRunner>(*this, node.strands())),
       outbox_(*this, node) {
     backend = node.receiver().backend;
     id = {node.id(), core};
@@ -157,7 +187,9 @@ void Worker::work_slow(std::uint64_t units) {
 }
 
 void Worker::compute(Work cost, const std::function<void()>& code) {
-    outbox_.flush();  // it may take long
+    // It may take long.
+    outbox_.flush();
+    if (node_.uses_strands() && node_.wants_work()) strands_->publish(0);
     compute_now(cost, code);
 }
 
@@ -199,17 +231,44 @@ void Worker::serve_request(const Slot* head) {
 // that no task is left without a worker.
 void Worker::wait_for(Slot* slot) {
     Slot* head = slot + 1;
+    const Join join(*slot);
     const Activity before = times.current();
     idle_since_known_ = false;
+    if (node_.deadlock_watch().watches()) wait_began_ = backend->now(*this);
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
         enter_now(Activity::stealing);
         // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
         // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
         const bool leapt = state >= taken_by(0) && steal_from(static_cast<CoreId>(state - taken_by(0)), head);
-        if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done) run_something(head, slot);
+        if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done) run_something(head, &join);
         state = slot->state.load(std::memory_order_seq_cst);
     }
+    end_wait(before);
+}
+
+void Worker::wait(Slot* head, Waitable& waitable) {
+    if (waitable.done()) return;
+    if (Strand* const strand = strands_->current(); strand && head == strands_->head())
+        return strand->wait(waitable);
+    Waiter waiter(id.core);
+    if (!waitable.await(waiter)) return;
+    const Wake wake(waiter, waitable);
+    const Activity before = times.current();
+    idle_since_known_ = false;
+    wait_began_ = backend->now(*this);
+    node_.deadlock_watch().tasks().fetch_add(1, std::memory_order_seq_cst);
+    while (!wake.done()) {
+        enter_now(Activity::stealing);
+        run_something(head, &wake);
+    }
+    node_.deadlock_watch().tasks().fetch_sub(1, std::memory_order_seq_cst);
+    end_wait(before);
+}
+
+void Worker::end_wait(Activity before) {
+    if (long_wait_.waitable.load(std::memory_order_relaxed)) [[unlikely]]
+        long_wait_.waitable.store(nullptr, std::memory_order_seq_cst);
     enter_now(before);
 }
 
@@ -239,6 +298,7 @@ void Worker::end_task() {
     last_task_end_ = backend->now(*this);
     enter(Activity::overhead, last_task_end_);
     if (--depth_ == 0) {
+        if (node_.uses_strands()) strands_->publish(0);
         times.end_task();
         last_task_ = last_task_end_ - task_begin_;
         ranked_.reserve(1, std::memory_order_relaxed);
@@ -252,9 +312,47 @@ void Worker::end_task() {
 // Invariant: a worker that sleeps has said so before it looks for a reason not to, and a context that makes
 // such a reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is
 // missed. Likewise a worker shows itself active before it looks for a sleeper that it should share with.
-void Worker::rest(Time deadline, const Slot* awaited) {
+void Worker::rest(Time deadline, const Waitable* awaited) {
     if (!outbox_.empty()) enter_now(Activity::overhead);
     outbox_.flush();
+    if (!node_.deadlock_watch().watches()) return sleep(deadline, awaited);
+    const Time now = backend->now(*this);
+    const Time long_at = std::max(last_task_end_, wait_began_) + DeadlockWatch::patience;
+    if (now < long_at) return sleep(std::min(deadline, long_at), awaited);
+    rest_long(idle() ? deadline : now + DeadlockWatch::patience, awaited);
+}
+
+// The worker is not active while it sleeps, so that a run in which all wait is found to be over. It looks for
+// work between such sleeps.
+//
+// Invariant: what this worker waits for is not done while the node looks passive. `waits_long_` is set before
+// the last look whether it is done, and the worker is removed from the active ones after that. A context that
+// does what it waits for looks at `waits_long_` afterwards, and makes the worker active again (awaited_done)
+// before the message that it handles is counted. So either this worker sees that it is done, or that context
+// sees the worker waiting.
+void Worker::rest_long(Time deadline, const Waitable* awaited) {
+    if (idle()) {
+        node_.deadlock_watch().fell_quiet(outbox_);
+        return sleep(deadline, awaited);
+    }
+    long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
+    long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
+    waits_long_.store(true, std::memory_order_seq_cst);
+    if (!awaited->done()) {
+        node_.pause_activity(*this);
+        node_.deadlock_watch().fell_quiet(outbox_);
+        sleep(deadline, awaited);
+        node_.begin_activity(id.core);
+    }
+    waits_long_.store(false, std::memory_order_seq_cst);
+}
+
+void Worker::awaited_done(Context& caller) {
+    if (waits_long_.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
+    if (claim_sleeper()) caller.backend->unpark(caller, id.core);
+}
+
+void Worker::sleep(Time deadline, const Waitable* awaited) {
     node_.sleeping().add(id.core);
     if (!something_to_do(awaited)) {
         const Time begin = backend->now(*this);
@@ -267,14 +365,17 @@ void Worker::rest(Time deadline, const Slot* awaited) {
     node_.sleeping().remove(id.core);
 }
 
-Activity Worker::resting(const Slot* awaited) const {
-    if (awaited || program_.expects_data(id.core)) return Activity::waiting;
+Activity Worker::resting(const Waitable* awaited) const {
+    if (awaited || program_.expects_data(id.core) || node_.strands().waiting() != 0) return Activity::waiting;
     return awaiting_answer_ ? Activity::stealing : Activity::idle;
 }
 
-bool Worker::something_to_do(const Slot* awaited) const {
+bool Worker::something_to_do(const Waitable* awaited) const {
     if (node_.stopping() || node_.anything_waits()) return true;
-    if (awaited && awaited->state.load(std::memory_order_seq_cst) == Slot::done) return true;
+    if (awaited && awaited->done()) return true;
+    if (node_.uses_strands() &&
+        (strands_->any_ready() || (steals_within_node() && node_.strands().any_stealable())))
+        return true;
     // What it would not begin must not keep it awake: it would look again and again, and time would stand
     // still.
     if (awaited && depth_ >= deep) return false;

@@ -21,7 +21,9 @@ namespace heddle::runtime {
 
 class Node;
 class Program;
+class StrandRunner;
 class TaskRecord;
+class Waitable;
 struct Recording;
 struct Token;
 
@@ -95,8 +97,22 @@ public:
             work_slow(units);
     }
 
-    /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before.
+    /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before, and
+    /// what waits here for this worker is offered to others.
     void compute(Work cost, const std::function<void()>& code);
+
+    /// Returns once `waitable` is done. `head`: the caller's head. A strand that has joined all its forks
+    /// waits (Strand::wait). Any other caller stays on this worker, which runs other tasks above it
+    /// meanwhile; so what it waits for must not depend on anything below them on this stack.
+    void wait(Slot* head, Waitable& waitable);
+
+    /// Throws Error if tasks that were forked at `head` or above have not been joined, as far as it is known.
+    void expect_no_forks(const Slot* head) const {
+        if (tracks_) expect_joined(deque_.index(head));
+    }
+
+    StrandRunner& strands() { return *strands_; }
+    const StrandRunner& strands() const { return *strands_; }
 
     // --- for the node
     // ---------------------------------------------------------------------------------------------
@@ -123,6 +139,17 @@ public:
 
     /// True once for each sleep: the caller must then unpark this worker.
     bool claim_sleeper();
+
+    /// What a task on this worker's stack waits for, if it has waited for DeadlockWatch::patience, and since
+    /// when.
+    struct LongWait {
+        std::atomic<const Waitable*> waitable{nullptr};
+        std::atomic<Time::rep> since{0};
+    };
+    const LongWait& long_wait() const { return long_wait_; }
+
+    /// What this worker's task waits for is done. Called before the message that did it is counted.
+    void awaited_done(Context& caller);
 
     /// A request of this worker to another node was answered.
     void request_answered();
@@ -200,13 +227,15 @@ private:
     bool run_shared(Slot* head);
     std::optional<LooseTask> take_shared();
     void wait_until_copied(Slot* slot);
-    bool run_something(Slot* head, const Slot* awaited);
+    bool run_something(Slot* head, const Waitable* awaited);
+    void help_until(Slot* head, const Waitable& awaited);
     void poll() {
         if (polled_) [[unlikely]]
             poll_now();
     }
     void poll_now();
     bool run_ready(Slot* head);
+    bool run_strands(Slot* head);
     bool run_token(Slot* head);
     bool run_ranked(Slot* head);
     std::optional<RankedQueue::Taken> another_ranked();
@@ -215,15 +244,18 @@ private:
     void run_taken(const RankedQueue::Taken& taken, Slot* head);
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
-    void back_off(const Slot* awaited);
+    void back_off(const Waitable* awaited);
     void expect_time_to_pass(Time now);
     bool scan_node(CoreId begin, Slot* head);
     /// `reserved`: how many of its ranked tasks thieves leave it meanwhile.
     void begin_task(std::uint32_t reserved = 0);
     void end_task();
-    void rest(Time deadline, const Slot* awaited);
-    Activity resting(const Slot* awaited) const;
-    bool something_to_do(const Slot* awaited) const;
+    void rest(Time deadline, const Waitable* awaited);
+    void sleep(Time deadline, const Waitable* awaited);
+    void rest_long(Time deadline, const Waitable* awaited);
+    void end_wait(Activity before);
+    Activity resting(const Waitable* awaited) const;
+    bool something_to_do(const Waitable* awaited) const;
     bool idle() const { return depth_ == 0; }
 
     // From here to `declared_`: what every task reads or writes, in the rest of the line before the deque and
@@ -254,6 +286,8 @@ private:
     Time last_task_{};   ///< how long the last such task took
     Time idle_since_{};  ///< when this worker first backed off since it last had work
     Time rounds_begin_{};
+    Time wait_began_{};  ///< of the innermost task that waits, or when the worker had its last task
+    LongWait long_wait_;
     std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
     bool idle_since_known_ = false;
     bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
@@ -263,6 +297,7 @@ private:
     std::unique_ptr<VictimPolicy> policy_;
     std::shared_ptr<void> model_data_;
     RankedQueue ranked_;
+    std::unique_ptr<StrandRunner> strands_;
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
     Outbox outbox_;
     Counters counters_;
@@ -270,6 +305,7 @@ private:
 
     // Written by others.
     alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
+    std::atomic<bool> waits_long_{false};              ///< see rest_long
 };
 
 }  // namespace heddle::runtime

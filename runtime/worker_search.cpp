@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "runtime/core/strands.hpp"
 #include "runtime/node.hpp"
 #include "runtime/token.hpp"
 #include "runtime/worker.hpp"
@@ -33,9 +34,9 @@ void Worker::poll_now() {
     backend->poll(*this);
 }
 
-bool Worker::run_something(Slot* head, const Slot* awaited) {
+bool Worker::run_something(Slot* head, const Waitable* awaited) {
     poll();
-    if (run_ready(head) || run_token(head) || run_shared(head)) return true;
+    if (run_strands(head) || run_ready(head) || run_token(head) || run_shared(head)) return true;
     if (awaited && depth_ >= deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
         return false;
@@ -89,7 +90,7 @@ bool Worker::ask_node(NodeId victim) {
 // ends at `back_off_max`. If the worker's last task was long, or it has had no work for long, it waits for a
 // share of the time T without work: it loses at most that share of T, and the number of its requests grows
 // with log T.
-void Worker::back_off(const Slot* awaited) {
+void Worker::back_off(const Waitable* awaited) {
     const Stealing& settings = node_.schedule().stealing;
     if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
     const Time now = backend->now(*this);
@@ -114,6 +115,23 @@ void Worker::expect_time_to_pass(Time now) {
     }
     rounds_ = 0;
     rounds_begin_ = now;
+}
+
+bool Worker::run_strands(Slot* head) {
+    if (!node_.uses_strands()) return false;
+    const bool steals = !strands_->any_ready();
+    if (steals && !(steals_within_node() && node_.strands().any_stealable())) return false;
+    if (idle()) node_.begin_activity(id.core);
+    bool ran = false;
+    if (!steals || node_.strands().steal(*strands_, id.core + 1)) {
+        begin_task();
+        Slot* const outer = std::exchange(loose_, nullptr);
+        ran = strands_->run(head);
+        loose_ = outer;
+        end_task();
+    }
+    if (idle()) node_.end_activity(*this);
+    return ran;
 }
 
 bool Worker::run_ready(Slot* head) {
@@ -193,7 +211,7 @@ bool Worker::steal_from(CoreId victim, Slot* head) {
         end_task();
         if (!type.detached()) {
             complete(*slot);
-            if (node_.worker(victim).claim_sleeper()) backend->unpark(*this, victim);
+            node_.worker(victim).awaited_done(*this);
         }
     }
     if (idle()) node_.end_activity(*this);

@@ -36,6 +36,7 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
         worker.context->id = {settings_.id, core};
         worker.context->costs = &world_.costs;
         worker.context->backend_data = &worker;
+        worker.context->fiber_notes.follow(worker.notes);
     }
     Switchboard& switchboard = lane_.switchboard;
     for (CoreId core = 0; core < settings_.cores; ++core) {

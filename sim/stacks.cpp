@@ -15,9 +15,6 @@ namespace heddle::sim {
 
 namespace {
 
-/// Each guard page splits a mapping in two, and Linux allows a process 65,530 of them.
-constexpr std::uint64_t guards_max = 28000;
-
 constexpr std::uint64_t smallest = 16U << 10;
 
 /// Huge pages are committed whole, so they are for so much memory at most.
@@ -28,12 +25,12 @@ constexpr std::uint64_t mark = 0x6c656464696e6821;
 }  // namespace
 
 Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes)
-    : count_(count), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
+    : count_(count), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))), guard_pages_(count) {
     if (stack_bytes < smallest) {
         throw Error(fmt::format("stacks of {} bytes", stack_bytes), "a worker needs at least 16 KiB");
     }
     stack_bytes_ = (stack_bytes + page_ - 1) / page_ * page_;
-    guard_ = count <= guards_max ? page_ : 0;
+    guard_ = guard_pages_.granted() ? page_ : 0;
     distance_ = stack_bytes_ + guard_;
     if (count == 0) return;
     large_ = reserve_memory(count * distance_);

@@ -4,11 +4,12 @@
 
 #include <atomic>
 #include <boost/context/stack_context.hpp>
-#include <boost/context/stack_traits.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "base/given_stack.hpp"
+#include "base/guard_pages.hpp"
 #include "base/stack_guard.hpp"
 
 namespace heddle::sim {
@@ -48,6 +49,7 @@ private:
     std::uint64_t count_;
     std::size_t stack_bytes_;
     std::size_t page_;
+    GuardPages guard_pages_;
     std::size_t guard_;  ///< bytes below each large stack
     std::size_t distance_;
     std::atomic<std::uint64_t> large_used_{0};
@@ -55,16 +57,6 @@ private:
     char* large_ = nullptr;
     char* small_ = nullptr;
     std::optional<StackGuard> guards_;
-};
-
-/// For Boost.Context: a stack that somebody else frees.
-struct GivenStack {
-    using traits_type = boost::context::stack_traits;
-
-    boost::context::stack_context stack;
-
-    boost::context::stack_context allocate() const { return stack; }
-    void deallocate(boost::context::stack_context& /*stack*/) const {}
 };
 
 }  // namespace heddle::sim

@@ -281,7 +281,29 @@ def idle(bench):
         row(name, f"{said['median_us']:.1f}", f"{said['p90_us']:.1f}", f"{said['p99_us']:.1f}", f"{said['missed']:.0f}")
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "idle": idle, "metg": metg}
+# --- strands
+
+def strands(bench):
+    print("\n### Strands, on one worker\n")
+    share = 20 if bench.quick else 1
+    row = table("operation", "Heddle ns", "Boost.Fiber ns", "Boost.Context ns", "Boost.Fiber / Heddle", "Heddle / Boost.Context")
+    for what, count, heddle, fiber in (("switch", 20_000_000, "switch", "switch"),
+                                       ("start, run and end", 1_000_000, "create", "create"),
+                                       ("round trip: two that wait for each other (events; channels)", 2_000_000, "event", "channel")):
+        cases = {"Heddle": ((), ("heddle_strands", heddle, count // share)), "Boost.Fiber": ((), ("peer_boost_fiber", fiber, count // share))}
+        if what == "switch":
+            cases["Boost.Context"] = ((), ("peer_boost_context", count // share))
+        found = {name: said["ns"] for name, said in bench.alternate("strands", cases).items()}
+        of = found.get
+        row(what, f"{found['Heddle']:.1f}", f"{of('Boost.Fiber', 0):.1f}", f"{of('Boost.Context', 0):.1f}",
+            ratio(of("Boost.Fiber"), found["Heddle"]), ratio(found["Heddle"], of("Boost.Context")))
+    found = bench.alternate("strands", {"two workers": ((), ("heddle_strands", "workers", 200_000 // share)),
+                                        "memory": ((), ("heddle_strands", "memory", 20_000))})
+    print(f"\nRound trip between two workers: {found['two workers']['ns']:.0f} ns. "
+          f"Resident, of 20,000 that wait: {found['memory']['bytes'] / 1024:.1f} KiB each.")
+
+
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "idle": idle, "metg": metg, "strands": strands}
 
 
 def main():

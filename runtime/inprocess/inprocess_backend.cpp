@@ -102,6 +102,7 @@ struct InprocessBackend::State {
     void start(NodeId node, CoreId core) {
         Fiber& fiber = nodes[node].workers[core];
         fiber.context = &nodes[node].program->context(core);
+        fiber.context->fiber_notes.follow(fiber.notes);
         fiber.fiber = context::fiber(
             std::allocator_arg, fiber.notes.noted(context::protected_fixedsize_stack(options.stack_bytes)),
             [this, node, core, &fiber](context::fiber&& caller) {

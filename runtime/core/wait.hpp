@@ -1,0 +1,102 @@
+// What can be waited for, and the context that waits. A task on its worker's stack waits in Worker::wait,
+// where the worker runs other tasks meanwhile. A strand waits in Strand::wait, and its worker goes on without
+// it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "base/ids.hpp"
+
+namespace heddle::runtime {
+
+struct Context;
+class Node;
+class Strand;
+
+/// A context to wake, in a list of those that wait for one thing: a strand, or a worker whose task waits.
+class Waiter {
+public:
+    explicit Waiter(Strand& strand) : strand_(&strand) {}
+    explicit Waiter(CoreId worker) : worker_(worker) {}
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+    /// Makes the strand ready, or wakes the worker if it sleeps. `caller`: a worker of the node, or its
+    /// receiver. After the call the waiter may be gone.
+    void wake(Node& node, Context& caller);
+
+    /// Whether `wake` was called. Until then the waiter is in a list, even if what it waits for is done.
+    bool woken() const { return woken_.load(std::memory_order_seq_cst); }
+
+private:
+    friend class Event;
+
+    Strand* strand_ = nullptr;
+    CoreId worker_ = 0;
+    std::atomic<bool> woken_{false};  ///< of a worker
+    Waiter* next_ = nullptr;
+};
+
+/// Something that can be waited for: the result of a task, a message, a barrier. Its owner keeps it until the
+/// wait has ended.
+class Waitable {
+public:
+    virtual ~Waitable() = default;
+
+    /// Whether a wait would end at once. From then on it stays true.
+    virtual bool done() const = 0;
+
+    /// `waiter` will be woken when this is done; until then it stays where it is. False if this is done
+    /// already: then the waiter is not woken.
+    virtual bool await(Waiter& waiter) = 0;
+
+    /// What it is, for a message about a waiter: "a message with tag 3".
+    virtual std::string what() const = 0;
+
+protected:
+    Waitable() = default;
+    Waitable(const Waitable&) = default;
+    Waitable& operator=(const Waitable&) = default;
+};
+
+/// Happens once. Any context of the node may complete it, and any number of waiters may wait.
+class Event : public Waitable {
+public:
+    Event() = default;
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+
+    bool done() const final { return state_.load(std::memory_order_seq_cst) == is_done; }
+    bool await(Waiter& waiter) final {
+        std::uintptr_t latest = state_.load(std::memory_order_acquire);
+        do {
+            if (latest == is_done) return false;
+            waiter.next_ = reinterpret_cast<Waiter*>(latest);
+        } while (!state_.compare_exchange_weak(latest, reinterpret_cast<std::uintptr_t>(&waiter),
+                                               std::memory_order_seq_cst, std::memory_order_acquire));
+        return true;
+    }
+    std::string what() const override { return "an event"; }
+
+    /// Wakes all that wait, in the order in which they came. They see all that the caller wrote before. After
+    /// the call the event may be gone.
+    void complete(Node& node, Context& caller) {
+        const std::uintptr_t latest = state_.exchange(is_done, std::memory_order_seq_cst);
+        if (latest != nothing && latest != is_done) wake_all(reinterpret_cast<Waiter*>(latest), node, caller);
+    }
+
+    /// It may happen once more. Called while no context waits for it or completes it.
+    void reset() { state_.store(nothing, std::memory_order_relaxed); }
+
+private:
+    static void wake_all(Waiter* latest, Node& node, Context& caller);
+
+    static constexpr std::uintptr_t nothing = 0;
+    static constexpr std::uintptr_t is_done = 1;
+
+    std::atomic<std::uintptr_t> state_{nothing};  ///< or the waiter that came last
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,248 @@
+// Tests strands in every world: they run, wait, yield, move and end, and a run in which all wait is an error.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/fork_join.hpp"
+#include "tests/strand_testing.hpp"
+
+namespace heddle::testing_strands {
+namespace {
+
+using runtime::Event;
+using ::testing::HasSubstr;
+
+INSTANTIATE_TEST_SUITE_P(Worlds, Strands, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(Strands, RunAndEnd) {
+    std::atomic<int> ended{0};
+    run(1, 2, [&](Worker& worker) {
+        for (int i = 0; i < 1000; ++i) Strand::start(worker, [&](Strand&) { ++ended; });
+    });
+    EXPECT_EQ(ended, 1000);
+}
+
+TEST_P(Strands, WaitUntilAnotherOneCompletesTheEvent) {
+    struct Pair {
+        Event event;
+        int value = 0;
+    };
+    std::vector<Pair> pairs(500);
+    std::atomic<int> right{0};
+    run(1, 2, [&](Worker& worker) {
+        for (Pair& pair : pairs) {
+            Strand::start(worker, [&](Strand& self) {
+                self.wait(pair.event);
+                right += pair.value;
+            });
+        }
+        for (Pair& pair : pairs) {
+            Strand::start(worker, [&](Strand& self) {
+                self.yield();
+                pair.value = 1;
+                pair.event.complete(self.worker().node(), self.worker());
+            });
+        }
+    });
+    EXPECT_EQ(right, 500);
+}
+
+/// Each strand of a ring waits for the one before it, round after round.
+TEST_P(Strands, PassATokenAround) {
+    constexpr std::size_t strands = 20;
+    constexpr int rounds = 50;
+    struct Place {
+        Event come;
+    };
+    std::vector<Place> ring(strands);
+    int steps = 0;
+    run(1, 3, [&](Worker& worker) {
+        for (std::size_t i = 0; i < strands; ++i) {
+            Strand::start(worker, [&, i](Strand& self) {
+                for (int round = 0; round < rounds; ++round) {
+                    self.wait(ring[i].come);
+                    ring[i].come.reset();
+                    ++steps;
+                    ring[(i + 1) % strands].come.complete(self.worker().node(), self.worker());
+                }
+            });
+        }
+        ring[0].come.complete(worker.node(), worker);
+    });
+    EXPECT_EQ(steps, rounds * static_cast<int>(strands));
+}
+
+TEST_P(Strands, StayWithTheirWorkerIfTheyArePinned) {
+    std::atomic<int> elsewhere{0};
+    std::atomic<int> turns{0};
+    run(1, 3, [&](Worker& worker) {
+        for (CoreId core = 0; core < 3; ++core) {
+            for (int i = 0; i < 20; ++i) {
+                Strand::start(worker,
+                              [&, core](Strand& self) {
+                                  for (int turn = 0; turn < 10; ++turn) {
+                                      if (self.worker().id.core != core) ++elsewhere;
+                                      ++turns;
+                                      self.yield();
+                                  }
+                              },
+                              {"pinned", core});
+            }
+        }
+    });
+    EXPECT_EQ(turns, 600);
+    EXPECT_EQ(elsewhere, 0);
+}
+
+struct Fibonacci {
+    static std::uint64_t run(model::Strand strand, std::uint32_t n) {
+        if (n < 2) return n;
+        strand.fork<Fibonacci>(n - 1);
+        const auto second = strand.call<Fibonacci>(n - 2);
+        return strand.join<Fibonacci>() + second;
+    }
+};
+
+TEST_P(Strands, ForkAndJoinBetweenWaits) {
+    constexpr int strands = 8;
+    std::atomic<std::uint64_t> sum{0};
+    run(1, 3, [&](Worker& worker) {
+        for (int i = 0; i < strands; ++i) {
+            Strand::start(worker, [&](Strand& self) {
+                for (std::uint32_t n = 5; n < 12; ++n) {
+                    sum += Fibonacci::run(model::Strand(self.worker(), self.head()), n);
+                    self.yield();
+                }
+            });
+        }
+    });
+    // 5 + 8 + 13 + 21 + 34 + 55 + 89
+    EXPECT_EQ(sum, strands * 225U);
+}
+
+/// A task on its worker's stack waits for a strand, and the worker runs the strand.
+TEST_P(Strands, AreRunByAWorkerWhoseTaskWaits) {
+    for (const CoreId cores : {1, 2}) {
+        Event event;
+        bool seen = false;
+        run(1, cores, [&](Worker& worker) {
+            Strand::start(worker, [&](Strand& self) {
+                for (int i = 0; i < 10; ++i) self.yield();
+                event.complete(self.worker().node(), self.worker());
+            });
+            worker.wait(worker.base(), event);
+            seen = event.done();
+        });
+        EXPECT_TRUE(seen);
+    }
+}
+
+/// A strand with open forks waits as a task does, and its worker runs other strands above it.
+TEST_P(Strands, WithOpenForksLetOthersRunAboveThem) {
+    Event event;
+    std::uint64_t result = 0;
+    run(1, 1, [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            model::Strand fork(self.worker(), self.head());
+            fork.fork<Fibonacci>(10U);
+            self.worker().wait(self.head() + 1, event);
+            result = fork.join<Fibonacci>();
+        });
+        Strand::start(worker, [&](Strand& self) {
+            self.yield();
+            event.complete(self.worker().node(), self.worker());
+        });
+    });
+    EXPECT_EQ(result, 55);
+}
+
+std::string error_of(const std::function<void()>& run) {
+    try {
+        run();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+class NeverCome final : public Event {
+public:
+    std::string what() const override { return "what never comes"; }
+};
+
+TEST_P(Strands, ThatAllWaitAreADeadlock) {
+    NeverCome events[2];
+    const std::string error = error_of([&] {
+        run(nodes(3), failing_cores(), [&](Worker& worker) {
+            for (NeverCome& event : events) {
+                Strand::start(worker, [&](Strand& self) { self.wait(event); }, {"a patient one"});
+            }
+        });
+    });
+    EXPECT_THAT(error, HasSubstr("deadlock: 2 strands and tasks wait"));
+    EXPECT_THAT(error, HasSubstr("on node 0 a patient one waits for what never comes since "));
+}
+
+TEST_P(Strands, AndTasksThatAllWaitAreADeadlock) {
+    NeverCome event;
+    const std::string error = error_of(
+        [&] { run(nodes(3), failing_cores(), [&](Worker& worker) { worker.wait(worker.base(), event); }); });
+    EXPECT_THAT(error, HasSubstr("deadlock: 1 strands and tasks wait"));
+    EXPECT_THAT(error, HasSubstr("a task on worker 0 waits for what never comes since "));
+}
+
+struct Counted {
+    explicit Counted(std::atomic<int>& among) : count(among) { ++count; }
+    Counted(const Counted& other) : count(other.count) { ++count; }
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --count; }
+    std::atomic<int>& count;
+};
+
+TEST_P(Strands, AreUnwoundIfTheRunFails) {
+    std::atomic<int> alive{0};
+    NeverCome event;
+    Event all_alive;
+    const std::string error = error_of([&] {
+        run(1, failing_cores(), [&](Worker& worker) {
+            for (int i = 0; i < 10; ++i) {
+                Strand::start(worker, [&](Strand& self) {
+                    const Counted counted(alive);
+                    if (alive == 10) all_alive.complete(self.worker().node(), self.worker());
+                    self.wait(event);
+                });
+            }
+            Strand::start(worker, [&](Strand& self) {
+                self.wait(all_alive);
+                throw Error("a strand gives up");
+            });
+        });
+    });
+    EXPECT_THAT(error, HasSubstr("a strand gives up"));
+    EXPECT_EQ(alive, 0);
+}
+
+TEST_P(Strands, ManyWaitAtOnce) {
+    constexpr int strands = 2000;
+    std::vector<std::unique_ptr<Event>> events;
+    for (int i = 0; i < strands; ++i) events.push_back(std::make_unique<Event>());
+    std::atomic<int> ended{0};
+    run(1, 2, [&](Worker& worker) {
+        for (int i = 0; i < strands; ++i) {
+            Strand::start(worker, [&, i](Strand& self) {
+                self.wait(*events[static_cast<std::size_t>(i)]);
+                ++ended;
+            });
+        }
+        Strand::start(worker, [&](Strand& self) {
+            for (const auto& event : events) event->complete(self.worker().node(), self.worker());
+        });
+    });
+    EXPECT_EQ(ended, strands);
+}
+
+}  // namespace
+}  // namespace heddle::testing_strands
