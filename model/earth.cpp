@@ -105,6 +105,9 @@ void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId n
                 "terminate in the last fiber, which waits for a signal of each other one");
 }
 
+WorkerFrames::WorkerFrames(runtime::Worker& worker)
+    : pool(std::make_shared<FramePool>(static_cast<Program&>(worker.program()).checked())) {}
+
 }  // namespace detail
 
 // --- mailboxes
@@ -204,11 +207,9 @@ void Program::forget(Frame& frame) {
 }
 
 void Program::begin(runtime::Worker& worker) {
-    auto pool = std::make_shared<FramePool>(checked_);
-    worker.model_data() = pool;
     {
         const runtime::SpinLock::Guard guard(lock_);
-        pools_.push_back(std::move(pool));
+        pools_.push_back(worker.state<detail::WorkerFrames>().pool);
     }
     std::byte nothing{};
     if (worker.id == WorkerId{0, 0}) worker.execute(main_type, worker.base(), &nothing);

@@ -219,6 +219,7 @@ class Program : public runtime::Program {
 public:
     /// `checked`: frames that have ended are kept, and it is an Error to touch them. Costs time and memory.
     explicit Program(bool checked = false) : checked_(checked) {}
+    bool checked() const { return checked_; }
     ~Program() override;
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;

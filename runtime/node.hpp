@@ -12,6 +12,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/balancer.hpp"
 #include "runtime/core/deadlock_watch.hpp"
+#include "runtime/core/states.hpp"
 #include "runtime/core_set.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/mailbox.hpp"
@@ -54,6 +55,11 @@ public:
     Worker& worker(CoreId core) { return *workers_[core]; }
     Program& program() { return *program_; }
     RunReach& reach() { return reach_; }
+    /// What an execution model keeps for this node (runtime/core/states.hpp).
+    template <class T>
+    T& state() {
+        return states_.get<T>(*this);
+    }
 
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
@@ -169,6 +175,7 @@ private:
     const Schedule& schedule_;
     RunReach& reach_;
     std::unique_ptr<Program> program_;
+    States<Node> states_;
     Termination termination_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;

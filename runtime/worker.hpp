@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/core/states.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/deque.hpp"
 #include "runtime/outbox.hpp"
@@ -39,8 +40,11 @@ public:
     Node& node() const { return node_; }
     Outbox& outbox() { return outbox_; }
     Random& random() { return random_; }
-    /// For the execution model: what it keeps for this worker alone.
-    std::shared_ptr<void>& model_data() { return model_data_; }
+    /// What an execution model keeps for this worker (runtime/core/states.hpp).
+    template <class T>
+    T& state() {
+        return states_.get<T>(*this);
+    }
 
     /// Pushes the task already written at `head`. Three instructions, unless a thief has asked or operations
     /// are charged.
@@ -295,7 +299,7 @@ private:
     Time back_off_{};
     Random random_;
     std::unique_ptr<VictimPolicy> policy_;
-    std::shared_ptr<void> model_data_;
+    States<Worker> states_;
     RankedQueue ranked_;
     std::unique_ptr<StrandRunner> strands_;
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -69,8 +70,15 @@ void schedule_next_exclusive(Frame& frame, runtime::Worker& worker);
 
 [[noreturn]] void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId node);
 
+/// A worker's frames. The program shares them, because frames that were never terminated outlive the worker.
+struct WorkerFrames : runtime::State<runtime::Worker> {
+    explicit WorkerFrames(runtime::Worker& worker);
+
+    std::shared_ptr<FramePool> pool;
+};
+
 inline FramePool& pool_of(runtime::Worker& worker) {
-    return *static_cast<FramePool*>(worker.model_data().get());
+    return *worker.state<WorkerFrames>().pool;
 }
 
 /// To be called before a fiber of the frame, `Function`, other than the initialization fiber.

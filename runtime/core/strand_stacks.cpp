@@ -79,11 +79,14 @@ StrandStacks::~StrandStacks() {
 void StrandStacks::unwind() {
     for (const auto& slab : slabs_) {
         for (StrandStack& stack : slab->stacks()) {
-            boost::context::fiber& rest = stack.strand ? stack.strand->rest_ : stack.idle;
-            if (!rest) continue;
-            if (stack.strand) stack.strand->from_ = nullptr;
+            // A strand that ran when its worker was unwound has no rest.
+            if (stack.strand) {
+                stack.idle = std::move(stack.strand->rest_);
+                stack.strand = nullptr;  // it may go before its stack
+            }
+            if (!stack.idle) continue;
             stack.notes.before_resume();
-            rest = {};
+            stack.idle = {};
             stack.notes.after_resume();
         }
     }

@@ -1,0 +1,112 @@
+// Messages between strands or tasks by address, with tags: a send names an endpoint, a receive waits for a
+// message from a given sender or any, with a given tag or any.
+//
+//     Endpoint here(self.worker().node(), 7);
+//     here.send(self, {other_node, 7}, tag, body_of(values));
+//     const Incoming reply = here.receive(self, {.tag = tag});
+//
+// Order: a receive takes the oldest message that it matches, and a message goes to the oldest receive that
+// matches it. Messages from one endpoint to another arrive in the order in which they were sent, whatever
+// worker sends them and whatever way they take: they are numbered, and wait for those before them.
+//
+// Memory: a sender may have `window` bytes at one receiver that were not received; beyond that `send` waits.
+// A message of more than `eager_max` bytes is only announced. Its data follow in parts when a receive matches
+// it. Within a node data are not copied.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/backend.hpp"
+#include "runtime/comm/parcel.hpp"
+#include "runtime/core/caller.hpp"
+
+namespace heddle::runtime {
+
+class Endpoints;
+struct Arrived;
+
+/// Where an endpoint is. Plain bytes, so it may travel itself.
+struct Address {
+    NodeId node = 0;
+    std::uint32_t number = 0;
+
+    bool operator==(const Address&) const = default;
+};
+
+/// Which messages a receive takes: nothing given means any.
+struct Filter {
+    std::optional<Address> from{};
+    std::optional<std::uint64_t> tag{};
+};
+
+/// What a receive returns.
+struct Incoming {
+    Address from;
+    std::uint64_t tag = 0;
+    Parcel data;
+};
+
+class Endpoint {
+public:
+    static constexpr std::uint64_t window = 256U << 10;
+    static constexpr std::uint64_t eager_max = 32U << 10;
+    static constexpr std::uint64_t part_bytes = 1U << 20;
+
+    /// Numbers from here on are given by the node; a program may choose smaller ones.
+    static constexpr std::uint32_t first_given = 1U << 31;
+
+    /// With a number that was never used on this node.
+    explicit Endpoint(Node& node);
+    /// With a number that others know beforehand: messages may have come already. Throws Error if an endpoint
+    /// has it.
+    Endpoint(Node& node, std::uint32_t number);
+    /// Messages that were not received are dropped. No strand may be waiting at it.
+    ~Endpoint();
+    Endpoint(const Endpoint&) = delete;
+    Endpoint& operator=(const Endpoint&) = delete;
+
+    Address address() const;
+
+    /// Returns when `data` may be forgotten: the receiver need not have received it. Waits for room there,
+    /// and where it is large, for the receive.
+    void send(Caller caller, Address to, std::uint64_t tag, Parcel data);
+    void send(Caller caller, Address to, std::uint64_t tag, Body data) {
+        send(caller, to, tag, Parcel(std::move(data)));
+    }
+
+    /// Returns at once. A strand of its own sends the message, in its place in the order, and then calls
+    /// `left`. The endpoint must live until then.
+    void start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
+                    std::function<void(Worker&)> left);
+
+    /// Waits for a message.
+    Incoming receive(Caller caller, const Filter& filter = {});
+
+    /// A message that a receive would take at once, without taking it.
+    struct Waiting {
+        Address from;
+        std::uint64_t tag = 0;
+        std::uint64_t bytes = 0;
+    };
+    std::optional<Waiting> probe(const Filter& filter = {});
+
+private:
+    friend class Endpoints;
+    struct State;
+
+    std::unique_ptr<Arrived> make_message(Address to, std::uint64_t tag, std::uint64_t bytes);
+    void wait_for_room(const Caller& caller, Address to, std::uint64_t cost);
+    void send(const Caller& caller, Address to, std::unique_ptr<Arrived> message, Parcel data);
+    void send_in_parts(const Caller& caller, Address to, Arrived& message, const Body& body);
+    Parcel fetch(const Caller& caller, NodeId from, const Arrived& message);
+    void give_credit(Worker& worker, Address sender, std::uint64_t cost);
+
+    Endpoints& endpoints_;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,207 @@
+// Finds the endpoint that a message is for, and handles the messages between nodes.
+#include "runtime/comm/endpoints.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "runtime/comm/endpoint_messages.hpp"
+#include "runtime/wire.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+struct MessageHeader {
+    std::uint32_t to;
+    std::uint32_t from;
+    std::uint64_t tag;
+    std::uint64_t sequence;
+    std::uint64_t bytes;
+    std::uint64_t offer;
+};
+struct AcceptMessage {
+    std::uint64_t offer;
+    std::uint64_t transfer;
+};
+struct PartHeader {
+    std::uint64_t transfer;
+    std::uint64_t offset;
+};
+struct CreditMessage {
+    std::uint32_t sender;
+    Address receiver;
+    std::uint64_t bytes;
+};
+
+const Handler message_handler("endpoint.message", Handler::Kind::work,
+                              [](Node& node, NodeId from, auto message) {
+                                  Reader reader(message);
+                                  const auto header = reader.get<MessageHeader>();
+                                  const auto data = reader.get_rest();
+                                  reader.check();
+                                  auto arrived = std::make_unique<Arrived>();
+                                  arrived->source = key_of({from, header.from});
+                                  arrived->tag = header.tag;
+                                  arrived->sequence = header.sequence;
+                                  arrived->bytes = header.bytes;
+                                  arrived->offer = header.offer;
+                                  arrived->data = Parcel(data);
+                                  if (header.offer == 0 && data.size() != header.bytes)
+                                      throw MalformedMessage("its data are not as long as it says");
+                                  node.state<Endpoints>().arrive(node.receiver(), header.to,
+                                                                 std::move(arrived));
+                              });
+
+const Handler accept_handler("endpoint.accept", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    const auto accept = value_in<AcceptMessage>(message);
+    node.state<Endpoints>().on_accept(accept.offer, accept.transfer);
+});
+
+const Handler part_handler("endpoint.part", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    Reader reader(message);
+    const auto header = reader.get<PartHeader>();
+    const auto small = reader.get_rest();
+    reader.check();
+    Body body = node.take_body();
+    node.state<Endpoints>().on_part(header.transfer, header.offset,
+                                    body ? Parcel(std::move(body)) : Parcel(small));
+});
+
+const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    const auto credit = value_in<CreditMessage>(message);
+    node.state<Endpoints>().on_credit(node.receiver(), credit.sender, credit.receiver, credit.bytes);
+});
+
+}  // namespace
+
+void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data) {
+    const MessageHeader header{to.number,     address_of(message.source).number,
+                               message.tag,   message.sequence,
+                               message.bytes, message.offer};
+    worker.outbox().post(to.node, message_handler, bytes_of(header), Outbox::Urgency::now, data);
+}
+
+void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer) {
+    worker.outbox().post(sender, accept_handler, bytes_of(AcceptMessage{offer, transfer}));
+}
+
+void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data) {
+    worker.outbox().post(receiver, part_handler, bytes_of(PartHeader{transfer, offset}),
+                         Enclosure{std::move(data)});
+}
+
+void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes) {
+    worker.outbox().post(sender.node, credit_handler, bytes_of(CreditMessage{sender.number, receiver, bytes}),
+                         Outbox::Urgency::gathered);
+}
+
+// --- which endpoints there are
+
+std::uint32_t Endpoints::open(Endpoint& endpoint) {
+    const SpinLock::Guard guard(lock_);
+    open_.emplace(next_number_, &endpoint);
+    return next_number_++;
+}
+
+void Endpoints::open(Endpoint& endpoint, std::uint32_t number) {
+    const SpinLock::Guard guard(lock_);
+    if (number >= Endpoint::first_given || !open_.emplace(number, &endpoint).second) {
+        throw Error(fmt::format("node {} cannot have an endpoint {}{}", node_.id(), number,
+                                number < Endpoint::first_given ? ": there is one" : ""),
+                    "choose another number below 2^31");
+    }
+    const auto early = early_.find(number);
+    if (early == early_.end()) return;
+    std::vector<Posted*> none;
+    for (ArrivedPointer& message : early->second) endpoint.state_->arrive(std::move(message), none);
+    early_.erase(early);
+}
+
+void Endpoints::close(std::uint32_t number) {
+    const SpinLock::Guard guard(lock_);
+    open_.erase(number);
+}
+
+// A receive that is woken stays until then, so it is woken after the locks.
+void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message) {
+    std::vector<Posted*> woken;
+    {
+        const SpinLock::Guard guard(lock_);
+        const auto found = open_.find(to);
+        if (found == open_.end()) {
+            // A number that this node gave belongs to an endpoint that is closed.
+            if (to < Endpoint::first_given) early_[to].push_back(std::move(message));
+            return;
+        }
+        Endpoint::State& endpoint = *found->second->state_;
+        const SpinLock::Guard inner(endpoint.lock);
+        endpoint.arrive(std::move(message), woken);
+    }
+    for (Posted* const receive : woken) receive->complete(node_, caller);
+}
+
+void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes) {
+    std::vector<Room*> given;
+    {
+        const SpinLock::Guard guard(lock_);
+        const auto found = open_.find(sender);
+        if (found == open_.end()) return;
+        Endpoint::State& endpoint = *found->second->state_;
+        const SpinLock::Guard inner(endpoint.lock);
+        endpoint.outbound[key_of(receiver)].give_back(bytes, given);
+    }
+    for (Room* const room : given) room->complete(node_, caller);
+}
+
+// --- large messages
+
+std::uint64_t Endpoints::put(Transfer& transfer) {
+    const SpinLock::Guard guard(lock_);
+    transfers_.emplace(next_transfer_, &transfer);
+    return next_transfer_++;
+}
+
+std::uint64_t Endpoints::put(Offer& offer) {
+    const SpinLock::Guard guard(lock_);
+    offers_.emplace(next_transfer_, &offer);
+    return next_transfer_++;
+}
+
+void Endpoints::forget_transfer(std::uint64_t number) {
+    const SpinLock::Guard guard(lock_);
+    transfers_.erase(number);
+}
+
+void Endpoints::on_accept(std::uint64_t offer, std::uint64_t transfer) {
+    Offer* accepted = nullptr;
+    {
+        const SpinLock::Guard guard(lock_);
+        const auto found = offers_.find(offer);
+        if (found == offers_.end()) throw MalformedMessage("it accepts no message of this node");
+        accepted = found->second;
+        offers_.erase(found);
+    }
+    accepted->transfer = transfer;
+    accepted->complete(node_, node_.receiver());
+}
+
+void Endpoints::on_part(std::uint64_t transfer, std::uint64_t offset, Parcel data) {
+    Transfer* found_transfer = nullptr;
+    {
+        const SpinLock::Guard guard(lock_);
+        const auto found = transfers_.find(transfer);
+        if (found == transfers_.end()) throw MalformedMessage("it is part of no message that is awaited");
+        found_transfer = found->second;
+    }
+    // Handlers run one at a time, and the receive waits until nothing is missing.
+    const std::uint64_t bytes = data.size();
+    if (bytes > found_transfer->missing || offset > found_transfer->size - bytes)
+        throw MalformedMessage("it is not within its message");
+    found_transfer->parts.push_back({offset, std::move(data)});
+    found_transfer->missing -= bytes;
+    if (found_transfer->missing == 0) found_transfer->complete(node_, node_.receiver());
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,166 @@
+// The endpoints of one node: which there are, messages that came before theirs, and large transfers under
+// way.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/comm/endpoint.hpp"
+#include "runtime/comm/match_table.hpp"
+#include "runtime/core/states.hpp"
+#include "runtime/core/wait.hpp"
+#include "runtime/node.hpp"
+#include "runtime/spin_lock.hpp"
+
+namespace heddle::runtime {
+
+inline std::uint64_t key_of(Address address) {
+    return std::uint64_t{address.node} << 32U | address.number;
+}
+inline Address address_of(std::uint64_t key) {
+    return {static_cast<NodeId>(key >> 32U), static_cast<std::uint32_t>(key)};
+}
+
+/// A message at its receiver, or the announcement of a large one.
+struct Arrived : Matched {
+    Parcel data;
+    std::uint64_t sequence = 0;  ///< among the messages from one endpoint to another
+    std::uint64_t bytes = 0;     ///< of the data, which may be still to come
+    std::uint64_t offer = 0;     ///< the sender's number for a large message; 0: the data are here
+};
+using ArrivedPointer = std::unique_ptr<Arrived>;
+
+/// What a message takes of the window.
+inline std::uint64_t cost_of(std::uint64_t bytes) {
+    constexpr std::uint64_t header = 64;
+    return std::min(bytes, Endpoint::eager_max) + header;
+}
+
+/// A receive that waits.
+struct Posted final : Matched, Event {
+    std::string what() const override;
+
+    Filter filter;
+    ArrivedPointer message;
+};
+
+/// The data of a large message on their way to a receive.
+struct Transfer final : Event {
+    std::string what() const override { return "the parts of a large message"; }
+
+    std::uint64_t size = 0;
+    std::uint64_t missing = 0;
+    struct Part {
+        std::uint64_t offset;
+        Parcel data;
+    };
+    std::vector<Part> parts;
+};
+
+/// A large message that was announced.
+struct Offer final : Event {
+    std::string what() const override;
+
+    Address to;
+    std::uint64_t tag = 0;
+    std::uint64_t transfer = 0;  ///< the receiver's number, once it has accepted
+};
+
+/// A sender that waits for room at a receiver.
+struct Room final : Event {
+    std::string what() const override;
+
+    Address at;
+    std::uint64_t cost = 0;
+};
+
+class Endpoints final : public State<Node> {
+public:
+    explicit Endpoints(Node& node) : node_(node) {}
+    ~Endpoints() override = default;
+
+    Node& node() const { return node_; }
+
+    std::uint32_t open(Endpoint& endpoint);
+    void open(Endpoint& endpoint, std::uint32_t number);
+    void close(std::uint32_t number);
+
+    /// A message for endpoint `to` of this node. By any context of it.
+    void arrive(Context& caller, std::uint32_t to, ArrivedPointer message);
+
+    std::uint64_t put(Transfer& transfer);
+    std::uint64_t put(Offer& offer);
+    void forget_transfer(std::uint64_t number);
+
+    // --- handlers
+    void on_accept(std::uint64_t offer, std::uint64_t transfer);
+    void on_part(std::uint64_t transfer, std::uint64_t offset, Parcel data);
+    void on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes);
+
+private:
+    Node& node_;
+    SpinLock lock_;  ///< over all below
+    std::unordered_map<std::uint32_t, Endpoint*> open_;
+    std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
+    std::unordered_map<std::uint64_t, Transfer*> transfers_;
+    std::unordered_map<std::uint64_t, Offer*> offers_;
+    std::uint32_t next_number_ = Endpoint::first_given;
+    std::uint64_t next_transfer_ = 1;
+};
+
+/// What an endpoint keeps.
+struct Endpoint::State {
+    explicit State(std::uint32_t its_number) : number(its_number) {}
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    struct Inbound {
+        std::uint64_t expected = 0;  ///< sequence of the next message from that sender
+        std::map<std::uint64_t, ArrivedPointer> early;
+        std::uint64_t received = 0;  ///< of the window, since the sender was told
+    };
+    struct Outbound {
+        std::uint64_t next = 0;   ///< sequence
+        std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
+        std::deque<Room*> waiting;
+
+        bool has_room(std::uint64_t cost) const { return bytes == 0 || bytes + cost <= window; }
+        /// Gives the room, if no other waits and there is as much. Else it waits.
+        bool ask(Room& room) {
+            if (!waiting.empty() || !has_room(room.cost)) {
+                waiting.push_back(&room);
+                return false;
+            }
+            bytes += room.cost;
+            return true;
+        }
+        /// `cost` was received. Adds those to `given` that have room now.
+        void give_back(std::uint64_t cost, std::vector<Room*>& given) {
+            bytes -= std::min(cost, bytes);
+            for (; !waiting.empty() && has_room(waiting.front()->cost); waiting.pop_front()) {
+                bytes += waiting.front()->cost;
+                given.push_back(waiting.front());
+            }
+        }
+    };
+
+    /// Puts messages in their order, and gives those whose turn it is to receives, which it adds to `woken`.
+    void arrive(ArrivedPointer message, std::vector<Posted*>& woken);
+    void deliver(ArrivedPointer message, std::vector<Posted*>& woken);
+
+    std::uint32_t number;
+    SpinLock lock;  ///< over all below
+    Messages messages;
+    Receives receives;
+    std::unordered_map<std::uint64_t, Inbound> inbound;    ///< by sender
+    std::unordered_map<std::uint64_t, Outbound> outbound;  ///< by receiver
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,34 @@
+// Code that may wait, and how: a strand leaves its worker, a task on its worker's stack helps there.
+// Functions that wait take one, so that both can call them.
+#pragma once
+
+#include "runtime/core/strands.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::runtime {
+
+class Caller {
+public:
+    // NOLINTBEGIN(google-explicit-constructor): each is a caller
+    /// It has joined all its forks.
+    Caller(Strand& strand) : strand_(&strand) {}
+    /// A task, or a strand with open forks, that forks at `head`.
+    Caller(Worker& worker, Slot* head) : worker_(&worker), head_(head) {}
+    // NOLINTEND(google-explicit-constructor)
+
+    /// The worker that runs it, until it waits.
+    Worker& worker() const { return strand_ ? strand_->worker() : *worker_; }
+    Node& node() const { return worker().node(); }
+
+    void wait(Waitable& waitable) const {
+        if (strand_) return strand_->wait(waitable);
+        worker_->wait(head_, waitable);
+    }
+
+private:
+    Strand* strand_ = nullptr;
+    Worker* worker_ = nullptr;
+    Slot* head_ = nullptr;
+};
+
+}  // namespace heddle::runtime

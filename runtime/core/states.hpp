@@ -1,0 +1,78 @@
+// What execution models keep for each node, or each worker: a model declares a type, and the node or worker
+// makes one when it is first asked for. Nothing here knows any model.
+//
+//     struct Futures : runtime::State<runtime::Node> {
+//         explicit Futures(runtime::Node& node);
+//         ...
+//     };
+//     Futures& futures = node.state<Futures>();
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "runtime/spin_lock.hpp"
+
+namespace heddle::runtime {
+
+/// The base of such a type. `Owner`: Node or Worker.
+template <class Owner>
+class State {
+public:
+    virtual ~State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+protected:
+    State() = default;
+};
+
+/// The states of one owner. Any context of the node may ask for one. They are destroyed with their owner.
+template <class Owner>
+class States {
+public:
+    States() : states_(std::make_unique<Place[]>(kinds())) {}
+    ~States() {
+        for (std::size_t i = kinds(); i > 0; --i) delete states_[i - 1].load(std::memory_order_relaxed);
+    }
+    States(const States&) = delete;
+    States& operator=(const States&) = delete;
+
+    template <class T>
+    T& get(Owner& owner) {
+        if (auto* const made = states_[Kind<T>::index].load(std::memory_order_acquire)) [[likely]]
+            return static_cast<T&>(*made);
+        return make<T>(owner);
+    }
+
+private:
+    using Place = std::atomic<State<Owner>*>;
+
+    /// Numbers the types that the program asks for, before `main`.
+    template <class T>
+    struct Kind {
+        static const std::size_t index;
+    };
+    static std::size_t& kinds() {
+        static std::size_t count = 0;
+        return count;
+    }
+
+    template <class T>
+    T& make(Owner& owner) {
+        const SpinLock::Guard guard(lock_);
+        Place& place = states_[Kind<T>::index];
+        if (!place.load(std::memory_order_relaxed)) place.store(new T(owner), std::memory_order_release);
+        return static_cast<T&>(*place.load(std::memory_order_relaxed));
+    }
+
+    std::unique_ptr<Place[]> states_;
+    SpinLock lock_;  ///< over making one
+};
+
+template <class Owner>
+template <class T>
+const std::size_t States<Owner>::Kind<T>::index = States<Owner>::kinds()++;
+
+}  // namespace heddle::runtime
