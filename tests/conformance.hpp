@@ -109,14 +109,16 @@ inline Arm mpi_arm(const std::string& name, const native::MpiOptions& mpi) {
             }};
 }
 
-inline Arm inprocess_arm(std::uint64_t seed, bool gate_open) {
-    return {"inprocess_" + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
-            [seed, gate_open](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+inline Arm inprocess_arm(std::uint64_t seed, bool gate_open, const inprocess::Faults& faults = {}) {
+    const std::string name = faults.reorders ? "faulty_" : "inprocess_";
+    return {name + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
+            [=](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
                 inprocess::Options options;
                 options.nodes = nodes;
                 options.cores = cores;
                 options.seed = seed;
                 options.gate_open = gate_open;
+                options.faults = faults;
                 inprocess::InprocessBackend(options).run(make_node);
             }};
 }
@@ -151,6 +153,8 @@ inline std::vector<Arm> arms() {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         all.push_back(inprocess_arm(seed, false));
         all.push_back(inprocess_arm(seed, true));
+        all.push_back(
+            inprocess_arm(seed, seed == 3, {.delay_max = 300, .reorders = true, .wakes_percent = 20}));
     }
 #ifdef HEDDLE_SIM
     all.push_back(sim_arm("sim", true));

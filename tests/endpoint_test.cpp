@@ -25,20 +25,6 @@ using runtime::Parcel;
 using runtime::value_of;
 using ::testing::HasSubstr;
 
-/// Runs `begin` on the first worker of each node.
-class OnEachNode final : public runtime::Program {
-public:
-    using Begin = std::function<void(Worker&)>;
-    explicit OnEachNode(Begin begin) : begin_(std::move(begin)) {}
-    void begin(Worker& worker) override {
-        if (worker.id.core == 0) begin_(worker);
-    }
-    runtime::Answer answer() const override { return {}; }
-
-private:
-    Begin begin_;
-};
-
 class Endpoints : public Strands {
 protected:
     void run_all(NodeId nodes, CoreId cores, const OnEachNode::Begin& begin) {

@@ -38,6 +38,21 @@ private:
     First first_;
 };
 
+/// Runs `begin` on the first worker of each node.
+class OnEachNode final : public runtime::Program {
+public:
+    using Begin = std::function<void(Worker&)>;
+
+    explicit OnEachNode(Begin begin) : begin_(std::move(begin)) {}
+    void begin(Worker& worker) override {
+        if (worker.id.core == 0) begin_(worker);
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    Begin begin_;
+};
+
 inline runtime::RunResult run_on(runtime::Backend& backend, const FirstTask::First& first,
                                  const runtime::Schedule& schedule = {}) {
     runtime::Execution execution(backend, schedule,
@@ -73,6 +88,17 @@ inline std::vector<World> worlds() {
                                return std::make_unique<inprocess::InprocessBackend>(options);
                            }});
         }
+    }
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        all.push_back({"faulty_" + std::to_string(seed), [seed](NodeId nodes, CoreId cores) {
+                           inprocess::Options options;
+                           options.nodes = nodes;
+                           options.cores = cores;
+                           options.seed = seed;
+                           options.gate_open = seed == 3;
+                           options.faults = {.delay_max = 300, .reorders = true, .wakes_percent = 20};
+                           return std::make_unique<inprocess::InprocessBackend>(options);
+                       }});
     }
 #ifdef HEDDLE_SIM
     for (const bool overheads : {false, true}) {

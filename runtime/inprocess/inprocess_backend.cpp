@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <deque>
@@ -54,6 +55,17 @@ runtime::Topology topology_of(const Options& options) {
 struct Sent {
     runtime::Bytes message;
     runtime::Body body;
+    Time due{};  ///< it does not arrive before
+};
+
+/// Messages on one way stay in order.
+struct Way {
+    NodeId from;
+    NodeId to;
+    CoreId sender = 0;  ///< where messages of other contexts may overtake
+    bool with_body = false;
+
+    auto operator<=>(const Way&) const = default;
 };
 
 struct InprocessBackend::State {
@@ -64,8 +76,7 @@ struct InprocessBackend::State {
     std::deque<Node> nodes;
     context::fiber scheduler;
     std::exception_ptr failure;
-    /// Messages under way, in order, for each pair (from, to).
-    std::map<std::pair<NodeId, NodeId>, std::deque<Sent>> under_way;
+    std::map<Way, std::deque<Sent>> under_way;  ///< no list is empty
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -144,21 +155,28 @@ struct InprocessBackend::State {
                 if (runnable(fiber)) ready.push_back(&fiber);
             }
         }
-        const std::uint64_t choices = ready.size() + under_way.size();
+        std::vector<std::deque<Sent>*> due;
+        for (auto& [way, messages] : under_way)
+            if (messages.front().due <= now) due.push_back(&messages);
+        const std::uint64_t choices = ready.size() + due.size();
         if (choices == 0) return false;
-        const std::uint64_t choice = random.below(choices);
         now += step;
+        if (options.faults.wakes_percent != 0 && random.below(100) < options.faults.wakes_percent &&
+            wake_for_no_reason())
+            return true;
+        const std::uint64_t choice = random.below(choices);
         if (choice < ready.size()) {
             Fiber& chosen = *ready[choice];
             if (chosen.parked) chosen.parked = chosen.permit = false;
             resume(chosen);
         } else {
-            const auto pair =
-                std::next(under_way.begin(), static_cast<std::ptrdiff_t>(choice - ready.size()));
-            const auto [from, to] = pair->first;
-            Sent sent = std::move(pair->second.front());
-            pair->second.pop_front();
-            if (pair->second.empty()) under_way.erase(pair);
+            const auto line = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
+                return &one.second == due[choice - ready.size()];
+            });
+            const auto [from, to, sender, with_body] = line->first;
+            Sent sent = std::move(line->second.front());
+            line->second.pop_front();
+            if (line->second.empty()) under_way.erase(line);
             // The sender may keep its own.
             if (sent.body) sent.body = std::make_shared<runtime::Bytes>(*sent.body);
             nodes[to].program->deliver(from, sent.message, std::move(sent.body));
@@ -166,9 +184,24 @@ struct InprocessBackend::State {
         return true;
     }
 
-    /// Time passes until somebody's deadline. Throws Error where there is none.
+    /// True if a worker was parked.
+    bool wake_for_no_reason() {
+        std::vector<Fiber*> parked;
+        for (Node& node : nodes) {
+            for (Fiber& fiber : node.workers)
+                if (fiber.parked && !fiber.finished) parked.push_back(&fiber);
+        }
+        if (parked.empty()) return false;
+        Fiber& chosen = *parked[random.below(parked.size())];
+        chosen.parked = chosen.permit = false;
+        resume(chosen);
+        return true;
+    }
+
+    /// Time passes until a worker's deadline, or until a message is due. Throws Error if there is none.
     void skip_to_deadline() {
         Time next = never;
+        for (const auto& [way, messages] : under_way) next = std::min(next, messages.front().due);
         std::uint32_t parked = 0;
         for (const Node& node : nodes) {
             for (const Fiber& fiber : node.workers) {
@@ -257,7 +290,16 @@ void InprocessBackend::compute(Context& context, runtime::Work, const std::funct
 void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
                             runtime::Enclosure enclosure) {
     HEDDLE_ASSERT(to < state_->options.nodes && to != context.id.node);
-    state_->under_way[{context.id.node, to}].push_back({std::move(message), std::move(enclosure.body)});
+    const Faults& faults = state_->options.faults;
+    Way way{context.id.node, to};
+    if (faults.reorders) {
+        way.sender = context.id.core;
+        way.with_body = enclosure.body != nullptr;
+    }
+    Time due{};
+    if (faults.delay_max != 0)
+        due = state_->now + static_cast<Time::rep>(state_->random.below(faults.delay_max)) * step;
+    state_->under_way[way].push_back({std::move(message), std::move(enclosure.body), due});
 }
 
 bool InprocessBackend::poll(Context&) {

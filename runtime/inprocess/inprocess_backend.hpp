@@ -11,6 +11,13 @@
 
 namespace heddle::inprocess {
 
+/// What a world may do by the contract (runtime/backend.hpp) and seldom does.
+struct Faults {
+    std::uint64_t delay_max = 0;      ///< a message is under way for up to so many steps, at least
+    bool reorders = false;            ///< only messages of one context, with or without a body, stay in order
+    std::uint32_t wakes_percent = 0;  ///< of the steps: a parked worker wakes without a reason
+};
+
 struct Options {
     NodeId nodes = 1;
     CoreId cores = 1;
@@ -19,6 +26,7 @@ struct Options {
         false;  ///< true: workers are interrupted only where they wait, and the fast path is taken
     std::uint64_t stack_bytes = 1U << 20;
     std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
+    Faults faults{};
 };
 
 class InprocessBackend final : public runtime::Backend {

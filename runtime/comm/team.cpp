@@ -1,0 +1,195 @@
+// The rounds of a team: its members on a node, the tree of nodes, and the messages between them.
+#include "runtime/comm/team.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "runtime/node.hpp"
+#include "runtime/wire.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+struct TeamMessage {
+    std::uint32_t team;
+    std::uint64_t round;
+};
+
+/// The teams of one node, and messages for those that it has not made yet.
+class Teams final : public State<Node> {
+public:
+    explicit Teams(Node& /*node*/) {}
+
+    struct Early {
+        NodeId child;
+        std::uint64_t round;
+        std::vector<std::byte> value;
+    };
+
+    std::vector<Early> open(std::uint32_t number, Team& team, NodeId node) {
+        const SpinLock::Guard guard(lock_);
+        if (!teams_.emplace(number, &team).second) {
+            throw Error(fmt::format("node {} has a team {} already", node, number),
+                        "give each team a number of its own");
+        }
+        return std::exchange(early_[number], {});
+    }
+    void close(std::uint32_t number) {
+        const SpinLock::Guard guard(lock_);
+        teams_.erase(number);
+    }
+    Team* find_or_keep(std::uint32_t number, NodeId child, std::uint64_t round,
+                       std::span<const std::byte> value) {
+        const SpinLock::Guard guard(lock_);
+        if (const auto found = teams_.find(number); found != teams_.end()) return found->second;
+        early_[number].push_back({child, round, {value.begin(), value.end()}});
+        return nullptr;
+    }
+    Team& at(std::uint32_t number) {
+        const SpinLock::Guard guard(lock_);
+        const auto found = teams_.find(number);
+        if (found == teams_.end()) throw MalformedMessage("this node has no such team");
+        return *found->second;
+    }
+
+private:
+    SpinLock lock_;  ///< over all below
+    std::unordered_map<std::uint32_t, Team*> teams_;
+    std::unordered_map<std::uint32_t, std::vector<Early>> early_;
+};
+
+const Handler child_handler("team.child", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    Reader reader(message);
+    const auto header = reader.get<TeamMessage>();
+    const auto value = reader.get_rest();
+    reader.check();
+    Team* const team = node.state<Teams>().find_or_keep(header.team, from, header.round, value);
+    if (team) team->on_child(from, header.round, value);
+});
+
+const Handler release_handler("team.release", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    Reader reader(message);
+    const auto header = reader.get<TeamMessage>();
+    const auto value = reader.get_rest();
+    reader.check();
+    node.state<Teams>().at(header.team).on_release(header.round, value);
+});
+
+}  // namespace
+
+Team::Team(Node& node, std::uint32_t number, std::uint32_t members)
+    : node_(node), id_(node.id()), nodes_(node.topology().nodes), number_(number), members_(members) {
+    HEDDLE_ASSERT(members > 0);
+    for (std::uint64_t first = 0; first < rounds_.size(); ++first) prepare(round(first), first);
+    for (const Teams::Early& early : node.state<Teams>().open(number, *this, id_))
+        on_child(early.child, early.round, early.value);
+}
+
+Team::~Team() {
+    node_.state<Teams>().close(number_);
+}
+
+NodeId Team::children() const {
+    if (first_child() >= nodes_) return 0;
+    return std::min(arity, nodes_ - first_child());
+}
+
+void Team::prepare(Round& round, std::uint64_t number) {
+    round.number = number;
+    round.children_missing = children();
+    round.here_complete = false;
+    round.value_bytes = 0;
+    round.apply = nullptr;
+    round.released.reset();
+    round.missing.store(members_, std::memory_order_release);
+}
+
+Event& Team::arrive(Worker& worker, std::uint32_t member, std::span<const std::byte> value, Apply apply) {
+    const std::uint64_t number = current_.load(std::memory_order_acquire);
+    Round& here = round(number);
+    if (!value.empty()) {
+        HEDDLE_ASSERT(member < members_);
+        const SpinLock::Guard guard(lock_);
+        here.apply = apply;
+        here.value_bytes = value.size();
+        here.values.resize(std::max(here.values.size(), value.size() * members_));
+        std::memcpy(here.values.data() + member * value.size(), value.data(), value.size());
+    }
+    worker.charge(worker.costs->sync);
+    // The last one goes on with what all others have written before.
+    if (here.missing.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        for (std::uint32_t i = 1; here.apply && i < members_; ++i)
+            here.apply(here.values.data(), here.values.data() + i * here.value_bytes);
+        bool complete_now = false;
+        {
+            const SpinLock::Guard guard(lock_);
+            here.here_complete = true;
+            complete_now = here.children_missing == 0;
+        }
+        if (complete_now) complete(number, worker, worker.outbox());
+    }
+    return here.released;
+}
+
+std::span<const std::byte> Team::result_of(const Event& round) const {
+    const Round& of = &rounds_[0].released == &round ? rounds_[0] : rounds_[1];
+    return {of.values.data(), of.value_bytes};
+}
+
+void Team::on_child(NodeId child, std::uint64_t number, std::span<const std::byte> value) {
+    bool complete_now = false;
+    {
+        const SpinLock::Guard guard(lock_);
+        Round& here = round(number);
+        if (child < first_child() || child >= first_child() + children() || here.number != number ||
+            here.children_missing == 0)
+            throw MalformedMessage("it belongs to no round of the team");
+        here.from_children[child - first_child()].assign(value.begin(), value.end());
+        complete_now = --here.children_missing == 0 && here.here_complete;
+    }
+    if (complete_now) complete(number, node_.receiver(), node_.receiver_outbox());
+}
+
+/// All members of this node and of those below it have arrived. Only one context finds that out.
+void Team::complete(std::uint64_t number, Context& caller, Outbox& outbox) {
+    Round& here = round(number);
+    for (NodeId child = 0; here.apply && child < children(); ++child) {
+        if (here.from_children[child].size() != here.value_bytes)
+            throw MalformedMessage("its value is not of the length of the others");
+        here.apply(here.values.data(), here.from_children[child].data());
+    }
+    const std::span<const std::byte> value(here.values.data(), here.value_bytes);
+    if (id_ == 0) return release(number, caller, outbox, value);
+    outbox.post((id_ - 1) / arity, child_handler, bytes_of(TeamMessage{number_, number}),
+                Outbox::Urgency::now, value);
+}
+
+void Team::on_release(std::uint64_t number, std::span<const std::byte> value) {
+    Round& here = round(number);
+    if (here.number != number || value.size() != here.value_bytes)
+        throw MalformedMessage("it ends no round of the team");
+    if (!value.empty()) std::memcpy(here.values.data(), value.data(), value.size());
+    release(number, node_.receiver(), node_.receiver_outbox(), {here.values.data(), here.value_bytes});
+}
+
+void Team::release(std::uint64_t number, Context& caller, Outbox& outbox, std::span<const std::byte> value) {
+    // Every member has left the round before this one, because it has arrived at this one. Before the
+    // messages: a child that has got one may arrive at the next round at once.
+    if (number > 0) {
+        const SpinLock::Guard guard(lock_);
+        prepare(round(number + 1), number + 1);
+    }
+    for (NodeId child = 0; child < children(); ++child) {
+        outbox.post(first_child() + child, release_handler, bytes_of(TeamMessage{number_, number}),
+                    Outbox::Urgency::now, value);
+    }
+    current_.store(number + 1, std::memory_order_release);
+    round(number).released.complete(node_, caller);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,124 @@
+// Barrier and reduction over members on all nodes, in two levels: the members of a node meet in shared
+// memory, and the nodes along a tree of messages. Split-phase: a member arrives, may do something else, and
+// waits.
+//
+//     Team team(node, 1, 2);  // on every node, two members each
+//     team.barrier(self);
+//     const double sum = team.all_reduce(self, member, mine, [](double a, double b) { return a + b; });
+//
+// Order: a reduction combines the values of a node by member number, and then those of its children in the
+// tree by node number. So the result does not depend on timing, also where the operation is not associative.
+//
+// Rounds: a member is at most one round ahead of another, because a round ends when all have arrived. So the
+// state of two rounds is kept, and a round uses that of the one before the last, which every member has left.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/core/caller.hpp"
+#include "runtime/core/wait.hpp"
+#include "runtime/spin_lock.hpp"
+#include "runtime/wire.hpp"
+
+namespace heddle::runtime {
+
+class Team {
+public:
+    /// Every node makes one of that number, with at least one member. Throws Error if this node has one.
+    Team(Node& node, std::uint32_t number, std::uint32_t members);
+    ~Team();
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    std::uint32_t members() const { return members_; }
+
+    /// Returns when all members have arrived.
+    void barrier(Caller caller) { caller.wait(arrive(caller.worker(), 0, {}, nullptr)); }
+
+    /// The values of all members, combined: the same on each. `member`: the caller's number on its node,
+    /// below `members`. In a round all members call the same function with the same types.
+    template <class T, class Combine>
+    requires std::is_trivially_copyable_v<T> T all_reduce(Caller caller, std::uint32_t member, const T& value,
+                                                          Combine combine) {
+        static_assert(std::is_empty_v<Combine>,
+                      "the operation must be the same on each node: capture nothing");
+        (void)combine;
+        const auto apply = [](std::byte* into, const std::byte* from) {
+            T a;
+            T b;
+            std::memcpy(&a, into, sizeof(T));
+            std::memcpy(&b, from, sizeof(T));
+            a = Combine{}(a, b);
+            std::memcpy(into, &a, sizeof(T));
+        };
+        Event& all = arrive(caller.worker(), member, bytes_of(value), apply);
+        caller.wait(all);
+        T result;
+        const std::span<const std::byte> bytes = result_of(all);
+        HEDDLE_ASSERT(bytes.size() == sizeof(T));
+        std::memcpy(&result, bytes.data(), sizeof(T));
+        return result;
+    }
+
+    // --- split-phase
+    using Apply = void (*)(std::byte* into, const std::byte* from);
+
+    /// A member arrives, with a value to combine or none. What is returned is done when all have arrived; the
+    /// caller waits for it before it arrives again.
+    Event& arrive(Worker& worker, std::uint32_t member, std::span<const std::byte> value, Apply apply);
+
+    /// What the round of that event gave. Until the caller arrives again.
+    std::span<const std::byte> result_of(const Event& round) const;
+
+    // --- handlers
+    void on_child(NodeId child, std::uint64_t round, std::span<const std::byte> value);
+    void on_release(std::uint64_t round, std::span<const std::byte> value);
+
+private:
+    static constexpr NodeId arity = 4;
+
+    class Released final : public Event {
+    public:
+        std::string what() const override { return "the other members of a team"; }
+    };
+
+    struct Round {
+        std::atomic<std::uint32_t> missing{0};  ///< members of this node
+        Released released;
+        Apply apply = nullptr;
+        std::vector<std::byte> values;  ///< of the members, one after the other; later the result in front
+        std::size_t value_bytes = 0;
+        // Under the lock.
+        std::uint64_t number = 0;
+        NodeId children_missing = 0;
+        bool here_complete = false;
+        std::array<std::vector<std::byte>, arity> from_children;
+    };
+
+    Round& round(std::uint64_t number) { return rounds_[number % rounds_.size()]; }
+    void prepare(Round& round, std::uint64_t number);
+    void complete(std::uint64_t number, Context& caller, Outbox& outbox);
+    void release(std::uint64_t number, Context& caller, Outbox& outbox, std::span<const std::byte> value);
+    NodeId first_child() const { return id_ * arity + 1; }
+    NodeId children() const;
+
+    Node& node_;
+    NodeId id_;
+    NodeId nodes_;
+    std::uint32_t number_;
+    std::uint32_t members_;
+    std::array<Round, 2> rounds_;
+    std::atomic<std::uint64_t> current_{0};  ///< the round that members arrive at
+    SpinLock lock_;
+};
+
+}  // namespace heddle::runtime
