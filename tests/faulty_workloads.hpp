@@ -1,0 +1,88 @@
+// Every shipped workload at test size in a world that delays and reorders messages and wakes workers without
+// a reason: its answer is right at each seed. faulty_workloads_test.cpp tries few seeds, the slow form many.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "runtime/execution.hpp"
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/stealing/policy.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::testing_faults {
+
+struct Stated {
+    std::string name;
+    std::map<std::string, std::string> settings;
+    std::string placement = "none";
+};
+
+inline std::vector<Stated> all_workloads() {
+    return {
+        {"fib", {{"n", "9"}}},
+        {"nqueens", {{"n", "5"}}},
+        {"uts", {{"tree", "T1"}, {"depth", "2"}}},
+        {"bag", {{"tasks", "40"}}},
+        {"earth_fib", {{"n", "7"}}},
+        {"earth_nqueens", {{"n", "5"}}},
+        {"earth_lock", {{"threads", "5"}, {"rounds", "3"}}},
+        {"earth_reduction", {}},
+        {"dag", {{"graph", "cholesky:tiles=4"}}, "heft"},
+        {"dag", {{"graph", "cholesky:tiles=4"}}, "block"},
+        {"cholesky", {{"tiles", "3"}, {"tile_size", "8"}}, "cyclic"},
+        {"lu", {{"tiles", "3"}, {"tile_size", "8"}}, "cyclic"},
+    };
+}
+
+/// One run: the seed chooses the machine, the policy and every interleaving.
+inline void run_seed(const Stated& stated, std::uint64_t seed) {
+    Random random = Random(seed).split(7);
+    inprocess::Options options;
+    options.nodes = static_cast<NodeId>(1 + random.below(5));
+    options.cores = static_cast<CoreId>(1 + random.below(3));
+    options.seed = seed;
+    options.gate_open = random.below(3) == 0;
+    options.stack_bytes = 256U << 10;
+    options.faults.delay_max = random.below(400);
+    options.faults.reorders = random.below(4) != 0;
+    options.faults.wakes_percent = static_cast<std::uint32_t>(random.below(30));
+    inprocess::InprocessBackend backend(options);
+
+    const auto& kind = workloads::find(stated.name);
+    Settings settings(kind.settings);
+    for (const auto& [key, value] : stated.settings) settings.set(key, value);
+    const auto workload = kind.make(settings);
+    runtime::Schedule schedule;
+    schedule.placement = stated.placement;
+    schedule.seed = seed;
+    schedule.deque_slots = 1U << 12;
+    static const std::vector<std::string> policies = {"random", "local_first", "hierarchical", "lifeline",
+                                                      "satin"};
+    schedule.stealing.victim = policies[random.below(policies.size())];
+    if (random.below(2) == 0) schedule.stealing.amount = runtime::Stealing::Amount::half;
+    if (random.below(2) == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
+    if (random.below(3) == 0) schedule.token_queue = runtime::TokenQueues::node;
+    workload->prepare({{options.nodes, options.cores}, 1e9, 0, 1e-9}, schedule);
+    runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
+    const auto result = execution.run();
+    const auto verdict = workload->check(result);
+    ASSERT_EQ(verdict.kind, workloads::Verdict::Kind::right)
+        << stated.name << ", seed " << seed << ": " << verdict.reason;
+}
+
+inline void run_seeds(std::uint64_t first, std::uint64_t count) {
+    const std::vector<Stated> all = all_workloads();
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        const Stated& stated = all[seed % all.size()];
+        SCOPED_TRACE(stated.name + ", seed " + std::to_string(seed));
+        ASSERT_NO_FATAL_FAILURE(run_seed(stated, seed));
+    }
+}
+
+}  // namespace heddle::testing_faults

@@ -1,0 +1,12 @@
+// Runs the shipped workloads in a faulty world, at a few seeds.
+#include "tests/faulty_workloads.hpp"
+
+namespace heddle::testing_faults {
+namespace {
+
+TEST(FaultyWorkloads, AreRightAtEachSeed) {
+    run_seeds(0, 1200);
+}
+
+}  // namespace
+}  // namespace heddle::testing_faults
