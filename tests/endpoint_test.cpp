@@ -25,15 +25,7 @@ using runtime::Parcel;
 using runtime::value_of;
 using ::testing::HasSubstr;
 
-class Endpoints : public Strands {
-protected:
-    void run_all(NodeId nodes, CoreId cores, const OnEachNode::Begin& begin) {
-        const auto backend = GetParam().make(nodes, cores);
-        runtime::Execution execution(*backend, {},
-                                     [&](NodeId) { return std::make_unique<OnEachNode>(begin); });
-        (void)execution.run();
-    }
-};
+class Endpoints : public Strands {};
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Endpoints, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });
@@ -217,7 +209,7 @@ TEST_P(Endpoints, ARefusedAddressIsAnError) {
 TEST_P(Endpoints, AReceiveOfWhatNeverComesIsADeadlock) {
     const std::string error = [&] {
         try {
-            run(nodes(3), failing_cores(), [&](Worker& worker) {
+            run(failing_nodes(3), failing_cores(), [&](Worker& worker) {
                 Strand::start(worker,
                               [&](Strand& self) {
                                   Endpoint endpoint(self.worker().node());

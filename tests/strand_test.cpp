@@ -176,7 +176,7 @@ public:
 TEST_P(Strands, ThatAllWaitAreADeadlock) {
     NeverCome events[2];
     const std::string error = error_of([&] {
-        run(nodes(3), failing_cores(), [&](Worker& worker) {
+        run(failing_nodes(3), failing_cores(), [&](Worker& worker) {
             for (NeverCome& event : events) {
                 Strand::start(worker, [&](Strand& self) { self.wait(event); }, {"a patient one"});
             }
@@ -188,8 +188,9 @@ TEST_P(Strands, ThatAllWaitAreADeadlock) {
 
 TEST_P(Strands, AndTasksThatAllWaitAreADeadlock) {
     NeverCome event;
-    const std::string error = error_of(
-        [&] { run(nodes(3), failing_cores(), [&](Worker& worker) { worker.wait(worker.base(), event); }); });
+    const std::string error = error_of([&] {
+        run(failing_nodes(3), failing_cores(), [&](Worker& worker) { worker.wait(worker.base(), event); });
+    });
     EXPECT_THAT(error, HasSubstr("deadlock: 1 strands and tasks wait"));
     EXPECT_THAT(error, HasSubstr("a task on worker 0 waits for what never comes since "));
 }

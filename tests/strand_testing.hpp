@@ -6,12 +6,15 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "runtime/core/strands.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/native/rendezvous.hpp"
 #include "runtime/node.hpp"
 #include "runtime/worker.hpp"
 #ifdef HEDDLE_SIM
@@ -53,62 +56,84 @@ private:
     Begin begin_;
 };
 
-inline runtime::RunResult run_on(runtime::Backend& backend, const FirstTask::First& first,
-                                 const runtime::Schedule& schedule = {}) {
-    runtime::Execution execution(backend, schedule,
-                                 [&](NodeId) { return std::make_unique<FirstTask>(first); });
-    return execution.run();
-}
-
-/// One world, with nodes of some cores. A native one has one node.
+/// One world. `run` returns when all nodes have ended, and throws what ended them.
 struct World {
+    using MakeBackend = std::function<std::unique_ptr<runtime::Backend>(NodeId nodes, CoreId cores)>;
+
     std::string name;
-    std::function<std::unique_ptr<runtime::Backend>(NodeId nodes, CoreId cores)> make;
-    bool one_node = false;
+    std::function<void(NodeId nodes, CoreId cores, const runtime::ProgramFactory& make)> run;
+    bool one_node = false;      ///< it has one
+    bool ends_process = false;  ///< if a run fails that has several workers
 };
 
-inline std::vector<World> worlds() {
-    std::vector<World> all;
-    all.push_back({"native",
-                   [](NodeId, CoreId cores) {
-                       native::NativeOptions options;
-                       options.cores = cores;
-                       return std::make_unique<native::NativeBackend>(options);
-                   },
-                   true});
-    for (const bool open : {false, true}) {
-        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-            all.push_back({"inprocess_" + std::to_string(seed) + (open ? "_open" : "_closed"),
-                           [open, seed](NodeId nodes, CoreId cores) {
-                               inprocess::Options options;
-                               options.nodes = nodes;
-                               options.cores = cores;
-                               options.seed = seed;
-                               options.gate_open = open;
-                               return std::make_unique<inprocess::InprocessBackend>(options);
-                           }});
-        }
+/// A world whose nodes are all in one backend.
+inline World one_backend(std::string name, World::MakeBackend make_backend, bool native = false) {
+    const auto run = [make_backend = std::move(make_backend)](NodeId nodes, CoreId cores,
+                                                              const runtime::ProgramFactory& make) {
+        const auto backend = make_backend(nodes, cores);
+        runtime::Execution(*backend, {}, make).run();
+    };
+    return {std::move(name), run, native, native};
+}
+
+inline std::unique_ptr<runtime::Backend> one_native_node(NodeId /*nodes*/, CoreId cores) {
+    native::NativeOptions options;
+    options.cores = cores;
+    return std::make_unique<native::NativeBackend>(options);
+}
+
+/// The real world with several nodes: a backend for each, on a thread of its own, connected by TCP.
+inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramFactory& make) {
+    if (nodes == 1) return one_backend("", one_native_node).run(nodes, cores, make);
+    const native::Key key = native::make_key();
+    const native::Rendezvous rendezvous(nodes, key);
+    std::vector<std::thread> threads;
+    for (NodeId node = 0; node < nodes; ++node) {
+        threads.emplace_back([&, node] {
+            native::NativeOptions options;
+            options.cores = cores;
+            options.membership = native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
+            native::NativeBackend backend(options);
+            runtime::Execution(backend, {}, make).run();
+        });
     }
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-        all.push_back({"faulty_" + std::to_string(seed), [seed](NodeId nodes, CoreId cores) {
+    for (std::thread& thread : threads) thread.join();
+}
+
+inline World inprocess_world(const std::string& name, std::uint64_t seed, bool gate_open,
+                             const inprocess::Faults& faults = {}) {
+    return one_backend(name + "_" + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
+                       [=](NodeId nodes, CoreId cores) {
                            inprocess::Options options;
                            options.nodes = nodes;
                            options.cores = cores;
                            options.seed = seed;
-                           options.gate_open = seed == 3;
-                           options.faults = {.delay_max = 300, .reorders = true, .wakes_percent = 20};
+                           options.gate_open = gate_open;
+                           options.faults = faults;
                            return std::make_unique<inprocess::InprocessBackend>(options);
-                       }});
+                       });
+}
+
+inline std::vector<World> worlds() {
+    std::vector<World> all;
+    all.push_back(one_backend("native", one_native_node, true));
+    all.push_back({"native_nodes", run_native_nodes, false, true});
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        all.push_back(inprocess_world("inprocess", seed, false));
+        all.push_back(inprocess_world("inprocess", seed, true));
+        all.push_back(inprocess_world("faulty", seed, seed == 3,
+                                      {.delay_max = 300, .reorders = true, .wakes_percent = 20}));
     }
 #ifdef HEDDLE_SIM
     for (const bool overheads : {false, true}) {
-        all.push_back({overheads ? "sim" : "sim_without_overheads", [overheads](NodeId nodes, CoreId cores) {
-                           Platform platform;
-                           platform.nodes = nodes;
-                           platform.cores = cores;
-                           if (!overheads) platform.overheads = {};
-                           return std::make_unique<sim::SimBackend>(platform, sim::SimOptions{});
-                       }});
+        all.push_back(
+            one_backend(overheads ? "sim" : "sim_without_overheads", [overheads](NodeId nodes, CoreId cores) {
+                Platform platform;
+                platform.nodes = nodes;
+                platform.cores = cores;
+                if (!overheads) platform.overheads = {};
+                return std::make_unique<sim::SimBackend>(platform, sim::SimOptions{});
+            }));
     }
 #endif
     return all;
@@ -116,16 +141,20 @@ inline std::vector<World> worlds() {
 
 class Strands : public testing::TestWithParam<World> {
 protected:
-    runtime::RunResult run(NodeId nodes, CoreId cores, const FirstTask::First& first,
-                           const runtime::Schedule& schedule = {}) {
-        const auto backend = GetParam().make(nodes, cores);
-        return run_on(*backend, first, schedule);
+    /// `first` on the first worker of node 0.
+    void run(NodeId nodes, CoreId cores, const FirstTask::First& first) {
+        GetParam().run(nodes, cores, [&](NodeId) { return std::make_unique<FirstTask>(first); });
+    }
+    /// `begin` on the first worker of each node.
+    void run_all(NodeId nodes, CoreId cores, const OnEachNode::Begin& begin) {
+        GetParam().run(nodes, cores, [&](NodeId) { return std::make_unique<OnEachNode>(begin); });
     }
 
     /// So many nodes, if the world has more than one.
     static NodeId nodes(NodeId wanted) { return GetParam().one_node ? 1 : wanted; }
-    /// Natively a failed run with several workers ends the process.
-    static CoreId failing_cores() { return GetParam().one_node ? 1 : 2; }
+    /// For runs that fail: natively a failed run with several workers or nodes ends the process.
+    static CoreId failing_cores() { return GetParam().ends_process ? 1 : 2; }
+    static NodeId failing_nodes(NodeId wanted) { return GetParam().ends_process ? 1 : wanted; }
 };
 
 }  // namespace heddle::testing_strands

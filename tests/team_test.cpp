@@ -19,20 +19,11 @@ protected:
     /// `body` on every member of a team, with its number on its node.
     void run_team(NodeId nodes, CoreId cores, std::uint32_t members,
                   const std::function<void(Strand&, Team&, std::uint32_t)>& body) {
-        const auto backend = GetParam().make(nodes, cores);
-        std::vector<std::unique_ptr<Team>> teams(nodes);
-        runtime::Execution execution(*backend, {}, [&](NodeId) {
-            return std::make_unique<OnEachNode>([&](Worker& worker) {
-                auto& team = teams[worker.id.node];
-                team = std::make_unique<Team>(worker.node(), 4, members);
-                for (std::uint32_t member = 0; member < members; ++member) {
-                    Strand::start(worker,
-                                  [&body, &team, member](Strand& self) { body(self, *team, member); });
-                }
-            });
+        run_all(nodes, cores, [&](Worker& worker) {
+            const auto team = std::make_shared<Team>(worker.node(), 4, members);
+            for (std::uint32_t member = 0; member < members; ++member)
+                Strand::start(worker, [&body, team, member](Strand& self) { body(self, *team, member); });
         });
-        (void)execution.run();
-        teams.clear();
     }
 };
 
