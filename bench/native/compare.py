@@ -289,7 +289,7 @@ def strands(bench):
     row = table("operation", "Heddle ns", "Boost.Fiber ns", "Boost.Context ns", "Boost.Fiber / Heddle", "Heddle / Boost.Context")
     for what, count, heddle, fiber in (("switch", 20_000_000, "switch", "switch"),
                                        ("start, run and end", 1_000_000, "create", "create"),
-                                       ("round trip: two that wait for each other (events; channels)", 2_000_000, "event", "channel")):
+                                       ("round trip over two channels", 2_000_000, "channel", "channel")):
         cases = {"Heddle": ((), ("heddle_strands", heddle, count // share)), "Boost.Fiber": ((), ("peer_boost_fiber", fiber, count // share))}
         if what == "switch":
             cases["Boost.Context"] = ((), ("peer_boost_context", count // share))

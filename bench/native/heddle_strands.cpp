@@ -1,10 +1,13 @@
-// Measures what strands cost: switch|create|event|workers|memory COUNT. Prints nanoseconds of a switch, of a
-// strand that is started, runs and ends, of a round trip of two strands that wait for each other's events (on
-// one worker, or pinned to two), or the resident bytes of a strand that waits.
+// Measures what strands cost: switch|create|event|workers|channel|memory|messages|in_order|in_reverse COUNT.
+// Prints nanoseconds of a switch, of a strand that is started, runs and ends, of a round trip of two strands
+// that wait for each other's events (on one worker, or pinned to two), or the resident bytes of a strand that
+// waits.
 #include <string>
 #include <vector>
 
 #include "bench/native/outcome.hpp"
+#include "runtime/comm/channel.hpp"
+#include "runtime/comm/endpoint.hpp"
 #include "runtime/core/strands.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
@@ -15,7 +18,10 @@ namespace {
 
 using namespace heddle;
 using namespace heddle::bench;
+using runtime::Channel;
+using runtime::Endpoint;
 using runtime::Event;
+using runtime::Parcel;
 using runtime::Strand;
 using runtime::Worker;
 
@@ -104,6 +110,56 @@ double all_wait(Worker& worker, std::uint64_t count, Event& event) {
     return (after - before) / static_cast<double>(count);
 }
 
+/// Round trips over two channels.
+void pass_to_and_fro(Worker& worker, std::uint64_t count) {
+    auto ping = std::make_shared<Channel<std::uint64_t>>(1);
+    auto pong = std::make_shared<Channel<std::uint64_t>>(1);
+    begin_time = seconds_now();
+    Strand::start(worker, [=](Strand& self) {
+        for (std::uint64_t n = 0; n < count; ++n) {
+            ping->send(self, n);
+            pong->receive(self);
+        }
+        end_time = seconds_now();
+    });
+    Strand::start(worker, [=](Strand& self) {
+        for (std::uint64_t n = 0; n < count; ++n) pong->send(self, ping->receive(self));
+    });
+}
+
+/// Round trips of 8 bytes between two endpoints.
+void talk(Worker& worker, std::uint64_t count) {
+    begin_time = seconds_now();
+    Strand::start(worker, [count](Strand& self) {
+        Endpoint endpoint(self.worker().node(), 1);
+        for (std::uint64_t n = 0; n < count; ++n) {
+            endpoint.send(self, {0, 2}, n, Parcel(runtime::bytes_of(n)));
+            endpoint.receive(self, {.tag = n});
+        }
+        end_time = seconds_now();
+    });
+    Strand::start(worker, [count](Strand& self) {
+        Endpoint endpoint(self.worker().node(), 2);
+        for (std::uint64_t n = 0; n < count; ++n) {
+            const auto message = endpoint.receive(self);
+            endpoint.send(self, message.from, message.tag, Parcel(message.data.bytes()));
+        }
+    });
+}
+
+/// As many messages with tags of their own are pending, and taken in one order or the other.
+void take_pending(Worker& worker, std::uint64_t count, bool reverse) {
+    Strand::start(worker, [count, reverse](Strand& self) {
+        Endpoint endpoint(self.worker().node(), 1, 1U << 30);
+        for (std::uint64_t n = 0; n < count; ++n)
+            endpoint.send(self, {0, 1}, n, Parcel(runtime::bytes_of(n)));
+        begin_time = seconds_now();
+        for (std::uint64_t n = 0; n < count; ++n)
+            endpoint.receive(self, {.tag = reverse ? count - 1 - n : n});
+        end_time = seconds_now();
+    });
+}
+
 class Bench final : public runtime::Program {
 public:
     Bench(std::string what, std::uint64_t count) : what_(std::move(what)), count_(count) {}
@@ -114,6 +170,9 @@ public:
         if (what_ == "create") start_and_end(worker, count_);
         if (what_ == "event") wait_for_each_other(worker, count_, events_, 0);
         if (what_ == "workers") wait_for_each_other(worker, count_, events_, 1);
+        if (what_ == "channel") pass_to_and_fro(worker, count_);
+        if (what_ == "messages") talk(worker, count_);
+        if (what_ == "in_order" || what_ == "in_reverse") take_pending(worker, count_, what_ == "in_reverse");
         if (what_ == "memory") bytes = all_wait(worker, count_, events_.ping);
     }
     runtime::Answer answer() const override { return {}; }

@@ -47,13 +47,18 @@ std::string Room::what() const {
 
 // --- opening and closing
 
-Endpoint::Endpoint(Node& node) : endpoints_(node.state<Endpoints>()) {
-    state_ = std::make_unique<State>(endpoints_.open(*this));
+Endpoint::Endpoint(Node& node)
+    : endpoints_(node.state<Endpoints>()),
+      state_(std::make_unique<State>(endpoints_.new_number(), std::uint64_t{window})) {
+    endpoints_.open(*this);
 }
 
-Endpoint::Endpoint(Node& node, std::uint32_t number)
-    : endpoints_(node.state<Endpoints>()), state_(std::make_unique<State>(number)) {
-    endpoints_.open(*this, number);
+Endpoint::Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window)
+    : endpoints_(node.state<Endpoints>()),
+      state_(std::make_unique<State>(number, std::max(its_window, window))) {
+    if (number >= first_given)
+        throw Error(fmt::format("endpoint {} of node {}", number, node.id()), "numbers are below 2^31");
+    endpoints_.open(*this);
 }
 
 Endpoint::~Endpoint() {
@@ -125,7 +130,7 @@ void Endpoint::wait_for_room(const Caller& caller, Address to, std::uint64_t cos
     room.cost = cost;
     {
         const SpinLock::Guard guard(state_->lock);
-        if (state_->outbound[key_of(to)].ask(room)) return;
+        if (state_->outbound[key_of(to)].ask(room, state_->window)) return;
     }
     caller.wait(room);
 }

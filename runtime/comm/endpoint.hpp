@@ -61,9 +61,9 @@ public:
 
     /// With a number that was never used on this node.
     explicit Endpoint(Node& node);
-    /// With a number that others know beforehand: messages may have come already. Throws Error if an endpoint
-    /// has it.
-    Endpoint(Node& node, std::uint32_t number);
+    /// With a number that others know beforehand: messages may have come already. `its_window`: what it may
+    /// have under way to each receiver, at least `window`. Throws Error if an endpoint has that number.
+    Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window = window);
     /// Messages that were not received are dropped. No strand may be waiting at it.
     ~Endpoint();
     Endpoint(const Endpoint&) = delete;

@@ -99,18 +99,17 @@ void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t
 
 // --- which endpoints there are
 
-std::uint32_t Endpoints::open(Endpoint& endpoint) {
+std::uint32_t Endpoints::new_number() {
     const SpinLock::Guard guard(lock_);
-    open_.emplace(next_number_, &endpoint);
     return next_number_++;
 }
 
-void Endpoints::open(Endpoint& endpoint, std::uint32_t number) {
+void Endpoints::open(Endpoint& endpoint) {
+    const std::uint32_t number = endpoint.state_->number;
     const SpinLock::Guard guard(lock_);
-    if (number >= Endpoint::first_given || !open_.emplace(number, &endpoint).second) {
-        throw Error(fmt::format("node {} cannot have an endpoint {}{}", node_.id(), number,
-                                number < Endpoint::first_given ? ": there is one" : ""),
-                    "choose another number below 2^31");
+    if (!open_.emplace(number, &endpoint).second) {
+        throw Error(fmt::format("node {} has an endpoint {} already", node_.id(), number),
+                    "give each endpoint a number of its own");
     }
     const auto early = early_.find(number);
     if (early == early_.end()) return;
@@ -150,7 +149,7 @@ void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receive
         if (found == open_.end()) return;
         Endpoint::State& endpoint = *found->second->state_;
         const SpinLock::Guard inner(endpoint.lock);
-        endpoint.outbound[key_of(receiver)].give_back(bytes, given);
+        endpoint.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
     }
     for (Room* const room : given) room->complete(node_, caller);
 }

@@ -87,8 +87,10 @@ public:
 
     Node& node() const { return node_; }
 
-    std::uint32_t open(Endpoint& endpoint);
-    void open(Endpoint& endpoint, std::uint32_t number);
+    /// Never given before.
+    std::uint32_t new_number();
+    /// Throws Error if another one has its number.
+    void open(Endpoint& endpoint);
     void close(std::uint32_t number);
 
     /// A message for endpoint `to` of this node. By any context of it.
@@ -116,7 +118,7 @@ private:
 
 /// What an endpoint keeps.
 struct Endpoint::State {
-    explicit State(std::uint32_t its_number) : number(its_number) {}
+    State(std::uint32_t its_number, std::uint64_t its_window) : number(its_number), window(its_window) {}
     ~State();
     State(const State&) = delete;
     State& operator=(const State&) = delete;
@@ -131,10 +133,12 @@ struct Endpoint::State {
         std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
         std::deque<Room*> waiting;
 
-        bool has_room(std::uint64_t cost) const { return bytes == 0 || bytes + cost <= window; }
+        bool has_room(std::uint64_t cost, std::uint64_t window) const {
+            return bytes == 0 || bytes + cost <= window;
+        }
         /// Gives the room, if no other waits and there is as much. Else it waits.
-        bool ask(Room& room) {
-            if (!waiting.empty() || !has_room(room.cost)) {
+        bool ask(Room& room, std::uint64_t window) {
+            if (!waiting.empty() || !has_room(room.cost, window)) {
                 waiting.push_back(&room);
                 return false;
             }
@@ -142,9 +146,9 @@ struct Endpoint::State {
             return true;
         }
         /// `cost` was received. Adds those to `given` that have room now.
-        void give_back(std::uint64_t cost, std::vector<Room*>& given) {
+        void give_back(std::uint64_t cost, std::uint64_t window, std::vector<Room*>& given) {
             bytes -= std::min(cost, bytes);
-            for (; !waiting.empty() && has_room(waiting.front()->cost); waiting.pop_front()) {
+            for (; !waiting.empty() && has_room(waiting.front()->cost, window); waiting.pop_front()) {
                 bytes += waiting.front()->cost;
                 given.push_back(waiting.front());
             }
@@ -156,6 +160,7 @@ struct Endpoint::State {
     void deliver(ArrivedPointer message, std::vector<Posted*>& woken);
 
     std::uint32_t number;
+    std::uint64_t window;
     SpinLock lock;  ///< over all below
     Messages messages;
     Receives receives;
