@@ -123,7 +123,15 @@ bool Worker::run_strands(Slot* head) {
     if (steals && !(steals_within_node() && node_.strands().any_stealable())) return false;
     if (idle()) node_.begin_activity(id.core);
     bool ran = false;
+    if (steals) {
+        charge(costs->steal_attempt);
+        ++counters_.steal_attempts;
+    }
     if (!steals || node_.strands().steal(*strands_, id.core + 1)) {
+        if (steals) {
+            charge(costs->steal);
+            ++counters_.steals_within_node;
+        }
         begin_task();
         Slot* const outer = std::exchange(loose_, nullptr);
         ran = strands_->run(head);

@@ -1,6 +1,6 @@
 """An installed Heddle serves projects of their own: the examples and the README's program build against it with find_package.
-The binary of each has every verb, and its workload gives the right answer natively and in simulation. So does a stealing
-policy in one file.
+The binary of each has every verb, and its workload gives the right answer natively and in simulation. So do a stealing
+policy and an execution model, each in one file.
 """
 
 import glob
@@ -116,6 +116,25 @@ def check_policy(arguments, cache, prefix, scratch):
     print("a policy outside the tree ran")
 
 
+def check_model(arguments, cache, prefix, scratch):
+    """An execution model in one file outside the tree, with something of its own to wait for: right in all worlds."""
+    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_model"), os.path.join(scratch, "own_model"))
+    build = os.path.join(scratch, "build", "futures")
+    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
+    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_CXX_FLAGS={sanitize}")
+    run("cmake", "--build", build)
+    binary, file = os.path.join(build, "futures"), os.path.join(example, "futures.yaml")
+    sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
+    worlds = [["--backend", "native", "--set", "platform.nodes=1"], ["--backend", "inprocess"]] + ([["--backend", "sim"]] if sim else [])
+    for world in worlds:
+        result = json.loads(run(binary, "run", file, "--json", *world))
+        assert result["check"]["verdict"] == "right" and result["answer"]["sum"] == 184756, result
+    launched = run(binary, "launch", "-n", "3", "--", binary, "run", file, "--json", "--backend", "native", "--set", "platform.nodes=3")
+    assert json.loads(launched)["check"]["verdict"] == "right", launched
+    print("a model outside the tree ran in all worlds")
+
+
 def rebuilt(build, source, scratch):
     """A comparison of its cells: an identical rebuild reuses them, one that changes what a task costs runs them again."""
     binary, file, out = os.path.join(build, "quadrature"), os.path.join(scratch, "own.yaml"), os.path.join(scratch, "own")
@@ -158,6 +177,7 @@ def main():
         for project in PROJECTS:
             check_project(arguments, cache, prefix, scratch, project)
         check_policy(arguments, cache, prefix, scratch)
+        check_model(arguments, cache, prefix, scratch)
         if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):
             rebuilt(os.path.join(scratch, "build", "quadrature"), os.path.join(scratch, "own_workload", "quadrature.cpp"), scratch)
         installed = os.path.join(prefix, "bin", "heddle")
