@@ -232,7 +232,8 @@ def messages(bench):
     levels = {"Heddle, active": "active", "Heddle, seam": "seam"}
     found = bench.alternate("latency", cases(
         {name: (level, "latency") for name, level in levels.items()}
-        | {f"Heddle, active, {way}": ("active", "latency", way) for way in ("block", "poll")}, "latency", 8, 50_000,
+        | {f"Heddle, {level}, {way}": (level, "latency", way) for level in ("active", "endpoint") for way in ("block", "poll")},
+        "latency", 8, 50_000,
         blocking | {"sockets, polling": ["polling"], "sockets, polling and pinned": ["polling", "pinned"]}))
     show("A message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
 

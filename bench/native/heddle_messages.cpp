@@ -1,18 +1,21 @@
 // Messages between two processes, which are started as `heddle launch` starts them:
 //
 //     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]
+//     heddle_messages endpoint latency BYTES COUNT [auto|block|poll]
 //     heddle_messages inside latency BYTES COUNT
 //
 // seam: bytes through Backend::send, handled by NodeProgram::deliver. active: active messages through an
 // outbox, with their handlers; `gathered` ones may wait in the outbox until enough have come together, the
-// others may not. inside: active messages from one worker of a node to the other. Nothing is stolen
-// meanwhile. The last word is how receivers wait (`native.receive`).
+// others may not. endpoint: messages between strands, which wait for them. inside: active messages from one
+// worker of a node to the other. Nothing is stolen meanwhile. The last word is how receivers wait
+// (`native.receive`).
 #include <atomic>
 #include <cstring>
 #include <memory>
 
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
+#include "runtime/comm/endpoint.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
@@ -179,6 +182,34 @@ void ActiveProgram::begin(runtime::Worker& worker) {
     report(task, seconds_now() - start);
 }
 
+// --- between strands
+
+class EndpointProgram final : public runtime::Program {
+public:
+    explicit EndpointProgram(const Task& given) : task(given) {}
+
+    void begin(runtime::Worker& worker) override {
+        runtime::Strand::start(worker, [this](runtime::Strand& self) { talk(self); });
+    }
+    runtime::Answer answer() const override { return {}; }
+
+    Task task;
+
+private:
+    void talk(runtime::Strand& self) {
+        const NodeId here = self.worker().id.node;
+        runtime::Endpoint endpoint(self.worker().node(), 1);
+        const Bytes bytes(task.bytes, std::byte{1});
+        const double start = seconds_now();
+        for (std::uint64_t i = 0; i < task.count; ++i) {
+            if (here == 0) endpoint.send(self, {1, 1}, 0, runtime::Parcel(std::span(bytes)));
+            endpoint.receive(self);
+            if (here == 1) endpoint.send(self, {0, 1}, 0, runtime::Parcel(std::span(bytes)));
+        }
+        if (here == 0) report(task, seconds_now() - start);
+    }
+};
+
 // --- inside a node
 
 /// Two workers in turn: a message of the one lets the other go on. No answer is a message of its own.
@@ -221,16 +252,17 @@ void run_inside(const Task& task) {
     }).run();
 }
 
-void run_node(bool active, const Task& task, native::Receive receive) {
+void run_node(std::string_view level, const Task& task, native::Receive receive) {
     native::NativeOptions options;
     options.membership = native::membership_from_environment();
     options.agreement.program = runtime::registered_functions();
     options.receive = receive;
     native::NativeBackend backend(options);
-    if (active) {
+    if (level != "seam") {
         runtime::Schedule schedule;
         schedule.stealing.victim = "none";
-        runtime::Execution(backend, schedule, [&](NodeId) {
+        runtime::Execution(backend, schedule, [&](NodeId) -> std::unique_ptr<runtime::Program> {
+            if (level == "endpoint") return std::make_unique<EndpointProgram>(task);
             return std::make_unique<ActiveProgram>(task);
         }).run();
     } else {
@@ -244,9 +276,10 @@ void run_node(bool active, const Task& task, native::Receive receive) {
 int main(int argc, char** argv) {
     const std::string_view how = argc == 6 ? argv[5] : "auto";
     if (argc < 5 || argc > 6 || (how != "auto" && how != "block" && how != "poll")) {
-        std::fprintf(stderr,
-                     "usage: %s seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]\n",
-                     argv[0]);
+        std::fprintf(
+            stderr,
+            "usage: %s seam|active|endpoint latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]\n",
+            argv[0]);
         return 2;
     }
     try {
@@ -260,8 +293,7 @@ int main(int argc, char** argv) {
             launch.argv.assign(argv, argv + argc);
             return native::LocalLauncher().launch(launch);
         }
-        run_node(std::string_view(argv[1]) == "active",
-                 Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])),
+        run_node(argv[1], Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])),
                  how == "block"  ? native::Receive::block
                  : how == "poll" ? native::Receive::poll
                                  : native::Receive::automatic);
