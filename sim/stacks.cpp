@@ -10,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "base/fiber_notes.hpp"
 
 namespace heddle::sim {
 
@@ -55,8 +56,13 @@ char* Stacks::reserve_memory(std::size_t bytes) const {
 }
 
 Stacks::~Stacks() {
-    if (large_ != nullptr) ::munmap(large_, count_ * distance_);
-    if (small_ != nullptr) ::munmap(small_, count_ * small_distance);
+    const auto free = [](char* memory, std::size_t bytes) {
+        if (memory == nullptr) return;
+        FiberNotes::clear(memory, bytes);
+        ::munmap(memory, bytes);
+    };
+    free(large_, count_ * distance_);
+    free(small_, count_ * small_distance);
 }
 
 boost::context::stack_context Stacks::next_large() {

@@ -66,7 +66,9 @@ StrandStacks::Slab::Slab(std::uint32_t count, std::size_t stack_bytes) : guards_
 StrandStacks::Slab::~Slab() {
     guard_.reset();
     stacks_.clear();
-    if (memory_) ::munmap(memory_, bytes_);
+    if (!memory_) return;
+    FiberNotes::clear(memory_, bytes_);
+    ::munmap(memory_, bytes_);
 }
 
 StrandStacks::StrandStacks(std::uint64_t stack_bytes)
