@@ -1,8 +1,9 @@
 // The strands of one worker: those that are ready, and the switches between their stacks and the worker's.
 //
-// Ready strands are in two lists. `own_` is the owner's: putting and taking there are plain memory
-// operations. `shared_` is for all contexts of the node, under a lock: other contexts put there, and thieves
-// take there. The owner moves strands from `own_` to `shared_` while other workers have no work (`publish`).
+// Ready strands are in lists. `own_` is the owner's: putting and taking there are plain memory operations.
+// `shared_` is for all contexts of the node, under a lock: other contexts put there, and thieves take there.
+// `pinned_` is like it, without thieves. The owner moves strands from `own_` to these two while other workers
+// have no work, and before it becomes idle (`publish`).
 //
 // Invariant: a strand is in one list, or runs, or waits, or ended. The stack that a worker leaves is saved by
 // the code that it goes on with (`has_left`), and only then the strand is shown to others: as ready, or to
@@ -133,7 +134,7 @@ private:
     Counts counts_;
 
     // Others write here.
-    alignas(64) SpinLock lock_;  ///< over the two lists
+    alignas(64) SpinLock lock_;  ///< over both lists
     StrandList shared_;
     StrandList pinned_;
     std::atomic<std::uint32_t> stealable_{0};  ///< the size of `shared_`

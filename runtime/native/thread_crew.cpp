@@ -25,6 +25,8 @@ ThreadCrew::ThreadCrew(unsigned size) {
         end();
         throw Error(fmt::format("cannot start {} threads: {}", size, error.what()), "ask for fewer");
     }
+    // A caller may fork from now on: a thread that starts could hold a lock of the allocator meanwhile.
+    for (std::size_t begun = begun_; begun != threads_.size(); begun = begun_) begun_.wait(begun);
 }
 
 ThreadCrew::~ThreadCrew() {
@@ -61,6 +63,8 @@ void ThreadCrew::end() {
 
 void ThreadCrew::serve() {
     const SignalStack signals;  // the work may run on guarded stacks
+    ++begun_;
+    begun_.notify_all();
     std::uint64_t seen = closed;
     for (int i = 0;; ++i) {
         std::uint64_t state = round_.load(std::memory_order_acquire);

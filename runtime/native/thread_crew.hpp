@@ -12,7 +12,7 @@ namespace heddle::native {
 
 class ThreadCrew final : public Crew {
 public:
-    /// Throws Error where the system gives no more threads.
+    /// Returns when all threads wait for work. Throws Error where the system gives no more threads.
     explicit ThreadCrew(unsigned size);
     ~ThreadCrew() override;
     ThreadCrew(const ThreadCrew&) = delete;
@@ -33,6 +33,7 @@ private:
     static constexpr std::uint64_t closed = 1U << 31;
     static constexpr std::uint64_t one_round = std::uint64_t{1} << 32;
 
+    std::atomic<std::size_t> begun_{0};  ///< threads that wait for work
     std::vector<std::thread> threads_;
 };
 
