@@ -229,6 +229,7 @@ void StrandRunner::unwind() {
             base_ = {};
             notes->after_resume();
         } else {
+            worker_.fiber_notes.runs_itself();
             worker_.fiber_notes.before_resume();
             base_ = {};
             worker_.fiber_notes.after_resume();
