@@ -190,38 +190,28 @@ TEST(Serialization, RefusesOtherBytes) {
 }
 
 TEST_P(Endpoints, ARefusedAddressIsAnError) {
-    const std::string error = [&] {
-        try {
-            run(1, failing_cores(), [&](Worker& worker) {
-                Strand::start(worker, [&](Strand& self) {
-                    Endpoint endpoint(self.worker().node());
-                    endpoint.send(self, {77, 1}, 0, body_of(1));
-                });
+    const std::string error = error_of([&] {
+        run(1, failing_cores(), [&](Worker& worker) {
+            Strand::start(worker, [&](Strand& self) {
+                Endpoint endpoint(self.worker().node());
+                endpoint.send(self, {77, 1}, 0, body_of(1));
             });
-        } catch (const Error& failure) {
-            return std::string(failure.what());
-        }
-        return std::string();
-    }();
+        });
+    });
     EXPECT_THAT(error, HasSubstr("a message for endpoint 1 of node 77, and there are 1 nodes"));
 }
 
 TEST_P(Endpoints, AReceiveOfWhatNeverComesIsADeadlock) {
-    const std::string error = [&] {
-        try {
-            run(failing_nodes(3), failing_cores(), [&](Worker& worker) {
-                Strand::start(worker,
-                              [&](Strand& self) {
-                                  Endpoint endpoint(self.worker().node());
-                                  endpoint.receive(self, {.from = Address{1, 3}, .tag = 9});
-                              },
-                              {"a reader"});
-            });
-        } catch (const Error& failure) {
-            return std::string(failure.what());
-        }
-        return std::string();
-    }();
+    const std::string error = error_of([&] {
+        run(failing_nodes(3), failing_cores(), [&](Worker& worker) {
+            Strand::start(worker,
+                          [&](Strand& self) {
+                              Endpoint endpoint(self.worker().node());
+                              endpoint.receive(self, {.from = Address{1, 3}, .tag = 9});
+                          },
+                          {"a reader"});
+        });
+    });
     EXPECT_THAT(error, HasSubstr("a reader waits for a message with tag 9 from endpoint 3 of node 1"));
 }
 

@@ -64,17 +64,23 @@ def check_installed_flags(prefix):
     assert not options, f"find_package(heddle) changes its users' flags: {options}"
 
 
+def build_example(cache, prefix, scratch, example, name):
+    """Builds a project against the installed Heddle, with the sanitizers of that. Returns the build's folder."""
+    build = os.path.join(scratch, "build", name)
+    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
+    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_CXX_FLAGS={sanitize}")
+    run("cmake", "--build", build)
+    return build
+
+
 def check_project(arguments, cache, prefix, scratch, project):
     folder, name, value = project
     if folder:
         example = shutil.copytree(os.path.join(arguments.source, "examples", folder), os.path.join(scratch, folder))
     else:
         example = project_of_readme(arguments.source, os.path.join(scratch, "readme"))
-    build = os.path.join(scratch, "build", name)
-    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
-    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_CXX_FLAGS={sanitize}")
-    run("cmake", "--build", build)
+    build = build_example(cache, prefix, scratch, example, name)
     # Nothing of the source tree is used: the headers come from where it was installed.
     with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
         assert f"-I{arguments.source} " not in file.read(), f"{name} is compiled against the source tree"
@@ -98,11 +104,7 @@ def check_project(arguments, cache, prefix, scratch, project):
 def check_policy(arguments, cache, prefix, scratch):
     """A policy in one file outside the tree: its settings are listed and read, and its runs are right in both worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_policy"), os.path.join(scratch, "own_policy"))
-    build = os.path.join(scratch, "build", "nearest")
-    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
-    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_CXX_FLAGS={sanitize}")
-    run("cmake", "--build", build)
+    build = build_example(cache, prefix, scratch, example, "nearest")
     binary, file = os.path.join(build, "nearest"), os.path.join(example, "nearest.yaml")
     listed = {policy["name"]: policy.get("settings", []) for policy in json.loads(run(binary, "list", "stealing", "--json"))}
     assert [setting["name"] for setting in listed["nearest"]] == ["draws"] and "satin" in listed, listed
@@ -119,11 +121,7 @@ def check_policy(arguments, cache, prefix, scratch):
 def check_model(arguments, cache, prefix, scratch):
     """An execution model in one file outside the tree, with something of its own to wait for: right in all worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_model"), os.path.join(scratch, "own_model"))
-    build = os.path.join(scratch, "build", "futures")
-    sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
-    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_CXX_FLAGS={sanitize}")
-    run("cmake", "--build", build)
+    build = build_example(cache, prefix, scratch, example, "futures")
     binary, file = os.path.join(build, "futures"), os.path.join(example, "futures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     worlds = [["--backend", "native", "--set", "platform.nodes=1"], ["--backend", "inprocess"]] + ([["--backend", "sim"]] if sim else [])

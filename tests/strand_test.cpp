@@ -159,15 +159,6 @@ TEST_P(Strands, WithOpenForksLetOthersRunAboveThem) {
     EXPECT_EQ(result, 55);
 }
 
-std::string error_of(const std::function<void()>& run) {
-    try {
-        run();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
 class NeverCome final : public Event {
 public:
     std::string what() const override { return "what never comes"; }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "runtime/core/strands.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
@@ -137,6 +138,16 @@ inline std::vector<World> worlds() {
     }
 #endif
     return all;
+}
+
+/// What the error says that ends a run.
+inline std::string error_of(const std::function<void()>& run) {
+    try {
+        run();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
 }
 
 class Strands : public testing::TestWithParam<World> {

@@ -155,7 +155,7 @@ struct Endpoint::State {
         }
     };
 
-    /// Puts messages in their order, and gives those whose turn it is to receives, which it adds to `woken`.
+    /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`.
     void arrive(ArrivedPointer message, std::vector<Posted*>& woken);
     void deliver(ArrivedPointer message, std::vector<Posted*>& woken);
 

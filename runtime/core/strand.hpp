@@ -7,9 +7,9 @@
 //     });
 //
 // Created -> ready -> running -> ended, and from running by `wait` to waiting, by `yield` to ready. Switches
-// happen in these two calls only. What it holds across them must not refer to a worker: `worker()` says anew
-// which one it is. A strand may fork tasks and join them. While it has forks that it has not joined, it waits
-// as a task does: on its worker, which runs other tasks above it.
+// happen in these two calls only. What it holds across them must not refer to a worker: `worker()` says
+// which one it is now. A strand may fork tasks and join them. While it has forks that it has not joined, it
+// waits as a task does: on its worker, which runs other tasks above it.
 //
 // Programs include runtime/core/strands.hpp.
 //
