@@ -33,12 +33,13 @@ Clock::rep clock_now() {
 
 }  // namespace
 
-Coordination::Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts,
+Coordination::Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts, Begin begin,
                            Attend attend)
     : rank_(rank),
       nodes_(nodes),
       post_(std::move(post)),
       counts_(std::move(counts)),
+      begin_(std::move(begin)),
       attend_(std::move(attend)) {}
 
 void Coordination::post_to_all(FrameKind kind) {
@@ -70,6 +71,7 @@ void Coordination::give_up() {
 void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte> payload) {
     if (kind == FrameKind::ping) return post_(from, FrameKind::pong, pack(clock_now()));
     if (kind == FrameKind::count) return post_(from, FrameKind::counted, pack(counts_()));
+    if (kind == FrameKind::start) begin_(Clock::time_point(Clock::duration(unpack<Clock::rep>(payload))));
     const auto arrival = Clock::now();
     const std::lock_guard lock(mutex_);
     switch (kind) {
@@ -82,7 +84,7 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
             pong_clock_ = unpack<Clock::rep>(payload);
             break;
         case FrameKind::start:
-            zero_ = Clock::time_point(Clock::duration(unpack<Clock::rep>(payload)));
+            begun_ = true;
             break;
         case FrameKind::done:
             ++done_;
@@ -103,17 +105,16 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
     changed_.notify_all();
 }
 
-std::optional<Clock::time_point> Coordination::start() {
+bool Coordination::start() {
     if (rank_ == 0) return lead_start();
     post_(0, FrameKind::ready, {});
     std::unique_lock lock(mutex_);
-    if (!wait(lock, [this] { return zero_.has_value(); })) return std::nullopt;
-    return zero_;
+    return wait(lock, [this] { return begun_; });
 }
 
-std::optional<Clock::time_point> Coordination::lead_start() {
+bool Coordination::lead_start() {
     std::unique_lock lock(mutex_);
-    if (!wait(lock, [this] { return ready_ == nodes_ - 1; })) return std::nullopt;
+    if (!wait(lock, [this] { return ready_ == nodes_ - 1; })) return false;
     std::vector<Clock::duration> offsets(nodes_, Clock::duration::zero());
     Clock::duration longest{};
     for (NodeId node = 1; node < nodes_; ++node) {
@@ -124,7 +125,7 @@ std::optional<Clock::time_point> Coordination::lead_start() {
             lock.unlock();
             post_(node, FrameKind::ping, {});
             lock.lock();
-            if (!wait(lock, [this] { return ponged_; })) return std::nullopt;
+            if (!wait(lock, [this] { return ponged_; })) return false;
             const auto there_and_back = pong_arrival_ - departure;
             longest = std::max(longest, there_and_back);
             if (there_and_back >= best) continue;
@@ -141,11 +142,12 @@ std::optional<Clock::time_point> Coordination::lead_start() {
         }
     }
     lock.unlock();
-    // Time enough for the news to reach everybody.
+    // The news reaches each node by then.
     const auto zero = Clock::now() + 2 * longest + std::chrono::microseconds(20) * nodes_;
+    begin_(zero);
     for (NodeId node = 1; node < nodes_; ++node)
         post_(node, FrameKind::start, pack((zero + offsets[node]).time_since_epoch().count()));
-    return zero;
+    return true;
 }
 
 bool Coordination::finish() {

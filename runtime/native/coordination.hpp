@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -30,19 +29,24 @@ public:
     /// Returns when `done()`, and lets frames come meanwhile.
     using Attend = std::function<void(const std::function<bool()>& done)>;
 
-    /// `counts` is called on any thread. `attend`: where nobody receives but the thread that waits.
-    Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts, Attend attend = {});
+    /// The run begins at this moment of this node's clock, shortly ahead.
+    using Begin = std::function<void(Clock::time_point zero)>;
+
+    /// `counts` is called on any thread. `begin` is called once: on node 0 by `start`, before another node
+    /// can begin; elsewhere by `handle`, before a message that comes later is delivered. `attend`: if the
+    /// thread that waits has to receive.
+    Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts, Begin begin,
+                 Attend attend = {});
 
     /// A control frame has come. The thread that receives.
     void handle(NodeId from, FrameKind kind, std::span<const std::byte> payload);
 
-    /// A node was lost: whoever waits gives up.
+    /// A node was lost: waiting ends.
     void give_up();
 
     // --- the thread that runs the node
-    /// Returns the moment of the run's zero, shortly ahead, on this node's clock; nothing where a node was
-    /// lost.
-    std::optional<Clock::time_point> start();
+    /// Returns when the moment of the run's beginning is known. False if a node was lost.
+    bool start();
 
     /// On node 0 after `start`: how far a node's zero may be from that of node 0, if its clock is another
     /// machine's. Zero if all nodes read one clock.
@@ -53,7 +57,7 @@ public:
     bool finish();
 
 private:
-    std::optional<Clock::time_point> lead_start();
+    bool lead_start();
     bool lead_finish();
     void post_to_all(FrameKind kind);
     bool wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready);
@@ -63,6 +67,7 @@ private:
     NodeId nodes_;
     Post post_;
     std::function<Counts()> counts_;
+    Begin begin_;
     Attend attend_;
 
     std::mutex mutex_;
@@ -73,7 +78,7 @@ private:
     NodeId counted_ = 0;
     Counts total_;
     bool finished_ = false;
-    std::optional<Clock::time_point> zero_;
+    bool begun_ = false;
 
     // The answer to the last ping.
     bool ponged_ = false;

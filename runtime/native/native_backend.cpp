@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -27,6 +26,7 @@
 #include "runtime/native/mesh.hpp"
 #include "runtime/native/parker.hpp"
 #include "runtime/native/polled_mesh.hpp"
+#include "runtime/native/run_start.hpp"
 
 namespace heddle::native {
 
@@ -65,9 +65,7 @@ struct NativeBackend::State {
     std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> delivered{0};
 
-    // The run's zero on the steady clock; before the start there is none.
-    static constexpr Clock::rep unset = std::numeric_limits<Clock::rep>::min();
-    std::atomic<Clock::rep> zero{unset};
+    RunStart run_start;
     Time clock_error{};  ///< Coordination::clock_error
 
     // Workers wait here for the start.
@@ -86,12 +84,7 @@ struct NativeBackend::State {
     std::vector<Start> starts;
     std::vector<pthread_t> threads;
 
-    Time now() const {
-        const Clock::rep start = zero.load(std::memory_order_relaxed);
-        if (start == unset) return Time::zero();
-        return std::max<Time>(Clock::now() - Clock::time_point(Clock::duration(start)), Time::zero());
-    }
-
+    void begin(Clock::time_point zero);
     void meet();
     void start_threads();
     void release(bool cancel);
@@ -155,25 +148,26 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
         context.costs = &no_overheads;
     }
     state.start_threads();
-    auto zero = std::optional(Clock::now());
+    bool started = true;
+    if (!state.transport) state.begin(Clock::now());
     if (state.transport) {
         state.transport->start(
             {[&state](NodeId from, std::span<const std::byte> message, runtime::Body body) {
-                 state.deliver(from, message, std::move(body));
+                 if (!state.run_start.holds(from, message, body))
+                     state.deliver(from, message, std::move(body));
              },
              [&state](NodeId from, FrameKind kind, auto payload) {
                  state.coordination->handle(from, kind, payload);
              },
              [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
-        zero = state.coordination->start();
+        started = state.coordination->start();
         state.clock_error = state.coordination->clock_error();
     }
-    if (zero) state.zero.store(zero->time_since_epoch().count(), std::memory_order_relaxed);
-    state.release(!zero);
+    state.release(!started);
     state.join();
     if (state.failure) std::rethrow_exception(state.failure);
     if (!state.transport) return;
-    const bool ended_well = zero && state.coordination->finish() && state.transport->part();
+    const bool ended_well = started && state.coordination->finish() && state.transport->part();
     state.polled = nullptr;
     state.transport.reset();
     if (!ended_well) state.throw_lost();
@@ -214,7 +208,13 @@ void NativeBackend::State::meet() {
             const std::uint64_t delivered_now = delivered.load(std::memory_order_seq_cst);
             return Counts{sent.load(std::memory_order_seq_cst), delivered_now};
         },
-        attend);
+        [this](Clock::time_point zero) { begin(zero); }, attend);
+}
+
+void NativeBackend::State::begin(Clock::time_point zero) {
+    run_start.begin(zero, [this](NodeId from, std::span<const std::byte> message, runtime::Body body) {
+        deliver(from, message, std::move(body));
+    });
 }
 
 namespace {
@@ -311,7 +311,7 @@ void NativeBackend::State::work(CoreId core) {
     const SignalStack signals;
     const StackGuard guard(guard_of_this_thread(options.stack_bytes, core));
     if (!await_release()) return;
-    std::this_thread::sleep_until(Clock::time_point(Clock::duration(zero.load(std::memory_order_relaxed))));
+    std::this_thread::sleep_until(run_start.zero());
     try {
         program->work(core);
     } catch (const std::exception& error) {
@@ -326,7 +326,7 @@ void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> messa
     if (Recorder* const recorder = program->context(topology.cores).recorder) [[unlikely]] {
         const std::uint64_t bytes = message.size() + (body ? body->size() : 0);
         const MessageNote note{from, rank, bytes, bytes};
-        const Time time = now();
+        const Time time = run_start.now();
         recorder->receiving(note, time);
         recorder->delivered(note, time);
     }
@@ -368,11 +368,11 @@ const runtime::Topology& NativeBackend::topology() const {
 }
 
 Time NativeBackend::now(const Context&) const {
-    return state_->now();
+    return state_->run_start.now();
 }
 
 Time NativeBackend::elapsed() const {
-    return state_->now();
+    return state_->run_start.now();
 }
 
 Time NativeBackend::clock_error() const {
@@ -383,10 +383,10 @@ void NativeBackend::pause(Context&) {}
 
 void NativeBackend::park(Context& context, Time deadline) {
     State& state = *state_;
-    const Clock::time_point zero{Clock::duration(state.zero.load(std::memory_order_relaxed))};
     // Rounded up, and never beyond what the steady clock can say.
-    const auto until =
-        deadline == never ? Deadline::max() : zero + std::chrono::ceil<Clock::duration>(deadline);
+    const auto until = deadline == never
+                           ? Deadline::max()
+                           : state.run_start.zero() + std::chrono::ceil<Clock::duration>(deadline);
     Parker& parker = state.parkers[context.id.core];
     if (state.polled) return state.polled->wait(context.id.core, until, [&] { return parker.take(); });
     if (!state.transport) return parker.park(until, state.spin);  // nobody asks
@@ -420,7 +420,7 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
     state.sent.fetch_add(1, std::memory_order_seq_cst);
     if (Recorder* const recorder = context.recorder) [[unlikely]] {
         const std::uint64_t bytes = message.size() + (enclosure.body ? enclosure.body->size() : 0);
-        const Time time = state.now();
+        const Time time = state.run_start.now();
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
     state.transport->send(to, std::move(message), std::move(enclosure.body), sender);

@@ -1,0 +1,81 @@
+// A message that comes before this node has heard of the run's beginning waits for it. The order of messages
+// stays, and no moment of the run is earlier than its cause.
+#include "runtime/native/run_start.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "runtime/native/coordination.hpp"
+
+namespace heddle::native {
+namespace {
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+    return std::as_bytes(std::span(text));
+}
+
+struct Log {
+    std::string text;
+    RunStart* start = nullptr;
+    void add(NodeId from, std::span<const std::byte> message, const runtime::Body& body) {
+        EXPECT_TRUE(!start || start->now() > Time::zero());
+        text += std::to_string(from) + ":" +
+                std::string(reinterpret_cast<const char*>(message.data()), message.size());
+        if (body) text += "+" + std::to_string(body->size());
+        text += " ";
+    }
+};
+
+TEST(RunStart, EarlyMessagesWaitForTheBeginningInTheirOrder) {
+    RunStart start;
+    Log log{{}, &start};
+    runtime::Body none;
+    runtime::Body body = std::make_shared<runtime::Bytes>(3);
+    EXPECT_TRUE(start.holds(2, bytes_of("a"), none));
+    EXPECT_TRUE(start.holds(1, bytes_of("b"), body));
+    EXPECT_FALSE(body) << "the message keeps it";
+    EXPECT_TRUE(start.holds(2, bytes_of("c"), none));
+    EXPECT_EQ(start.now(), Time::zero());
+    start.begin(Clock::now() - std::chrono::milliseconds(1),
+                [&](NodeId from, std::span<const std::byte> message, const runtime::Body& with) {
+                    log.add(from, message, with);
+                });
+    EXPECT_EQ(log.text, "2:a 1:b+3 2:c ");
+    EXPECT_FALSE(start.holds(2, bytes_of("d"), none)) << "the run has begun";
+}
+
+TEST(RunStart, NodesBeginAsTheNewsComesNotWhenTheirThreadWakes) {
+    std::string events;
+    const auto post = [&](NodeId to, FrameKind kind, const runtime::Bytes&) {
+        events += kind == FrameKind::start ? "start " + std::to_string(to) + " " : "";
+    };
+    const auto begin = [&](Clock::time_point) { events += "begin "; };
+    Coordination follower(
+        1, 2, post, [] { return Counts{}; }, begin);
+    const auto zero = Clock::now().time_since_epoch().count();
+    follower.handle(0, FrameKind::start, std::as_bytes(std::span(&zero, 1)));
+    EXPECT_EQ(events, "begin ");
+    EXPECT_TRUE(follower.start());
+    EXPECT_EQ(events, "begin ") << "once";
+
+    events.clear();
+    Coordination* leader = nullptr;
+    const auto answer = [&](NodeId to, FrameKind kind, const runtime::Bytes& payload) {
+        post(to, kind, payload);
+        const auto now = Clock::now().time_since_epoch().count();
+        if (kind == FrameKind::ping) leader->handle(to, FrameKind::pong, std::as_bytes(std::span(&now, 1)));
+    };
+    Coordination leading(
+        0, 3, answer, [] { return Counts{}; }, begin);
+    leader = &leading;
+    leading.handle(1, FrameKind::ready, {});
+    leading.handle(2, FrameKind::ready, {});
+    EXPECT_TRUE(leading.start());
+    EXPECT_EQ(events, "begin start 1 start 2 ");
+}
+
+}  // namespace
+}  // namespace heddle::native
