@@ -90,12 +90,17 @@ public:
 #endif
 #if defined(__SANITIZE_THREAD__)
         thread_ = __tsan_get_current_fiber();
+        resumed_ = this;
         __tsan_switch_to_fiber(fiber(), 0);
 #endif
     }
     void after_resume() {
 #if defined(__SANITIZE_ADDRESS__)
         __sanitizer_finish_switch_fiber(thread_fake_stack_, nullptr, nullptr);
+#endif
+#if defined(__SANITIZE_THREAD__)
+        if (ended_) __tsan_switch_to_fiber(thread_, 0);
+        ended_ = false;
 #endif
     }
 
@@ -114,8 +119,15 @@ public:
         __sanitizer_finish_switch_fiber(fake_stack_, &thread_bottom_, &thread_bytes_);
 #endif
     }
+    // Functions of the fiber still return, or are unwound. ThreadSanitizer counts them off the stack that it
+    // is told of, so the thread tells it of the switch.
     void before_exit() {
+#if defined(__SANITIZE_THREAD__)
+        resumed_->ended_ = true;
+        resumed_->thread_ = thread_;
+#else
         leave(nullptr);
+#endif
     }
 
     /// Fiber to fiber: just before it, and just after another fiber has switched here. The thread goes along:
@@ -124,6 +136,7 @@ public:
         next.thread_bottom_ = thread_bottom_;
         next.thread_bytes_ = thread_bytes_;
         next.thread_ = thread_;
+        next.resumed_ = resumed_;
 #if defined(__SANITIZE_ADDRESS__)
         __sanitizer_start_switch_fiber(&fake_stack_, next.running_.bottom, next.running_.bytes);
 #endif
@@ -170,6 +183,9 @@ private:
     [[maybe_unused]] const void* thread_bottom_ = nullptr;
     [[maybe_unused]] std::size_t thread_bytes_ = 0;
     [[maybe_unused]] void* thread_ = nullptr;
+    [[maybe_unused]] FiberNotes* resumed_ =
+        nullptr;  ///< that the thread resumed, and calls `after_resume` of
+    [[maybe_unused]] bool ended_ = false;
 };
 
 /// How a thread of control that may be a fiber tells of a stack of its own above it.

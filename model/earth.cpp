@@ -40,7 +40,7 @@ const Handler drop_handler("earth.drop_in", Handler::Kind::work, [](Node& node, 
     const auto mailbox = reader.get<Global<Mailbox>>();
     reader.check();
     Mailbox& target = mailbox.on(node.id());
-    node.program().touched(&target, sizeof target);
+    node.touched(&target, sizeof target);
     target.put(node, node.receiver(), reader.get_rest());
 });
 
@@ -57,10 +57,10 @@ void make_ready(Frame& frame, Node& node, runtime::Context& caller, const Schedu
     if (fiber.priority == 0) return node.make_ready(caller, *fiber.type, bytes_of(pointer));
     const bool by_worker = caller.id.core < node.cores();
     auto& outbox = by_worker ? node.worker(caller.id.core).outbox() : node.receiver_outbox();
-    auto& program = static_cast<Program&>(node.program());
-    node.put_ranked(
+    auto& earth = node.state<EarthNode>();
+    node.ranked().put(
         caller, outbox, by_worker ? caller.id.core : 0,
-        {program.next_rank(fiber.priority), fiber.type, reinterpret_cast<std::uintptr_t>(pointer)});
+        {earth.next_rank(fiber.priority), fiber.type, reinterpret_cast<std::uintptr_t>(pointer)});
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ void schedule(Frame& frame, Node& node, runtime::Context& caller, const Schedule
     if (exclusive) {
         bool made = false;
         ExclusiveFibers& others = frame.exclusive(made);
-        if (made) remember(node.program(), frame, nullptr);
+        if (made) remember(node, frame, nullptr);
         if (!others.begin_or_wait(fiber)) return;
     }
     make_ready(frame, node, caller, fiber);
@@ -90,13 +90,12 @@ void schedule_next_exclusive(Frame& frame, runtime::Worker& worker) {
     if (const auto fiber = frame.exclusive(made).next()) make_ready(frame, worker.node(), worker, *fiber);
 }
 
-void remember(runtime::Program& program, Frame& frame, void (*destroy)(Frame&)) {
-    static_cast<Program&>(program).remember(frame, destroy);
+void remember(Node& node, Frame& frame, void (*destroy)(Frame&)) {
+    node.state<EarthNode>().remember(frame, destroy);
 }
 
-void forget(runtime::Program& program, Frame& frame) {
-    static_cast<Program&>(program).forget(frame);
-    frame.free_exclusive();
+void forget(Node& node, Frame& frame) {
+    node.state<EarthNode>().forget(frame);
 }
 
 void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId node) {
@@ -105,8 +104,7 @@ void terminated_too_early(const Frame& frame, const std::string& fiber, NodeId n
                 "terminate in the last fiber, which waits for a signal of each other one");
 }
 
-WorkerFrames::WorkerFrames(runtime::Worker& worker)
-    : pool(std::make_shared<FramePool>(static_cast<Program&>(worker.program()).checked())) {}
+WorkerFrames::WorkerFrames(runtime::Worker& worker) : pool(worker.node().state<EarthNode>().make_pool()) {}
 
 }  // namespace detail
 
@@ -188,53 +186,14 @@ runtime::Bytes Em::retrieve_item_addr(Mailbox& mailbox) const {
 
 // --- the program
 
-Program::~Program() {
-    for (const auto& [frame, destroy] : owners_) {
-        frame->free_exclusive();
-        if (destroy) destroy(*frame);
-    }
-}
-
-void Program::remember(Frame& frame, void (*destroy)(Frame&)) {
-    const runtime::SpinLock::Guard guard(owners_lock_);
-    auto& known = owners_[&frame];
-    if (destroy) known = destroy;
-}
-
-void Program::forget(Frame& frame) {
-    const runtime::SpinLock::Guard guard(owners_lock_);
-    owners_.erase(&frame);
+void Program::set_up(Node& node) {
+    earth_ = &node.state<EarthNode>();
+    if (checked_) earth_->check();
 }
 
 void Program::begin(runtime::Worker& worker) {
-    {
-        const runtime::SpinLock::Guard guard(lock_);
-        pools_.push_back(worker.state<detail::WorkerFrames>().pool);
-    }
     std::byte nothing{};
     if (worker.id == WorkerId{0, 0}) worker.execute(main_type, worker.base(), &nothing);
-}
-
-void Program::touched(const void* begin, std::size_t bytes) const {
-    if (!checked_) return;
-    const runtime::SpinLock::Guard guard(lock_);
-    for (const auto& pool : pools_) {
-        if (const FunctionInfo* function = pool->find_freed(begin, bytes)) {
-            throw Error(fmt::format("a reference into a frame of {} is used after its thread has terminated",
-                                    function->name),
-                        "let a thread terminate only when all that it gave references to is done");
-        }
-    }
-}
-
-std::uint64_t Program::unterminated() const {
-    const runtime::SpinLock::Guard guard(lock_);
-    std::uint64_t made = 0, ended = 0;
-    for (const auto& pool : pools_) {
-        made += pool->allocated();
-        ended += pool->released();
-    }
-    return made - ended;
 }
 
 }  // namespace heddle::model::earth

@@ -32,17 +32,14 @@
 // terminates it. Fibers never block: what takes long is split, and a slot is signalled when it is done.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "model/earth/directory.hpp"
+#include "model/earth/earth_node.hpp"
 #include "model/earth/fiber.hpp"
 #include "model/earth/mailbox.hpp"
 #include "model/earth/threaded.hpp"
@@ -204,7 +201,7 @@ public:
 
 private:
     bool checked() const { return detail::pool_of(*worker_).checked(); }
-    void touch(const void* begin, std::size_t bytes) const { worker_->program().touched(begin, bytes); }
+    void touch(const void* begin, std::size_t bytes) const { worker_->node().touched(begin, bytes); }
     void invoke_elsewhere(NodeId node, const runtime::TaskType& type,
                           std::span<const std::byte> parameters) const;
     void move(Global<const std::byte> source, Global<std::byte> target, std::size_t bytes,
@@ -214,47 +211,28 @@ private:
     Frame* thread_;
 };
 
-/// A program in EARTH, on one node: `main` runs once, on node 0, and starts the first threads.
+/// A program in EARTH alone, on one node (any other program calls earth::start): `main` runs once, on node 0,
+/// and starts the first threads.
 class Program : public runtime::Program {
 public:
-    /// `checked`: frames that have ended are kept, and it is an Error to touch them. Costs time and memory.
+    /// `checked`: EarthNode::check.
     explicit Program(bool checked = false) : checked_(checked) {}
-    bool checked() const { return checked_; }
-    ~Program() override;
-    Program(const Program&) = delete;
-    Program& operator=(const Program&) = delete;
 
     virtual void main(Em em) = 0;
 
+    void set_up(runtime::Node& node) override;
     void begin(runtime::Worker& worker) override;
-    void touched(const void* begin, std::size_t bytes) const override;
-
-    Directory& directory() { return directory_; }
-
-    // --- for frames: see detail::remember
-    void remember(Frame& frame, void (*destroy)(Frame&));
-    void forget(Frame& frame);
 
     /// Threads of this node that no fiber has terminated. When the run is over.
-    std::uint64_t unterminated() const;
-
-    /// Ranks for fibers of a priority: the first enabled of the highest runs first.
-    std::uint64_t next_rank(std::uint32_t priority) {
-        return (std::uint64_t{~priority} << 32) + enabled_.fetch_add(1, std::memory_order_relaxed);
-    }
+    std::uint64_t unterminated() const { return earth_->unterminated(); }
 
 private:
     bool checked_;
-    std::atomic<std::uint32_t> enabled_{0};
-    Directory directory_;
-    runtime::SpinLock owners_lock_;
-    std::map<Frame*, void (*)(Frame&)> owners_;
-    mutable runtime::SpinLock lock_;  ///< over `pools_`
-    std::vector<std::shared_ptr<FramePool>> pools_;
+    EarthNode* earth_ = nullptr;
 };
 
 inline Directory& Em::directory() const {
-    return program<Program>().directory();
+    return worker_->node().state<EarthNode>().directory();
 }
 
 }  // namespace heddle::model::earth

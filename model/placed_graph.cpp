@@ -23,15 +23,33 @@ using runtime::Reader;
 using runtime::Worker;
 using runtime::Writer;
 
-/// What a task of a placed graph carries: its number, and where it was stolen, the data that came with it.
+/// What a task of a placed graph carries: its number in messages, and, if it was stolen, the data that came
+/// with it.
 struct Payload {
-    TaskIndex task = 0;
-    std::uint32_t stolen = 0;  ///< of PlacedGraphProgram::hold, or 0
+    std::uint32_t number = 0;
+    std::uint32_t stolen = 0;  ///< of PlacedGraphPart::hold, or 0
 };
 
-PlacedGraphProgram* program_of(Node& node) {
-    return dynamic_cast<PlacedGraphProgram*>(&node.program());
-}
+/// The parts of a node, in the order in which they were attached.
+struct Parts : runtime::State<Node> {
+    explicit Parts(Node& /*node*/) {}
+
+    /// Null if there is none of which `is(part)` is true.
+    template <class Is>
+    PlacedGraphPart* find(const Is& is) const {
+        for (PlacedGraphPart* const part : parts)
+            if (is(*part)) return part;
+        return nullptr;
+    }
+    PlacedGraphPart* of_task(std::uint32_t number) const {
+        return find([=](const PlacedGraphPart& part) { return part.has_task(number); });
+    }
+    PlacedGraphPart* of_delivery(std::uint32_t number) const {
+        return find([=](const PlacedGraphPart& part) { return part.has_delivery(number); });
+    }
+
+    std::vector<PlacedGraphPart*> parts;
+};
 
 Payload read_payload(const std::byte* bytes) {
     Payload payload;
@@ -40,47 +58,49 @@ Payload read_payload(const std::byte* bytes) {
 }
 
 /// The data of a task that came with it, or else those that wait for it on this node.
-Inputs inputs_of(PlacedGraphProgram& program, const Payload& payload) {
-    return payload.stolen == 0 ? program.take_inputs(payload.task) : program.release(payload.stolen);
+Inputs inputs_of(PlacedGraphPart& part, const Payload& payload) {
+    return payload.stolen == 0 ? part.take_inputs(part.task(payload.number)) : part.release(payload.stolen);
 }
 
 void run_task(Worker& worker, runtime::Slot* head, std::byte* bytes) {
-    auto& program = static_cast<PlacedGraphProgram&>(worker.program());
     const Payload payload = read_payload(bytes);
+    PlacedGraphPart& part = *worker.node().state<Parts>().of_task(payload.number);
+    const TaskIndex task = part.task(payload.number);
     if (payload.stolen != 0) {
-        Inputs inputs = inputs_of(program, payload);
-        program.execute(worker, head, payload.task, inputs);
+        Inputs inputs = inputs_of(part, payload);
+        part.execute(worker, head, task, inputs);
     } else {
-        program.execute(worker, head, payload.task);
+        part.execute(worker, head, task);
     }
 }
 
 std::uint64_t pack(Node& node, const std::byte* bytes, Writer& writer) {
-    PlacedGraphProgram& program = *program_of(node);
     const Payload payload = read_payload(bytes);
-    const PlacedGraph& plan = program.plan();
-    for (const Input& input : inputs_of(program, payload)) {
+    PlacedGraphPart& part = *node.state<Parts>().of_task(payload.number);
+    const PlacedGraph& plan = part.plan();
+    for (const Input& input : inputs_of(part, payload)) {
         const std::size_t size = input.datum ? input.datum->size() : 0;
         writer.put_size(size);
         if (size != 0) writer.put_bytes(*input.datum);
     }
     if (plan.data() == PlacedGraph::Data::carried) return 0;
     std::uint64_t padding = 0;
-    for (const std::uint32_t delivery : plan.inputs(payload.task)) padding += plan.delivery(delivery).bytes;
+    for (const std::uint32_t delivery : plan.inputs(part.task(payload.number)))
+        padding += plan.delivery(delivery).bytes;
     return padding;
 }
 
 bool unpack(Node& node, std::byte* bytes, Reader& reader) {
-    PlacedGraphProgram* program = program_of(node);
     Payload payload = read_payload(bytes);
-    if (!program || payload.task >= program->plan().graph().tasks()) return false;
+    PlacedGraphPart* const part = node.state<Parts>().of_task(payload.number);
+    if (!part) return false;
     Inputs inputs;
-    for (std::size_t left = program->plan().inputs(payload.task).size(); left > 0; --left) {
+    for (std::size_t left = part->plan().inputs(part->task(payload.number)).size(); left > 0; --left) {
         const auto datum = reader.get_bytes(reader.get_size());
         if (!reader.ok()) return false;
         inputs.push_back({std::make_shared<runtime::Bytes>(datum.begin(), datum.end()), true});
     }
-    payload.stolen = program->hold(std::move(inputs));
+    payload.stolen = part->hold(std::move(inputs));
     std::memcpy(bytes, &payload, sizeof payload);
     return true;
 }
@@ -88,27 +108,28 @@ bool unpack(Node& node, std::byte* bytes, Reader& reader) {
 const runtime::Cargo cargo{pack, unpack};
 
 /// Only the task's number travels; the thief makes `stolen`.
-const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(TaskIndex), 0, true, &cargo);
+const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(Payload::number), 0, true, &cargo,
+                                  runtime::TaskType::End::awaited, runtime::TaskType::Records::itself);
 
 const Handler datum_handler("placed_graph.datum", Handler::Kind::work,
                             [](Node& node, NodeId from, auto message) {
                                 Reader reader(message);
                                 const auto delivery = reader.get<std::uint32_t>();
                                 reader.check();
-                                PlacedGraphProgram* program = program_of(node);
+                                PlacedGraphPart* const part = node.state<Parts>().of_delivery(delivery);
                                 Datum datum = node.take_body();
                                 if (!datum) {
                                     const auto small = reader.get_rest();
                                     datum = std::make_shared<runtime::Bytes>(small.begin(), small.end());
                                 }
-                                if (!program || !program->receive(node, delivery, std::move(datum)))
+                                if (!part || !part->receive(node, part->delivery(delivery), std::move(datum)))
                                     throw runtime::MalformedMessage(fmt::format(
                                         "no task here waits for delivery {} from node {}", delivery, from));
                             });
 
 }  // namespace
 
-PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
+PlacedGraphPart::PlacedGraphPart(const PlacedGraph& plan, NodeId node)
     : plan_(plan),
       node_(node),
       held_(plan.incoming(node).size()),
@@ -130,13 +151,24 @@ PlacedGraphProgram::PlacedGraphProgram(const PlacedGraph& plan, NodeId node)
     }
 }
 
-PlacedGraphProgram::~PlacedGraphProgram() = default;
+PlacedGraphPart::~PlacedGraphPart() = default;
 
-bool PlacedGraphProgram::records(const runtime::TaskType& type) const {
-    return &type == &task_type;
+void PlacedGraphPart::attach(Node& node) {
+    auto& parts = node.state<Parts>().parts;
+    if (!parts.empty()) {
+        const PlacedGraphPart& before = *parts.back();
+        first_task_ = before.first_task_ + static_cast<std::uint32_t>(before.plan_.graph().tasks());
+        first_delivery_ = before.first_delivery_ + before.plan_.deliveries();
+    }
+    parts.push_back(this);
+    node.sources().add(*this);
 }
 
-void PlacedGraphProgram::begin(Worker& worker) {
+bool PlacedGraphPart::expects(const Worker& worker) const {
+    return unready_[worker.id.core].any();
+}
+
+void PlacedGraphPart::start(Worker& worker) {
     const bool strict = plan_.order() == PlacedGraph::Order::strict;
     worker.about_to_end();
     for (const TaskIndex task : plan_.tasks_of(worker.id)) {
@@ -146,7 +178,7 @@ void PlacedGraphProgram::begin(Worker& worker) {
     }
 }
 
-std::uint32_t PlacedGraphProgram::hold(Inputs inputs) {
+std::uint32_t PlacedGraphPart::hold(Inputs inputs) {
     const runtime::SpinLock::Guard guard(stolen_lock_);
     if (stolen_free_.empty()) {
         stolen_.push_back(std::move(inputs));
@@ -158,19 +190,19 @@ std::uint32_t PlacedGraphProgram::hold(Inputs inputs) {
     return number;
 }
 
-Inputs PlacedGraphProgram::release(std::uint32_t number) {
+Inputs PlacedGraphPart::release(std::uint32_t number) {
     const runtime::SpinLock::Guard guard(stolen_lock_);
     stolen_free_.push_back(number);
     return std::exchange(stolen_[number - 1], {});
 }
 
-Inputs PlacedGraphProgram::take_inputs(TaskIndex task) {
+Inputs PlacedGraphPart::take_inputs(TaskIndex task) {
     Inputs inputs;
     take_inputs(task, inputs);
     return inputs;
 }
 
-void PlacedGraphProgram::take_inputs(TaskIndex task, Inputs& into) {
+void PlacedGraphPart::take_inputs(TaskIndex task, Inputs& into) {
     for (const std::uint32_t delivery : plan_.inputs(task)) {
         Held& held = held_[plan_.delivery(delivery).local];
         // Invariant: every reader has its copy before it counts itself off, so the last one may take it.
@@ -185,7 +217,7 @@ void PlacedGraphProgram::take_inputs(TaskIndex task, Inputs& into) {
     }
 }
 
-void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task) {
+void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex task) {
     // Above a task that waits there is none to spare.
     Inputs inputs = std::move(spare_[worker.id.core].inputs);
     take_inputs(task, inputs);
@@ -193,10 +225,10 @@ void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex 
     spare_[worker.id.core].inputs = std::move(inputs);
 }
 
-void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
+void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
     Datum datum;
     {
-        const runtime::TaskRecord record(worker, task_type.id(), task);
+        const runtime::TaskRecord record(worker, task_type.id(), first_task_ + task);
         datum = run(Strand(worker, head), task, inputs);
     }
     inputs.clear();
@@ -204,7 +236,7 @@ void PlacedGraphProgram::execute(Worker& worker, runtime::Slot* head, TaskIndex 
     hand_over({worker.node(), worker, worker.outbox()}, task, datum);
 }
 
-void PlacedGraphProgram::hand_over(const Caller& caller, TaskIndex task, const Datum& datum) {
+void PlacedGraphPart::hand_over(const Caller& caller, TaskIndex task, const Datum& datum) {
     const std::uint32_t begin = plan_.deliveries_begin(task);
     const std::uint32_t end = plan_.deliveries_begin(task + 1);
     // Messages first: their way is the longer one.
@@ -218,16 +250,17 @@ void PlacedGraphProgram::hand_over(const Caller& caller, TaskIndex task, const D
         signal(caller, plan_.next(task));
 }
 
-void PlacedGraphProgram::send(const Caller& caller, std::uint32_t delivery, const Datum& datum) {
+void PlacedGraphPart::send(const Caller& caller, std::uint32_t delivery, const Datum& datum) {
     const PlacedGraph::Delivery& way = plan_.delivery(delivery);
     const bool declared = plan_.data() == PlacedGraph::Data::declared;
     HEDDLE_ASSERT(declared || (datum && datum->size() == way.bytes));
-    caller.outbox.post(way.node, datum_handler, std::as_bytes(std::span(&delivery, 1)),
+    const std::uint32_t number = first_delivery_ + delivery;
+    caller.outbox.post(way.node, datum_handler, std::as_bytes(std::span(&number, 1)),
                        runtime::Enclosure{datum, declared ? way.bytes : 0});
     caller.outbox.count_data(way.bytes);
 }
 
-bool PlacedGraphProgram::receive(Node& node, std::uint32_t delivery, Datum datum) {
+bool PlacedGraphPart::receive(Node& node, std::uint32_t delivery, Datum datum) {
     if (delivery >= plan_.deliveries() || plan_.delivery(delivery).node != node_) return false;
     arrive({node, node.receiver(), node.receiver_outbox()}, plan_.delivery(delivery), std::move(datum));
     return true;
@@ -235,12 +268,12 @@ bool PlacedGraphProgram::receive(Node& node, std::uint32_t delivery, Datum datum
 
 // Invariant: what a signal announces was written before it, and the last signal, which makes the task ready,
 // has seen all others.
-void PlacedGraphProgram::arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum) {
+void PlacedGraphPart::arrive(const Caller& caller, const PlacedGraph::Delivery& delivery, Datum datum) {
     held_[delivery.local].datum = std::move(datum);
     for (const TaskIndex consumer : plan_.consumers(delivery)) signal(caller, consumer);
 }
 
-void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
+void PlacedGraphPart::signal(const Caller& caller, TaskIndex task) {
     caller.context.charge(caller.context.costs->sync);
     // Where one signal is missing it is this one.
     auto& missing = missing_[plan_.local(task)];
@@ -249,10 +282,11 @@ void PlacedGraphProgram::signal(const Caller& caller, TaskIndex task) {
     put(caller, plan_.placement().of(task).core, task);
 }
 
-void PlacedGraphProgram::put(const Caller& caller, CoreId core, TaskIndex task) {
+void PlacedGraphPart::put(const Caller& caller, CoreId core, TaskIndex task) {
     if (Recorder* const recorder = caller.context.recorder) [[unlikely]]
-        recorder->task_ready(node_, task, caller.context.backend->now(caller.context));
-    const runtime::RankedTask ready{plan_.rank(task), &task_type, task};
+        recorder->task_ready(node_, first_task_ + task, caller.context.backend->now(caller.context));
+    const runtime::RankedTask ready{std::uint64_t{first_task_} + plan_.rank(task), &task_type,
+                                    first_task_ + task};
     Unready& unready = unready_[core];
     if (caller.context.id.core != core) {
         unready.made_ready.fetch_add(1, std::memory_order_relaxed);
@@ -261,7 +295,7 @@ void PlacedGraphProgram::put(const Caller& caller, CoreId core, TaskIndex task) 
         count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         if (caller.node.worker(core).keep(ready)) return;
     }
-    caller.node.put_ranked(caller.context, caller.outbox, core, ready);
+    caller.node.ranked().put(caller.context, caller.outbox, core, ready);
 }
 
 }  // namespace heddle::model

@@ -1,6 +1,7 @@
 // Runs a task graph whose tasks were placed before the run by code of partitioners/. Each worker runs its own
 // tasks in the order of the schedule. Each datum is sent once to every node that needs it, while senders and
-// receivers go on computing. A subclass of PlacedGraphProgram defines what a task does.
+// receivers go on computing. A subclass of PlacedGraphPart, or of PlacedGraphProgram, defines what a task
+// does.
 //
 // After Gautier, Besseron, Pigeon: "KAAPI: a thread scheduling runtime system for data flow computations on
 // cluster of multi-processors", section 3.5 (partitioned threads with send and receive tasks) and 3.3 (a
@@ -17,8 +18,9 @@
 #include "base/placement.hpp"
 #include "base/task_graph.hpp"
 #include "model/fork_join.hpp"
+#include "runtime/core/work_source.hpp"
 #include "runtime/program.hpp"
-#include "runtime/ranked_queue.hpp"
+#include "runtime/sources/ranked_queue.hpp"
 #include "runtime/spin_lock.hpp"
 
 namespace heddle::model {
@@ -130,23 +132,30 @@ struct Input {
 };
 using Inputs = std::vector<Input>;
 
-/// One node's part of a placed graph.
-class PlacedGraphProgram : public runtime::Program {
+/// One node's part of a placed graph. Every node of the run has one. A program may have several graphs: all
+/// nodes must attach their parts in the same order.
+class PlacedGraphPart : private runtime::WorkSource {
 public:
-    /// `plan` must outlive the program.
-    PlacedGraphProgram(const PlacedGraph& plan, NodeId node);
-    ~PlacedGraphProgram() override;
+    /// `plan` must outlive the part.
+    PlacedGraphPart(const PlacedGraph& plan, NodeId node);
+    ~PlacedGraphPart() override;
 
-    void begin(runtime::Worker& worker) override;
-    bool expects_data(CoreId core) const override { return unready_[core].any(); }
-    bool records(const runtime::TaskType& type) const override;
+    /// Makes the part known to messages, in Program::set_up.
+    void attach(runtime::Node& node);
+    /// Makes the worker's tasks ready that wait for no data. Called once by each worker of each node.
+    void start(runtime::Worker& worker);
 
     const PlacedGraph& plan() const { return plan_; }
 
     // --- for the messages
-    /// A datum has come from another node, and the receiver of `node` has it. False where the message makes
-    /// no sense.
+    /// A datum has come from another node, and the receiver of `node` has it. False if the message makes no
+    /// sense.
     bool receive(runtime::Node& node, std::uint32_t delivery, Datum datum);
+    /// Whether a number of a task or delivery in a message is one of this part, and which.
+    bool has_task(std::uint32_t number) const { return number - first_task_ < plan_.graph().tasks(); }
+    TaskIndex task(std::uint32_t number) const { return number - first_task_; }
+    bool has_delivery(std::uint32_t number) const { return number - first_delivery_ < plan_.deliveries(); }
+    std::uint32_t delivery(std::uint32_t number) const { return number - first_delivery_; }
     /// Keeps the data that came with a stolen task until it runs. Returns their number, which is not 0.
     std::uint32_t hold(Inputs inputs);
     /// Takes them out again.
@@ -163,6 +172,9 @@ protected:
     virtual Datum run(Strand strand, TaskIndex task, const Inputs& inputs) = 0;
 
 private:
+    bool run(runtime::Worker& /*worker*/, runtime::Slot* /*head*/) override { return false; }
+    bool expects(const runtime::Worker& worker) const override;
+
     struct Held {
         Datum datum;
         std::atomic<std::uint32_t> readers{0};  ///< tasks of this node that have not taken it yet
@@ -201,13 +213,24 @@ private:
 
     const PlacedGraph& plan_;
     NodeId node_;
-    std::vector<Held> held_;                           ///< by Delivery::local
+    std::uint32_t first_task_ = 0;      ///< its tasks and deliveries are numbered from here on in messages,
+    std::uint32_t first_delivery_ = 0;  ///< after those of the parts that were attached before
+    std::vector<Held> held_;            ///< by Delivery::local
     std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
     std::vector<Unready> unready_;                     ///< by core
     std::vector<Spare> spare_;                         ///< by core
     runtime::SpinLock stolen_lock_;                    ///< over the next two
     std::vector<Inputs> stolen_;
     std::vector<std::uint32_t> stolen_free_;  ///< numbers that `hold` may give
+};
+
+/// A program that runs one placed graph, and nothing else.
+class PlacedGraphProgram : public runtime::Program, public PlacedGraphPart {
+public:
+    using PlacedGraphPart::PlacedGraphPart;
+
+    void set_up(runtime::Node& node) override { attach(node); }
+    void begin(runtime::Worker& worker) override { start(worker); }
 };
 
 }  // namespace heddle::model

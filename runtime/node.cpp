@@ -49,24 +49,36 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       program_(make_program(id)),
       termination_(
           id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
-      strands_(std::make_unique<Strands>(*this)),
+      strands_(*this),
+      ready_(*this),
+      arrived_(*this),
+      shared_tokens_(*this),
+      deques_(*this),
       deadlock_watch_(*this),
       steals_(*this),
       balancer_(*this),
+      ranked_(*this),
       sleeping_(topology_.cores, CoreSet::Initially::empty),
       active_(topology_.cores, CoreSet::Initially::full),
       working_(topology_.cores) {
+    sources_.add(strands_);
+    sources_.add(ready_);
+    sources_.add(arrived_);
+    sources_.add(shared_tokens_);
+    sources_.add(deques_, WorkSources::Begun::unless_deep);
+    sources_.add(ranked_, WorkSources::Begun::unless_deep);
     receiver_.backend = &backend;
     receiver_.id = {id, topology_.cores};
     receiver_outbox_ = std::make_unique<Outbox>(receiver_, *this);
     workers_.reserve(topology_.cores);
     for (CoreId core = 0; core < topology_.cores; ++core)
         workers_.push_back(std::make_unique<Worker>(*this, core));
+    program_->set_up(*this);
 }
 
 // Strands that wait refer to the program.
 Node::~Node() {
-    strands_->unwind();
+    strands_.unwind();
 }
 
 Context& Node::context(CoreId core) {
@@ -183,36 +195,9 @@ void Node::make_ready(Context& caller, const TaskType& type, std::span<const std
     put_ready(caller, type, arguments);
 }
 
-void Node::share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments) {
-    shared_tokens_.put(worker, TokenDeque::End::latest, type, arguments);
-    wake_one(worker);
-    if (steals_.anybody_waits()) steals_.serve_waiting(worker.outbox());
-}
-
 void Node::put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
-    HEDDLE_ASSERT(arguments.size() <= payload_bytes);
-    auto task = std::make_unique<Token>();
-    task->type = &type;
-    task->home.core = Home::no_worker;
-    std::memcpy(task->payload, arguments.data(), arguments.size());
-    ready_.put(std::move(task));
+    ready_.put(type, arguments);
     wake_one(caller);
-}
-
-void Node::put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
-    Worker& owner = worker(core);
-    owner.ranked().put(task, ranked_queues_);
-    const bool slept = owner.claim_sleeper();
-    if (slept) backend_.unpark(caller, core);
-    // The task may be the only one, and its owner about to run it.
-    if (owner.ranked().stealable() == 0) return;
-    if (!slept && owner.steals_within_node()) wake_one(caller);
-    if (steals_.anybody_waits()) steals_.serve_waiting(outbox);
-}
-
-void Node::share_ranked(Context& caller, Outbox& outbox, const Worker& owner) {
-    if (owner.steals_within_node()) wake_one(caller);
-    if (steals_.anybody_waits()) steals_.serve_waiting(outbox);
 }
 
 // Invariant: a worker shows itself active, then counts the activation, and then takes a task or token; and a
@@ -222,9 +207,7 @@ void Node::share_ranked(Context& caller, Outbox& outbox, const Worker& owner) {
 bool Node::passive() const {
     const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
     const auto nothing_waits = [this] {
-        return !anything_waits() && !(uses_strands() && strands_->any_ready()) &&
-               ranked_queues_.load(std::memory_order_seq_cst) == 0 &&
-               leaving_.load(std::memory_order_seq_cst) == 0;
+        return !sources_.waits() && leaving_.load(std::memory_order_seq_cst) == 0;
     };
     return deadlock_watch_.may_look() && nothing_waits() && active_.empty() && nothing_waits() &&
            activations_.load(std::memory_order_seq_cst) == before;

@@ -12,23 +12,25 @@
 #include "runtime/backend.hpp"
 #include "runtime/balancer.hpp"
 #include "runtime/core/deadlock_watch.hpp"
+#include "runtime/core/node_strands.hpp"
 #include "runtime/core/states.hpp"
+#include "runtime/core/work_source.hpp"
 #include "runtime/core_set.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/mailbox.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/program.hpp"
-#include "runtime/ranked_queue.hpp"
 #include "runtime/report.hpp"
 #include "runtime/schedule.hpp"
+#include "runtime/sources/deques.hpp"
+#include "runtime/sources/ranked_queues.hpp"
+#include "runtime/sources/shared_tokens.hpp"
+#include "runtime/sources/task_lists.hpp"
 #include "runtime/steal_service.hpp"
 #include "runtime/termination.hpp"
-#include "runtime/token.hpp"
-#include "runtime/token_deque.hpp"
 
 namespace heddle::runtime {
 
-class Strands;
 class Worker;
 
 class Node final : public NodeProgram {
@@ -61,33 +63,38 @@ public:
         return states_.get<T>(*this);
     }
 
+    /// Watches over memory that messages read and write, and references that workers follow.
+    class MemoryWatch {
+    public:
+        virtual ~MemoryWatch() = default;
+        /// May throw Error if that memory is not in use any more.
+        virtual void touched(const void* begin, std::size_t bytes) const = 0;
+    };
+    /// Before the run. `watch` must outlive it.
+    void watch_memory(const MemoryWatch& watch) { memory_watches_.push_back(&watch); }
+    /// Called before a message reads or writes memory of this node, or a worker does by way of a reference.
+    void touched(const void* begin, std::size_t bytes) const {
+        for (const MemoryWatch* const watch : memory_watches_) watch->touched(begin, bytes);
+    }
+
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
     Outbox& receiver_outbox() { return *receiver_outbox_; }
     /// What was enclosed in the message that is being handled, or nothing.
     Body take_body() { return std::move(body_); }
 
-    TokenQueue& tokens() { return tokens_; }
-    TokenQueue& ready() { return ready_; }
-    /// Empty where schedule.token_queue is not `node`.
-    TokenDeque& shared_tokens() { return shared_tokens_; }
-    bool anything_waits() const {
-        return tokens_.size() != 0 || ready_.size() != 0 || shared_tokens_.size() != 0;
-    }
+    /// All kinds of work that may wait here.
+    WorkSources& sources() { return sources_; }
+    const WorkSources& sources() const { return sources_; }
 
-    Strands& strands() { return *strands_; }
-    /// Whether a strand was ever started here: else there is nothing to look for.
-    bool uses_strands() const { return uses_strands_.load(std::memory_order_relaxed); }
-    void use_strands() {
-        if (!uses_strands()) uses_strands_.store(true, std::memory_order_seq_cst);
-    }
+    // --- those to which the core itself gives work
+    ArrivedTasks& arrived() { return arrived_; }
+    RankedQueues& ranked() { return ranked_; }
+    /// Empty if schedule.token_queue is not `node`.
+    SharedTokens& shared_tokens() { return shared_tokens_; }
+
+    Strands& strands() { return strands_; }
     DeadlockWatch& deadlock_watch() { return deadlock_watch_; }
-
-    /// A detached task of `worker`'s that may leave the node: to the latest end of the shared queue.
-    void share(Worker& worker, const TaskType& type, std::span<const std::byte> arguments);
-
-    /// Workers whose ranked queue has tasks; never less than there are (see RankedQueue).
-    RankedQueue::Count& ranked_queues() { return ranked_queues_; }
 
     /// Tasks that nobody waits for, were taken from a worker, and are not yet where others see them.
     std::atomic<std::uint32_t>& leaving() { return leaving_; }
@@ -97,13 +104,6 @@ public:
 
     /// The same, for no worker in particular.
     void put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments);
-
-    /// Gives a worker of this node a task of the schedule that is ready, and wakes whoever may run it.
-    /// `caller` and its outbox: a worker of this node, or the receiver.
-    void put_ranked(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task);
-
-    /// Ranked tasks of `owner` may be stolen from now on: wakes a thief, or sends tasks to nodes that wait.
-    void share_ranked(Context& caller, Outbox& outbox, const Worker& owner);
 
     StealService& steals() { return steals_; }
     Balancer& balancer() { return balancer_; }
@@ -135,8 +135,7 @@ public:
     /// until one call returns true. Returns whether one did.
     template <class Found>
     bool any_victim(CoreId begin, const Found& found) {
-        // What a schedule placed waits also with workers that have nothing else to do.
-        if (ranked_queues_.load(std::memory_order_seq_cst) == 0) return active_.any_from(begin, found);
+        if (!sources_.waits_with_idle_workers()) return active_.any_from(begin, found);
         for (CoreId i = 0; i < cores(); ++i)
             if (found((begin + i) % cores())) return true;
         return false;
@@ -176,16 +175,18 @@ private:
     RunReach& reach_;
     std::unique_ptr<Program> program_;
     States<Node> states_;
+    std::vector<const MemoryWatch*> memory_watches_;
     Termination termination_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;
     Mailbox mailbox_;  ///< whose turn it is has the receiver's context, its outbox and the body
     Body body_;
-    TokenQueue tokens_;
-    TokenQueue ready_;
-    TokenDeque shared_tokens_;
-    std::atomic<bool> uses_strands_{false};
-    std::unique_ptr<Strands> strands_;
+    WorkSources sources_;
+    Strands strands_;
+    ReadyTasks ready_;
+    ArrivedTasks arrived_;
+    SharedTokens shared_tokens_;
+    Deques deques_;
     DeadlockWatch deadlock_watch_;
     StealService steals_;
     Balancer balancer_;
@@ -193,7 +194,7 @@ private:
     std::vector<std::unique_ptr<Worker>> workers_;
 
     // Workers read all of these again and again; the first may change with every task.
-    alignas(64) RankedQueue::Count ranked_queues_{0};
+    alignas(64) RankedQueues ranked_;
     alignas(64) std::atomic<std::uint32_t> leaving_{0};
     CoreSet sleeping_;
     CoreSet active_;

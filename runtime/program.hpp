@@ -13,7 +13,7 @@
 
 namespace heddle::runtime {
 
-class TaskType;
+class Node;
 class Worker;
 
 /// One named value of an answer. The values of the nodes are combined into one.
@@ -35,6 +35,10 @@ public:
     /// What one unit of this program's work costs (Worker::work counts units).
     virtual Work unit() const { return {}; }
 
+    /// Called once, before anything else happens on the node: execution models prepare what messages may ask
+    /// for.
+    virtual void set_up(Node& /*node*/) {}
+
     /// Runs once on every worker of the node, as that worker's first task.
     virtual void begin(Worker& worker) = 0;
 
@@ -46,18 +50,6 @@ public:
     /// Whether every function says how many tasks it forks before it does (model::Strand::reserve). Then the
     /// tasks of very many workers may be kept close together, which is faster.
     virtual bool reserves() const { return false; }
-
-    /// True where tasks were placed on a worker of this node whose data are not all here: such a worker
-    /// waits, and is not idle. Asked before a worker rests.
-    virtual bool expects_data(CoreId /*core*/) const { return false; }
-
-    /// Called before a message from elsewhere reads or writes memory of this node, or a worker here does by
-    /// way of a global reference. May throw Error where that memory is not in use any more.
-    virtual void touched(const void* /*begin*/, std::size_t /*bytes*/) const {}
-
-    /// Whether tasks of this type report themselves to the recorder (TaskRecord), so that the worker does
-    /// not.
-    virtual bool records(const TaskType& /*type*/) const { return false; }
 
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.

@@ -48,7 +48,7 @@ struct Balancing {
 /// Where detached tasks that may leave the node (EARTH's tokens) wait.
 enum class TokenQueues : std::uint8_t {
     worker,  ///< in the deque of the worker that made them
-    node,    ///< in one queue of the node (runtime/token_deque.hpp)
+    node,    ///< in one queue of the node (runtime/sources/token_deque.hpp)
 };
 
 struct Schedule {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/gift.hpp"
 #include "runtime/node.hpp"
 #include "runtime/wire.hpp"
 #include "runtime/worker.hpp"
@@ -17,14 +18,6 @@ namespace {
 // What stands in a message in place of a worker.
 constexpr CoreId no_worker = Home::no_worker;        ///< tokens that answer no request: a lifeline's
 constexpr CoreId far_request = Home::no_worker - 1;  ///< the request of a node, for which no worker waits
-
-constexpr std::uint32_t most_at_once = 64;           ///< tasks in one message
-constexpr std::size_t message_bytes_max = 1U << 20;  ///< beyond which no task more joins a message
-
-struct TokenHeader {
-    TaskTypeId type;
-    Home home;
-};
 
 const Handler request_handler("steal.request", Handler::Kind::control,
                               [](Node& node, NodeId from, auto message) {
@@ -108,95 +101,18 @@ void StealService::send_result(Worker& worker, const Token& token) {
 }
 
 std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
-    const CoreId cores = node_.cores();
     std::uint32_t wanted = 1;
     // A trip between clusters is long, so it brings more than a task.
     if (core == far_request || node_.schedule().stealing.amount == Stealing::Amount::half) {
-        std::uint32_t shared = 0;
-        for (CoreId c = 0; c < cores; ++c)
-            shared += node_.worker(c).deque().shared() + node_.worker(c).ranked().stealable();
-        shared += node_.shared_tokens().size();
-        wanted = std::clamp((shared + 1) / 2, 1U, most_at_once);
+        std::uint32_t givable = 0;
+        for (const WorkSource* const source : node_.sources().all()) givable += source->givable();
+        wanted = std::clamp((givable + 1) / 2, 1U, Gift::most_tasks);
     }
-    Writer message;
-    std::uint32_t count = 0;
-    std::uint32_t leaving = 0;
-    std::uint64_t data_bytes = 0;
-    std::uint64_t padding = 0;
-    const auto add = [&](const TaskType& type, Home home, const std::byte* payload) {
-        if (count == 0) {
-            message.reserve(sizeof core + wanted * (sizeof(TokenHeader) + type.arguments_bytes()));
-            message.put(core);
-        }
-        message.put(TokenHeader{type.id(), home}).put_bytes({payload, type.arguments_bytes()});
-        ++count;
-        if (!type.cargo()) return;
-        const std::size_t before = message.bytes().size();
-        padding += type.cargo()->pack(node_, payload, message);
-        data_bytes += message.bytes().size() - before;
-    };
-    const auto wants_more = [&] { return count < wanted && message.bytes().size() < message_bytes_max; };
-    // Tokens that came from other nodes go on only if more wait than the workers here can begin: a task that
-    // is handed on before a worker runs it could travel without end.
-    while (count < wanted && node_.tokens().size() > cores) {
-        const auto token = node_.tokens().take();
-        if (!token) break;
-        add(*token->type, token->home, token->payload);
-    }
-    while (wants_more() && node_.shared_tokens().size() > cores - node_.active().size()) {
-        node_.leaving().fetch_add(1, std::memory_order_seq_cst);
-        ++leaving;
-        const auto task = node_.shared_tokens().take(outbox.context(), TokenDeque::End::oldest);
-        if (!task) break;
-        add(*task->type, {node_.id(), Home::no_worker, 0}, task->payload);
-    }
-    const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % cores;
-    for (CoreId c = 0; c < cores && count < wanted; ++c) {
-        Worker& victim = node_.worker((first + c) % cores);
-        while (wants_more()) {
-            Slot* slot = victim.deque().take();
-            if (!slot) break;
-            const TaskType& type = *slot->type;
-            if (!type.detached()) {
-                add(type, {node_.id(), victim.id.core, victim.deque().index(slot)}, slot->payload);
-                continue;
-            }
-            // Its owner does not wait for it, and may be passive once it is copied.
-            node_.leaving().fetch_add(1, std::memory_order_seq_cst);
-            ++leaving;
-            std::byte copy[payload_bytes];
-            std::memcpy(copy, slot->payload, type.arguments_bytes());
-            Worker::complete(*slot);
-            if (type.travels()) {
-                add(type, {node_.id(), Home::no_worker, 0}, copy);
-            } else {
-                node_.put_ready(outbox.context(), type, {copy, type.arguments_bytes()});
-            }
-        }
-        if (victim.deque().shared() == 0) victim.deque().ask();
-    }
-    for (CoreId c = 0; c < cores && wants_more(); ++c) {
-        RankedQueue& queue = node_.worker((first + c) % cores).ranked();
-        while (wants_more() && queue.stealable() != 0) {
-            // In the message, and not yet counted as sent: until then it is still here.
-            node_.leaving().fetch_add(1, std::memory_order_seq_cst);
-            ++leaving;
-            const auto taken = queue.take_last();
-            if (!taken) break;
-            if (taken->last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
-            std::byte payload[payload_bytes] = {};
-            std::memcpy(payload, &taken->task.argument, sizeof taken->task.argument);
-            add(*taken->task.type, {node_.id(), Home::no_worker, 0}, payload);
-        }
-    }
-    if (count != 0) {
-        outbox.post(thief, tokens_handler, message.bytes(), runtime::Enclosure{.padding = padding});
-        outbox.count_data(data_bytes + padding);
-    }
-    // The last task that waited may have left with no worker having been active.
-    if (leaving != 0 && node_.leaving().fetch_sub(leaving, std::memory_order_seq_cst) == leaving)
-        node_.look_for_end(outbox);
-    return count;
+    const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
+    Gift gift(node_, outbox, thief, core, wanted, first);
+    for (WorkSource* const source : node_.sources().all())
+        if (gift.wants_more()) source->give(gift);
+    return gift.send(tokens_handler);
 }
 
 std::uint32_t StealService::give_away(Outbox& outbox, NodeId to) {
@@ -292,7 +208,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
     const auto core = reader.get<CoreId>();
     std::uint32_t count = 0;
     while (reader.ok() && !reader.done()) {
-        const auto header = reader.get<TokenHeader>();
+        const auto header = reader.get<Gift::TaskHeader>();
         const TaskType* type = find_task_type(header.type);
         if (!reader.ok() || !type) break;
         auto token = std::make_unique<Token>();
@@ -305,10 +221,10 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         if (type->cargo() && !type->cargo()->unpack(node_, token->payload, reader)) break;
         ++count;
         if (type->detached() && node_.schedule().token_queue == TokenQueues::node) {
-            node_.shared_tokens().put(node_.receiver(), TokenDeque::End::oldest, *type,
-                                      std::span(token->payload).first(type->arguments_bytes()), victim);
+            node_.shared_tokens().put_arrived(*type, std::span(token->payload).first(type->arguments_bytes()),
+                                              victim);
         } else {
-            node_.tokens().put(std::move(token));
+            node_.arrived().put(std::move(token));
         }
     }
     if (!reader.done()) throw MalformedMessage("its tasks cannot be read");

@@ -12,8 +12,8 @@
 
 #include "runtime/outbox.hpp"
 #include "runtime/schedule.hpp"
+#include "runtime/sources/token.hpp"
 #include "runtime/spin_lock.hpp"
-#include "runtime/token.hpp"
 
 namespace heddle::runtime {
 

@@ -36,7 +36,7 @@ void signal_from(Node& node, Context& caller, Outbox& outbox, SlotReference slot
 
 void signal_here(Node& node, Context& caller, SlotReference slot, std::uint32_t signals) {
     SyncSlot& here = slot.on(node.id());
-    node.program().touched(&here, sizeof here);
+    node.touched(&here, sizeof here);
     here.signal(node, caller, signals);
 }
 
@@ -51,14 +51,14 @@ const Handler put_handler("sync.put", Handler::Kind::work, [](Node& node, NodeId
     const auto bytes = reader.get_rest();
     reader.check();
     std::byte* const target = &put.target.on(node.id());
-    node.program().touched(target, bytes.size());
+    node.touched(target, bytes.size());
     std::copy(bytes.begin(), bytes.end(), target);
     signal_from(node, node.receiver(), node.receiver_outbox(), put.slot, 1);
 });
 
 const Handler get_handler("sync.get", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     const auto [source, count, answer] = value_in<GetMessage>(message);
-    node.program().touched(&source.on(node.id()), count);
+    node.touched(&source.on(node.id()), count);
     node.receiver_outbox().post(answer.target.node, put_handler, bytes_of(answer), Outbox::Urgency::gathered,
                                 {&source.on(node.id()), count});
 });

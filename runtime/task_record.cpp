@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "runtime/program.hpp"
-
 namespace heddle::runtime {
 
 void TaskRecord::begin(std::uint32_t type, std::uint64_t number) {
@@ -30,7 +28,7 @@ void Worker::tell(Recorder* told) {
 }
 
 void Worker::run_recorded(const TaskType& type, Slot* head, std::byte* payload) {
-    if (program_.records(type)) return type.run()(*this, head, payload);
+    if (type.records_itself()) return type.run()(*this, head, payload);
     const TaskRecord record(*this, type.id());
     type.run()(*this, head, payload);
 }

@@ -40,8 +40,12 @@ public:
     /// Who waits for a task's end: whoever forked it, or nobody (Worker::detach).
     enum class End : std::uint8_t { awaited, detached };
 
+    /// Which code tells the recorder when a task begins and ends: the worker's, or the task's own.
+    enum class Records : std::uint8_t { by_worker, itself };
+
     TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
-             bool may_travel, const Cargo* its_cargo = nullptr, End end = End::awaited);
+             bool may_travel, const Cargo* its_cargo = nullptr, End end = End::awaited,
+             Records records = Records::by_worker);
     TaskType(const TaskType&) = delete;
     TaskType& operator=(const TaskType&) = delete;
 
@@ -58,6 +62,10 @@ public:
 
     bool detached() const { return detached_; }
 
+    /// Whether tasks of this type report themselves to the recorder (TaskRecord), so that the worker does
+    /// not.
+    bool records_itself() const { return records_itself_; }
+
     /// Null where the arguments are all that it needs.
     const Cargo* cargo() const { return cargo_; }
 
@@ -71,6 +79,7 @@ private:
     std::size_t result_bytes_;
     bool travels_;
     bool detached_;
+    bool records_itself_;
     const Cargo* cargo_;
     mutable TaskTypeId id_ = 0;
 

@@ -16,7 +16,6 @@
 #include "runtime/node.hpp"
 #include "runtime/readable.hpp"
 #include "runtime/task_record.hpp"
-#include "runtime/token.hpp"
 
 namespace heddle::runtime {
 
@@ -189,7 +188,7 @@ void Worker::work_slow(std::uint64_t units) {
 void Worker::compute(Work cost, const std::function<void()>& code) {
     // It may take long.
     outbox_.flush();
-    if (node_.uses_strands() && node_.wants_work()) strands_->publish(0);
+    if (node_.strands().used() && node_.wants_work()) strands_->publish(0);
     compute_now(cost, code);
 }
 
@@ -275,6 +274,14 @@ void Worker::end_wait(Activity before) {
 // --- activity
 // --------------------------------------------------------------------------------------------------
 
+void Worker::show_active() {
+    if (idle()) node_.begin_activity(id.core);
+}
+
+void Worker::show_passive() {
+    if (idle()) node_.end_activity(*this);
+}
+
 void Worker::begin_task(std::uint32_t reserved) {
     policy_->found();
     failures_ = 0;
@@ -288,7 +295,7 @@ void Worker::begin_task(std::uint32_t reserved) {
         // asked it, so the worker asks itself, and offers the ranked task that thieves left it.
         if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) {
             deque_.ask();
-            if (ranked_.size() != 0) node_.share_ranked(*this, outbox_, *this);
+            if (ranked_.size() != 0) node_.ranked().share(*this, outbox_, *this);
         }
     }
     enter_now(inside_task());
@@ -298,7 +305,7 @@ void Worker::end_task() {
     last_task_end_ = backend->now(*this);
     enter(Activity::overhead, last_task_end_);
     if (--depth_ == 0) {
-        if (node_.uses_strands()) strands_->publish(0);
+        if (node_.strands().used()) strands_->publish(0);
         times.end_task();
         last_task_ = last_task_end_ - task_begin_;
         ranked_.reserve(1, std::memory_order_relaxed);
@@ -366,27 +373,25 @@ void Worker::sleep(Time deadline, const Waitable* awaited) {
 }
 
 Activity Worker::resting(const Waitable* awaited) const {
-    if (awaited || program_.expects_data(id.core) || node_.strands().waiting() != 0) return Activity::waiting;
+    if (awaited || node_.sources().expects(*this)) return Activity::waiting;
     return awaiting_answer_ ? Activity::stealing : Activity::idle;
 }
 
 bool Worker::something_to_do(const Waitable* awaited) const {
-    if (node_.stopping() || node_.anything_waits()) return true;
+    if (node_.stopping()) return true;
     if (awaited && awaited->done()) return true;
-    if (node_.uses_strands() &&
-        (strands_->any_ready() || (steals_within_node() && node_.strands().any_stealable())))
-        return true;
     // What it would not begin must not keep it awake: it would look again and again, and time would stand
     // still.
-    if (awaited && depth_ >= deep) return false;
-    if (ranked_.size() != 0) return true;
+    const bool is_deep = awaited && depth_ >= deep;
+    if (node_.sources().waits_for(*this, is_deep)) return true;
+    if (is_deep) return false;
     if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
     if (!policy_->steals_within_node()) return false;
     return node_.any_victim(id.core, [&](CoreId core) {
         if (core == id.core) return false;
-        Deque& deque = node_.worker(core).deque();
-        if (deque.shared() != 0 || node_.worker(core).ranked().stealable() != 0) return true;
-        deque.ask();  // and if it has private tasks, it will publish some and wake us
+        Worker& victim = node_.worker(core);
+        if (node_.sources().may_steal(victim)) return true;
+        victim.deque().ask();  // and if it has private tasks, it will publish some and wake us
         return false;
     });
 }

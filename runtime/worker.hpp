@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/random.hpp"
 #include "runtime/backend.hpp"
@@ -14,9 +15,8 @@
 #include "runtime/counters.hpp"
 #include "runtime/deque.hpp"
 #include "runtime/outbox.hpp"
-#include "runtime/ranked_queue.hpp"
+#include "runtime/sources/ranked_queue.hpp"
 #include "runtime/stealing/policy.hpp"
-#include "runtime/token_deque.hpp"
 
 namespace heddle::runtime {
 
@@ -26,7 +26,6 @@ class StrandRunner;
 class TaskRecord;
 class Waitable;
 struct Recording;
-struct Token;
 
 class Worker final : public Context {
 public:
@@ -118,6 +117,65 @@ public:
     StrandRunner& strands() { return *strands_; }
     const StrandRunner& strands() const { return *strands_; }
 
+    // --- for work sources (runtime/core/work_source.hpp)
+    /// Shows this worker active, takes a task by `take()`, which returns something like a pointer, and calls
+    /// `run(*task)` and, when the task has ended, `after(*task)`. False if there was none.
+    template <class Take, class Run, class After>
+    bool take_and_run(const Take& take, const Run& run, const After& after) {
+        show_active();
+        auto task = take();
+        const bool found = static_cast<bool>(task);
+        if (found) {
+            begin_task();
+            run(*task);
+            end_task();
+            after(*task);
+        }
+        show_passive();
+        return found;
+    }
+    template <class Take, class Run>
+    bool take_and_run(const Take& take, const Run& run) {
+        return take_and_run(take, run, [](const auto&) {});
+    }
+
+    /// If this worker has no task, it shows itself active before it takes one, and passive after that.
+    void show_active();
+    void show_passive();
+    /// Around what it runs meanwhile. `reserved`: how many of its ranked tasks thieves leave it.
+    void begin_task(std::uint32_t reserved = 0);
+    void end_task();
+    /// Calls `code`, which does not belong to the detached task that this worker may be running.
+    template <class Code>
+    void run_apart(const Code& code) {
+        Slot* const outer = std::exchange(loose_, nullptr);
+        code();
+        loose_ = outer;
+    }
+
+    /// Counts a task that `from` gave (TaskNote::nowhere: no other node).
+    void count_task(NodeId from) {
+        count_task();
+        if (recorder && from != TaskNote::nowhere) [[unlikely]]
+            note_victim(from);
+    }
+    /// Charges and counts a task that was taken from another worker of this node.
+    void count_steal() {
+        charge(costs->steal);
+        ++counters_.steals_within_node;
+    }
+    /// Says for a record that the next task comes from `slot` of `victim`'s deque, or another source (null).
+    void note_stolen(const Worker& victim, const Slot* slot) {
+        if (recorder) [[unlikely]]
+            note_origin(victim, slot);
+    }
+    /// The state of a slot that worker `core` of the same node has taken. If its task has left the node, the
+    /// state stays `pending` until the result comes.
+    static constexpr std::uint64_t taken_by(CoreId core) { return std::uint64_t{core} + 2; }
+
+    bool run_ranked(Slot* head);
+    void run_taken(const RankedQueue::Taken& taken, Slot* head);
+
     // --- for the node
     // ---------------------------------------------------------------------------------------------
     /// The whole life of the worker: the program's first task, then whatever can be found, until the run is
@@ -129,6 +187,7 @@ public:
 
     /// What a schedule has placed on this worker, and is ready.
     RankedQueue& ranked() { return ranked_; }
+    const RankedQueue& ranked() const { return ranked_; }
 
     /// Keeps a ranked task of this worker's, which becomes ready just as another ends, to be run right after
     /// that. Nobody else sees it meanwhile. False where it must go into the queue, which costs more.
@@ -173,10 +232,6 @@ public:
 
 private:
     friend class TaskRecord;
-
-    /// The state of a slot that worker `core` of the same node has taken. If its task has left the node, the
-    /// state stays `pending` until the result comes.
-    static constexpr std::uint64_t taken_by(CoreId core) { return std::uint64_t{core} + 2; }
 
     /// Beyond this many tasks on one stack a waiting worker begins only what must begin for the run to go on:
     /// ready tasks and tokens.
@@ -228,8 +283,6 @@ private:
     void look_up();
     void share(const TaskType& type, const std::byte* payload);
     bool goes_on() const;
-    bool run_shared(Slot* head);
-    std::optional<LooseTask> take_shared();
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Waitable* awaited);
     void help_until(Slot* head, const Waitable& awaited);
@@ -238,22 +291,13 @@ private:
             poll_now();
     }
     void poll_now();
-    bool run_ready(Slot* head);
-    bool run_strands(Slot* head);
-    bool run_token(Slot* head);
-    bool run_ranked(Slot* head);
     std::optional<RankedQueue::Taken> another_ranked();
     void put_kept();
-    bool steal_ranked(Worker& victim, Slot* head);
-    void run_taken(const RankedQueue::Taken& taken, Slot* head);
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
     void back_off(const Waitable* awaited);
     void expect_time_to_pass(Time now);
     bool scan_node(CoreId begin, Slot* head);
-    /// `reserved`: how many of its ranked tasks thieves leave it meanwhile.
-    void begin_task(std::uint32_t reserved = 0);
-    void end_task();
     void rest(Time deadline, const Waitable* awaited);
     void sleep(Time deadline, const Waitable* awaited);
     void rest_long(Time deadline, const Waitable* awaited);

@@ -25,7 +25,7 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
         }
         if (loose_ == head) {
             if (!goes_on()) break;
-            auto task = take_shared();
+            auto task = node_.shared_tokens().take(*this);
             if (!task) break;
             run_function(*task->type, head, task->payload);
             continue;
@@ -38,22 +38,12 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
 }
 
 void Worker::share(const TaskType& type, const std::byte* payload) {
-    node_.share(*this, type, {payload, type.arguments_bytes()});
+    node_.shared_tokens().put(*this, type, {payload, type.arguments_bytes()});
 }
 
 /// Whether a token of the shared queue may begin right after the task before, as one piece of work.
 bool Worker::goes_on() const {
-    return depth_ == 1 && node_.tokens().size() == 0 && node_.ready().size() == 0 && !node_.stopping();
-}
-
-std::optional<LooseTask> Worker::take_shared() {
-    auto task = node_.shared_tokens().take(*this, TokenDeque::End::latest);
-    if (task) {
-        count_task();
-        if (recorder && task->from != TaskNote::nowhere) [[unlikely]]
-            note_victim(task->from);
-    }
-    return task;
+    return depth_ == 1 && !node_.sources().waits_before(node_.shared_tokens(), *this) && !node_.stopping();
 }
 
 /// Now and then, between detached tasks.
@@ -70,19 +60,6 @@ void Worker::look_up() {
 void Worker::wait_until_copied(Slot* slot) {
     for (Patience patience; slot->state.load(std::memory_order_seq_cst) != Slot::done; patience.wait()) {
     }
-}
-
-bool Worker::run_shared(Slot* head) {
-    if (node_.shared_tokens().size() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
-    auto task = take_shared();
-    if (task) {
-        begin_task();
-        execute(*task->type, head, task->payload);
-        end_task();
-    }
-    if (idle()) node_.end_activity(*this);
-    return task.has_value();
 }
 
 }  // namespace heddle::runtime

@@ -11,7 +11,7 @@ namespace heddle::runtime {
 
 bool Worker::run_ranked(Slot* head) {
     if (ranked_.size() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
+    show_active();
     auto task = ranked_.take_first();
     const bool found = task.has_value();
     if (found) {
@@ -24,7 +24,7 @@ bool Worker::run_ranked(Slot* head) {
         keeps_ = false;
         end_task();
     }
-    if (idle()) node_.end_activity(*this);
+    show_passive();
     return found;
 }
 
@@ -32,8 +32,8 @@ bool Worker::run_ranked(Slot* head) {
 /// active would take longer than a small task does. Not where operations are charged, so that each is seen,
 /// or where messages are looked for between tasks; nor above a task that waits.
 std::optional<RankedQueue::Taken> Worker::another_ranked() {
-    const bool goes_on =
-        gate_open_ && !polled_ && depth_ == 1 && !node_.anything_waits() && !node_.stopping();
+    const bool goes_on = gate_open_ && !polled_ && depth_ == 1 &&
+                         !node_.sources().waits_before(node_.ranked(), *this) && !node_.stopping();
     if (goes_on && kept_ && kept_->rank < ranked_.first_rank()) {
         const RankedTask task = *kept_;
         kept_.reset();
@@ -56,35 +56,18 @@ bool Worker::keep(const RankedTask& task) {
     // This worker has its next task, so thieves may take all that are in the queue. If a thief sleeps that
     // has seen less, it misses a task that this worker runs later.
     ranked_.reserve(0, std::memory_order_relaxed);
-    if (ranked_.size() != 0 && node_.wants_work()) node_.share_ranked(*this, outbox_, *this);
+    if (ranked_.size() != 0 && node_.wants_work()) node_.ranked().share(*this, outbox_, *this);
     return true;
 }
 
 void Worker::put_kept() {
     const RankedTask task = *kept_;
     kept_.reset();
-    node_.put_ranked(*this, outbox_, id.core, task);
-}
-
-bool Worker::steal_ranked(Worker& victim, Slot* head) {
-    if (victim.ranked().stealable() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
-    const auto task = victim.ranked().take_last();
-    if (task) {
-        charge(costs->steal);
-        ++counters_.steals_within_node;
-        begin_task();
-        if (recorder) [[unlikely]]
-            note_origin(victim, nullptr);
-        run_taken(*task, head);
-        end_task();
-    }
-    if (idle()) node_.end_activity(*this);
-    return task.has_value();
+    node_.ranked().put(*this, outbox_, id.core, task);
 }
 
 void Worker::run_taken(const RankedQueue::Taken& taken, Slot* head) {
-    if (taken.last) node_.ranked_queues().fetch_sub(1, std::memory_order_seq_cst);
+    if (taken.last) node_.ranked().emptied();
     ranked_.reserve(0, std::memory_order_relaxed);
     count_task();
     alignas(16) std::byte payload[payload_bytes] = {};

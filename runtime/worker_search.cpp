@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "runtime/core/strands.hpp"
 #include "runtime/node.hpp"
-#include "runtime/token.hpp"
 #include "runtime/worker.hpp"
 
 namespace heddle::runtime {
@@ -36,12 +33,12 @@ void Worker::poll_now() {
 
 bool Worker::run_something(Slot* head, const Waitable* awaited) {
     poll();
-    if (run_strands(head) || run_ready(head) || run_token(head) || run_shared(head)) return true;
+    if (node_.sources().run(*this, head, WorkSources::Begun::always)) return true;
     if (awaited && depth_ >= deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
         return false;
     }
-    if (run_ranked(head)) return true;
+    if (node_.sources().run(*this, head, WorkSources::Begun::unless_deep)) return true;
     if (node_.balancer().on()) node_.balancer().idle(*this);
     enter_now(Activity::stealing);
     if (awaiting_answer_) {
@@ -117,64 +114,6 @@ void Worker::expect_time_to_pass(Time now) {
     rounds_begin_ = now;
 }
 
-bool Worker::run_strands(Slot* head) {
-    if (!node_.uses_strands()) return false;
-    const bool steals = !strands_->any_ready();
-    if (steals && !(steals_within_node() && node_.strands().any_stealable())) return false;
-    if (idle()) node_.begin_activity(id.core);
-    bool ran = false;
-    if (steals) {
-        charge(costs->steal_attempt);
-        ++counters_.steal_attempts;
-    }
-    if (!steals || node_.strands().steal(*strands_, id.core + 1)) {
-        if (steals) {
-            charge(costs->steal);
-            ++counters_.steals_within_node;
-        }
-        begin_task();
-        Slot* const outer = std::exchange(loose_, nullptr);
-        ran = strands_->run(head);
-        loose_ = outer;
-        end_task();
-    }
-    if (idle()) node_.end_activity(*this);
-    return ran;
-}
-
-bool Worker::run_ready(Slot* head) {
-    if (node_.ready().size() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
-    const auto task = node_.ready().take();
-    if (task) {
-        begin_task();
-        charge(costs->token);
-        count_task();
-        execute(*task->type, head, task->payload);
-        end_task();
-    }
-    if (idle()) node_.end_activity(*this);
-    return task != nullptr;
-}
-
-bool Worker::run_token(Slot* head) {
-    if (node_.tokens().size() == 0) return false;
-    if (idle()) node_.begin_activity(id.core);
-    const auto token = node_.tokens().take();
-    if (token) {
-        begin_task();
-        charge(costs->token);
-        count_task();
-        if (recorder) [[unlikely]]
-            note_victim(token->from);
-        execute(*token->type, head, token->payload);
-        end_task();
-        node_.steals().send_result(*this, *token);
-    }
-    if (idle()) node_.end_activity(*this);
-    return token != nullptr;
-}
-
 /// Tries the other workers that may have something, from `begin` on.
 bool Worker::scan_node(CoreId begin, Slot* head) {
     if (node_.cores() == 1) return false;
@@ -184,46 +123,14 @@ bool Worker::scan_node(CoreId begin, Slot* head) {
 }
 
 bool Worker::steal_from(CoreId victim, Slot* head) {
-    Deque& deque = node_.worker(victim).deque();
     const bool far = !node_.topology().near(id.core, victim);
     charge(costs->steal_attempt + (far ? costs->steal_far : Time::zero()));
     ++counters_.steal_attempts;
-    if (deque.shared() == 0) {
-        if (steal_ranked(node_.worker(victim), head)) return true;
-        deque.ask();
-        return false;
-    }
-    if (idle()) node_.begin_activity(id.core);
-    Slot* slot = deque.take();
-    if (slot) {
-        const TaskType& type = *slot->type;
-        alignas(16) std::byte copy[payload_bytes];
-        if (type.detached()) {
-            std::memcpy(copy, slot->payload, type.arguments_bytes());
-            complete(*slot);
-        } else {
-            slot->state.store(taken_by(id.core), std::memory_order_relaxed);
-        }
-        if (deque.shared() == 0) {
-            deque.ask();
-        } else {
-            node_.wake_one(*this);  // there is more than was woken for
-        }
-        charge(costs->steal);
-        ++counters_.steals_within_node;
-        count_task();
-        begin_task();
-        if (recorder) [[unlikely]]
-            note_origin(node_.worker(victim), slot);
-        execute(type, head, type.detached() ? copy : slot->payload);
-        end_task();
-        if (!type.detached()) {
-            complete(*slot);
-            node_.worker(victim).awaited_done(*this);
-        }
-    }
-    if (idle()) node_.end_activity(*this);
-    return slot != nullptr;
+    Worker& owner = node_.worker(victim);
+    if (node_.sources().steal(*this, owner, head)) return true;
+    // If it has private tasks, it will publish some.
+    if (owner.deque().shared() == 0) owner.deque().ask();
+    return false;
 }
 
 }  // namespace heddle::runtime

@@ -1,8 +1,10 @@
 // Tests the token queue that a node's workers share: its two ends, and that every token runs once, on some
 // worker.
-#include "runtime/token_deque.hpp"
+#include "runtime/sources/token_deque.hpp"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
 
 #include "tests/earth_testing.hpp"
 
@@ -33,7 +35,8 @@ int take(TokenDeque& tokens, End end) {
 }
 
 TEST(CoreTokenDeque, HasTwoEnds) {
-    TokenDeque tokens;
+    std::atomic<std::uint32_t> size{0};
+    TokenDeque tokens(size);
     for (int i = 1; i <= 4; ++i) put(tokens, End::latest, i);
     put(tokens, End::oldest, 0);
     EXPECT_EQ(tokens.size(), 5U);

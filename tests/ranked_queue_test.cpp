@@ -1,6 +1,6 @@
 // Compares the queue with two ends with std::set, by random operations, at sizes from 0 to some hundreds.
 // Also the common count of a node's queues.
-#include "runtime/min_max_heap.hpp"
+#include "runtime/sources/min_max_heap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "runtime/ranked_queue.hpp"
+#include "runtime/sources/ranked_queue.hpp"
 
 namespace heddle::runtime {
 namespace {

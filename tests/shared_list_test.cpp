@@ -1,6 +1,6 @@
 // Tests the list of ready tasks: the number of steps, counted by the links that are read, and that a taker
 // never finds it empty while it has an element.
-#include "runtime/shared_list.hpp"
+#include "runtime/sources/shared_list.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,8 @@ struct Counted {
 
 TEST(SharedList, TakesLinearlyManySteps) {
     constexpr std::uint64_t items = 100'000;
-    SharedList<Counted> list;
+    std::atomic<std::uint32_t> size{0};
+    SharedList<Counted> list(size);
     CountedLink<Counted>::reads = 0;
     for (std::uint64_t i = 0; i < items; ++i) list.put(std::make_unique<Counted>());
     for (std::uint64_t i = 0; i < items; ++i) ASSERT_TRUE(list.take());
@@ -47,7 +48,8 @@ TEST(SharedList, TakesLinearlyManySteps) {
 
 TEST(SharedList, TakesLinearlyManyStepsWhilePutsGoOn) {
     constexpr std::uint64_t rounds = 10'000;
-    SharedList<Counted> list;
+    std::atomic<std::uint32_t> size{0};
+    SharedList<Counted> list(size);
     CountedLink<Counted>::reads = 0;
     std::uint64_t left = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -60,7 +62,8 @@ TEST(SharedList, TakesLinearlyManyStepsWhilePutsGoOn) {
 }
 
 TEST(SharedList, GivesTheLatestFirst) {
-    SharedList<Counted> list;
+    std::atomic<std::uint32_t> size{0};
+    SharedList<Counted> list(size);
     for (int i = 0; i < 4; ++i) {
         auto item = std::make_unique<Counted>();
         item->value = i;
@@ -84,7 +87,8 @@ struct Plain {
 TEST(SharedList, IsNeverFalselyEmpty) {
     constexpr int each = 20'000;
     for (int round = 0; round < 5; ++round) {
-        SharedList<Plain> list;
+        std::atomic<std::uint32_t> size{0};
+        SharedList<Plain> list(size);
         for (int i = 0; i < 2 * each; ++i) list.put(std::make_unique<Plain>());
         std::atomic<int> empty{0};
         const auto take = [&] {

@@ -7,7 +7,7 @@
 
 #include "base/ids.hpp"
 #include "runtime/outbox.hpp"
-#include "runtime/token.hpp"
+#include "runtime/sources/token.hpp"
 #include "workloads/uts_tree.hpp"
 
 namespace heddle::actors {

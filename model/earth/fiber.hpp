@@ -88,17 +88,16 @@ void begin_fiber(const runtime::Worker& worker, const Frame& frame) {
         terminated_too_early(frame, function_name<Function>(), worker.id.node);
 }
 
-/// Frames that own memory are known to their program, which frees what is left when the run is over: threads
-/// that were never terminated. `destroy`: null where only the exclusive fibers are owned.
-void remember(runtime::Program& program, Frame& frame, void (*destroy)(Frame&));
-void forget(runtime::Program& program, Frame& frame);
+/// See EarthNode.
+void remember(runtime::Node& node, Frame& frame, void (*destroy)(Frame&));
+void forget(runtime::Node& node, Frame& frame);
 
 /// To be called when a fiber of the frame has returned.
 template <class F>
 void end_fiber(runtime::Worker& worker, F& frame) {
     if (!frame.fiber_ended()) return;
     const FunctionInfo& function = frame.function();
-    if (!std::is_trivially_destructible_v<F> || frame.has_exclusive()) forget(worker.program(), frame);
+    if (!std::is_trivially_destructible_v<F> || frame.has_exclusive()) forget(worker.node(), frame);
     frame.~F();
     pool_of(worker).release(&frame, function);
 }

@@ -15,7 +15,7 @@ void Activation<F>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::b
     F& thread = *::new (pool.allocate(sizeof(F))) F{{parameters}};
 #pragma GCC diagnostic pop
     if constexpr (!std::is_trivially_destructible_v<F>)
-        detail::remember(worker.program(), thread, [](Frame& frame) { static_cast<F&>(frame).~F(); });
+        detail::remember(worker.node(), thread, [](Frame& frame) { static_cast<F&>(frame).~F(); });
     thread.init(Em(worker, &thread));
     detail::end_fiber(worker, thread);
 }

@@ -45,7 +45,7 @@ Strands::Strands(Node& node) : node_(node), stacks_(node.schedule().strand_stack
 
 void Strands::start(Context& caller, Strand::Body body, Strand::Options options) {
     caller.charge(caller.costs->strand);
-    node_.use_strands();
+    if (!used()) waiting_.store(1, std::memory_order_seq_cst);
     const bool by_worker = caller.id.core < node_.cores();
     StrandPool& pool = by_worker ? node_.worker(caller.id.core).strands().pool() : receiver_pool_;
     Strand& strand = pool.take();
@@ -83,6 +83,30 @@ CoreId Strands::some_worker() {
     return static_cast<CoreId>(next_worker_.fetch_add(1, std::memory_order_relaxed) % node_.cores());
 }
 
+bool Strands::waits_for(const Worker& worker) const {
+    return worker.strands().any_ready() || (worker.steals_within_node() && any_stealable());
+}
+
+bool Strands::run(Worker& worker, Slot* head) {
+    StrandRunner& own = worker.strands();
+    const bool steals = !own.any_ready();
+    if (steals && !(worker.steals_within_node() && any_stealable())) return false;
+    worker.show_active();
+    if (steals) {
+        worker.charge(worker.costs->steal_attempt);
+        ++worker.counters().steal_attempts;
+    }
+    bool ran = false;
+    if (!steals || steal(own, worker.id.core + 1)) {
+        if (steals) worker.count_steal();
+        worker.begin_task();
+        worker.run_apart([&] { ran = own.run(head); });
+        worker.end_task();
+    }
+    worker.show_passive();
+    return ran;
+}
+
 bool Strands::steal(StrandRunner& thief, CoreId first_victim) {
     for (CoreId i = 0; i < node_.cores() && any_stealable(); ++i) {
         if (node_.worker((first_victim + i) % node_.cores()).strands().steal(thief)) return true;
@@ -91,7 +115,7 @@ bool Strands::steal(StrandRunner& thief, CoreId first_victim) {
 }
 
 std::uint64_t Strands::waiting() const {
-    if (!node_.uses_strands()) return 0;
+    if (!used()) return 0;
     // First those that were resumed: what is counted in between then looks as if it waited.
     std::uint64_t resumed = receiver_resumed_.load(std::memory_order_relaxed);
     for (CoreId core = 0; core < node_.cores(); ++core)

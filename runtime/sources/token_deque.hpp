@@ -27,13 +27,16 @@ struct LooseTask {
 /// charged it waits for its turn: one operation at a time.
 class TokenDeque {
 public:
+    /// `size` must outlive it. It is never less than what is in it: counted before it is put, and until after
+    /// it is taken.
+    explicit TokenDeque(std::atomic<std::uint32_t>& size) : size_(size) {}
+
     enum class End : std::uint8_t { latest, oldest };
 
     void put(Context& caller, End end, const TaskType& type, std::span<const std::byte> arguments,
              NodeId from = TaskNote::nowhere);
     std::optional<LooseTask> take(Context& caller, End end);
 
-    /// Never less than what is in it: counted before it is put, and until after it is taken.
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
 
 private:
@@ -41,10 +44,10 @@ private:
         if (caller.costs->token != Time::zero()) caller.charge_in_turn(caller.costs->token, free_);
     }
 
-    std::atomic<std::uint32_t> size_{0};
+    std::atomic<std::uint32_t>& size_;
     SpinLock lock_;
     std::deque<LooseTask> tasks_;
-    Time free_{};  ///< until then somebody has his turn
+    Time free_{};  ///< until then another context has its turn
 };
 
 }  // namespace heddle::runtime

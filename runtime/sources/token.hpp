@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "base/ids.hpp"
-#include "runtime/shared_list.hpp"
 #include "runtime/task_type.hpp"
 
 namespace heddle::runtime {
@@ -28,7 +27,5 @@ struct Token {
     alignas(16) std::byte payload[payload_bytes];
     Token* next = nullptr;
 };
-
-using TokenQueue = SharedList<Token>;
 
 }  // namespace heddle::runtime

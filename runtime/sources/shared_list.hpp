@@ -21,7 +21,9 @@ namespace heddle::runtime {
 template <class T>
 class SharedList {
 public:
-    SharedList() = default;
+    /// `size` must outlive the list. It is never less than what is in the list: counted before it is put, and
+    /// until after it is taken.
+    explicit SharedList(std::atomic<std::uint32_t>& size) : size_(size) {}
     SharedList(const SharedList&) = delete;
     SharedList& operator=(const SharedList&) = delete;
     ~SharedList() {
@@ -50,7 +52,6 @@ public:
         return item;
     }
 
-    /// Never less than what is in the list: counted before it is put, and until after it is taken.
     std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
 
 private:
@@ -64,7 +65,7 @@ private:
     }
 
     std::atomic<T*> put_{nullptr};
-    std::atomic<std::uint32_t> size_{0};
+    std::atomic<std::uint32_t>& size_;
     SpinLock lock_;  ///< over `taken_`
     T* taken_ = nullptr;
 };

@@ -1,5 +1,5 @@
 // Puts and takes tasks at both ends of the shared token queue under a lock.
-#include "runtime/token_deque.hpp"
+#include "runtime/sources/token_deque.hpp"
 
 #include <cstring>
 

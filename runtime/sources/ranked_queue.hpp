@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/min_max_heap.hpp"
+#include "runtime/sources/min_max_heap.hpp"
 #include "runtime/spin_lock.hpp"
 #include "runtime/task_type.hpp"
 
