@@ -104,6 +104,15 @@ public:
 #endif
     }
 
+    /// The same, if it resumed the fiber to unwind it: it may be another stack above the fiber that has
+    /// ended.
+    void after_unwind() {
+        after_resume();
+#if defined(__SANITIZE_THREAD__)
+        if (__tsan_get_current_fiber() != thread_) __tsan_switch_to_fiber(thread_, 0);
+#endif
+    }
+
     /// The fiber: first thing it does, just before and just after it suspends, and last thing it does. If
     /// another fiber switched to it for the first time, the first thing is `after_switch`.
     void after_entry() {
@@ -201,8 +210,8 @@ public:
     void before_resume() {
         if (notes_) notes_->before_resume();
     }
-    void after_resume() {
-        if (notes_) notes_->after_resume();
+    void after_unwind() {
+        if (notes_) notes_->after_unwind();
     }
 
 private:
@@ -224,6 +233,7 @@ public:
     void runs_itself() {}
     void before_resume() {}
     void after_resume() {}
+    void after_unwind() {}
     void after_entry() {}
     void before_suspend() {}
     void after_suspend() {}
@@ -238,7 +248,7 @@ public:
     void runs(FiberNotes& /*above*/) {}
     void runs_itself() {}
     void before_resume() {}
-    void after_resume() {}
+    void after_unwind() {}
 };
 
 #endif

@@ -98,6 +98,12 @@ RunResult Execution::run() {
         state_->seen[id].store(node.get());
         return *node;
     });
+    const auto& nodes = state_->nodes;
+    if (std::none_of(nodes.begin(), nodes.end(),
+                     [](const auto& node) { return node && node->ended_early(); })) {
+        for (const auto& node : nodes)
+            if (node) node->expect_nothing_left();
+    }
     RunResult result;
     const auto& first = state_->nodes.front();
     if (!first) return result;

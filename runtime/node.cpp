@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <typeinfo>
 #include <utility>
 
+#include "base/error.hpp"
 #include "runtime/core/strands.hpp"
+#include "runtime/readable.hpp"
 #include "runtime/worker.hpp"
 
 namespace heddle::runtime {
@@ -16,6 +21,18 @@ namespace {
 const Handler stop_handler("node.stop", Handler::Kind::control, [](Node& node, NodeId, auto) {
     node.stop(node.receiver(), node.receiver_outbox());
 });
+
+/// A program asks node 0 to end the run.
+const Handler end_handler("node.end", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    node.end_run(node.receiver(), node.receiver_outbox());
+});
+/// Node 0 has ended it.
+const Handler ended_handler("node.ended", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    node.end_here(node.receiver(), node.receiver_outbox());
+});
+/// All handlers that had begun have ended.
+const Handler settled_handler("node.settled", Handler::Kind::control,
+                              [](Node& node, NodeId, auto) { node.settled(); });
 
 const Handler report_handler(
     "node.report", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
@@ -152,7 +169,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         } else if (received != 0) {
             termination_.received(std::exchange(received, 0));
         }
-        run_handler(handler, from, message.subspan(sizeof header, header.bytes()));
+        if (!handler.makes_work() || !ended_early())
+            run_handler(handler, from, message.subspan(sizeof header, header.bytes()));
         message = message.subspan(sizeof header + header.bytes());
     }
     if (received != 0) termination_.received(received);
@@ -238,9 +256,63 @@ void Node::end(Outbox& outbox) {
     stop(outbox.context(), outbox);
 }
 
+void Node::end_run(Context& caller, Outbox& outbox) {
+    if (id_ == 0) return end_here(caller, outbox);
+    if (!asked_to_end_.exchange(true, std::memory_order_seq_cst)) outbox.post(0, end_handler, {});
+}
+
+void Node::end_here(Context& caller, Outbox& outbox) {
+    ended_early_.store(true, std::memory_order_seq_cst);
+    stop(caller, outbox);
+    // A task sees it when it forks or joins.
+    for (const auto& worker : workers_) worker->deque().ask();
+}
+
+// Invariant: from the end on no handler of work runs, and workers run what they have begun. So once all
+// workers have come here or to the end of their loop, and the handler that was running has ended, nothing
+// uses what is on the stacks that are unwound.
+void Node::settle(Worker& worker) {
+    count_ended(worker);
+    while (ended_workers_.load(std::memory_order_seq_cst) != cores()) backend_.park(worker, never);
+    if (!settling_.exchange(true, std::memory_order_seq_cst)) deliver_here(worker, settled_handler, {}, {});
+    while (!settled_.load(std::memory_order_seq_cst)) backend_.park(worker, never);
+}
+
+void Node::count_ended(Worker& worker) {
+    if (ended_workers_.fetch_add(1, std::memory_order_seq_cst) + 1 == cores()) wake_all(worker);
+}
+
+void Node::settled() {
+    settled_.store(true, std::memory_order_seq_cst);
+    wake_all(receiver_);
+}
+
+void Node::expect_nothing_left() const {
+    std::string left;
+    const auto note = [&](const std::string& what) { left += (left.empty() ? "" : ", ") + what; };
+    const auto any_worker = [&](const auto& holds) {
+        return std::any_of(workers_.begin(), workers_.end(),
+                           [&](const auto& worker) { return holds(*worker); });
+    };
+    for (const WorkSource* const source : sources_.all()) {
+        const bool waits =
+            source->may_wait() &&
+            (source->waits() || any_worker([&](const Worker& worker) { return source->waits_for(worker); }));
+        if (waits || any_worker([&](const Worker& worker) { return source->expects(worker); }))
+            note(readable(typeid(*source).name()));
+    }
+    for (const auto& worker : workers_)
+        if (worker->deque().shared() != 0) note(fmt::format("the deque of worker {}", worker->id.core));
+    if (leaving_.load(std::memory_order_seq_cst) != 0) note("tasks that leave");
+    if (left.empty()) return;
+    throw Error(fmt::format("the run has ended, and node {} has work left: {}", id_, left),
+                "this is an error of the scheduler: please report it with the configuration and the seed");
+}
+
 void Node::stop(Context& caller, Outbox& outbox) {
     if (stopping_.exchange(true, std::memory_order_seq_cst)) return;
-    termination_.for_children([&](NodeId child) { outbox.post(child, stop_handler, {}); });
+    const Handler& handler = ended_early() ? ended_handler : stop_handler;
+    termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
     wake_all(caller);
 }
 

@@ -148,6 +148,20 @@ public:
 
     // --- the end
     bool stopping() const { return stopping_.load(std::memory_order_seq_cst); }
+    /// The program has its answer: the run ends on all nodes, without waves. Tasks that run come to their
+    /// end, or to a fork, join or wait, and are unwound there; what has not begun does not run. `caller` and
+    /// its outbox: a worker of this node, or the receiver.
+    void end_run(Context& caller, Outbox& outbox);
+    /// The same on this node, when node 0 says so.
+    void end_here(Context& caller, Outbox& outbox);
+    /// In a run that ended so: returns when the calling worker's stack may be unwound.
+    void settle(Worker& worker);
+    void settled();
+    /// The calling worker begins nothing more.
+    void count_ended(Worker& worker);
+    bool ended_early() const { return ended_early_.load(std::memory_order_seq_cst); }
+    /// Throws Error if something is left that should have run: an error of the scheduler's.
+    void expect_nothing_left() const;
     void end(Outbox& outbox);
     void stop(Context& caller, Outbox& outbox);
 
@@ -201,6 +215,11 @@ private:
     std::atomic<std::uint64_t> activations_{0};
     std::atomic<std::uint32_t> working_;  ///< workers that have not left
     std::atomic<bool> stopping_{false};
+    std::atomic<bool> ended_early_{false};
+    std::atomic<bool> asked_to_end_{false};
+    std::atomic<std::uint32_t> ended_workers_{0};
+    std::atomic<bool> settling_{false};
+    std::atomic<bool> settled_{false};
 };
 
 }  // namespace heddle::runtime

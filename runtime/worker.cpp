@@ -57,6 +57,9 @@ private:
     const Waitable& awaited_;
 };
 
+/// Unwinds a task that waits in a run that its program has ended (Node::end_run).
+struct RunEnded {};
+
 ThiefView thief_view(const Node& node, CoreId core) {
     const Schedule& schedule = node.schedule();
     const Random random = Random(schedule.seed).split(node.id()).split(core);
@@ -215,6 +218,8 @@ Counters Worker::counted() const {
 }
 
 void Worker::serve_request(const Slot* head) {
+    if (node_.ended_early()) [[unlikely]]
+        expect_run_goes_on();
     // A request that finds nothing stays, and the gates stay closed, until there is something to share.
     if (deque_.publish(head) == 0 && deque_.shared() == 0) return;
     deque_.answer();
@@ -236,6 +241,7 @@ void Worker::wait_for(Slot* slot) {
     if (node_.deadlock_watch().watches()) wait_began_ = backend->now(*this);
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
+        expect_run_goes_on();
         enter_now(Activity::stealing);
         // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
         // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
@@ -258,11 +264,20 @@ void Worker::wait(Slot* head, Waitable& waitable) {
     wait_began_ = backend->now(*this);
     node_.deadlock_watch().tasks().fetch_add(1, std::memory_order_seq_cst);
     while (!wake.done()) {
+        expect_run_goes_on();
         enter_now(Activity::stealing);
         run_something(head, &wake);
     }
     node_.deadlock_watch().tasks().fetch_sub(1, std::memory_order_seq_cst);
     end_wait(before);
+}
+
+/// The program may have ended the run while tasks wait.
+void Worker::expect_run_goes_on() {
+    if (!node_.stopping()) [[likely]]
+        return;
+    node_.settle(*this);
+    throw RunEnded{};
 }
 
 void Worker::end_wait(Activity before) {
@@ -279,7 +294,9 @@ void Worker::show_active() {
 }
 
 void Worker::show_passive() {
-    if (idle()) node_.end_activity(*this);
+    if (!idle()) return;
+    if (node_.strands().used()) strands_->publish(0);
+    node_.end_activity(*this);
 }
 
 void Worker::begin_task(std::uint32_t reserved) {
@@ -322,6 +339,7 @@ void Worker::end_task() {
 void Worker::rest(Time deadline, const Waitable* awaited) {
     if (!outbox_.empty()) enter_now(Activity::overhead);
     outbox_.flush();
+    deadline = std::min(deadline, node_.sources().due());
     if (!node_.deadlock_watch().watches()) return sleep(deadline, awaited);
     const Time now = backend->now(*this);
     const Time long_at = std::max(last_task_end_, wait_began_) + DeadlockWatch::patience;
@@ -410,12 +428,20 @@ void Worker::request_answered() {
 // ------------------------------------------------------------------------------------------------------
 
 void Worker::run() {
-    begin_task(1);
-    program_.begin(*this);
-    expect_joined(0);
-    end_task();
-    node_.end_activity(*this);
-    while (!node_.stopping()) run_something(base(), nullptr);
+    try {
+        begin_task(1);
+        program_.begin(*this);
+        expect_joined(0);
+        end_task();
+        node_.end_activity(*this);
+        while (!node_.stopping()) run_something(base(), nullptr);
+        if (node_.ended_early()) node_.count_ended(*this);
+    } catch (const RunEnded&) {
+        // What was on this worker's stack has been unwound.
+        loose_ = nullptr;
+        depth_ = std::min(depth_, 1U);
+        if (!idle()) end_task();
+    }
     outbox_.flush();
     const Time end = backend->now(*this);
     busy_ += end;

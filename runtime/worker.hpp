@@ -301,6 +301,7 @@ private:
     void rest(Time deadline, const Waitable* awaited);
     void sleep(Time deadline, const Waitable* awaited);
     void rest_long(Time deadline, const Waitable* awaited);
+    void expect_run_goes_on();
     void end_wait(Activity before);
     Activity resting(const Waitable* awaited) const;
     bool something_to_do(const Waitable* awaited) const;

@@ -115,7 +115,7 @@ public:
             worker.notes.before_resume();
             worker.fiber = {};
             worker.below = {};
-            worker.notes.after_resume();
+            worker.notes.after_unwind();
         }
         worker.finished = true;
     }

@@ -83,6 +83,13 @@ inline std::unique_ptr<runtime::Backend> one_native_node(NodeId /*nodes*/, CoreI
     return std::make_unique<native::NativeBackend>(options);
 }
 
+inline std::unique_ptr<runtime::Backend> one_native_node_of_closed_gates(NodeId /*nodes*/, CoreId cores) {
+    native::NativeOptions options;
+    options.cores = cores;
+    options.gate_open = false;
+    return std::make_unique<native::NativeBackend>(options);
+}
+
 /// The real world with several nodes: a backend for each, on a thread of its own, connected by TCP.
 inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramFactory& make) {
     if (nodes == 1) return one_backend("", one_native_node).run(nodes, cores, make);
@@ -118,6 +125,7 @@ inline World inprocess_world(const std::string& name, std::uint64_t seed, bool g
 inline std::vector<World> worlds() {
     std::vector<World> all;
     all.push_back(one_backend("native", one_native_node, true));
+    all.push_back(one_backend("native_closed", one_native_node_of_closed_gates, true));
     all.push_back({"native_nodes", run_native_nodes, false, true});
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         all.push_back(inprocess_world("inprocess", seed, false));

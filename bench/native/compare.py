@@ -298,9 +298,17 @@ def strands(bench):
         of = found.get
         row(what, f"{found['Heddle']:.1f}", f"{of('Boost.Fiber', 0):.1f}", f"{of('Boost.Context', 0):.1f}",
             ratio(of("Boost.Fiber"), found["Heddle"]), ratio(found["Heddle"], of("Boost.Context")))
-    found = bench.alternate("strands", {"two workers": ((), ("heddle_strands", "workers", 200_000 // share)),
+    exchanges = 200_000 // share
+    found = bench.alternate("strands", {"two workers": ((), ("heddle_strands", "workers", exchanges)),
+                                        "bare threads that look": ((), ("peer_thread_exchange", "line", exchanges)),
+                                        "bare threads that sleep": ((), ("peer_thread_exchange", "futex", exchanges // 10)),
+                                        "barrier": ((), ("heddle_strands", "barrier", exchanges)),
+                                        "OpenMP": ((), ("peer_openmp_barrier", exchanges)),
                                         "memory": ((), ("heddle_strands", "memory", 20_000))})
-    print(f"\nRound trip between two workers: {found['two workers']['ns']:.0f} ns. "
+    ns = {name: said.get("ns") for name, said in found.items()}
+    print(f"\nRound trip between strands on two workers: {ns['two workers']:.0f} ns; of two bare threads {ns['bare threads that look']:.0f} ns "
+          f"if they look all the time, {ns['bare threads that sleep']:.0f} ns if they sleep. "
+          f"Barrier of two workers: {ns['barrier']:.0f} ns; OpenMP's {ns['OpenMP'] or 0:.0f} ns. "
           f"Resident, of 20,000 that wait: {found['memory']['bytes'] / 1024:.1f} KiB each.")
 
 

@@ -1,13 +1,14 @@
-// Measures what strands cost: switch|create|event|workers|channel|memory|messages|in_order|in_reverse COUNT.
-// Prints nanoseconds of a switch, of a strand that is started, runs and ends, of a round trip of two strands
-// that wait for each other's events (on one worker, or pinned to two), or the resident bytes of a strand that
-// waits.
+// Measures what strands cost: switch|create|event|workers|barrier|channel|memory|messages|in_order|in_reverse
+// COUNT. Prints nanoseconds of a switch, of a strand that is started, runs and ends, of a round trip of two
+// strands that wait for each other's events (on one worker, or pinned to two), of a barrier of two strands
+// that are pinned to two workers, or the resident bytes of a strand that waits.
 #include <string>
 #include <vector>
 
 #include "bench/native/outcome.hpp"
 #include "runtime/comm/channel.hpp"
 #include "runtime/comm/endpoint.hpp"
+#include "runtime/comm/team.hpp"
 #include "runtime/core/strands.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
@@ -147,6 +148,21 @@ void talk(Worker& worker, std::uint64_t count) {
     });
 }
 
+/// A team of two strands, one on each worker.
+void meet(Worker& worker, std::uint64_t count) {
+    const auto team = std::make_shared<runtime::Team>(worker.node(), 1, 2);
+    for (const CoreId core : {0, 1}) {
+        Strand::start(worker,
+                      [team, count](Strand& self) {
+                          team->barrier(self);
+                          if (self.pinned_to() == 0) begin_time = seconds_now();
+                          for (std::uint64_t n = 0; n < count; ++n) team->barrier(self);
+                          if (self.pinned_to() == 0) end_time = seconds_now();
+                      },
+                      {"a member", core});
+    }
+}
+
 /// As many messages with tags of their own are pending, and taken in one order or the other.
 void take_pending(Worker& worker, std::uint64_t count, bool reverse) {
     Strand::start(worker, [count, reverse](Strand& self) {
@@ -170,6 +186,7 @@ public:
         if (what_ == "create") start_and_end(worker, count_);
         if (what_ == "event") wait_for_each_other(worker, count_, events_, 0);
         if (what_ == "workers") wait_for_each_other(worker, count_, events_, 1);
+        if (what_ == "barrier") meet(worker, count_);
         if (what_ == "channel") pass_to_and_fro(worker, count_);
         if (what_ == "messages") talk(worker, count_);
         if (what_ == "in_order" || what_ == "in_reverse") take_pending(worker, count_, what_ == "in_reverse");
@@ -194,7 +211,7 @@ int main(int count, char** words) {
     const std::string what = words[1];
     const std::uint64_t times = std::stoull(words[2]);
     native::NativeOptions options;
-    options.cores = what == "workers" ? 2 : 1;
+    options.cores = what == "workers" || what == "barrier" ? 2 : 1;
     native::NativeBackend backend(options);
     runtime::Execution execution(backend, {}, [&](NodeId) { return std::make_unique<Bench>(what, times); });
     (void)execution.run();

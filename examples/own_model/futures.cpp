@@ -1,9 +1,12 @@
-// An execution model of one's own, in one file: futures. A future is a value that a strand computes and that
-// others wait for. The program sums the squares of the binomial coefficients of n: node 0 asks the nodes for
-// them in turn, and each computes its coefficients with futures.
+// An execution model of one's own, in one file: futures. A future is a value that other code waits for. A
+// strand computes it, or any worker that looks for work: that is a work source of one's own. The program sums
+// the squares of the binomial coefficients of n: node 0 asks the nodes for them in turn, and each computes
+// its coefficients with futures.
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "runtime/core/caller.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/strands.hpp"
+#include "runtime/core/work_source.hpp"
 #include "runtime/node.hpp"
 #include "workloads/workload.hpp"
 
@@ -24,10 +28,13 @@ using heddle::runtime::Caller;
 using heddle::runtime::Endpoint;
 using heddle::runtime::Event;
 using heddle::runtime::Node;
+using heddle::runtime::Slot;
+using heddle::runtime::SpinLock;
 using heddle::runtime::State;
 using heddle::runtime::Strand;
 using heddle::runtime::value_of;
 using heddle::runtime::Worker;
+using heddle::runtime::WorkSource;
 
 // --- the model
 
@@ -37,7 +44,46 @@ struct Futures : State<Node> {
     std::atomic<std::uint64_t> made{0};
 };
 
-/// What a strand or task waits for.
+/// Futures that no strand computes: a work source. Workers of the node take them, the latest first.
+class LaterFutures final : public State<Node>, public WorkSource {
+public:
+    using Compute = std::function<void(Worker&)>;
+
+    explicit LaterFutures(Node& node) : node_(node) { node.sources().add(*this); }
+
+    void put(Worker& worker, Compute compute) {
+        waiting_.fetch_add(1);
+        {
+            const SpinLock::Guard guard(lock_);
+            waiting_futures_.push_back(std::move(compute));
+        }
+        node_.wake_one(worker);
+    }
+
+    bool run(Worker& worker, Slot* /*head*/) override {
+        return worker.take_and_run([&] { return take(); },
+                                   [&](const Compute& compute) {
+                                       worker.count_task();
+                                       compute(worker);
+                                   });
+    }
+
+private:
+    std::optional<Compute> take() {
+        const SpinLock::Guard guard(lock_);
+        if (waiting_futures_.empty()) return std::nullopt;
+        std::optional<Compute> latest(std::move(waiting_futures_.back()));
+        waiting_futures_.pop_back();
+        waiting_.fetch_sub(1);
+        return latest;
+    }
+
+    Node& node_;
+    SpinLock lock_;
+    std::vector<Compute> waiting_futures_;
+};
+
+/// What a strand or task waits for: a waitable.
 template <class T>
 struct FutureValue final : Event {
     std::string what() const override { return "a future"; }
@@ -61,6 +107,18 @@ public:
         return future;
     }
 
+    /// A worker that looks for work computes the value as `compute(worker)`.
+    template <class Compute>
+    static Future later(Worker& worker, Compute compute) {
+        Future future;
+        ++worker.node().state<Futures>().made;
+        worker.node().state<LaterFutures>().put(worker, [shared = future.shared_, compute](Worker& other) {
+            shared->value = compute(other);
+            shared->complete(other.node(), other);
+        });
+        return future;
+    }
+
     T get(Caller caller) {
         caller.wait(*shared_);
         return shared_->value;
@@ -74,11 +132,18 @@ private:
 
 using Number = std::uint64_t;
 
+Number plain_binomial(Worker& worker, Number n, Number k) {
+    worker.work(1);  // what it costs in simulation
+    if (k == 0 || k == n) return 1;
+    return plain_binomial(worker, n - 1, k - 1) + plain_binomial(worker, n - 1, k);
+}
+
 Number binomial(Strand& self, Number n, Number k) {
-    if (k == 0 || k == n) {
-        self.worker().work(1);  // what it costs in simulation
-        return 1;
-    }
+    constexpr Number few = 4;
+    if (n <= few || k == 0 || k == n)
+        return Future<Number>::later(self.worker(),
+                                     [=](Worker& worker) { return plain_binomial(worker, n, k); })
+            .get(self);
     auto left =
         Future<Number>::start(self.worker(), [=](Strand& other) { return binomial(other, n - 1, k - 1); });
     const Number right = binomial(self, n - 1, k);

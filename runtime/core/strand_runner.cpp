@@ -227,12 +227,12 @@ void StrandRunner::unwind() {
         if (FiberNotes* const notes = base_notes_) {
             notes->before_resume();
             base_ = {};
-            notes->after_resume();
+            notes->after_unwind();
         } else {
             worker_.fiber_notes.runs_itself();
             worker_.fiber_notes.before_resume();
             base_ = {};
-            worker_.fiber_notes.after_resume();
+            worker_.fiber_notes.after_unwind();
         }
     }
 }

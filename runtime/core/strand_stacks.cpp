@@ -89,7 +89,7 @@ void StrandStacks::unwind() {
             if (!stack.idle) continue;
             stack.notes.before_resume();
             stack.idle = {};
-            stack.notes.after_resume();
+            stack.notes.after_unwind();
         }
     }
 }

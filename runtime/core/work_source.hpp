@@ -3,6 +3,7 @@
 // and know no kind. An execution model adds a kind by deriving from WorkSource: `node.sources().add(source)`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <span>
 
 #include "base/assert.hpp"
+#include "base/time.hpp"
 #include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
@@ -39,6 +41,9 @@ public:
 
     /// Whether `worker` could begin some of it now.
     virtual bool waits_for(const Worker& /*worker*/) const { return true; }
+
+    /// When work will wait here without a cause from outside. A worker does not sleep beyond it.
+    virtual Time due() const { return never; }
 
     /// `worker` takes some of it and runs it above `head`. False if there was none for it.
     virtual bool run(Worker& worker, Slot* head) = 0;
@@ -97,6 +102,14 @@ public:
             return source->may_wait() && source->waits_for(worker);
         };
         return any(always_, waits) || (!deep && any(unless_deep_, waits));
+    }
+
+    /// When the first work will wait without a cause from outside.
+    Time due() const {
+        Time first = never;
+        for (const WorkSource* const source : all_.get())
+            if (source->may_wait()) first = std::min(first, source->due());
+        return first;
     }
 
     /// Whether a source that comes before `source` has work for `worker`.

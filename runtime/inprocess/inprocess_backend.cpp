@@ -104,7 +104,7 @@ struct InprocessBackend::State {
                 if (fiber.finished) continue;
                 if (fiber.started) fiber.notes.before_resume();
                 fiber.fiber = {};
-                if (fiber.started) fiber.notes.after_resume();
+                if (fiber.started) fiber.notes.after_unwind();
                 fiber.finished = true;
             }
         }

@@ -367,6 +367,10 @@ const runtime::Topology& NativeBackend::topology() const {
     return state_->topology;
 }
 
+bool NativeBackend::gate_open() const {
+    return state_->options.gate_open;
+}
+
 Time NativeBackend::now(const Context&) const {
     return state_->run_start.now();
 }

@@ -38,6 +38,7 @@ struct NativeOptions {
     std::uint64_t window = 8U << 20;  ///< bytes to one other node that may be under way until workers wait
     /// TCP: how long to wait for the others at the start. None: meeting_time.
     std::optional<std::chrono::milliseconds> meeting_max = {};
+    bool gate_open = true;  ///< false: each push and pop looks for requests, as where operations are charged
     bool single_module = false;  ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
@@ -59,7 +60,7 @@ public:
     ~NativeBackend() override;
 
     const runtime::Topology& topology() const override;
-    bool gate_open() const override { return true; }
+    bool gate_open() const override;
 
     /// Meets the other nodes, starts all together, runs to the end. Throws Error where nodes do not meet in
     /// time, run different binaries, or threads cannot be started.

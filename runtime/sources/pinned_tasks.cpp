@@ -1,0 +1,120 @@
+// Sends tasks to certain workers, and their results back.
+#include "runtime/sources/pinned_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+#include "runtime/readable.hpp"
+#include "runtime/wire.hpp"
+#include "runtime/worker.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+struct Header {
+    TaskTypeId type;
+    CoreId core;
+    SentTask* awaited;
+};
+
+std::unique_ptr<PinnedTasks::Task> make_task(const TaskType& type, NodeId home, SentTask* awaited,
+                                             std::span<const std::byte> arguments) {
+    auto task = std::make_unique<PinnedTasks::Task>();
+    task->type = &type;
+    task->home = home;
+    task->awaited = awaited;
+    std::memcpy(task->payload, arguments.data(), arguments.size());
+    return task;
+}
+
+const Handler task_handler("pinned.task", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    Reader reader(message);
+    const auto header = reader.get<Header>();
+    const auto arguments = reader.get_rest();
+    reader.check();
+    const TaskType* const type = find_task_type(header.type);
+    if (!type || type->arguments_bytes() != arguments.size() || header.core >= node.cores())
+        throw MalformedMessage(fmt::format("node {} sends a task that cannot run here", from));
+    node.state<PinnedTasks>().put(node.receiver(), header.core,
+                                  make_task(*type, from, header.awaited, arguments));
+});
+
+const Handler result_handler("pinned.result", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    Reader reader(message);
+    auto* const awaited = reader.get<SentTask*>();
+    const auto result = reader.get_rest();
+    reader.check();
+    awaited->arrive(node, node.receiver(), result);
+});
+
+}  // namespace
+
+// --- the sender
+
+void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, std::span<const std::byte> arguments) {
+    Node& node = sender.node();
+    if (to.node >= node.topology().nodes || to.core >= node.cores()) {
+        throw Error(fmt::format("a task for worker {} of node {}, and there are {} nodes of {} workers",
+                                to.core, to.node, node.topology().nodes, node.cores()),
+                    "nodes and their workers are numbered from 0");
+    }
+    HEDDLE_ASSERT(type.travels() && !type.detached() && !type.cargo());
+    to_ = to;
+    type_ = &type;
+    if (to.node == node.id()) {
+        return node.state<PinnedTasks>().put(sender, to.core, make_task(type, to.node, this, arguments));
+    }
+    const Header header{type.id(), to.core, this};
+    sender.outbox().post(to.node, task_handler, bytes_of(header), Outbox::Urgency::now, arguments);
+}
+
+void SentTask::arrive(Node& node, Context& caller, std::span<const std::byte> result) {
+    if (result.size() != type_->result_bytes()) throw MalformedMessage("it is no result of the task");
+    if (!result.empty()) std::memcpy(result_, result.data(), result.size());
+    complete(node, caller);
+}
+
+std::string SentTask::what() const {
+    return fmt::format("{} on worker {} of node {}", readable(type_->name()), to_.core, to_.node);
+}
+
+// --- the worker that it was sent to
+
+PinnedTasks::PinnedTasks(Node& node) : node_(node), inboxes_(node.cores()) {
+    node.sources().add(*this);
+}
+
+void PinnedTasks::put(Context& caller, CoreId core, std::unique_ptr<Task> task) {
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    inboxes_[core].tasks.put(std::move(task));
+    if (core != caller.id.core && node_.worker(core).claim_sleeper()) caller.backend->unpark(caller, core);
+}
+
+bool PinnedTasks::waits_for(const Worker& worker) const {
+    return inboxes_[worker.id.core].size.load(std::memory_order_seq_cst) != 0;
+}
+
+bool PinnedTasks::run(Worker& worker, Slot* head) {
+    if (!waits_for(worker)) return false;
+    const auto take = [&] {
+        auto task = inboxes_[worker.id.core].tasks.take();
+        if (task) waiting_.fetch_sub(1, std::memory_order_seq_cst);
+        return task;
+    };
+    const auto run = [&](Task& task) {
+        worker.charge(worker.costs->token);
+        worker.count_task(task.home == node_.id() ? TaskNote::nowhere : task.home);
+        worker.execute(*task.type, head, task.payload);
+    };
+    return worker.take_and_run(take, run, [&](Task& task) {
+        const auto result = std::span(task.payload).first(task.type->result_bytes());
+        if (task.home == node_.id()) return task.awaited->arrive(node_, worker, result);
+        worker.outbox().post(task.home, result_handler, bytes_of(task.awaited), Outbox::Urgency::now, result);
+    });
+}
+
+}  // namespace heddle::runtime

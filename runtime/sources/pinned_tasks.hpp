@@ -1,0 +1,71 @@
+// Tasks that were sent to a certain worker of a certain node. Their senders wait for the results.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/states.hpp"
+#include "runtime/core/wait.hpp"
+#include "runtime/core/work_source.hpp"
+#include "runtime/node.hpp"
+#include "runtime/sources/shared_list.hpp"
+#include "runtime/task_type.hpp"
+
+namespace heddle::runtime {
+
+/// A task that its sender waits for. The sender keeps it until it is done.
+class SentTask : public Event {
+public:
+    /// Sends a task of `type`, which travels, to a worker, which alone runs it. Throws Error if there is no
+    /// such worker. Once.
+    void send(Worker& sender, WorkerId to, const TaskType& type, std::span<const std::byte> arguments);
+
+    /// The bytes of the result, once it is done.
+    std::byte* result() { return result_; }
+
+    /// The result has come.
+    void arrive(Node& node, Context& caller, std::span<const std::byte> result);
+
+    std::string what() const override;
+
+private:
+    WorkerId to_;
+    const TaskType* type_ = nullptr;
+    alignas(16) std::byte result_[payload_bytes] = {};
+};
+
+/// The tasks that wait for the workers of a node: `node.state<PinnedTasks>()`. No thief gets them.
+class PinnedTasks final : public State<Node>, public WorkSource {
+public:
+    struct Task {
+        const TaskType* type = nullptr;
+        NodeId home = 0;
+        SentTask* awaited = nullptr;  ///< on `home`
+        alignas(16) std::byte payload[payload_bytes];
+        Task* next = nullptr;
+    };
+
+    explicit PinnedTasks(Node& node);
+
+    /// By any context of the node.
+    void put(Context& caller, CoreId core, std::unique_ptr<Task> task);
+
+    bool waits_for(const Worker& worker) const override;
+    bool run(Worker& worker, Slot* head) override;
+
+private:
+    struct Inbox {
+        std::atomic<std::uint32_t> size{0};
+        SharedList<Task> tasks{size};
+    };
+
+    Node& node_;
+    std::vector<Inbox> inboxes_;  ///< by core
+};
+
+}  // namespace heddle::runtime

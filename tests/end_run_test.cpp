@@ -1,0 +1,77 @@
+// A program ends its run: on all nodes, whatever runs, waits or is under way there.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "model/fork_join.hpp"
+#include "runtime/comm/channel.hpp"
+#include "tests/strand_testing.hpp"
+
+namespace heddle::testing_strands {
+namespace {
+
+class EndRun : public Strands {};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, EndRun, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+/// Counts objects, so that what is not unwound is seen.
+struct Counted {
+    explicit Counted(std::atomic<int>& counted) : count(counted) { ++count; }
+    ~Counted() { --count; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    std::atomic<int>& count;
+};
+
+std::atomic<int> alive{0};
+
+/// A tree that would take for ever; one leaf, far down, ends the run.
+struct Search {
+    static std::uint64_t run(model::Strand strand, std::uint64_t path, std::uint32_t depth) {
+        const Counted counted(alive);
+        if (depth == 40 || path == 0b1011) {
+            Worker& worker = strand.worker();
+            worker.node().end_run(worker, worker.outbox());
+        }
+        if (depth == 40) return 1;
+        strand.fork<Search>(2 * path, depth + 1);
+        const auto second = strand.call<Search>(2 * path + 1, depth + 1);
+        return second + strand.join<Search>();
+    }
+};
+
+TEST_P(EndRun, TasksThatWaitAreUnwound) {
+    alive = 0;
+    std::atomic<bool> came_back{false};
+    run(nodes(3), 3, [&](Worker& worker) {
+        model::Strand strand(worker);
+        strand.fork<Search>(std::uint64_t{1}, 0U);
+        strand.join<Search>();
+        came_back = true;
+    });
+    EXPECT_EQ(alive, 0);
+}
+
+TEST_P(EndRun, StrandsThatWaitAreUnwoundAndAnyNodeMayEndIt) {
+    alive = 0;
+    const NodeId count = nodes(4);
+    run_all(count, 2, [&](Worker& worker) {
+        for (int i = 0; i < 3; ++i) {
+            Strand::start(worker, [&](Strand& self) {
+                const Counted counted(alive);
+                runtime::Channel<int> channel(0);
+                channel.receive(self);
+            });
+        }
+        if (worker.id.node != count - 1) return;
+        Strand::start(worker, [](Strand& self) {
+            self.yield();
+            self.worker().node().end_run(self.worker(), self.worker().outbox());
+        });
+    });
+    EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace heddle::testing_strands

@@ -1,0 +1,66 @@
+// Strands and tasks that sleep wake at their time, in order, in every world; and other work goes on
+// meanwhile.
+#include "runtime/sources/timers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "tests/strand_testing.hpp"
+
+namespace heddle::testing_strands {
+namespace {
+
+using runtime::sleep_for;
+
+constexpr Time step = std::chrono::milliseconds(2);
+
+class Timers : public Strands {};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, Timers, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(Timers, WakeInTheOrderOfTheirTimesAndNotBefore) {
+    std::atomic<int> early{0};
+    std::vector<int> woken;
+    run(1, 1, [&](Worker& worker) {
+        for (const int steps : {3, 1, 2, 0}) {
+            Strand::start(worker, [&, steps](Strand& self) {
+                const Time begin = self.worker().backend->now(self.worker());
+                sleep_for(self, steps * step);
+                if (self.worker().backend->now(self.worker()) < begin + steps * step) ++early;
+                woken.push_back(steps);
+            });
+        }
+    });
+    EXPECT_EQ(early, 0);
+    EXPECT_EQ(woken, (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST_P(Timers, TheRunLastsUntilTheyHaveHappened) {
+    std::atomic<int> woken{0};
+    run_all(nodes(3), 2, [&](Worker& worker) {
+        for (int i = 0; i < 5; ++i) {
+            Strand::start(worker, [&](Strand& self) {
+                for (int round = 0; round < 3; ++round) sleep_for(self, step / 2);
+                ++woken;
+            });
+        }
+    });
+    EXPECT_EQ(woken, 5 * static_cast<int>(nodes(3)));
+}
+
+/// A task that sleeps on its worker's stack runs other work there meanwhile.
+TEST_P(Timers, ATaskThatSleepsHelps) {
+    std::vector<char> order;
+    run(1, 1, [&](Worker& worker) {
+        Strand::start(worker, [&](Strand&) { order.push_back('s'); });
+        sleep_for({worker, worker.base()}, step);
+        order.push_back('t');
+    });
+    EXPECT_EQ(order, (std::vector<char>{'s', 't'}));
+}
+
+}  // namespace
+}  // namespace heddle::testing_strands
