@@ -28,7 +28,7 @@ namespace heddle::runtime {
 
 class Backend;
 
-/// New elements are left as they are until somebody writes them: of large data, filling twice is dear.
+/// Leaves new elements as they are until a caller writes them, because filling large data twice takes long.
 template <class T>
 struct Unfilled : std::allocator<T> {
     template <class U>
@@ -50,12 +50,12 @@ struct Unfilled : std::allocator<T> {
 
 using Bytes = std::vector<std::byte, Unfilled<std::byte>>;
 
-/// Large data that a message takes along. Shared, so that it travels without being copied: once it is sent
-/// nobody changes it.
+/// Large data that a message takes along. Shared, so that a send need not copy it: after the send no thread
+/// changes it.
 using Body = std::shared_ptr<Bytes>;
 
-/// What travels with a message. `padding`: bytes that nobody looks at, for user data that a program only
-/// declares; they take their time on the network, and are not delivered.
+/// What travels with a message. `padding` counts bytes without content, for user data that a program only
+/// declares. They take their time on the network, and are not delivered.
 struct Enclosure {
     Body body{};
     std::uint64_t padding = 0;
@@ -99,7 +99,7 @@ struct alignas(64) Context {
     void* backend_data = nullptr;  ///< the backend's own
     /// What each operation is charged. Shared by all that are charged the same.
     const Overheads* costs = &no_overheads;
-    Recorder* recorder = nullptr;  ///< who listens to the run, if anybody
+    Recorder* recorder = nullptr;  ///< records the run; null: no recorder
     /// Where this thread of control has a small stack: a task that would begin below this address must ask
     /// for a larger one. Null on a large one.
     const void* stack_floor = nullptr;
@@ -117,12 +117,12 @@ struct alignas(64) Context {
     /// Whether the caller is so deep in a small stack that no task may begin on it.
     bool below_floor() const { return stack_floor && __builtin_frame_address(0) < stack_floor; }
 
-    /// Adds an operation's cost to this context's clock, and lets others act where their time has come.
+    /// Adds an operation's cost to this context's clock, and lets other contexts act if their time has come.
     void charge(Time cost);
 
-    /// The same for an operation on something that the contexts of a node use one at a time: `free` says
-    /// until when somebody does, and is moved on. Contexts charge in the order of their clocks, so that was
-    /// somebody who came before.
+    /// The same for an operation on something that the contexts of a node use one at a time. It is in use
+    /// until `free`, which this operation moves on. Contexts charge in the order of their clocks, so its
+    /// present user came before this context.
     void charge_in_turn(Time cost, Time& free) {
         free = checked_sum(free > clock ? free : clock, cost);
         charge(free - clock);
@@ -173,7 +173,7 @@ public:
 
     /// One message has arrived. Called for one message at a time on a node, but at the same time as its
     /// workers run. Never blocks: of the seam's operations it may use now, charge, unpark and send only.
-    /// `body` is what was enclosed: the node's own from now on, nobody else holds it.
+    /// `body` is what was enclosed. From now on it belongs to the node alone.
     virtual void deliver(NodeId from, std::span<const std::byte> message, Body body) = 0;
 };
 
@@ -187,23 +187,23 @@ public:
 
     virtual const Topology& topology() const = 0;
 
-    /// True where local operations need not be charged: the fast path may be taken.
+    /// True if local operations need not be charged: the fast path may be taken.
     virtual bool gate_open() const = 0;
 
     /// Runs the nodes that live in this process to their end: returns when every worker's `work` has returned
-    /// and every message sent before that has been delivered. Called once. Throws Error where the world
-    /// cannot be built.
+    /// and every message sent before that has been delivered. Called once. Throws Error if the world cannot
+    /// be built.
     virtual void run(const NodeFactory& make_node) = 0;
 
     /// Time since the run's start on the caller's node. In simulation the same on all nodes.
     virtual Time now(const Context& context) const = 0;
 
-    /// Called by Context::charge only: others on the node act up to the context's clock.
+    /// Called by Context::charge only: other contexts of the node act up to this context's clock.
     virtual void pause(Context& context) = 0;
 
-    /// Blocks a worker until somebody unparks it or `deadline` (see `now`) has come. An unpark that came
-    /// since the last park returned makes it return at once; several count as one. May also return for no
-    /// reason.
+    /// Blocks a worker until a context unparks it or `deadline` (see `now`) has come. An unpark that came
+    /// since the last park returned makes this one return at once; several count as one. May also return for
+    /// no reason.
     virtual void park(Context& context, Time deadline) = 0;
 
     /// Wakes worker `core` of the caller's own node. Everything written before is seen by the woken worker.
@@ -215,25 +215,25 @@ public:
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
-    /// Runs `code` on a large stack of the caller's: another one, where it is on a small one. What it throws
+    /// Runs `code` on a large stack of the caller's: another one, if it is on a small one. What it throws
     /// comes out here.
     virtual void on_large_stack(Context& /*context*/, const std::function<void()>& code) { code(); }
 
     /// Sends a message to another node (never to the caller's own). May hold a worker back while too much is
-    /// under way there; in a handler it does not block. Messages from one context
-    /// to one node arrive in order where they take the same path; between contexts there is no order.
+    /// under way there; in a handler it does not block. Messages from one context to one node arrive in order
+    /// if they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 
-    /// An empty buffer for a message, which may have room already: that of a message which is done with.
+    /// An empty buffer for a message. It may have room already, from a message that has been handled.
     virtual Bytes buffer(Context& /*context*/) { return {}; }
 
-    /// True where nobody delivers messages but workers that call `poll`, between tasks, or are held back in
-    /// `send`.
+    /// True if workers deliver the messages themselves: in `poll`, between tasks, and while `send` holds them
+    /// back.
     virtual bool polled() const { return false; }
 
-    /// Delivers what has arrived, on the caller and in its time, unless another worker is at it. True where
-    /// something was delivered. Only where the backend is `polled`; a parked worker of such a node returns
-    /// when a message arrives, for its caller to poll, or delivers it and stays.
+    /// Delivers what has arrived, on the caller and in its time, unless another worker does. True if it
+    /// delivered something. Only if the backend is `polled`. When a message arrives, a parked worker of such
+    /// a node returns, for its caller to poll, or delivers it and stays parked.
     virtual bool poll(Context& context) = 0;
 
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.

@@ -25,7 +25,7 @@ Deque::Deque(std::uint32_t slots, bool gate_open, std::uint32_t dense)
     }
     far_ = static_cast<Slot*>(memory);
     if (dense != 0) {
-        // One slot more here too: where the head stands when all are full.
+        // One slot more here too: the head points to it when all are full.
         dense_bytes_ = static_cast<std::uint32_t>((dense + 1) * sizeof(Slot));
         dense_ = static_cast<Slot*>(::operator new (dense_bytes_, std::align_val_t{alignof(Slot)}));
         far_from_ = no_index;

@@ -36,7 +36,7 @@ struct alignas(64) Slot {
     enum State : std::uint64_t { pending = 0, done = 1 };
 
     const TaskType* type;
-    std::atomic<std::uint64_t> state;  ///< pending, done, or who has it (see Worker::taken_by)
+    std::atomic<std::uint64_t> state;  ///< pending, done, or its thief (see Worker::taken_by)
     alignas(16) std::byte payload[payload_bytes];
 };
 static_assert(sizeof(Slot) == 64);
@@ -114,7 +114,7 @@ public:
     /// How many tasks are shared now.
     std::uint32_t shared() const;
 
-    /// How many tasks below `head` nobody has taken. For the owner.
+    /// How many tasks below `head` no thief has taken. For the owner.
     std::uint32_t waiting(const Slot* head) const {
         return index(head) - unpack(ends_.load(std::memory_order_relaxed)).tail;
     }

@@ -24,9 +24,9 @@ struct Mail {
 class Mailbox {
 public:
     enum class Turn : std::uint8_t {
-        mine,   ///< the caller handles his message, and then all that `next` gives him
-        later,  ///< as `mine`, but his message is among what `next` gives him
-        other   ///< somebody else will handle it
+        mine,   ///< the caller handles its message, and then all that `next` returns
+        later,  ///< as `mine`, but its message is among what `next` returns
+        other   ///< the thread that has the turn will handle it
     };
 
     /// Waits until it is the caller's turn. Not for handlers, which have the turn already.
@@ -35,8 +35,8 @@ public:
         }
     }
 
-    /// A message has come. `make_mail()` makes what is left of it where somebody else has the turn.
-    /// `patient`: the caller is no handler, and waits where much has been left.
+    /// A message has come. If another thread has the turn, the caller leaves for it what `make_mail()` makes.
+    /// `patient`: the caller is no handler, and waits if much has been left.
     template <class MakeMail>
     Turn begin_or_leave(bool patient, const MakeMail& make_mail) {
         for (Patience patience;; patience.wait()) {
@@ -49,7 +49,7 @@ public:
         return std::exchange(taken_, true) ? Turn::other : Turn::later;
     }
 
-    /// The next that was left meanwhile, in order. Where there is none, calls `end()` and ends the turn.
+    /// The next message that was left meanwhile, in order. If there is none, calls `end()` and ends the turn.
     template <class End>
     std::optional<Mail> next(const End& end) {
         const SpinLock::Guard guard(lock_);

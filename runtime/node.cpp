@@ -127,7 +127,8 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
         return Mail{whole_message(handler, message), std::move(body)};
     });
     if (turn == Mailbox::Turn::other) return;
-    // The handlers take the caller's time; and as always, nobody acts meanwhile.
+    // The handlers take the caller's time. In simulation no other context of the node acts meanwhile, as
+    // during every handler.
     const Context::Standing own = receiver_.stand_in_for(caller);
     if (turn == Mailbox::Turn::mine) {
         if (body) body_ = std::move(body);
@@ -336,7 +337,7 @@ NodeReport Node::report() const {
         report.counters.busy += worker->busy();
         report.last_task_end = std::max(report.last_task_end, worker->last_task_end());
     }
-    // Where others worked longer, whoever knows the makespan adds the rest.
+    // If other nodes worked longer, the execution adds the rest, because it knows the makespan.
     const Time known = std::max(report.last_task_end, reach_.get());
     for (CoreId core = 0; core < cores(); ++core) report.counters.times += times(core, known);
     for (const auto& [victim, tasks] : report.stolen_from) report.counters.steals_between_nodes += tasks;

@@ -96,7 +96,8 @@ public:
     Strands& strands() { return strands_; }
     DeadlockWatch& deadlock_watch() { return deadlock_watch_; }
 
-    /// Tasks that nobody waits for, were taken from a worker, and are not yet where others see them.
+    /// How many tasks this node is giving away: taken from where workers see them, and not yet counted as
+    /// sent. Without tasks that a worker of this node waits for.
     std::atomic<std::uint32_t>& leaving() { return leaving_; }
 
     /// Any worker of this node may run that task now. A detached task of the caller's own may stay with it.
@@ -112,12 +113,12 @@ public:
 
     // --- sleeping and waking (see Worker::rest)
     CoreSet& sleeping() { return sleeping_; }
-    /// Whether somebody here, or another node that waits, would take what a worker shares.
+    /// Whether a sleeping worker of this node, or another node that waits, would take what a worker shares.
     bool wants_work() const { return !sleeping_.empty() || steals_.anybody_waits(); }
     void wake_one(Context& caller);
     void wake_all(Context& caller);
 
-    /// Tasks of `worker` have become shared: somebody may be waiting for them, here or elsewhere.
+    /// Tasks of `worker` have become shared: wakes a sleeping worker, and gives tasks to nodes that wait.
     void published(Worker& worker);
 
     // --- activity: a worker is active from before it takes a task until it has none (for the termination
@@ -193,7 +194,7 @@ private:
     Termination termination_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;
-    Mailbox mailbox_;  ///< whose turn it is has the receiver's context, its outbox and the body
+    Mailbox mailbox_;  ///< its turn gives a thread the receiver's context, its outbox and the body
     Body body_;
     WorkSources sources_;
     Strands strands_;

@@ -98,7 +98,7 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
         append(gathering.bytes, handler, message, more);
         return send(std::move(gathering));
     }
-    // Whoever got something last is flushed first, and stands at the end.
+    // The node that was posted to last is flushed first, so it moves to the end.
     if (const auto found = gathering_for(to); found == open_.end()) {
         open_.push_back({to, context_.backend->buffer(context_)});
     } else if (found + 1 != open_.end()) {
@@ -128,7 +128,7 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
 }
 
 void Outbox::flush() {
-    // Sending may let others act, but nobody else uses this outbox, so `open_` changes here only.
+    // Sending may let other contexts act, but they do not use this outbox, so `open_` changes here only.
     while (!open_.empty()) send(take_gathering(open_.back().to));
 }
 

@@ -22,7 +22,7 @@ struct NodeReport {
     Bytes evidence;                               ///< Program::evidence
 
     void write(Writer& writer) const;
-    /// False where the message is malformed.
+    /// False if the message is malformed.
     bool read(Reader& reader);
 };
 
@@ -36,7 +36,7 @@ public:
     std::uint32_t count() const { return count_.load(std::memory_order_seq_cst); }
     const std::vector<NodeReport>& all() const { return all_; }
 
-    /// The worker that waits for them, plus one; 0: nobody yet.
+    /// The worker that waits for them, plus one; 0 if none waits yet.
     std::atomic<std::uint32_t> waiting{0};
 
 private:

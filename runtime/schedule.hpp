@@ -18,7 +18,7 @@ struct Stealing {
     std::uint32_t requests = 4;   ///< that a node may have under way to others
     enum class Busy : std::uint8_t {
         refuse,  ///< says no
-        wait     ///< keeps the request until there is something to give, or nobody works any more
+        wait     ///< keeps the request until there is something to give, or no worker is active
     };
     Busy busy = Busy::refuse;  ///< what a node does whose workers have work and nothing to share
     Time back_off_min = std::chrono::microseconds(1);
@@ -28,7 +28,7 @@ struct Stealing {
         16;  ///< failed attempts before the policy's last resort (wait back_off_max, lifelines)
 };
 
-/// Who sends and receives a node's messages (EARTH paper, section 5: RTS 2.0 and RTS 1.2).
+/// What sends and receives a node's messages (EARTH paper, section 5: RTS 2.0 and RTS 1.2).
 enum class Modules : std::uint8_t {
     separate,  ///< modules of their own, beside the workers
     single,    ///< the workers themselves, between tasks
@@ -38,7 +38,7 @@ enum class Modules : std::uint8_t {
 struct Balancing {
     enum class Policy : std::uint8_t {
         none,
-        sender,      ///< who has many gives some to any node
+        sender,      ///< a node that has many gives some to any node
         neighbours,  ///< nodes know what their neighbours have, and give to those that have less
     };
     Policy policy = Policy::none;

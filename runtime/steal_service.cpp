@@ -15,7 +15,7 @@ namespace heddle::runtime {
 
 namespace {
 
-// What stands in a message in place of a worker.
+// What a message holds in place of a worker's number.
 constexpr CoreId no_worker = Home::no_worker;        ///< tokens that answer no request: a lifeline's
 constexpr CoreId far_request = Home::no_worker - 1;  ///< the request of a node, for which no worker waits
 

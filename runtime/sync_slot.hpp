@@ -22,7 +22,7 @@ class Worker;
 class SyncSlot {
 public:
     /// What happens when the last signal has come: mostly something becomes ready (Node::make_ready). Runs on
-    /// whoever brought that signal, a worker of the slot's node or its receiver.
+    /// the context that brought that signal: a worker of the slot's node, or its receiver.
     using Enable = void (*)(SyncSlot& slot, Node& node, Context& caller);
 
     /// `count` signals enable it the first time, `reset_count` each time after that; a reset count of 0: only
@@ -30,14 +30,13 @@ public:
     SyncSlot(std::uint32_t count, std::uint32_t reset_count, Enable enable)
         : missing_(count), reset_count_(reset_count), enable_(enable) {}
 
-    /// Sets the counts anew. While no signal can come.
+    /// Sets the counts. The caller must ensure that no signal can come meanwhile.
     void set(std::uint32_t count, std::uint32_t reset_count) {
         reset_count_ = reset_count;
         missing_.store(count, std::memory_order_relaxed);
     }
 
-    /// `signals` of the missing ones have come, on `node`, the slot's own. Throws Error where fewer are
-    /// missing.
+    /// `signals` of the missing ones have come, on `node`, the slot's own. Throws Error if fewer are missing.
     void signal(Node& node, Context& caller, std::uint32_t signals = 1) {
         caller.charge(caller.costs->sync);
         std::uint32_t missing = missing_.load(std::memory_order_relaxed);

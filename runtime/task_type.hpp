@@ -26,7 +26,7 @@ struct Cargo {
     /// (Backend::send: padding).
     std::uint64_t (*pack)(Node& node, const std::byte* payload, Writer& writer);
 
-    /// Reads them and leaves in `payload` what the task needs to find them. False where they are malformed.
+    /// Reads them and leaves in `payload` what the task needs to find them. False if they are malformed.
     bool (*unpack)(Node& node, std::byte* payload, Reader& reader);
 };
 
@@ -37,7 +37,8 @@ public:
     /// A detached task reads its arguments before it detaches another: that one is written over them.
     using Run = void (*)(Worker& worker, Slot* head, std::byte* payload);
 
-    /// Who waits for a task's end: whoever forked it, or nobody (Worker::detach).
+    /// Whether the caller that forked a task waits for its end. No caller waits for a detached task
+    /// (Worker::detach).
     enum class End : std::uint8_t { awaited, detached };
 
     /// Which code tells the recorder when a task begins and ends: the worker's, or the task's own.

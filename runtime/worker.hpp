@@ -60,9 +60,9 @@ public:
         return head;
     }
 
-    /// Pops the topmost task, at `slot`. True: it was not stolen, the caller runs it now. False: somebody
-    /// else did, and the result is in the slot's payload (any other work may have run here meanwhile, above
-    /// `slot`). What the caller runs takes `units` of work, which are declared here.
+    /// Pops the topmost task, at `slot`. True: it was not stolen, and the caller runs it now. False: a thief
+    /// ran it, and the result is in the slot's payload. Meanwhile any other work may have run here, above
+    /// `slot`. What the caller runs takes `units` of work, which are declared here.
     bool pop(Slot* slot, std::uint64_t units = 0) {
         if (deque_.may_pop(slot)) [[likely]] {
             count_task();
@@ -74,8 +74,8 @@ public:
     /// True inside a detached task, on the same worker: it may detach others.
     bool may_detach() const { return loose_ != nullptr; }
 
-    /// Leaves a task that nobody waits for, of a detached type. This worker runs it after the present one,
-    /// the latest first, unless somebody takes it before. `write(payload)` writes its arguments.
+    /// Leaves a task of a detached type, which no caller waits for. This worker runs it after the present
+    /// one, the latest first, unless a thief takes it before. `write(payload)` writes its arguments.
     template <class Write>
     void detach(const TaskType& type, const Write& write) {
         HEDDLE_ASSERT(may_detach());
@@ -190,7 +190,7 @@ public:
     const RankedQueue& ranked() const { return ranked_; }
 
     /// Keeps a ranked task of this worker's, which becomes ready just as another ends, to be run right after
-    /// that. Nobody else sees it meanwhile. False where it must go into the queue, which costs more.
+    /// that. No other context sees it meanwhile. False if it must go into the queue, which costs more.
     bool keep(const RankedTask& task);
 
     /// Called by a task at the end of its own work, before it makes others ready: this worker will run the

@@ -10,8 +10,8 @@
 
 namespace heddle::sim {
 
-/// Most nodes are due in most windows. So what is kept is an array that is read from one end to the other,
-/// and the earliest time of each block of it, by which nodes are passed over where few are due.
+/// Most nodes are due in most windows. So the times are an array that is read from one end to the other. The
+/// earliest time of each block of it lets a reader pass over nodes if few are due.
 class Agenda {
 public:
     explicit Agenda(NodeId nodes) : times_(nodes, never), blocks_((nodes + block - 1) / block, never) {}
@@ -22,7 +22,7 @@ public:
         blocks_[id / block] = std::min(blocks_[id / block], time);
     }
 
-    /// `never` if nobody is due.
+    /// `never` if no node is due.
     Time next_time() const {
         Time first = never;
         for (const Time time : blocks_) first = std::min(first, time);

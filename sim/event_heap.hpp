@@ -15,12 +15,12 @@
 
 namespace heddle::sim {
 
-/// What happens first at one time stands first.
+/// In the order in which events of one time happen.
 enum class EventKind : std::uint32_t {
     stop,      ///< the node stops; it goes on by itself
     arrival,   ///< a message reaches the node
     delivery,  ///< the receiver module has paid for a message
-    memory,    ///< the memory has served somebody's bytes
+    memory,    ///< the memory has served a worker's bytes
     resume,    ///< a worker goes on
     deadline   ///< a parked worker's deadline
 };

@@ -166,8 +166,8 @@ void FairLinks::join(Link& link, std::uint32_t number, std::uint32_t slot, std::
     await_next_end(number);
 }
 
-// Most messages meet nobody. One that finds its two links idle, and both equally fast, leaves both at one
-// time that is known; until another message disturbs it that is all there is to note. The times are those
+// Most messages meet no other. One that finds its two links idle, and both equally fast, leaves both at one
+// time that is known. Until another message disturbs it, that is all there is to note. The times are those
 // that it would have anyway, to the picosecond.
 
 bool FairLinks::start_alone(const Passage& passage) {

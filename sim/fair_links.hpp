@@ -82,7 +82,7 @@ private:
         std::uint64_t number = 0;  ///< of messages on this link
         std::uint32_t slot = 0;
     };
-    /// What a message that meets nobody looks at comes first, in one line of the cache.
+    /// For a message that meets no other: what it reads comes first, in one line of the cache.
     struct alignas(64) Link {
         std::vector<Stream> streams;
         double bytes_per_picosecond = 0;

@@ -12,8 +12,8 @@
 namespace heddle::sim {
 
 /// Kept in virtual service: how many bytes each of the streams present has been given since the first of them
-/// came. Who comes at service s with b bytes leaves at service s + b, whoever else comes or goes; only the
-/// speed at which service grows changes. So one number a stream suffices.
+/// came. A stream of b bytes that comes at service s leaves at service s + b, whatever other streams do. They
+/// change only the speed at which service grows. So one number a stream suffices.
 class MemoryBus {
 public:
     /// `bandwidth` in bytes per second.

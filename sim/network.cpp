@@ -20,7 +20,7 @@ std::uint64_t pair_of(const Message& message) {
     return pair_of(message.from, message.to);
 }
 
-/// The lookahead of a node that nobody sends anything.
+/// The lookahead if there is only one node.
 constexpr Time alone = std::chrono::milliseconds(1);
 
 /// SimGrid shares links in proportion to this.
@@ -362,10 +362,10 @@ bool Network::behind(Time now) {
     return small != never && (now == never || small < saturated_sum(now, ahead()));
 }
 
-// Invariant: small messages go on to a time before which no other can begin on its links. Whatever is sent
-// departs after the time that sending takes, and begins a lookahead later; and nobody begins to send before
-// `until`, before the next small message arrives, or before a lookahead after the next large one leaves
-// SimGrid.
+// Invariant: small messages go on to a time before which no other can begin on its links. A message departs
+// after the time that sending takes, and begins a lookahead later. No node begins to send before the earliest
+// of three times: `until`, the arrival of the next small message, and a lookahead after the next large one
+// leaves SimGrid.
 void Network::advance(Time until) {
     const Time small = next_small();
     const Time flows = flows_quiet_until();

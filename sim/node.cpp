@@ -168,7 +168,7 @@ void SimNode::handle(const Event& event) {
     }
 }
 
-/// Lets a worker go on at `time`, or later where messages took time from its core.
+/// Lets a worker go on at `time`, or later if messages took time from its core.
 void SimNode::resume(SimWorker& worker, Time time) {
     if (worker.debt > Time::zero()) {
         push(pay(worker, time), EventKind::resume, &worker);
@@ -179,10 +179,10 @@ void SimNode::resume(SimWorker& worker, Time time) {
 }
 
 void SimNode::prepare(SimWorker& worker, Time time) {
-    HEDDLE_ASSERT(time >= worker.context->clock);  // nobody's clock goes back
+    HEDDLE_ASSERT(time >= worker.context->clock);  // no clock goes back
     worker.waking = false;
     worker.context->clock = time;
-    // Where a window ends must not matter to a worker that nobody else came before.
+    // If the same worker resumes, keep its counters, so that window ends change no result.
     if (std::exchange(last_, &worker) != &worker) {
         worker.since = time;
         worker.passed_over = 0;
@@ -192,7 +192,7 @@ void SimNode::prepare(SimWorker& worker, Time time) {
 
 // A worker that waits leaves its frames cold: what is inlined here are lines that need not be fetched again.
 
-/// The worker waits for an event. Goes straight on to the next worker where it is a worker's turn.
+/// The worker waits for an event. Goes straight on to the next worker if it is a worker's turn.
 [[gnu::always_inline]] inline void SimNode::leave(SimWorker& worker) {
     if (lane_.switchboard.abandoning()) return;
     SimWorker& next = worker_is_next() ? prepared(events_.pop()) : lane_.switchboard.main();
@@ -205,8 +205,8 @@ SimWorker& SimNode::prepared(const Event& resume) {
     return worker;
 }
 
-/// Who goes on once `worker` waits until `time`: itself, another worker, or whoever runs the window. No heap
-/// is sorted on the stack of one that waits.
+/// Which worker goes on while `worker` waits until `time`: itself, another one, or the lane's main one, which
+/// runs the window. No heap is sorted on the stack of a worker that waits.
 [[gnu::noinline]] SimWorker& SimNode::next_while(SimWorker& worker, Time time) {
     const Event own = event(time, EventKind::resume, &worker);
     if (worker_is_next()) return prepared(events_.push_pop(own));
@@ -229,7 +229,7 @@ bool SimNode::worker_is_next() const {
     return end;
 }
 
-/// Lets others act until `time`, where there are any that could.
+/// Lets other events happen until `time`, if there are any.
 [[gnu::always_inline]] inline void SimNode::wait_until(SimWorker& worker, Time time) {
     time = pay(worker, time);
     if (time < worker.context->horizon) {
@@ -247,7 +247,7 @@ bool SimNode::worker_is_next() const {
 void SimNode::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
-    // Where operations cost nothing, who else is at this instant must not have a turn after each of them.
+    // If operations cost nothing, another worker at this instant must not have a turn after each of them.
     constexpr std::uint32_t most = 64;
     if (worker.context->clock == worker.since && worker.debt == Time::zero() && ++worker.passed_over < most)
         return;
@@ -334,7 +334,7 @@ void SimNode::begin_stream(SimWorker& worker, double bytes) {
     begin_memory_round();
 }
 
-/// Whoever comes or goes changes the time at which the next stream ends.
+/// A stream that begins or ends changes the time at which the next stream ends.
 void SimNode::begin_memory_round() {
     ++memory_round_;
     if (memory_.idle()) return;

@@ -47,7 +47,8 @@ public:
     std::int64_t on_way() const { return on_way_; }
 
 private:
-    /// Where thousands of messages are under way, the allocator would be asked for each anew.
+    /// Keeps a buffer for a later message: thousands may be under way, and each would cost a call of the
+    /// allocator.
     void keep(runtime::Bytes&& buffer) {
         constexpr std::size_t bytes_max = 256;
         constexpr std::size_t buffers_max = 1U << 14;
@@ -183,7 +184,7 @@ private:
     SimWorker receiver_;
     std::vector<SimWorker> workers_;  // does not grow: what is in it does not move
     Time sender_free_{};
-    SimWorker* last_ = nullptr;  ///< who acted last, if it was a worker
+    SimWorker* last_ = nullptr;  ///< the worker that acted last; null after any other event
     std::uint64_t messages_sent_ = 0;
     CoreId finished_ = 0;          ///< workers that have left
     CoreId idle_ = 0;              ///< workers that are parked or have finished

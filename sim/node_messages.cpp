@@ -70,7 +70,7 @@ void SimNode::receive(Message& message, Time now) {
     if (world_.single_module && finished_ != settings_.cores) {
         wake_to_poll(now);
     } else {
-        receive_next(now);  // of a node whose workers have left: somebody must see to the last messages
+        receive_next(now);  // with a single module: only after all workers have left
     }
 }
 
@@ -95,7 +95,7 @@ bool SimNode::poll(SimWorker& worker) {
         context.charge(world_.costs.message_receive);
         hand_to_program(message, context.clock);
         const Time cost = receiver_.context->clock - context.clock;
-        // Whom the handler has woken acts before this worker goes on beyond that time.
+        // A worker that the handler has woken acts before this one goes on beyond that time.
         context.horizon = std::min(context.horizon, events_.next_time());
         if (cost > Time::zero()) context.charge(cost);
     }
@@ -117,7 +117,7 @@ void SimNode::receive_next(Time now) {
 
 void SimNode::deliver(Time now) {
     Message& message = *received_;
-    const bool all_busy = idle_ == 0;  // before the handler wakes somebody
+    const bool all_busy = idle_ == 0;  // before the handler wakes a worker
     Message* const next = message.next;
     hand_to_program(message, now);
     Context& receiver = *receiver_.context;

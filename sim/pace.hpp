@@ -29,8 +29,8 @@ public:
 
     /// All sums of times throw Error where virtual time ends.
 
-    /// When `duration` of the node's own time is over, which stands still while the node has stopped. Never
-    /// within a stop: what would end there is seen afterwards.
+    /// When `duration` of the node's own time is over. The node's own time does not pass while the node has
+    /// stopped. Never within a stop: what would end there is seen afterwards.
     Time after(Time begin, Time duration) const {
         return steady_ || stops_.empty() ? checked_sum(begin, duration)
                                          : at(checked_sum(running(begin), duration));

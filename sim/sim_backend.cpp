@@ -78,7 +78,7 @@ void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::st
     }
 }
 
-/// Of the speeds of a node's cores, on average. Noise is what nobody knows before.
+/// The mean speed factor of a node's cores, without noise, which is not known before the run.
 double mean_factor(const Platform& platform, NodeId node) {
     if (platform.node_speeds.empty() && platform.core_speeds.empty()) return 1;
     double sum = 0;
@@ -230,7 +230,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);
-            // What else runs on a worker's stack may be deep: handlers where workers poll, and who listens.
+            // Other code on a worker's stack may be deep: handlers, if workers poll, and the recorder.
             const bool small = small_stacks_work && program.shallow() && !state.options.single_module &&
                                !program.context(0).recorder;
             node.start(*this, program, *state.stacks, small);

@@ -17,7 +17,7 @@ namespace {
 /// Windows may be shorter than the lookahead, never longer. This keeps `elapsed` going on a single node.
 constexpr Time window_max = std::chrono::milliseconds(1);
 
-/// Where fewer nodes than one in so many are due, it is not worth asking for all who may go on.
+/// If fewer nodes than one in so many are due, it is not worth finding all nodes that may go on.
 constexpr std::size_t few = 16;
 
 /// So many nodes before its turn comes, a node is told of its arrivals.
@@ -81,7 +81,7 @@ void Simulation::run_window(Time begin) {
     } else {
         run_lanes(end);
     }
-    // The first failure in the order of the nodes, whoever ran them.
+    // The first failure in the order of the nodes, whichever thread ran them.
     const auto first = std::min_element(stopped_at_.begin(), stopped_at_.end());
     if (*first < due_.size())
         std::rethrow_exception(
@@ -130,15 +130,16 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     }
 }
 
-/// By others of their group: what comes from elsewhere comes later.
+/// Those that nodes of their own group have written to: what comes from elsewhere comes later.
 void Simulation::note_written_to(std::span<Message* const> sent) {
     const NodeId group_nodes = world_.network.group_nodes();
     for (const Message* message : sent)
         if (message->to / group_nodes == message->from / group_nodes) expecting_[message->to] = window_;
 }
 
-// Messages from other groups take longer than those of one's own. So once all of a group have run, the window
-// is longer for those whom nobody in the group has sent anything: while they are in the cache, they go on.
+// Messages from other groups take longer than those of the own group. So once all nodes of a group have run,
+// the window is longer for those that no node of the group has sent anything. They go on while they are in
+// the cache.
 void Simulation::go_on_alone(std::size_t lane, std::size_t first, std::size_t last) {
     Lane& mine = world_.lanes[lane];
     const Time end = world_.network.group_end();

@@ -44,7 +44,7 @@ private:
     std::deque<SimNode>& nodes_;
     Order order_;
     Crew* crew_;
-    std::atomic<std::size_t> next_lane_{0};  ///< of this window, that nobody is at yet
+    std::atomic<std::size_t> next_lane_{0};  ///< of this window: the next that a thread takes
     Agenda agenda_;
     std::vector<Message*> inboxes_;  ///< by node: what it has not been told of, linked
     std::vector<NodeId> due_;

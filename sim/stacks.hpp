@@ -33,7 +33,7 @@ public:
     boost::context::stack_context next_large();
     boost::context::stack_context next_small();
 
-    /// False where somebody has written below a small stack.
+    /// False if a worker has written below a small stack.
     bool small_ones_held() const;
 
 private:

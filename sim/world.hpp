@@ -60,7 +60,7 @@ class Switchboard {
 public:
     SimWorker& main() { return main_; }
 
-    /// `from` stops here and `to` goes on. Returns when somebody switches back to `from`.
+    /// `from` stops here and `to` goes on. Returns when a worker switches back to `from`.
     void jump(SimWorker& from, SimWorker& to) {
         // Also when the worker is abandoned, which comes out of `resume` as an exception.
         struct Arrival {
@@ -126,7 +126,7 @@ public:
     std::exception_ptr failure;  ///< what came out of a worker
 
 private:
-    SimWorker* leaving_ = nullptr;  ///< who switched last
+    SimWorker* leaving_ = nullptr;  ///< the worker that switched last
     bool abandoning_ = false;
 };
 

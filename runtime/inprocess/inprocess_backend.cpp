@@ -97,7 +97,7 @@ struct InprocessBackend::State {
         fiber.notes.after_resume();
     }
 
-    /// Unwinds the workers that somebody's failure leaves behind.
+    /// Unwinds the workers that have not finished when the run fails.
     void abandon() {
         for (Node& node : nodes) {
             for (Fiber& fiber : node.workers) {

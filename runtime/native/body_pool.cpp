@@ -10,7 +10,7 @@ runtime::Body BodyPool::make(std::size_t size) {
     std::unique_ptr<runtime::Bytes> bytes;
     {
         const std::lock_guard lock(mutex_);
-        // Not a far larger one: whoever keeps a small body must not hold much memory by it.
+        // Not a far larger one: a small body must not hold much memory.
         const auto found = std::find_if(spare_.rbegin(), spare_.rend(), [size](const auto& spare) {
             return spare->capacity() >= size && spare->capacity() / 4 <= size;
         });

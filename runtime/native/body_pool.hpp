@@ -13,8 +13,8 @@ namespace heddle::native {
 
 class BodyPool : public std::enable_shared_from_this<BodyPool> {
 public:
-    /// A body of `size` bytes that are not filled. Its memory comes back when nobody holds it any more, on
-    /// any thread, also after the last of the pool's other users is gone.
+    /// A body of `size` bytes that are not filled. When its last user releases it, on any thread, its memory
+    /// returns to the pool. Until then the body keeps the pool alive.
     runtime::Body make(std::size_t size);
 
 private:

@@ -19,12 +19,12 @@ bool Flow::try_before(std::uint64_t bytes, Sender sender) {
     return count(lock, bytes, sender);
 }
 
-/// False where a worker has to wait. A mark is under way then.
+/// False if a worker has to wait. A mark is under way then.
 bool Flow::count(std::unique_lock<std::mutex>& lock, std::uint64_t bytes, Sender sender) {
     const auto fits = [&] { return open_ || sent_ == handled_ || sent_ - handled_ + bytes <= window_; };
     while (sender == Sender::worker && !fits()) {
         if (marked_ > handled_) return false;
-        // Nobody would tell when there is room.
+        // Without a mark under way, no answer would tell the worker that there is room.
         mark(lock);
     }
     sent_ += bytes;

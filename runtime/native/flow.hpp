@@ -23,7 +23,7 @@ public:
     /// may exceed the window by the message of each.
     void before(std::uint64_t bytes, Sender sender);
 
-    /// The same, but does not wait: false where there is no room. The next `handled` may then have made some.
+    /// The same, but does not wait: false if there is no room. The next `handled` may then have made some.
     bool try_before(std::uint64_t bytes, Sender sender);
 
     /// After it: sends a mark now and then.
@@ -32,7 +32,7 @@ public:
     /// The other side has handled all up to mark `number`. The receiver's thread.
     void handled(std::uint64_t number);
 
-    /// The other side is gone: nobody waits any more.
+    /// The other side is gone: no worker waits any more.
     void open();
 
 private:

@@ -18,7 +18,7 @@ enum class FrameKind : std::uint32_t {
     batch,    ///< several messages, each after its length (32 bits)
     message,  ///< one message
     body,     ///< what the message that follows encloses
-    padding,  ///< bytes that nobody looks at, ahead of the message that they belong to
+    padding,  ///< bytes without content, ahead of the message that they belong to
     ready,    ///< start: this node's receiver is at work
     ping,     ///< start: what does your clock say?
     pong,

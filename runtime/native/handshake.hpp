@@ -21,7 +21,7 @@
 
 namespace heddle::native {
 
-/// The rendezvous, where it stands in the place of a node.
+/// The rendezvous uses this number in place of a node's.
 inline constexpr NodeId rendezvous_rank = 0xffff'ffff;
 
 /// What one side says of itself.
@@ -34,7 +34,7 @@ struct Identity {
 
 using DirectionKey = std::array<unsigned char, 16>;
 
-/// The outcome: who is at the other end, and the keys of the two directions.
+/// The outcome: what the other end says of itself, and the keys of the two directions.
 struct Session {
     Identity peer;
     DirectionKey send_key{};

@@ -155,7 +155,7 @@ private:
     void take_signals() {
         while (const int signal = signals_.next()) {
             if (signal == SIGCHLD) continue;
-            signal_all(signalled_ ? SIGKILL : signal);  // who asks twice is in a hurry
+            signal_all(signalled_ ? SIGKILL : signal);  // a second signal ends the processes at once
             signalled_ = true;
             stop_within(options_.grace);
         }
@@ -173,7 +173,8 @@ private:
             if (WIFSIGNALED(status) && !signalled_ && step_ != Step::terminate)
                 write_error(fmt::format("heddle: node {} was ended by signal {} ({})\n", node,
                                         WTERMSIG(status), strsignal(WTERMSIG(status))));
-            // Who ended because another was lost may be seen to end before that other; it is never the cause.
+            // A process that lost another one ends with `exit_code_lost`, and may end first. This code is
+            // never the cause, so another code replaces it.
             if (exit_code_ == 0 || exit_code_ == exit_code_lost) exit_code_ = code;
             stop_within(options_.grace);
         }

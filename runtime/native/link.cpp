@@ -46,12 +46,12 @@ Link::Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_
 bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     const auto [first, large] = queue_.post(kind, std::move(payload), std::move(body));
     if (first) return !write_at_once(large);
-    // Whoever came first has told the sender, or is writing.
+    // The thread whose frame came first tells the sender, or is writing.
     if (large) write_at_once(true);
     return false;
 }
 
-/// True where nothing is left for the sender.
+/// True if nothing is left for the sender.
 bool Link::write_at_once(bool large) {
     const std::unique_lock lock(writing_, std::try_to_lock);
     if (!lock || blocked_.load(std::memory_order_relaxed)) return false;

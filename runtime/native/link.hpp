@@ -24,11 +24,11 @@ public:
     int socket() const { return socket_.get(); }
 
     // --- any thread
-    /// Queues a frame (a message: the payload of one). Where nobody writes, the caller does it itself, which
-    /// saves the way through the sender: a large message, a lone one, and what has gathered to a large one.
-    /// Others wait for the sender, for they then travel together. Lone: nothing was written for a while, or
-    /// the peer has sent something since. True where the sender has to be told. `body`: what a message
-    /// encloses; it is not copied.
+    /// Queues a frame (a message: the payload of one). If no thread writes, the caller may write it itself,
+    /// which saves the way through the sender. It does so for a large message, a lone one, and what has
+    /// gathered to a large one. Other frames wait for the sender, because they then travel together. Lone:
+    /// nothing was written for a while, or the peer has sent something since. True if the caller must tell
+    /// the sender. `body`: what a message encloses; it is not copied.
     bool post(FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
 
     // --- the sender
@@ -84,7 +84,7 @@ private:
     std::mutex mutex_;
     std::string given_up_;
 
-    // The writer's own: who holds this mutex. What is being written: `head_`, a header; then the payload or
+    // For the writer only: the thread that holds this mutex. It writes `head_`, a header; then the payload or
     // the body of `writing_now_`, not copied; then `tail_`, the message of a body. A batch has its header in
     // front of its own payload. `written_`: what the socket has taken of all.
     std::mutex writing_;

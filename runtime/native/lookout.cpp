@@ -9,7 +9,7 @@ Lookout::Lookout(std::function<bool(Deadline)> look, std::function<void()> inter
     : look_(std::move(look)), interrupt_(std::move(interrupt)) {}
 
 bool Lookout::poll() {
-    if (taken_.load(std::memory_order_relaxed)) return false;  // who receives will see it
+    if (taken_.load(std::memory_order_relaxed)) return false;  // the thread that receives will see it
     std::unique_lock lock(mutex_);
     if (taken_.load(std::memory_order_relaxed)) return false;
     const bool any = look(lock, Deadline::min());
@@ -49,7 +49,7 @@ bool Lookout::look(std::unique_lock<std::mutex>& lock, Deadline until) {
     return any;
 }
 
-/// Calls one who waits to receive, where nobody does. Under the lock.
+/// If no thread receives, wakes a waiter to do so. Under the lock.
 void Lookout::hand_over() {
     if (!taken_.load(std::memory_order_relaxed) && !waiters_.empty()) waiters_.front()->woken.notify_one();
 }
@@ -60,7 +60,7 @@ void Lookout::wake(Concern concern) {
         if (waiter->concern != concern) continue;
         if (waiter != at_it_) {
             waiter->woken.notify_one();
-        } else if (!is_receiver()) {  // who is woken by what he has received asks again anyway
+        } else if (!is_receiver()) {  // a receiver asks again after each look
             interrupt_();
         }
     }

@@ -16,24 +16,26 @@ namespace heddle::native {
 
 class Lookout {
 public:
-    /// What somebody waits for: a number of the user's own, by which he is woken.
+    /// What a thread waits for: a number of the user's own, which `wake` takes.
     using Concern = std::uint32_t;
 
-    /// `look(until)`: receives what has come. Where nothing has, waits for something until `until`; ends
-    /// early after `interrupt()`, which may come before it. Called by one thread at a time.
+    /// `look(until)`: receives what has come. If nothing has, waits for something until `until`. Ends early
+    /// after `interrupt()`, which may come before it. Called by one thread at a time.
     Lookout(std::function<bool(Deadline until)> look, std::function<void()> interrupt);
 
-    /// Looks once, without waiting, unless somebody else does. Returns what `look` does.
+    /// Looks once, without waiting, and returns what `look` returns. If another thread receives: false, at
+    /// once.
     bool poll();
 
-    /// Returns when `done()`, or at `deadline`. Receives meanwhile, unless somebody else does. `done` is
-    /// asked under a lock: it is short, waits for nobody, and does not come back here.
+    /// Returns when `done()`, or at `deadline`. Receives meanwhile, unless another thread does. `done` is
+    /// called under a lock: it must be short, must not wait, and must not use this object.
     void wait(Deadline deadline, Concern concern, const std::function<bool()>& done);
 
-    /// Lets those who wait for `concern` ask again. Any thread, after what they wait for has changed.
+    /// Lets the threads that wait for `concern` ask `done` again. Any thread, after what they wait for has
+    /// changed.
     void wake(Concern concern);
 
-    /// Whether the caller is the one who receives.
+    /// Whether the caller is the thread that receives.
     bool is_receiver() const {
         return receiver_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
@@ -50,14 +52,14 @@ private:
     const std::function<bool(Deadline)> look_;
     const std::function<void()> interrupt_;
 
-    // Invariant: where `taken_` is false and somebody waits, one of those who wait is on his way to take it.
-    // For whoever wants to wait looks at `taken_`, and whoever gives it back at `waiters_`, under one lock;
-    // and every thread that leaves without it calls another. So while any thread of the node waits, a
-    // message is seen when it comes.
+    // Invariant: if `taken_` is false and threads wait, one of them is on its way to take it. A thread that
+    // is to wait reads `taken_`, and a thread that gives it back reads `waiters_`, under one lock. Every
+    // thread that stops waiting or receiving wakes a waiter, unless a thread receives. So while any thread of
+    // the node waits, a message is seen when it comes.
     std::mutex mutex_;
     std::vector<Waiter*> waiters_;
-    Waiter* at_it_ = nullptr;         ///< the waiter who receives, if it is one
-    std::atomic<bool> taken_{false};  ///< somebody receives; read without the lock as a hint
+    Waiter* at_it_ = nullptr;         ///< the waiter that receives, if a waiter does
+    std::atomic<bool> taken_{false};  ///< a thread receives; read without the lock as a hint
     std::atomic<std::thread::id> receiver_{};
 };
 

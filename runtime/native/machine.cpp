@@ -31,7 +31,7 @@ struct Machine {
     std::vector<unsigned> processors;  ///< one hardware thread of each usable core; empty: unknown
 
     Machine() {
-        // What hwloc cannot find out (no /sys in a container) is no concern of whoever started this run.
+        // Hides what hwloc cannot find out (in a container without /sys): the user can do nothing about it.
         ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
         hwloc_topology_t raw = nullptr;
         if (hwloc_topology_init(&raw)) return;

@@ -60,7 +60,7 @@ std::optional<Membership> membership_from_environment() {
         throw Error(fmt::format("{}={} although there are {} nodes", environment::rank, membership.rank,
                                 membership.nodes),
                     "ranks count from 0");
-    // Where nobody says how many share this machine, all might.
+    // If the environment does not say how many processes share this machine, all might.
     membership.local_rank =
         is_set(environment::local_rank) ? number_from(environment::local_rank) : membership.rank;
     membership.local_count =

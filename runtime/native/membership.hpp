@@ -14,7 +14,7 @@
 
 namespace heddle::native {
 
-/// The secret that all processes of one run share. Who knows it belongs to the run.
+/// The secret that all processes of one run share. A process that knows it belongs to the run.
 using Key = std::array<unsigned char, 32>;
 
 /// This process's part in a run over several processes.

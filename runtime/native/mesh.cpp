@@ -17,8 +17,8 @@ namespace heddle::native {
 
 namespace {
 
-/// How long the sender naps between the writes of a stream of messages: meanwhile they gather, and nobody has
-/// to wake it.
+/// How long the sender naps between the writes of a stream of messages. Meanwhile messages gather, and no
+/// thread has to wake it.
 constexpr std::chrono::microseconds nap{20};
 
 }  // namespace
@@ -26,7 +26,8 @@ constexpr std::chrono::microseconds nap{20};
 struct Mesh::State final : Peers {
     using Peers::Peers;
 
-    // Who has something to send. `sender_sleeps` saves the system call where the sender will look anyway.
+    // The links that have something to send. A thread that posts makes the system call that wakes the sender
+    // only if `sender_sleeps`.
     std::mutex sender_mutex;
     std::vector<Link*> waiting;
     bool sender_sleeps = false;
@@ -104,7 +105,7 @@ void Mesh::State::send_all() {
     }
 }
 
-/// Until somebody posts, a blocked socket has room again, or it is time to look at the hosts.
+/// Until a thread posts, a blocked socket has room again, or it is time to look at the hosts.
 void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max) {
     std::vector<pollfd> entries{{sender_wake.get(), POLLIN, 0}};
     for (const Link* link : blocked) entries.push_back({link->socket(), POLLOUT, 0});

@@ -42,15 +42,15 @@ constexpr std::size_t sending_max = 1024;
 constexpr int receiving_max = 64;
 
 // MPI cannot be waited for together with a queue, so the thread looks again and again. It looks without pause
-// for a short while after something has moved, then with pauses that grow with the time of idleness: short
-// ones where pieces are on their way, which move only while somebody looks.
+// for a short while after something has moved, then with pauses that grow with the time of idleness. While
+// pieces are under way the pauses are short, because pieces move only while a thread looks.
 constexpr std::chrono::microseconds look_time{20};
 constexpr std::chrono::microseconds pause_min{1};
 constexpr std::chrono::microseconds pause_under_way_max{20};
 constexpr std::chrono::microseconds pause_max{1000};
-constexpr std::chrono::microseconds pause_max_beside{200};  ///< where a core is left for it
+constexpr std::chrono::microseconds pause_max_beside{200};  ///< if a core is left for it
 
-// A tag says what kind of frame, whether more pieces of it follow, and, where all nodes are one rank, who
+// A tag says what kind of frame, whether more pieces of it follow, and, if all nodes are one rank, which node
 // sends. The standard promises tags up to 32767.
 constexpr int tags_of_a_node = 2 * (static_cast<int>(FrameKind::last) + 1);
 
@@ -446,7 +446,8 @@ bool MpiMesh::part() {
 }
 
 void MpiMesh::end_all(int exit_code) {
-    // Whoever calls MPI now never does so for long; should he, it is better to break the rule of turns.
+    // Threads take turns at MPI, and each call is short. If a call takes longer than this wait, break the
+    // rule of turns: the processes must end.
     std::unique_lock lock(mpi_world().mutex, std::defer_lock);
     (void)lock.try_lock_for(std::chrono::seconds(1));
     MPI_Abort(MPI_COMM_WORLD, exit_code);

@@ -121,7 +121,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.topology.core_speed = given.core_speed;
     state.parkers = std::vector<Parker>(given.cores);
 
-    // Everybody has a core of his own only if all workers of the run on this machine do.
+    // A worker has a core of its own only if this machine has one for each worker of the run on it.
     const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
     const bool fits = workers_here <= machine_cores();
     state.bind = given.bind && fits;
@@ -187,7 +187,8 @@ void NativeBackend::State::meet() {
                          options.window,
                          [this] { return resting.load(std::memory_order_relaxed) != 0; }};
         if (options.single_module) {
-            // Who looks again and again is a worker that rests: his core is free, if it is his alone.
+            // The thread that looks again and again is a worker that rests. Its core is free if no other
+            // worker uses it.
             mesh.core_is_free = [this] { return spin.count() > 0; };
             auto made = std::make_unique<PolledMesh>(mesh);
             polled = made.get();
@@ -315,7 +316,8 @@ void NativeBackend::State::work(CoreId core) {
     try {
         program->work(core);
     } catch (const std::exception& error) {
-        // Others may wait for this worker for ever. Where there is nobody else, the caller gets the error.
+        // Other workers or nodes may wait for this worker for ever. If there are none, the caller gets the
+        // error.
         if (topology.nodes > 1 || topology.cores > 1)
             end_process(1, fmt::format("node {}: {}", rank, error.what()));
         failure = std::current_exception();
@@ -393,7 +395,7 @@ void NativeBackend::park(Context& context, Time deadline) {
                            : state.run_start.zero() + std::chrono::ceil<Clock::duration>(deadline);
     Parker& parker = state.parkers[context.id.core];
     if (state.polled) return state.polled->wait(context.id.core, until, [&] { return parker.take(); });
-    if (!state.transport) return parker.park(until, state.spin);  // nobody asks
+    if (!state.transport) return parker.park(until, state.spin);  // no receiver asks
     state.resting.fetch_add(1, std::memory_order_relaxed);
     parker.park(until, state.spin);
     state.resting.fetch_sub(1, std::memory_order_relaxed);

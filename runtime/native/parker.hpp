@@ -15,7 +15,7 @@ public:
     /// reason.
     void park(Deadline deadline, std::chrono::nanoseconds spin);
 
-    /// Takes the permit, if there is one. Its owner only, who waits elsewhere.
+    /// Takes the permit, if there is one. Its owner only, which waits elsewhere.
     bool take();
 
     /// Leaves a permit; what was written before is seen by the woken. Any thread. No system call unless the

@@ -35,7 +35,7 @@ struct Peers {
     /// Returns when what was posted has been written, or at `deadline`. The thread that receives.
     virtual void write_all_until(Deadline deadline) = 0;
 
-    /// A frame has come that is no message, or a node was lost: what somebody waits for may be there.
+    /// A frame has come that is no message, or a node was lost: a thread may be waiting for that.
     virtual void news() {}
 
     // --- the thread that receives

@@ -26,8 +26,8 @@ constexpr Lookout::Concern frames = std::numeric_limits<CoreId>::max();
 struct PolledMesh::State final : Peers {
     explicit State(const MeshOptions& given);
 
-    /// One connection in `set`. Whoever holds the mutex writes to it and says what to watch for: so where
-    /// something is left to write, room for it is waited for.
+    /// One connection in `set`. The thread that holds the mutex writes to it and says what to watch for. So
+    /// if something is left to write, `set` watches for room.
     struct Line {
         Link* link = nullptr;
         std::mutex mutex{};
@@ -55,7 +55,7 @@ struct PolledMesh::State final : Peers {
     Descriptor set{epoll_create1(EPOLL_CLOEXEC)};
     Descriptor interrupted = make_event();
 
-    // The receiver's own, whoever that is.
+    // For the thread that receives.
     std::array<epoll_event, 64> events_seen{};
     std::vector<Line*> later;  ///< to be written when what has come is handled
     std::uint64_t delivered = 0;
@@ -79,8 +79,9 @@ PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) 
 
 // --- sending
 
-// Whoever finds nothing waiting on a connection writes what waits there afterwards: at once, or, of what is
-// sent by handlers of messages that came, when these have been handled, so that answers travel together.
+// If a thread's frame is the first that waits on a connection, the thread writes what waits there. The thread
+// that receives does so after it has handled what came, so that answers travel together. Any other thread
+// does so at once.
 void PolledMesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     if (!link.post(kind, std::move(payload), std::move(body))) return;
     Line& line = lines[link.peer()];
@@ -127,8 +128,8 @@ void PolledMesh::State::write_all_until(Deadline deadline) {
     }
 }
 
-// Nobody waits in a circle: who is held back goes on receiving, and so the other side, which may be held back
-// itself, gets its answers.
+// No cycle of waiting can arise. A worker that is held back goes on receiving, so the other side gets its
+// answers, even if it is held back itself.
 void PolledMesh::State::hold_back(Flow& flow, std::uint64_t bytes, Sender sender) {
     for (;;) {
         const std::uint64_t seen = frames_seen.load(std::memory_order_acquire);

@@ -12,7 +12,7 @@ namespace heddle::native {
 
 class PolledMesh final : public Transport {
 public:
-    /// Meets the other nodes, and connects to each. Throws Error where one does not come, or runs another
+    /// Meets the other nodes, and connects to each. Throws Error if one does not come, or runs another
     /// program.
     explicit PolledMesh(const MeshOptions& options);
     ~PolledMesh() override;
@@ -20,8 +20,8 @@ public:
     /// The events come on whatever thread receives: one that is in `poll` or `wait`, or a worker in `send`.
     void start(Events events) override;
 
-    /// Queues a frame and writes what the socket takes; the rest follows when there is room and somebody
-    /// polls or waits. Never blocks.
+    /// Queues a frame and writes what the socket takes. A thread that polls or waits writes the rest when
+    /// there is room. Never blocks.
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
 
     /// A worker that is held back receives meanwhile.
@@ -29,8 +29,8 @@ public:
     void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
     bool part() override;
 
-    /// Receives what has come and writes what has waited, unless somebody else is at it. True where a message
-    /// was delivered. Any thread but in an event.
+    /// Receives what has come and writes what has waited, unless another thread does. True if it delivered a
+    /// message. Any thread, but not in an event.
     bool poll();
 
     /// Worker `core` waits, and receives meanwhile: returns when `done()`, after a `wake(core)`, or at

@@ -16,7 +16,7 @@
 namespace heddle::native {
 
 enum class Receive : std::uint8_t {
-    automatic,  ///< looks for a short while after something has come, where nobody else wants the core
+    automatic,  ///< looks for a short while after something has come, if a core is free
     block,
     poll  ///< looks all the time: takes a core for itself
 };
@@ -71,8 +71,8 @@ private:
     static constexpr std::chrono::milliseconds truce_min{10}, truce_max{1000};
     static constexpr std::uint32_t looks_between_yields = 16;
 
-    /// Looking took much longer than it may: another process had the core. Who waits in the system gets a
-    /// core as soon as something comes; who has used up its time by looking does not.
+    /// Looking took much longer than it may: another process had the core. When something comes, a thread
+    /// that blocks gets a core at once; a thread that has used up its time by looking does not.
     void crowded(Deadline now) {
         truce_end_ = now + truce_;
         truce_ = std::min(2 * truce_, truce_max);

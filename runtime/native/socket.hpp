@@ -45,8 +45,8 @@ void clear_event(const Descriptor& event);
 /// Error.
 Descriptor listen_on(const std::string& host);
 
-/// Connects to `address` (host:port), trying again until `deadline` while nobody listens there. The result is
-/// set up by `prepare`. Throws Error.
+/// Connects to `address` (host:port), trying again until `deadline` while no process listens there. The
+/// result is set up by `prepare`. Throws Error.
 Descriptor connect_to(const std::string& address, Deadline deadline);
 
 /// Sets up a connection: non-blocking, no delay of small messages, probes that notice a dead host that is

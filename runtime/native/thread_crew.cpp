@@ -33,8 +33,8 @@ ThreadCrew::~ThreadCrew() {
     end();
 }
 
-// Invariant: `share_` and `over_` change only while the round is closed and nobody is at it; who begins does
-// so by the one operation that finds the round open.
+// Invariant: `share_` and `over_` change only while the round is closed and no thread is at it. A thread
+// begins by the one operation that finds the round open.
 void ThreadCrew::run(const std::function<void()>& share) {
     share_ = &share;
     const std::uint64_t number = round_.load(std::memory_order_relaxed) & ~(one_round - 1);
@@ -68,7 +68,7 @@ void ThreadCrew::serve() {
     std::uint64_t seen = closed;
     for (int i = 0;; ++i) {
         std::uint64_t state = round_.load(std::memory_order_acquire);
-        // A round is joined once: who comes back to it would find nothing to do.
+        // A thread joins a round once: if it came back, it would find nothing to do.
         if ((state & closed) != 0 || state / one_round == seen / one_round) {
             if (i < spins) {
                 relax();

@@ -13,7 +13,7 @@
 
 namespace heddle::native {
 
-/// Who sends: a handler is never held back.
+/// What kind of code sends: a handler is never held back.
 enum class Sender : std::uint8_t { worker, handler };
 
 class Transport {

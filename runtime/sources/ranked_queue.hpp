@@ -25,8 +25,8 @@ struct RankedTask {
     bool operator<(const RankedTask& other) const { return rank < other.rank; }
 };
 
-/// Ranked tasks of one worker. Mostly they become ready in the order of their ranks: these are in a sorted
-/// row, where both ends are at hand, and only the others in a heap.
+/// Ranked tasks of one worker. Mostly they become ready in the order of their ranks. These are in a sorted
+/// row, whose first and last task are found at once; only the others are in a heap.
 class RankedTasks {
 public:
     std::size_t size() const { return row_.size() - begin_ + others_.size(); }
@@ -87,7 +87,9 @@ public:
 
     struct Taken {
         RankedTask task;
-        bool last = false;  ///< the queue has none now; who took it counts `nonempty` down, once he shows it
+        /// The queue is empty now. The thread that took the task counts `nonempty` down, but first shows
+        /// itself active, or the task leaving.
+        bool last = false;
     };
 
     /// The task of the lowest rank, which its own worker runs next.
@@ -114,7 +116,7 @@ public:
         return tasks > reserved ? tasks - reserved : 0;
     }
 
-    /// The lowest rank, or `no_rank`. Somebody may be changing it.
+    /// The lowest rank, or `no_rank`. Another context may be changing it.
     std::uint64_t first_rank() const { return first_rank_.load(std::memory_order_relaxed); }
     static constexpr std::uint64_t no_rank = std::numeric_limits<std::uint64_t>::max();
 
