@@ -182,7 +182,7 @@ int run_and_report(int argc, char** argv) {
         code = mistake;
     } catch (const std::exception& error) {
         wait_for_turn();
-        if (const auto exhausted = native::exhausted_resource(error)) {
+        if (const auto exhausted = native::exhausted_resource(std::current_exception())) {
             std::cerr << fmt::format("heddle: {}\n", exhausted->what());
             return mistake;
         }

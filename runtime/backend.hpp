@@ -86,6 +86,9 @@ struct Topology {
     bool near(CoreId a, CoreId b) const { return near_cores == 0 || a / near_cores == b / near_cores; }
 };
 
+/// What a backend keeps for a context derives from this. Only that backend looks into it.
+struct BackendPart {};
+
 /// One thread of control of a node: a worker, or the module that delivers messages (the receiver). The
 /// backend owns `clock` and `horizon`; the scheduler adds its costs through `charge`.
 ///
@@ -93,10 +96,10 @@ struct Topology {
 /// these); the second is the time sheet's.
 struct alignas(64) Context {
     Backend* backend = nullptr;
-    WorkerId id;                   ///< the receiver has core == topology().cores
-    Time clock{};                  ///< charged so far; stays zero where nothing is charged
-    Time horizon = never;          ///< the earliest time at which another on the node may act; not below zero
-    void* backend_data = nullptr;  ///< the backend's own
+    WorkerId id;           ///< the receiver has core == topology().cores
+    Time clock{};          ///< charged so far; stays zero where nothing is charged
+    Time horizon = never;  ///< the earliest time at which another on the node may act; not below zero
+    BackendPart* backend_part = nullptr;  ///< the backend's own
     /// What each operation is charged. Shared by all that are charged the same.
     const Overheads* costs = &no_overheads;
     Recorder* recorder = nullptr;  ///< records the run; null: no recorder

@@ -16,7 +16,7 @@ bool Worker::run_ranked(Slot* head) {
     const bool found = task.has_value();
     if (found) {
         begin_task();
-        keeps_ = gate_open_ && !polled_ && depth_ == 1;
+        keeps_ = depth_ == 1;
         for (; task; task = another_ranked()) {
             charge(costs->token);
             run_taken(*task, head);
@@ -29,11 +29,11 @@ bool Worker::run_ranked(Slot* head) {
 }
 
 /// The task to run right after a ranked one, as one piece of work: asking for the time and showing oneself
-/// active would take longer than a small task does. Not where operations are charged, so that each is seen,
-/// or where messages are looked for between tasks; nor above a task that waits.
+/// active would take longer than a small task does. Not above a task that waits.
 std::optional<RankedQueue::Taken> Worker::another_ranked() {
-    const bool goes_on = gate_open_ && !polled_ && depth_ == 1 &&
-                         !node_.sources().waits_before(node_.ranked(), *this) && !node_.stopping();
+    poll();
+    const bool goes_on =
+        depth_ == 1 && !node_.sources().waits_before(node_.ranked(), *this) && !node_.stopping();
     if (goes_on && kept_ && kept_->rank < ranked_.first_rank()) {
         const RankedTask task = *kept_;
         kept_.reset();

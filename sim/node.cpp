@@ -35,7 +35,7 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
         worker.context->backend = &backend;
         worker.context->id = {settings_.id, core};
         worker.context->costs = &world_.costs;
-        worker.context->backend_data = &worker;
+        worker.context->backend_part = &worker;
         worker.context->fiber_notes.follow(worker.notes);
     }
     Switchboard& switchboard = lane_.switchboard;

@@ -100,7 +100,7 @@ constexpr bool small_stacks_work = true;
 #endif
 
 SimWorker& worker_of(const Context& context) {
-    return *static_cast<SimWorker*>(context.backend_data);
+    return *static_cast<SimWorker*>(context.backend_part);
 }
 
 }  // namespace

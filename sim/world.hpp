@@ -19,7 +19,7 @@ class SimNode;
 /// has no node).
 ///
 /// What every switch looks at comes first, in one line of the cache.
-struct alignas(64) SimWorker {
+struct alignas(64) SimWorker : runtime::BackendPart {
     boost::context::fiber fiber;  ///< where it goes on; empty while it runs
     runtime::Context* context = nullptr;
     SimNode* node = nullptr;

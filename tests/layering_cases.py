@@ -45,6 +45,12 @@ CASES = [
     (None, with_files({"tests/base_test.cpp": '// Tests.\n#include <thread>\n#include "base/ids.hpp"\n'})),
     (None, runtime_with("Time time(std::string_view name) const; auto t = settings.time(name); int timeout(0);")),
     (None, with_files({"bench/optional.cpp": "// Needs a library.\n"})),
+    # The scheduler knows no model, and its states have types.
+    (None, runtime_with("// As EARTH does.\nvoid* const memory = map(nullptr);")),
+    ("core", runtime_with("class EarthQueue {};")),
+    ("core", runtime_with("auto* program = dynamic_cast<Program*>(known);")),
+    ("core", runtime_with("std::shared_ptr<void> state;")),
+    ("core", runtime_with("struct Context { void* data = nullptr; };")),
     # What points where.
     ("folder", with_files({"misc/thing.cpp": "// A thing.\n"})),
     ("folder", with_files({"thing.cpp": "// A thing.\n"})),

@@ -243,6 +243,21 @@ def check_words(tree):
         yield "places", path, number, f"{what}...: a path of one machine; the project speaks of itself alone"
 
 
+# What the scheduler's code does not say: it knows no model, and its states have types.
+CORE = [
+    (r"(?i)(?<![a-z])(earth|kaapi|filament|pcor|fork_?join|placed_?graph)[a-z]*", "no model is named in runtime/: what it needs is a source, a waitable or a state"),
+    (r"\bdynamic_cast\b", "a virtual function, or a type of its own"),
+    (r"\bshared_ptr<\s*void\s*>|(?<!const )\bvoid\s*\*\s*\w+_?\s*=\s*nullptr\s*;", "State<Node>, State<Worker>, or a base class"),
+]
+
+
+def check_core(tree):
+    core = {p: t for p, t in tree.code.items() if folder_of(p) == "runtime"}
+    for pattern, advice in CORE:
+        for path, number, what in find(core, pattern):
+            yield "core", path, number, f"{what}: {advice}"
+
+
 def check_files(tree):
     for path, text in tree.files.items():
         lines = text.count("\n")
@@ -256,7 +271,7 @@ def check_files(tree):
             yield "pragma once", path, 1, "#pragma once is missing"
 
 
-CHECKS = [check_folders, check_libraries, check_targets, check_worlds, check_words, check_files]
+CHECKS = [check_folders, check_libraries, check_targets, check_worlds, check_words, check_core, check_files]
 
 
 def violations(tree):

@@ -281,7 +281,7 @@ TEST_F(NativeLaunch, WhenANodeIsKilledTheOthersNameItAndStop) {
 
 TEST_F(NativeLaunch, AnErrorInAWorkerEndsItsProcessWithItsMessage) {
     const Ended ended = launch(3, child_program("NativeLaunchChild.DISABLED_ThrowsInItsWorker"));
-    EXPECT_EQ(ended.code, 1);
+    EXPECT_EQ(ended.code, exit_code_failed);
     EXPECT_THAT(ended.errors, AllOf(HasSubstr("[node 1] heddle: node 1: the bucket has a hole"),
                                     HasSubstr("node 1 was lost")));
 }

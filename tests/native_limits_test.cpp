@@ -17,8 +17,9 @@ using testing::HasSubstr;
 
 namespace {
 
-std::string text_of(const std::exception& error) {
-    const auto exhausted = exhausted_resource(error);
+template <class Failure>
+std::string text_of(const Failure& error) {
+    const auto exhausted = exhausted_resource(std::make_exception_ptr(error));
     return exhausted ? exhausted->what() : "";
 }
 

@@ -166,7 +166,7 @@ TEST_F(MpiRank, DISABLED_OneFails) {
 TEST_F(NativeMpi, ARankThatFailsEndsAll) {
     std::string said;
     const int code = run_ranks(3, "MpiRank.DISABLED_OneFails", said);
-    EXPECT_EQ(code, 1) << said;
+    EXPECT_EQ(code, native::exit_code_failed) << said;
     EXPECT_THAT(said, testing::HasSubstr("node 1: a failure that was planned"));
 }
 

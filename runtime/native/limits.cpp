@@ -29,15 +29,11 @@ void allow_open_files(std::uint64_t needed, const std::string& purpose) {
                 "raise the limit (ulimit -Hn), or use fewer nodes");
 }
 
-std::optional<Error> exhausted_resource(const std::exception& error) {
-    if (dynamic_cast<const std::bad_alloc*>(&error)) {
-        return Error("the system gives this process no more memory",
-                     "make the problem smaller, or raise the limit (ulimit -v, or the job's memory)");
-    }
-    const auto* system = dynamic_cast<const std::system_error*>(&error);
-    if (!system) return std::nullopt;
-    const std::string text = system->code().message();
-    const auto is = [system](std::errc code) { return system->code() == code; };
+namespace {
+
+std::optional<Error> exhausted_by(const std::error_code& code) {
+    const std::string text = code.message();
+    const auto is = [&code](std::errc condition) { return code == condition; };
     if (is(std::errc::resource_unavailable_try_again)) {
         return Error(fmt::format("the system starts no more threads or processes: {}", text),
                      "use fewer cores or nodes, or raise the limits (ulimit -u and -v, or the job's memory)");
@@ -49,6 +45,21 @@ std::optional<Error> exhausted_resource(const std::exception& error) {
         return Error(fmt::format("the system gives this process no more memory: {}", text),
                      "make the problem smaller, or raise the limit (ulimit -v, or the job's memory)");
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Error> exhausted_resource(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+        return Error("the system gives this process no more memory",
+                     "make the problem smaller, or raise the limit (ulimit -v, or the job's memory)");
+    } catch (const std::system_error& error) {
+        return exhausted_by(error.code());
+    } catch (...) {
+        return std::nullopt;
+    }
 }
 
 }  // namespace heddle::native

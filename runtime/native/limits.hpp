@@ -18,8 +18,8 @@ void report_large_files();
 /// as far as the system allows. Throws Error, which names `purpose`, if that is not enough.
 void allow_open_files(std::uint64_t needed, const std::string& purpose);
 
-/// If `error` says that the system ran out of memory, threads, processes or open files: the error for the
+/// If `failure` says that the system ran out of memory, threads, processes or open files: the error for the
 /// user. Otherwise nothing.
-std::optional<Error> exhausted_resource(const std::exception& error);
+std::optional<Error> exhausted_resource(const std::exception_ptr& failure);
 
 }  // namespace heddle::native

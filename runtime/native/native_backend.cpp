@@ -319,7 +319,7 @@ void NativeBackend::State::work(CoreId core) {
         // Other workers or nodes may wait for this worker for ever. If there are none, the caller gets the
         // error.
         if (topology.nodes > 1 || topology.cores > 1)
-            end_process(1, fmt::format("node {}: {}", rank, error.what()));
+            end_process(exit_code_failed, fmt::format("node {}: {}", rank, error.what()));
         failure = std::current_exception();
     }
 }
@@ -335,7 +335,8 @@ void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> messa
     try {
         program->deliver(from, message, std::move(body));
     } catch (const std::exception& error) {
-        end_process(1, fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
+        end_process(exit_code_failed,
+                    fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
     }
     delivered.fetch_add(1, std::memory_order_seq_cst);
 }

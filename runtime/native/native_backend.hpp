@@ -48,6 +48,8 @@ struct NativeOptions {
     std::function<void(NodeId node, const std::string& reason)> on_lost = {};
 };
 
+/// Exit code of a process that ends because a worker or handler failed.
+inline constexpr int exit_code_failed = 2;
 /// Exit code of a process that ends because another node was lost.
 inline constexpr int exit_code_lost = 4;
 
