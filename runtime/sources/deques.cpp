@@ -60,7 +60,7 @@ void Deques::give(Gift& gift) {
     const CoreId cores = node_.cores();
     for (CoreId i = 0; i < cores && gift.wants_more(); ++i) {
         Worker& victim = node_.worker((gift.first_victim() + i) % cores);
-        while (gift.wants_more() && give_one(gift, victim)) {
+        while (victim.deque().shared() != 0 && gift.wants_more() && give_one(gift, victim)) {
         }
         if (victim.deque().shared() == 0) victim.deque().ask();
     }
