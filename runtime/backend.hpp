@@ -81,6 +81,8 @@ struct Topology {
     double bandwidth = 0;
     double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores
     CoreId near_cores = 0;  ///< this many cores in a row are near each other; 0: all are
+    bool own_cores =
+        false;  ///< a worker that looks at memory again and again keeps no other thread from running
 
     /// Whether two cores of one node are near each other.
     bool near(CoreId a, CoreId b) const { return near_cores == 0 || a / near_cores == b / near_cores; }

@@ -105,13 +105,14 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     // A trip between clusters is long, so it brings more than a task.
     if (core == far_request || node_.schedule().stealing.amount == Stealing::Amount::half) {
         std::uint32_t givable = 0;
-        for (const WorkSource* const source : node_.sources().all()) givable += source->givable();
+        for (const WorkSource* const source : node_.sources().all())
+            if (source->may_give()) givable += source->givable();
         wanted = std::clamp((givable + 1) / 2, 1U, Gift::most_tasks);
     }
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
     Gift gift(node_, outbox, thief, core, wanted, first);
     for (WorkSource* const source : node_.sources().all())
-        if (gift.wants_more()) source->give(gift);
+        if (source->may_give() && gift.wants_more()) source->give(gift);
     return gift.send(tokens_handler);
 }
 

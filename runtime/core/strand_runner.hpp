@@ -112,6 +112,7 @@ private:
     static void arrived(Strand& strand, boost::context::fiber&& back);
     static void has_left(Strand& strand, boost::context::fiber&& rest);
     void settle(Strand& strand);
+    bool is_soon_done(const Waitable& waitable) const;
 
     static void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
         counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -121,6 +122,7 @@ private:
     Strands& strands_;
     StrandList own_;
     std::uint32_t switches_left_ = 0;  ///< until the worker's loop has a turn
+    std::uint32_t looks_;              ///< at what a strand waits for, before it leaves its stack
     bool turn_ = false;                ///< of the lists that others write to
     Strand* current_ = nullptr;
     Slot* head_ = nullptr;              ///< above which strands fork

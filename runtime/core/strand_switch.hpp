@@ -96,9 +96,11 @@ namespace heddle::runtime {
 [[gnu::always_inline]] inline void StrandRunner::wait(Strand& self, Waitable& waitable) {
     worker_.expect_no_forks(head_);
     worker_.charge(worker_.costs->strand_switch);
+    Strand* const next = next_in_turn();
+    if (!next && looks_ != 0 && is_soon_done(waitable)) return;
     self.waits_for_ = &waitable;
     self.waits_since_ = worker_.backend->now(worker_);
-    leave(self, next_in_turn(), Strand::Left::waits);
+    leave(self, next, Strand::Left::waits);
 }
 
 [[gnu::always_inline]] inline void StrandRunner::yield(Strand& self) {

@@ -56,7 +56,8 @@ public:
     /// `thief` takes it and runs it above `head`. False if there was none.
     virtual bool steal(Worker& /*thief*/, Worker& /*victim*/, Slot* /*head*/) { return false; }
 
-    // --- what may leave the node
+    // --- what may leave the node. Asked only if `may_give`.
+    bool may_give() const { return with_active_workers_ || may_wait(); }
     /// How many tasks another node could get.
     virtual std::uint32_t givable() const { return 0; }
     /// Adds tasks to the gift as long as it wants more. What is pinned stays. Tasks may be chosen, or found
@@ -69,6 +70,8 @@ public:
 protected:
     /// Never less than what waits: counted up before it is put, and down after it is taken.
     std::atomic<std::uint32_t> waiting_{0};
+    /// True for a source that may give what does not wait, because active workers have it.
+    bool with_active_workers_ = false;
 };
 
 /// The sources of one node, in the order in which its workers look at them. Sources are added while workers

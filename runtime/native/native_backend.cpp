@@ -130,6 +130,8 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     const bool alone = membership.nodes == 1 || given.single_module;
     if (fits && (alone || workers_here < machine_cores()))
         state.spin = membership.nodes == 1 ? spin_time_alone : spin_time;
+    // A worker that polls for messages has to do that while it waits.
+    state.topology.own_cores = state.spin.count() > 0 && !given.single_module;
 }
 
 NativeBackend::~NativeBackend() = default;

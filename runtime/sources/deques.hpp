@@ -11,7 +11,7 @@ class Node;
 /// `may_wait` is always false: a deque holds tasks only as long as its owner is active.
 class Deques final : public WorkSource {
 public:
-    explicit Deques(Node& node) : node_(node) {}
+    explicit Deques(Node& node) : node_(node) { with_active_workers_ = true; }
 
     bool run(Worker& /*worker*/, Slot* /*head*/) override { return false; }
     bool stays_with_workers() const override { return true; }

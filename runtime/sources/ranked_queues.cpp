@@ -52,14 +52,12 @@ bool RankedQueues::steal(Worker& thief, Worker& victim, Slot* head) {
 }
 
 std::uint32_t RankedQueues::givable() const {
-    if (!may_wait()) return 0;
     std::uint32_t stealable = 0;
     for (CoreId core = 0; core < node_.cores(); ++core) stealable += node_.worker(core).ranked().stealable();
     return stealable;
 }
 
 void RankedQueues::give(Gift& gift) {
-    if (!may_wait()) return;
     const CoreId cores = node_.cores();
     for (CoreId i = 0; i < cores && gift.wants_more(); ++i) {
         RankedQueue& queue = node_.worker((gift.first_victim() + i) % cores).ranked();
