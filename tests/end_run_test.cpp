@@ -15,15 +15,6 @@ class EndRun : public Strands {};
 INSTANTIATE_TEST_SUITE_P(Worlds, EndRun, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });
 
-/// Counts objects, so that what is not unwound is seen.
-struct Counted {
-    explicit Counted(std::atomic<int>& counted) : count(counted) { ++count; }
-    ~Counted() { --count; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    std::atomic<int>& count;
-};
-
 std::atomic<int> alive{0};
 
 /// A tree that would take for ever; one leaf, far down, ends the run.

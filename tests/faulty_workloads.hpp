@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/random.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/stealing/policy.hpp"
+#include "tests/faulty_machine.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::testing_faults {
@@ -42,32 +41,14 @@ inline std::vector<Stated> all_workloads() {
 
 /// One run: the seed chooses the machine, the policy and every interleaving.
 inline void run_seed(const Stated& stated, std::uint64_t seed) {
-    Random random = Random(seed).split(7);
-    inprocess::Options options;
-    options.nodes = static_cast<NodeId>(1 + random.below(5));
-    options.cores = static_cast<CoreId>(1 + random.below(3));
-    options.seed = seed;
-    options.gate_open = random.below(3) == 0;
-    options.stack_bytes = 256U << 10;
-    options.faults.delay_max = random.below(400);
-    options.faults.reorders = random.below(4) != 0;
-    options.faults.wakes_percent = static_cast<std::uint32_t>(random.below(30));
+    auto [options, schedule] = draw_machine(seed);
     inprocess::InprocessBackend backend(options);
 
     const auto& kind = workloads::find(stated.name);
     Settings settings(kind.settings);
     for (const auto& [key, value] : stated.settings) settings.set(key, value);
     const auto workload = kind.make(settings);
-    runtime::Schedule schedule;
     schedule.placement = stated.placement;
-    schedule.seed = seed;
-    schedule.deque_slots = 1U << 12;
-    static const std::vector<std::string> policies = {"random", "local_first", "hierarchical", "lifeline",
-                                                      "satin"};
-    schedule.stealing.victim = policies[random.below(policies.size())];
-    if (random.below(2) == 0) schedule.stealing.amount = runtime::Stealing::Amount::half;
-    if (random.below(2) == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
-    if (random.below(3) == 0) schedule.token_queue = runtime::TokenQueues::node;
     workload->prepare({{options.nodes, options.cores}, 1e9, 0, 1e-9}, schedule);
     runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
     const auto result = execution.run();

@@ -186,14 +186,6 @@ TEST_P(Strands, AndTasksThatAllWaitAreADeadlock) {
     EXPECT_THAT(error, HasSubstr("a task on worker 0 waits for what never comes since "));
 }
 
-struct Counted {
-    explicit Counted(std::atomic<int>& among) : count(among) { ++count; }
-    Counted(const Counted& other) : count(other.count) { ++count; }
-    Counted& operator=(const Counted&) = delete;
-    ~Counted() { --count; }
-    std::atomic<int>& count;
-};
-
 TEST_P(Strands, AreUnwoundIfTheRunFails) {
     std::atomic<int> alive{0};
     NeverCome event;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -147,6 +148,15 @@ inline std::vector<World> worlds() {
 #endif
     return all;
 }
+
+/// Counts objects, so that what is not unwound is seen.
+struct Counted {
+    explicit Counted(std::atomic<int>& among) : count(among) { ++count; }
+    Counted(const Counted& other) : count(other.count) { ++count; }
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --count; }
+    std::atomic<int>& count;
+};
 
 /// What the error says that ends a run.
 inline std::string error_of(const std::function<void()>& run) {

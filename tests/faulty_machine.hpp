@@ -1,0 +1,45 @@
+// A machine of the in-process world and a schedule, both drawn: messages are late and out of order, workers
+// wake without a reason, and the seed decides every interleaving.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/schedule.hpp"
+
+namespace heddle::testing_faults {
+
+struct FaultyMachine {
+    inprocess::Options options;
+    runtime::Schedule schedule;
+};
+
+inline FaultyMachine draw_machine(std::uint64_t seed) {
+    Random random = Random(seed).split(7);
+    FaultyMachine drawn;
+    inprocess::Options& options = drawn.options;
+    options.nodes = static_cast<NodeId>(1 + random.below(5));
+    options.cores = static_cast<CoreId>(1 + random.below(3));
+    options.seed = seed;
+    options.gate_open = random.below(3) == 0;
+    options.stack_bytes = 256U << 10;
+    options.faults.delay_max = random.below(400);
+    options.faults.reorders = random.below(4) != 0;
+    options.faults.wakes_percent = static_cast<std::uint32_t>(random.below(30));
+
+    runtime::Schedule& schedule = drawn.schedule;
+    schedule.seed = seed;
+    schedule.deque_slots = 1U << 12;
+    static const std::vector<std::string> policies = {"random", "local_first", "hierarchical", "lifeline",
+                                                      "satin"};
+    schedule.stealing.victim = policies[random.below(policies.size())];
+    if (random.below(2) == 0) schedule.stealing.amount = runtime::Stealing::Amount::half;
+    if (random.below(2) == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
+    if (random.below(3) == 0) schedule.token_queue = runtime::TokenQueues::node;
+    return drawn;
+}
+
+}  // namespace heddle::testing_faults
