@@ -99,8 +99,11 @@ public:
         __sanitizer_finish_switch_fiber(thread_fake_stack_, nullptr, nullptr);
 #endif
 #if defined(__SANITIZE_THREAD__)
-        if (ended_) __tsan_switch_to_fiber(thread_, 0);
-        ended_ = false;
+        // Written only if it is set: another thread may be resuming the fiber by now.
+        if (ended_) {
+            __tsan_switch_to_fiber(thread_, 0);
+            ended_ = false;
+        }
 #endif
     }
 
