@@ -1,0 +1,1 @@
+// A source for the target that compiles the tests' precompiled header (tests/CMakeLists.txt).
