@@ -280,11 +280,12 @@ void add_schedule(std::vector<Field>& all) {
         "schedule.stealing.victim", runtime::victim_policies(), "where an idle worker looks for work",
         [](const Experiment& e) { return e.schedule.stealing.victim; },
         [](Experiment& e, const std::string& name, std::size_t) { choose_policy(e, name); }));
+    const std::vector<std::string> amounts{"one", "half", "donation"};  // in the order of Amount
     all.push_back(choice(
-        "schedule.stealing.amount", {"one", "half"}, "how many tasks another node gives at once",
-        [](const Experiment& e) { return e.schedule.stealing.amount == Amount::one ? "one" : "half"; },
+        "schedule.stealing.amount", amounts, "how many tasks another node gives at once",
+        [=](const Experiment& e) { return amounts[static_cast<std::size_t>(e.schedule.stealing.amount)]; },
         [](Experiment& e, const std::string&, std::size_t index) {
-            e.schedule.stealing.amount = index == 0 ? Amount::one : Amount::half;
+            e.schedule.stealing.amount = static_cast<Amount>(index);
         }));
     all.push_back(integer(
         "schedule.stealing.requests", 1, 1e6, "steal requests that a node may have under way to others",

@@ -50,7 +50,7 @@ const TaskType main_type(
     [](runtime::Worker& worker, runtime::Slot*, std::byte*) {
         static_cast<Program&>(worker.program()).main(Em(worker, nullptr));
     },
-    0, 0, false, nullptr, TaskType::End::detached);
+    0, 0, false, {.end = TaskType::End::detached});
 
 void make_ready(Frame& frame, Node& node, runtime::Context& caller, const ScheduledFiber& fiber) {
     Frame* const pointer = &frame;

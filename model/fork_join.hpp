@@ -45,7 +45,7 @@ public:
     void fork(Given&&... arguments) {
         using Task = TaskFunction<F>;
         head_->type = &Task::type;
-        Task::Arguments::construct(head_->payload, std::forward<Given>(arguments)...);
+        Task::store(head_->payload, std::forward<Given>(arguments)...);
         worker_->push(head_);
         ++head_;
     }
@@ -148,6 +148,12 @@ typename TaskFunction<F>::Result TaskFunction<F>::call(Strand strand, std::byte*
 
 template <class F>
 typename TaskFunction<F>::Result TaskFunction<F>::call_on_copy(Strand strand, std::byte* payload) {
+    if constexpr (arguments_on_heap) {
+        const auto arguments = detail::take_from_payload<Arguments>(payload);
+        return std::move(*arguments).apply([&](auto&&... values) {
+            return F::run(strand, std::move(values)...);
+        });
+    }
     auto* stored = std::launder(reinterpret_cast<Arguments*>(payload));
     // Out of the slot before the call: what the function forks is written over it.
     Arguments arguments = std::move(*stored);
@@ -162,6 +168,8 @@ void TaskFunction<F>::run(runtime::Worker& worker, runtime::Slot* head, std::byt
     // Not in place: there the result is made.
     if constexpr (std::is_void_v<Result>) {
         call_on_copy(strand, payload);
+    } else if constexpr (result_on_heap) {
+        detail::give_to_payload(payload, std::make_unique<Result>(call_on_copy(strand, payload)));
     } else {
         ::new (static_cast<void*>(payload)) Result(call_on_copy(strand, payload));
     }

@@ -108,8 +108,8 @@ bool unpack(Node& node, std::byte* bytes, Reader& reader) {
 const runtime::Cargo cargo{pack, unpack};
 
 /// Only the task's number travels; the thief makes `stolen`.
-const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(Payload::number), 0, true, &cargo,
-                                  runtime::TaskType::End::awaited, runtime::TaskType::Records::itself);
+const runtime::TaskType task_type("placed_graph.task", run_task, sizeof(Payload::number), 0, true,
+                                  {.cargo = &cargo, .records = runtime::TaskType::Records::itself});
 
 const Handler datum_handler("placed_graph.datum", Handler::Kind::work,
                             [](Node& node, NodeId from, auto message) {

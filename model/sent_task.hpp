@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <utility>
 
 #include "model/fork_join.hpp"
@@ -16,7 +15,7 @@
 
 namespace heddle::model {
 
-/// F::run(strand, arguments...) on worker `to` alone. Arguments and result travel: they hold no addresses.
+/// F::run(strand, arguments...) on worker `to` alone. Arguments and result travel (runtime::Serializable).
 template <class F>
 class TaskOn {
     using Task = TaskFunction<F>;
@@ -25,9 +24,9 @@ public:
     template <class... Given>
     TaskOn(runtime::Worker& sender, WorkerId to, Given&&... arguments) {
         static_assert(Task::Signature::travels, "a task for another node holds no addresses");
-        alignas(16) std::array<std::byte, runtime::payload_bytes> payload;
-        Task::Arguments::construct(payload.data(), std::forward<Given>(arguments)...);
-        sent_.send(sender, to, Task::type, std::span(payload).first(sizeof(typename Task::Arguments)));
+        alignas(16) std::array<std::byte, runtime::payload_bytes> payload{};
+        Task::store(payload.data(), std::forward<Given>(arguments)...);
+        sent_.send(sender, to, Task::type, payload.data());
     }
 
     /// Waits until the task has run. Once; it must be called before the object goes.

@@ -1,15 +1,22 @@
 // Makes a task of a C++ function: stores its arguments and result in a slot's payload, and registers its
 // type. For authors of execution models; programs only write functions.
+//
+// Arguments that are few plain bytes lie in the payload. Others lie on the heap, and the payload has their
+// address. If such a task leaves its node, they travel as cargo (runtime::Serialize). The same holds for
+// results.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
 
+#include "runtime/comm/serialize.hpp"
 #include "runtime/task_type.hpp"
 #include "runtime/worker.hpp"
 
@@ -49,14 +56,24 @@ struct PackOf<std::index_sequence<I...>, T...> : Element<I, T>... {
     static void construct(void* memory, Given&&... given) {
         ::new (memory) PackOf{Element<I, T>{made_from<T>(std::forward<Given>(given))}...};
     }
+    template <class... Given>
+    static std::unique_ptr<PackOf> on_heap(Given&&... given) {
+        return std::unique_ptr<PackOf>(
+            new PackOf{Element<I, T>{made_from<T>(std::forward<Given>(given))}...});
+    }
+    void write(runtime::Writer& writer) const {
+        (runtime::Serialize<T>::write(writer, static_cast<const Element<I, T>&>(*this).value), ...);
+    }
+    static PackOf read(runtime::Reader& reader) {
+        return {Element<I, T>{runtime::Serialize<T>::read(reader)}...};
+    }
 };
 
 template <class... T>
 using Pack = PackOf<std::index_sequence_for<T...>, T...>;
 
-/// True where a value may leave its node: plain bytes, and no address among what can be seen. An address
-/// inside a struct cannot be seen; such a struct says so itself with `static constexpr bool stays_on_node =
-/// true`.
+/// True where a value may leave its node (runtime::Serializable). An address inside a struct of plain bytes
+/// cannot be seen; such a struct says so itself with `static constexpr bool stays_on_node = true`.
 template <class T>
 constexpr bool value_travels() {
     if constexpr (std::is_void_v<T>) {
@@ -64,8 +81,14 @@ constexpr bool value_travels() {
     } else if constexpr (requires { T::stays_on_node; }) {
         return !T::stays_on_node;
     } else {
-        return std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T>;
+        return runtime::Serializable<T>;
     }
+}
+
+/// Whether a value must be written to travel, because it is not its bytes.
+template <class T>
+constexpr bool value_is_written() {
+    return !std::is_void_v<T> && value_travels<T>() && !runtime::TravelsAsBytes<T>;
 }
 
 template <class Function>
@@ -75,6 +98,8 @@ struct Signature<R (*)(Strand, A...)> {
     using Result = R;
     using Arguments = Pack<std::decay_t<A>...>;
     static constexpr bool travels = value_travels<R>() && (value_travels<std::decay_t<A>>() && ...);
+    static constexpr bool writes_arguments = travels && (value_is_written<std::decay_t<A>>() || ...);
+    static constexpr bool writes_result = travels && value_is_written<R>();
 };
 
 template <class F>
@@ -96,12 +121,34 @@ constexpr std::uint64_t work_units_of() {
 }
 
 template <class T>
-constexpr std::size_t size_of() {
+constexpr bool fits_payload() {
+    if constexpr (std::is_void_v<T>) {
+        return true;
+    } else {
+        return sizeof(T) <= runtime::payload_bytes && alignof(T) <= 16;
+    }
+}
+
+/// Bytes of the payload that a value takes.
+template <class T, bool on_heap>
+constexpr std::size_t bytes_in_payload() {
     if constexpr (std::is_void_v<T>) {
         return 0;
     } else {
-        return sizeof(T);
+        return on_heap ? sizeof(T*) : sizeof(T);
     }
+}
+
+template <class T>
+void give_to_payload(std::byte* payload, std::unique_ptr<T> value) {
+    T* const address = value.release();
+    std::memcpy(payload, &address, sizeof address);
+}
+template <class T>
+std::unique_ptr<T> take_from_payload(const std::byte* payload) {
+    T* address = nullptr;
+    std::memcpy(&address, payload, sizeof address);
+    return std::unique_ptr<T>(address);
 }
 
 }  // namespace detail
@@ -114,19 +161,27 @@ struct TaskFunction {
     using Result = typename Signature::Result;
     using Arguments = typename Signature::Arguments;
 
-    static_assert(
-        sizeof(Arguments) <= runtime::payload_bytes && alignof(Arguments) <= 16,
-        "a task carries 48 bytes of arguments: keep larger data in the node's Program and pass an index");
-    static_assert(detail::size_of<Result>() <= runtime::payload_bytes,
-                  "a task returns 48 bytes: leave larger results in the node's Program");
+    static constexpr bool arguments_on_heap =
+        !detail::fits_payload<Arguments>() || Signature::writes_arguments;
+    static constexpr bool result_on_heap = !detail::fits_payload<Result>() || Signature::writes_result;
 
     /// The function copies its arguments itself, before it forks (see model/fork_join.hpp).
     static constexpr bool in_place = detail::takes_in_place<F>();
-    static_assert(!in_place || std::is_trivially_destructible_v<Arguments>,
-                  "arguments that are read in place must not need a destructor");
+    static_assert(!in_place || (std::is_trivially_destructible_v<Arguments> && !arguments_on_heap),
+                  "arguments that are read in place must be few, and not need a destructor");
 
     /// What every call of the function is declared to cost, in the program's units.
     static constexpr std::uint64_t work_units = detail::work_units_of<F>();
+
+    /// Leaves the arguments of a new task in `payload`.
+    template <class... Given>
+    static void store(std::byte* payload, Given&&... given) {
+        if constexpr (arguments_on_heap) {
+            detail::give_to_payload(payload, Arguments::on_heap(std::forward<Given>(given)...));
+        } else {
+            Arguments::construct(payload, std::forward<Given>(given)...);
+        }
+    }
 
     /// Runs the function on the arguments in `payload`, which are gone afterwards. `payload` is that of the
     /// strand's next slot.
@@ -135,7 +190,9 @@ struct TaskFunction {
 
     /// The result that a thief left in `payload`.
     static Result take_result(std::byte* payload) {
-        if constexpr (!std::is_void_v<Result>) {
+        if constexpr (result_on_heap) {
+            return std::move(*detail::take_from_payload<Result>(payload));
+        } else if constexpr (!std::is_void_v<Result>) {
             auto* result = std::launder(reinterpret_cast<Result*>(payload));
             Result taken = std::move(*result);
             result->~Result();
@@ -154,11 +211,44 @@ struct TaskFunction {
     }
 
     static const runtime::TaskType type;
+
+private:
+    static std::uint64_t pack_arguments(runtime::Node& /*node*/, const std::byte* payload,
+                                        runtime::Writer& writer) {
+        detail::take_from_payload<Arguments>(payload)->write(writer);
+        return 0;
+    }
+    static bool unpack_arguments(runtime::Node& /*node*/, std::byte* payload, runtime::Reader& reader) {
+        auto arguments = std::make_unique<Arguments>(Arguments::read(reader));
+        if (reader.ok()) detail::give_to_payload(payload, std::move(arguments));
+        return reader.ok();
+    }
+    static std::uint64_t pack_result(runtime::Node& /*node*/, const std::byte* payload,
+                                     runtime::Writer& writer) {
+        runtime::Serialize<Result>::write(writer, *detail::take_from_payload<Result>(payload));
+        return 0;
+    }
+    static bool unpack_result(runtime::Node& /*node*/, std::byte* payload, runtime::Reader& reader) {
+        auto result = std::make_unique<Result>(runtime::Serialize<Result>::read(reader));
+        if (reader.ok()) detail::give_to_payload(payload, std::move(result));
+        return reader.ok();
+    }
+    static constexpr runtime::Cargo arguments_cargo{&pack_arguments, &unpack_arguments};
+    static constexpr runtime::Cargo result_cargo{&pack_result, &unpack_result};
+
+    static runtime::TaskType::Special special() {
+        runtime::TaskType::Special special;
+        if constexpr (Signature::travels && arguments_on_heap) special.cargo = &arguments_cargo;
+        if constexpr (Signature::travels && result_on_heap) special.result_cargo = &result_cargo;
+        return special;
+    }
 };
 
 template <class F>
-const runtime::TaskType TaskFunction<F>::type(TaskFunction<F>::name(), &TaskFunction<F>::run,
-                                              sizeof(Arguments), detail::size_of<Result>(),
-                                              Signature::travels);
+const runtime::TaskType TaskFunction<F>::type(
+    TaskFunction<F>::name(), &TaskFunction<F>::run,
+    detail::bytes_in_payload<Arguments, TaskFunction<F>::arguments_on_heap>(),
+    detail::bytes_in_payload<Result, TaskFunction<F>::result_on_heap>(), Signature::travels,
+    TaskFunction<F>::special());
 
 }  // namespace heddle::model

@@ -124,8 +124,10 @@ std::string pushed(Time time, const std::string& module) {
 constexpr std::array kernel_colors = {"0.12 0.47 0.71", "0.89 0.10 0.11", "0.20 0.63 0.17", "1.00 0.50 0.00",
                                       "0.42 0.24 0.60", "0.69 0.35 0.16", "0.98 0.60 0.60", "0.65 0.81 0.89"};
 
-/// A text in quotes, on one line and without quotes inside: the format has no escapes.
+/// A text in quotes, on one line and without quotes inside: the format has no escapes. Empty ones are "-",
+/// because pj_dump loses count of the fields where one is empty.
 std::string quoted(std::string text) {
+    if (text.empty()) text = "-";
     for (char& c : text) {
         if (c == '"') c = '\'';
         if (static_cast<unsigned char>(c) < ' ') c = ' ';

@@ -107,6 +107,10 @@ void Node::work(CoreId core) {
     leave(*workers_[core]);
 }
 
+Outbox& Node::outbox_of(const Context& context) {
+    return context.id.core < cores() ? worker(context.id.core).outbox() : receiver_outbox();
+}
+
 void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     if (!well_formed(message)) {
         throw Error(

@@ -80,6 +80,8 @@ public:
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
     Outbox& receiver_outbox() { return *receiver_outbox_; }
+    /// Of a worker of this node, or its receiver.
+    Outbox& outbox_of(const Context& context);
     /// What was enclosed in the message that is being handled, or nothing.
     Body take_body() { return std::move(body_); }
 

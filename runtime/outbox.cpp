@@ -32,9 +32,6 @@ std::span<const Handler* const> all_handlers() {
 
 namespace {
 
-/// Smaller bodies are copied into their messages: a copy costs less than a frame of their own.
-constexpr std::size_t body_bytes_min = 8 << 10;
-
 void append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
                    std::span<const std::byte> more) {
     const RecordHeader header(handler.id(), message.size() + more.size());

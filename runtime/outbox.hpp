@@ -76,6 +76,9 @@ public:
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message,
               Urgency urgency = Urgency::now, std::span<const std::byte> more = {});
 
+    /// A smaller body is copied into its message: that costs less than a frame of its own.
+    static constexpr std::size_t body_bytes_min = 8 << 10;
+
     /// Sends `message` and what it encloses, now. The handler gets the body as the rest of its message where
     /// it is small, and else from Node::take_body.
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message, Enclosure enclosure);

@@ -13,7 +13,13 @@ namespace heddle::runtime {
 struct Stealing {
     std::string victim = "local_first";  ///< a name of runtime::victim_policies()
     Settings own{};                      ///< those that this policy declares; none declared: its defaults
-    enum class Amount : std::uint8_t { one, half };
+    enum class Amount : std::uint8_t {
+        one,
+        half,
+        /// Half, from the victim's workers in turn, and dealt to the thief's workers in turn ("filaments",
+        /// Lowenthal and others: the donor gives half of all its lists).
+        donation,
+    };
     Amount amount = Amount::one;  ///< of what another node gives at once
     std::uint32_t requests = 4;   ///< that a node may have under way to others
     enum class Busy : std::uint8_t {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/core/gift.hpp"
+#include "runtime/core/task_message.hpp"
 #include "runtime/node.hpp"
 #include "runtime/wire.hpp"
 #include "runtime/worker.hpp"
@@ -70,14 +71,15 @@ void StealService::tie_lifeline(Worker& thief, NodeId victim) {
     thief.outbox().post(victim, request_handler, bytes_of(request));
 }
 
-// Work spreads beyond the neighbours of a node that has it: a node whose own lifelines' ends wait asks for
-// more than it needs itself, and passes the rest on. It asks again only when it was given something, so what
-// it is given beyond its workers' need is bounded by what its neighbours have to give.
+// Work spreads beyond the neighbours of a node that has it: a node passes on what it is given to those that
+// wait at the ends of its own lifelines. If nodes give one task at a time, its workers need that one, so it
+// asks for more than they need. It asks again only when it was given something, so what it is given beyond
+// its workers' need is bounded by what its neighbours have to give.
 void StealService::pass_on(NodeId giver) {
     if (!anybody_waits()) return;
     Outbox& outbox = node_.receiver_outbox();
     serve_waiting(outbox);
-    if (!anybody_waits()) return;
+    if (!anybody_waits() || node_.schedule().stealing.amount != Stealing::Amount::one) return;
     {
         const SpinLock::Guard guard(lock_);
         if (std::find(tied_.begin(), tied_.end(), giver) == tied_.end()) return;
@@ -96,18 +98,21 @@ void StealService::send_result(Worker& worker, const Token& token) {
         owner.awaited_done(worker);
         return;
     }
-    worker.outbox().post(token.home.node, result_handler, bytes_of(token.home), Outbox::Urgency::now,
-                         std::span(token.payload).first(token.type->result_bytes()));
+    post_result(node_, worker.outbox(), token.home.node, result_handler, bytes_of(token.home), *token.type,
+                token.payload);
 }
 
 std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
+    using Amount = Stealing::Amount;
+    const Amount amount = node_.schedule().stealing.amount;
     std::uint32_t wanted = 1;
     // A trip between clusters is long, so it brings more than a task.
-    if (core == far_request || node_.schedule().stealing.amount == Stealing::Amount::half) {
+    if (core == far_request || amount != Amount::one) {
         std::uint32_t givable = 0;
         for (const WorkSource* const source : node_.sources().all())
             if (source->may_give()) givable += source->givable();
-        wanted = std::clamp((givable + 1) / 2, 1U, Gift::most_tasks);
+        const std::uint32_t most = amount == Amount::donation ? Gift::most_donated : Gift::most_tasks;
+        wanted = std::clamp((givable + 1) / 2, 1U, most);
     }
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
     Gift gift(node_, outbox, thief, core, wanted, first);
@@ -206,12 +211,15 @@ void StealService::refuse_waiting(Outbox& outbox) {
 
 void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) {
     Reader reader(message);
+    const Body body = node_.take_body();
+    Reader in_body(body ? std::span<const std::byte>(*body) : std::span<const std::byte>());
     const auto core = reader.get<CoreId>();
     std::uint32_t count = 0;
     while (reader.ok() && !reader.done()) {
         const auto header = reader.get<Gift::TaskHeader>();
-        const TaskType* type = find_task_type(header.type);
+        const TaskType* type = find_task_type(header.type & ~Gift::TaskHeader::in_body);
         if (!reader.ok() || !type) break;
+        Reader& cargo = (header.type & Gift::TaskHeader::in_body) != 0 ? in_body : reader;
         auto token = std::make_unique<Token>();
         token->type = type;
         token->home = header.home;
@@ -219,7 +227,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
         const auto arguments = reader.get_bytes(type->arguments_bytes());
         if (!reader.ok()) break;
         std::memcpy(token->payload, arguments.data(), arguments.size());
-        if (type->cargo() && !type->cargo()->unpack(node_, token->payload, reader)) break;
+        if (type->cargo() && !type->cargo()->unpack(node_, token->payload, cargo)) break;
         ++count;
         if (type->detached() && node_.schedule().token_queue == TokenQueues::node) {
             node_.shared_tokens().put_arrived(*type, std::span(token->payload).first(type->arguments_bytes()),
@@ -228,7 +236,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
             node_.arrived().put(std::move(token));
         }
     }
-    if (!reader.done()) throw MalformedMessage("its tasks cannot be read");
+    if (!reader.done() || !in_body.done()) throw MalformedMessage("its tasks cannot be read");
     note_loot(victim, count);
     std::uint32_t to_wake = count;
     answered(core);
@@ -260,9 +268,9 @@ void StealService::on_result(NodeId from, std::span<const std::byte> message) {
     }
     Worker& owner = node_.worker(home.core);
     Slot& slot = *owner.deque().slot(home.index);
-    const auto result = reader.get_rest();
-    if (result.size() <= payload_bytes && !result.empty())
-        std::memcpy(slot.payload, result.data(), result.size());
+    if (slot.state.load(std::memory_order_acquire) != Slot::pending || !slot.type)
+        throw MalformedMessage(fmt::format("node {} sent a result for a task that is not away", from));
+    read_result(node_, *slot.type, reader.get_rest(), slot.payload);
     Worker::complete(slot);
     owner.awaited_done(node_.receiver());
 }

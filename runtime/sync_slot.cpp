@@ -84,6 +84,10 @@ void signal(Worker& worker, SlotReference slot, std::uint32_t signals) {
     signal_from(worker.node(), worker, worker.outbox(), slot, signals);
 }
 
+void signal(Node& node, Context& caller, SlotReference slot, std::uint32_t signals) {
+    signal_from(node, caller, node.outbox_of(caller), slot, signals);
+}
+
 void put_bytes(Worker& worker, std::span<const std::byte> bytes, GlobalReference<std::byte> target,
                SlotReference slot) {
     if (target.node == worker.id.node) {

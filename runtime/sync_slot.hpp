@@ -63,6 +63,9 @@ private:
 /// Signals a slot anywhere. To another node the signal travels as a small message, with others.
 void signal(Worker& worker, GlobalReference<SyncSlot> slot, std::uint32_t signals = 1);
 
+/// The same by any context of `node`.
+void signal(Node& node, Context& caller, GlobalReference<SyncSlot> slot, std::uint32_t signals = 1);
+
 /// Writes `bytes` to `target` and then signals `slot`, wherever that is (PUT_SYNC, BLKMOV_SYNC). `bytes` may
 /// be reused at once.
 void put_bytes(Worker& worker, std::span<const std::byte> bytes, GlobalReference<std::byte> target,

@@ -20,15 +20,17 @@ std::string readable(const std::string& name) {
 }
 
 TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
-                   bool may_travel, const Cargo* its_cargo, End end, Records records)
+                   bool may_travel)
+    : TaskType(std::move(type_name), function, argument_size, result_size, may_travel, Special{}) {}
+
+TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
+                   bool may_travel, const Special& special)
     : name_(std::move(type_name)),
       run_(function),
       arguments_bytes_(argument_size),
       result_bytes_(result_size),
       travels_(may_travel),
-      detached_(end == End::detached),
-      records_itself_(records == Records::itself),
-      cargo_(its_cargo) {
+      special_(special) {
     Registry<TaskType>::add(*this);
 }
 

@@ -17,16 +17,17 @@ struct Slot;
 
 using TaskTypeId = std::uint32_t;
 
-/// The most bytes of arguments, and of a result, that a task carries. More belongs into the node's Program.
+/// The most bytes of arguments, and of a result, in a task's payload. The payload of a task with more names
+/// where they lie on the node, and they travel as cargo.
 inline constexpr std::size_t payload_bytes = 48;
 
-/// What a task takes along, besides its arguments, when it leaves its node: the data that it works on.
+/// What travels beside a payload: the data that a task works on, or its large arguments or result.
 struct Cargo {
     /// Takes the data out of the node and appends them. Returns how many bytes of them are only declared
     /// (Backend::send: padding).
     std::uint64_t (*pack)(Node& node, const std::byte* payload, Writer& writer);
 
-    /// Reads them and leaves in `payload` what the task needs to find them. False if they are malformed.
+    /// Reads them and leaves in `payload` what names them on this node. False if they are malformed.
     bool (*unpack)(Node& node, std::byte* payload, Reader& reader);
 };
 
@@ -44,9 +45,18 @@ public:
     /// Which code tells the recorder when a task begins and ends: the worker's, or the task's own.
     enum class Records : std::uint8_t { by_worker, itself };
 
+    /// What most types have no need to say. Cargo: null where the payload is all that travels.
+    struct Special {
+        const Cargo* cargo = nullptr;         ///< of the task, when it leaves its node
+        const Cargo* result_cargo = nullptr;  ///< of its result, on the way home
+        End end = End::awaited;
+        Records records = Records::by_worker;
+    };
+
     TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
-             bool may_travel, const Cargo* its_cargo = nullptr, End end = End::awaited,
-             Records records = Records::by_worker);
+             bool may_travel);
+    TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
+             bool may_travel, const Special& special);
     TaskType(const TaskType&) = delete;
     TaskType& operator=(const TaskType&) = delete;
 
@@ -61,14 +71,14 @@ public:
     /// node.
     bool travels() const { return travels_; }
 
-    bool detached() const { return detached_; }
+    bool detached() const { return special_.end == End::detached; }
 
     /// Whether tasks of this type report themselves to the recorder (TaskRecord), so that the worker does
     /// not.
-    bool records_itself() const { return records_itself_; }
+    bool records_itself() const { return special_.records == Records::itself; }
 
-    /// Null where the arguments are all that it needs.
-    const Cargo* cargo() const { return cargo_; }
+    const Cargo* cargo() const { return special_.cargo; }
+    const Cargo* result_cargo() const { return special_.result_cargo; }
 
     /// The number under which it travels: the same in every process of one binary.
     TaskTypeId id() const { return id_; }
@@ -79,9 +89,7 @@ private:
     std::size_t arguments_bytes_;
     std::size_t result_bytes_;
     bool travels_;
-    bool detached_;
-    bool records_itself_;
-    const Cargo* cargo_;
+    Special special_;
     mutable TaskTypeId id_ = 0;
 
     friend void number_task_types();

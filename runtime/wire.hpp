@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
@@ -46,6 +48,8 @@ public:
         return put(long_size).put(size);
     }
     std::span<const std::byte> bytes() const { return bytes_; }
+    /// The bytes as a body, without a copy. The writer is empty afterwards.
+    Body take_body() { return std::make_shared<Bytes>(std::exchange(bytes_, {})); }
     /// Room for so many bytes more.
     void reserve(std::size_t more) { bytes_.reserve(bytes_.size() + more); }
 

@@ -1,6 +1,7 @@
 // Runs fork/join programs in the in-process world: every stealing policy and many interleavings, one answer.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -173,14 +174,21 @@ TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, CoreUnderPolicy,
-    testing::Combine(testing::ValuesIn(runtime::victim_policies()), testing::Bool(),
-                     testing::Values(runtime::Stealing::Amount::one, runtime::Stealing::Amount::half)),
-    [](const auto& parameters) {
-        return std::get<0>(parameters.param) + (std::get<1>(parameters.param) ? "_open" : "_charged") +
-               (std::get<2>(parameters.param) == runtime::Stealing::Amount::one ? "_one" : "_half");
-    });
+std::string name_of(runtime::Stealing::Amount amount) {
+    constexpr std::array names{"_one", "_half", "_donation"};
+    return names.at(static_cast<std::size_t>(amount));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CoreUnderPolicy,
+                         testing::Combine(testing::ValuesIn(runtime::victim_policies()), testing::Bool(),
+                                          testing::Values(runtime::Stealing::Amount::one,
+                                                          runtime::Stealing::Amount::half,
+                                                          runtime::Stealing::Amount::donation)),
+                         [](const auto& parameters) {
+                             return std::get<0>(parameters.param) +
+                                    (std::get<1>(parameters.param) ? "_open" : "_charged") +
+                                    name_of(std::get<2>(parameters.param));
+                         });
 
 TEST(Core, ReplaysASeedExactly) {
     runtime::Schedule schedule;

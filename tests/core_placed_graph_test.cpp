@@ -56,7 +56,8 @@ runtime::RunResult run(const TaskGraph& graph, WorkerGrid grid, const Choice& ch
 
 TEST(PlacedGraph, RunsEveryTaskOnceWithItsDataUnderEveryPolicy) {
     for (const auto& policy : runtime::victim_policy_kinds()) {
-        for (const auto amount : {runtime::Stealing::Amount::one, runtime::Stealing::Amount::half}) {
+        for (const auto amount : {runtime::Stealing::Amount::one, runtime::Stealing::Amount::half,
+                                  runtime::Stealing::Amount::donation}) {
             for (std::uint64_t seed = 0; seed < 25; ++seed) {
                 SCOPED_TRACE(policy.name + ", seed " + std::to_string(seed));
                 const TaskGraph graph = schedulers::testing::layered_graph(40, 5, 1.5, 1, seed);

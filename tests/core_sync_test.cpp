@@ -44,7 +44,7 @@ struct SyncSlot : runtime::SyncSlot {
 };
 
 const runtime::TaskType SyncSlot::task("test.sync_slot", &SyncSlot::call, sizeof(SyncSlot*), 0, false,
-                                       nullptr, runtime::TaskType::End::detached);
+                                       {.end = runtime::TaskType::End::detached});
 
 constexpr NodeId nodes = 5;
 

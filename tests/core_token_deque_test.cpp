@@ -17,8 +17,8 @@ using runtime::TokenQueues;
 using End = TokenDeque::End;
 
 void nothing(runtime::Worker& /*worker*/, runtime::Slot* /*head*/, std::byte* /*payload*/) {}
-const runtime::TaskType number_type("core_token_deque.number", nothing, sizeof(int), 0, true, nullptr,
-                                    runtime::TaskType::End::detached);
+const runtime::TaskType number_type("core_token_deque.number", nothing, sizeof(int), 0, true,
+                                    {.end = runtime::TaskType::End::detached});
 
 void put(TokenDeque& tokens, End end, int number) {
     runtime::Context caller;

@@ -36,7 +36,7 @@ inline FaultyMachine draw_machine(std::uint64_t seed) {
     static const std::vector<std::string> policies = {"random", "local_first", "hierarchical", "lifeline",
                                                       "satin"};
     schedule.stealing.victim = policies[random.below(policies.size())];
-    if (random.below(2) == 0) schedule.stealing.amount = runtime::Stealing::Amount::half;
+    schedule.stealing.amount = static_cast<runtime::Stealing::Amount>(random.below(3));
     if (random.below(2) == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
     if (random.below(3) == 0) schedule.token_queue = runtime::TokenQueues::node;
     return drawn;

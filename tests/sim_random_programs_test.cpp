@@ -251,7 +251,8 @@ runtime::Schedule random_schedule(Dice& dice, std::uint64_t seed) {
     schedule.seed = seed;
     schedule.stealing.victim = dice.of(runtime::victim_policies());
     schedule.stealing.amount =
-        dice.of<runtime::Stealing::Amount>({runtime::Stealing::Amount::one, runtime::Stealing::Amount::half});
+        dice.of<runtime::Stealing::Amount>({runtime::Stealing::Amount::one, runtime::Stealing::Amount::half,
+                                            runtime::Stealing::Amount::donation});
     schedule.stealing.retries = static_cast<std::uint32_t>(1 + dice.to(15));
     schedule.aggregate_bytes = dice.of<std::uint32_t>({0, 64, 4096});
     // The last throw, so that what was thrown before is as it was.

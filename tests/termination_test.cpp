@@ -43,8 +43,8 @@ void run_hop(Worker& worker, Slot* /*head*/, std::byte* payload) {
     std::memcpy(&walk, payload, sizeof walk);
     worker.outbox().post(next_node(worker.node(), walk), hop_handler, bytes_of(walk));
 }
-const TaskType hop_task("termination_test.hop", run_hop, sizeof(Walk), 0, true, nullptr,
-                        TaskType::End::detached);
+const TaskType hop_task("termination_test.hop", run_hop, sizeof(Walk), 0, true,
+                        {.end = TaskType::End::detached});
 
 const Handler hop_handler("termination_test.hop", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     auto walk = Reader(message).get<Walk>();

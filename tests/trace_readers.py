@@ -112,12 +112,12 @@ def picoseconds(text):
 
 def read_paje(text):
     """States of workers {container: [(begin, end, name)]} in picoseconds, links {key: (begin, end)}, and tasks as those
-    of read_perfetto."""
+    of read_perfetto. A text "-" is empty."""
     stacks, tasks, kernels, created = collections.defaultdict(list), [], {}, set()
     kinds, kind = {}, None
     states, current, links, sizes, before = collections.defaultdict(list), {}, {}, {}, 0
     for line in text.splitlines():
-        words = shlex.split(line)
+        words = ["" if word == "-" else word for word in shlex.split(line)]
         if words[0] == "%EventDef":
             kinds[words[2]] = words[1]
         if words[0].startswith("%"):

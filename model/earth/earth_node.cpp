@@ -21,7 +21,7 @@ const runtime::TaskType start_type(
         const std::unique_ptr<std::function<void(Em)>> code(given);
         (*code)(Em(worker, nullptr));
     },
-    sizeof(std::function<void(Em)>*), 0, false, nullptr, runtime::TaskType::End::detached);
+    sizeof(std::function<void(Em)>*), 0, false, {.end = runtime::TaskType::End::detached});
 
 }  // namespace
 

@@ -1,20 +1,17 @@
 // The bytes of one message as its receiver gets them: a few in place, more in a body, which is shared and not
-// copied. And how values of any type become bytes.
+// copied. And values of any type as messages.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/comm/serialize.hpp"
 #include "runtime/wire.hpp"
 
 namespace heddle::runtime {
@@ -55,87 +52,19 @@ private:
     Body many_;
 };
 
-/// How a type travels. A program specializes it for its own types:
-///
-///     template <>
-///     struct Serialize<Molecule> {
-///         static void write(Writer& writer, const Molecule& molecule);
-///         static Molecule read(Reader& reader);
-///     };
-///
-/// Plain bytes, strings, and vectors and pairs of what travels need none.
-template <class T>
-struct Serialize {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
-                  "say how this type travels: specialize heddle::runtime::Serialize for it");
-    static void write(Writer& writer, const T& value) { writer.put(value); }
-    static T read(Reader& reader) { return reader.get<T>(); }
-};
-
-template <>
-struct Serialize<std::string> {
-    static void write(Writer& writer, const std::string& text) {
-        writer.put_size(text.size());
-        writer.put_bytes(std::as_bytes(std::span(text)));
-    }
-    static std::string read(Reader& reader) {
-        const auto bytes = reader.get_bytes(reader.get_size());
-        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-    }
-};
-
-template <class First, class Second>
-struct Serialize<std::pair<First, Second>> {
-    static void write(Writer& writer, const std::pair<First, Second>& pair) {
-        Serialize<First>::write(writer, pair.first);
-        Serialize<Second>::write(writer, pair.second);
-    }
-    static std::pair<First, Second> read(Reader& reader) {
-        First first = Serialize<First>::read(reader);
-        return {std::move(first), Serialize<Second>::read(reader)};
-    }
-};
-
-template <class T>
-struct Serialize<std::vector<T>> {
-    static void write(Writer& writer, const std::vector<T>& values) {
-        writer.put_size(values.size());
-        if constexpr (std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) {
-            writer.put_bytes(std::as_bytes(std::span(values)));
-        } else {
-            for (const T& value : values) Serialize<T>::write(writer, value);
-        }
-    }
-    static std::vector<T> read(Reader& reader) {
-        const std::uint64_t count = reader.get_size();
-        std::vector<T> values;
-        if constexpr (std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) {
-            // A count that is too large asks for more than there is.
-            const bool fits = count <= std::numeric_limits<std::size_t>::max() / sizeof(T);
-            const auto bytes =
-                reader.get_bytes(fits ? count * sizeof(T) : std::numeric_limits<std::size_t>::max());
-            values.resize(bytes.size() / sizeof(T));
-            if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-        } else {
-            // Not reserved: the count may be wrong.
-            for (std::uint64_t i = 0; i < count && reader.ok(); ++i)
-                values.push_back(Serialize<T>::read(reader));
-        }
-        return values;
-    }
-};
-
 /// A value as a body.
 template <class T>
 Body body_of(const T& value) {
+    static_assert(Serializable<T>, "say how this type travels: specialize heddle::runtime::Serialize");
     Writer writer;
     Serialize<T>::write(writer, value);
-    return std::make_shared<Bytes>(writer.bytes().begin(), writer.bytes().end());
+    return writer.take_body();
 }
 
 /// The value that `body_of` wrote. Throws MalformedMessage if the bytes are not those of a T.
 template <class T>
 T value_of(const Parcel& parcel) {
+    static_assert(Serializable<T>, "say how this type travels: specialize heddle::runtime::Serialize");
     Reader reader(parcel.bytes());
     T value = Serialize<T>::read(reader);
     if (!reader.done()) throw MalformedMessage("the message is no value of that type");

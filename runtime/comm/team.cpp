@@ -13,44 +13,40 @@
 
 namespace heddle::runtime {
 
-namespace {
-
-struct TeamMessage {
-    std::uint32_t team;
-    std::uint64_t round;
-};
-
 /// The teams of one node, and messages for those that it has not made yet.
-class Teams final : public State<Node> {
+class TeamTable {
 public:
-    explicit Teams(Node& /*node*/) {}
-
     struct Early {
         NodeId child;
         std::uint64_t round;
         std::vector<std::byte> value;
     };
 
-    std::vector<Early> open(std::uint32_t number, Team& team, NodeId node) {
+    std::vector<Early> open(std::uint64_t number, Team& team, NodeId node) {
         const SpinLock::Guard guard(lock_);
         if (!teams_.emplace(number, &team).second) {
             throw Error(fmt::format("node {} has a team {} already", node, number),
                         "give each team a number of its own");
         }
-        return std::exchange(early_[number], {});
+        const auto early = early_.extract(number);
+        return early ? std::move(early.mapped()) : std::vector<Early>();
     }
-    void close(std::uint32_t number) {
+    void close(std::uint64_t number) {
         const SpinLock::Guard guard(lock_);
         teams_.erase(number);
     }
-    Team* find_or_keep(std::uint32_t number, NodeId child, std::uint64_t round,
+    Team* find_or_keep(std::uint64_t number, NodeId child, std::uint64_t round,
                        std::span<const std::byte> value) {
         const SpinLock::Guard guard(lock_);
         if (const auto found = teams_.find(number); found != teams_.end()) return found->second;
         early_[number].push_back({child, round, {value.begin(), value.end()}});
         return nullptr;
     }
-    Team& at(std::uint32_t number) {
+    std::uint64_t new_number(NodeId node) {
+        const SpinLock::Guard guard(lock_);
+        return (std::uint64_t{node} + 1) << 32 | numbers_++;
+    }
+    Team& at(std::uint64_t number) {
         const SpinLock::Guard guard(lock_);
         const auto found = teams_.find(number);
         if (found == teams_.end()) throw MalformedMessage("this node has no such team");
@@ -59,16 +55,33 @@ public:
 
 private:
     SpinLock lock_;  ///< over all below
-    std::unordered_map<std::uint32_t, Team*> teams_;
-    std::unordered_map<std::uint32_t, std::vector<Early>> early_;
+    std::unordered_map<std::uint64_t, Team*> teams_;
+    std::unordered_map<std::uint64_t, std::vector<Early>> early_;
+    std::uint32_t numbers_ = 0;  ///< given out here
 };
+
+namespace {
+
+struct TeamMessage {
+    std::uint64_t team;
+    std::uint64_t round;
+};
+
+struct Teams final : State<Node> {
+    explicit Teams(Node& /*node*/) {}
+    std::shared_ptr<TeamTable> table = std::make_shared<TeamTable>();
+};
+
+TeamTable& teams(Node& node) {
+    return *node.state<Teams>().table;
+}
 
 const Handler child_handler("team.child", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     Reader reader(message);
     const auto header = reader.get<TeamMessage>();
     const auto value = reader.get_rest();
     reader.check();
-    Team* const team = node.state<Teams>().find_or_keep(header.team, from, header.round, value);
+    Team* const team = teams(node).find_or_keep(header.team, from, header.round, value);
     if (team) team->on_child(from, header.round, value);
 });
 
@@ -77,21 +90,33 @@ const Handler release_handler("team.release", Handler::Kind::work, [](Node& node
     const auto header = reader.get<TeamMessage>();
     const auto value = reader.get_rest();
     reader.check();
-    node.state<Teams>().at(header.team).on_release(header.round, value);
+    teams(node).at(header.team).on_release(header.round, value);
 });
 
 }  // namespace
 
-Team::Team(Node& node, std::uint32_t number, std::uint32_t members)
-    : node_(node), id_(node.id()), nodes_(node.topology().nodes), number_(number), members_(members) {
-    HEDDLE_ASSERT(members > 0);
+Team::Team(Node& node, std::uint64_t number, std::uint32_t members)
+    : Team(node, number, members, node.topology().nodes) {}
+
+Team::Team(Node& node, std::uint64_t number, std::uint32_t members, NodeId nodes)
+    : node_(node),
+      table_(node.state<Teams>().table),
+      id_(node.id()),
+      nodes_(nodes),
+      number_(number),
+      members_(members) {
+    HEDDLE_ASSERT(members > 0 && id_ < nodes);
     for (std::uint64_t first = 0; first < rounds_.size(); ++first) prepare(round(first), first);
-    for (const Teams::Early& early : node.state<Teams>().open(number, *this, id_))
+    for (const TeamTable::Early& early : table_->open(number, *this, id_))
         on_child(early.child, early.round, early.value);
 }
 
 Team::~Team() {
-    node_.state<Teams>().close(number_);
+    table_->close(number_);
+}
+
+std::uint64_t Team::new_number(Node& node) {
+    return teams(node).new_number(node.id());
 }
 
 NodeId Team::children() const {
@@ -121,8 +146,11 @@ Event& Team::arrive(Worker& worker, std::uint32_t member, std::span<const std::b
         std::memcpy(here.values.data() + member * value.size(), value.data(), value.size());
     }
     worker.charge(worker.costs->sync);
+    const std::uint32_t missing = here.missing.fetch_sub(1, std::memory_order_acq_rel);
+    if (missing == 0) [[unlikely]]
+        too_many();
     // The last one goes on with what all others have written before.
-    if (here.missing.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (missing == 1) {
         for (std::uint32_t i = 1; here.apply && i < members_; ++i)
             here.apply(here.values.data(), here.values.data() + i * here.value_bytes);
         bool complete_now = false;
@@ -134,6 +162,13 @@ Event& Team::arrive(Worker& worker, std::uint32_t member, std::span<const std::b
         if (complete_now) complete(number, worker, worker.outbox());
     }
     return here.released;
+}
+
+void Team::too_many() const {
+    throw Error(fmt::format("node {}: more threads come to a barrier or reduction than the {} members that "
+                            "its team has here",
+                            id_, members_),
+                "a member arrives once in a round, and waits for the others");
 }
 
 std::span<const std::byte> Team::result_of(const Event& round) const {

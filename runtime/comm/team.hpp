@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -31,15 +32,31 @@
 
 namespace heddle::runtime {
 
+class TeamTable;
+
 class Team {
 public:
-    /// Every node makes one of that number, with at least one member. Throws Error if this node has one.
-    Team(Node& node, std::uint32_t number, std::uint32_t members);
+    /// Each of the first `nodes` nodes makes one of that number, with at least one member. Throws Error if
+    /// this node has one already.
+    Team(Node& node, std::uint64_t number, std::uint32_t members, NodeId nodes);
+    /// On all nodes.
+    Team(Node& node, std::uint64_t number, std::uint32_t members);
+    /// No member may wait.
     ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
+    /// A number that no node has given out before: for teams that come and go. Those that programs choose are
+    /// below 2^32.
+    static std::uint64_t new_number(Node& node);
+
     std::uint32_t members() const { return members_; }
+    NodeId nodes() const { return nodes_; }
+    /// Whether members of this node have arrived, and others are missing.
+    bool in_round() const {
+        return rounds_[current_.load(std::memory_order_acquire) % rounds_.size()].missing.load(
+                   std::memory_order_acquire) != members_;
+    }
 
     /// Returns when all members have arrived.
     void barrier(Caller caller) { caller.wait(arrive(caller.worker(), 0, {}, nullptr)); }
@@ -73,7 +90,7 @@ public:
     using Apply = void (*)(std::byte* into, const std::byte* from);
 
     /// A member arrives, with a value to combine or none. What is returned is done when all have arrived; the
-    /// caller waits for it before it arrives again.
+    /// caller waits for it before it arrives again. Throws Error if all members of this node have arrived.
     Event& arrive(Worker& worker, std::uint32_t member, std::span<const std::byte> value, Apply apply);
 
     /// What the round of that event gave. Until the caller arrives again.
@@ -105,6 +122,7 @@ private:
     };
 
     Round& round(std::uint64_t number) { return rounds_[number % rounds_.size()]; }
+    [[noreturn]] void too_many() const;
     void prepare(Round& round, std::uint64_t number);
     void complete(std::uint64_t number, Context& caller, Outbox& outbox);
     void release(std::uint64_t number, Context& caller, Outbox& outbox, std::span<const std::byte> value);
@@ -112,9 +130,10 @@ private:
     NodeId children() const;
 
     Node& node_;
+    std::shared_ptr<TeamTable> table_;  ///< the teams of this node; it may outlive what else the node keeps
     NodeId id_;
     NodeId nodes_;
-    std::uint32_t number_;
+    std::uint64_t number_;
     std::uint32_t members_;
     std::array<Round, 2> rounds_;
     std::atomic<std::uint64_t> current_{0};  ///< the round that members arrive at

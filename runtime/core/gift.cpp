@@ -1,6 +1,9 @@
 // Packs tasks for another node, and tells the termination detection that they are leaving.
 #include "runtime/core/gift.hpp"
 
+#include <span>
+#include <utility>
+
 #include "runtime/node.hpp"
 
 namespace heddle::runtime {
@@ -11,7 +14,13 @@ Gift::Gift(Node& node, Outbox& outbox, NodeId thief, CoreId core, std::uint32_t 
       thief_(thief),
       core_(core),
       first_victim_(first_victim),
+      cores_(node.cores()),
+      in_turn_(node.schedule().stealing.amount == Stealing::Amount::donation),
       wanted_(wanted) {}
+
+Worker& Gift::victim(CoreId after_first) const {
+    return node_.worker((first_victim_ + after_first) % cores_);
+}
 
 void Gift::leaves() {
     node_.leaving().fetch_add(1, std::memory_order_seq_cst);
@@ -23,12 +32,25 @@ void Gift::add(const TaskType& type, Home home, const std::byte* payload) {
         message_.reserve(sizeof core_ + wanted_ * (sizeof(TaskHeader) + type.arguments_bytes()));
         message_.put(core_);
     }
-    message_.put(TaskHeader{type.id(), home}).put_bytes({payload, type.arguments_bytes()});
     ++count_;
-    if (!type.cargo()) return;
-    const std::size_t before = message_.bytes().size();
-    padding_ += type.cargo()->pack(node_, payload, message_);
-    data_bytes_ += message_.bytes().size() - before;
+    const std::span arguments(payload, type.arguments_bytes());
+    if (!type.cargo()) {
+        message_.put(TaskHeader{type.id(), home}).put_bytes(arguments);
+        return;
+    }
+    Writer cargo;
+    padding_ += type.cargo()->pack(node_, payload, cargo);
+    data_bytes_ += cargo.bytes().size();
+    if (cargo.bytes().size() < Outbox::body_bytes_min) {
+        message_.put(TaskHeader{type.id(), home}).put_bytes(arguments).put_bytes(cargo.bytes());
+        return;
+    }
+    message_.put(TaskHeader{type.id() | TaskHeader::in_body, home}).put_bytes(arguments);
+    if (body_.bytes().empty()) {
+        body_ = std::move(cargo);  // mostly there is one, and it is not copied
+    } else {
+        body_.put_bytes(cargo.bytes());
+    }
 }
 
 void Gift::add(const TaskType& type, const std::byte* payload) {
@@ -37,7 +59,8 @@ void Gift::add(const TaskType& type, const std::byte* payload) {
 
 std::uint32_t Gift::send(const Handler& handler) {
     if (count_ != 0) {
-        outbox_.post(thief_, handler, message_.bytes(), Enclosure{.padding = padding_});
+        const Body body = body_.bytes().empty() ? nullptr : body_.take_body();
+        outbox_.post(thief_, handler, message_.bytes(), Enclosure{body, padding_});
         outbox_.count_data(data_bytes_ + padding_);
     }
     // The last task that waited may have left with no worker having been active.

@@ -15,9 +15,13 @@ namespace heddle::runtime {
 class Gift {
 public:
     static constexpr std::uint32_t most_tasks = 64;
+    static constexpr std::uint32_t most_donated = 4096;
 
-    /// What a message says of each task, before its arguments.
+    /// What a message says of each task, before its arguments and its cargo. Large cargo lies in the
+    /// message's body instead: then `in_body` is added to the type.
     struct TaskHeader {
+        static constexpr TaskTypeId in_body = TaskTypeId{1} << 31;
+
         TaskTypeId type;
         Home home;
     };
@@ -30,9 +34,10 @@ public:
     /// Of the context that gives.
     Outbox& outbox() const { return outbox_; }
     NodeId thief() const { return thief_; }
-    CoreId first_victim() const { return first_victim_; }
 
-    bool wants_more() const { return count_ < wanted_ && message_.bytes().size() < bytes_max; }
+    bool wants_more() const {
+        return count_ < wanted_ && message_.bytes().size() + body_.bytes().size() < bytes_max;
+    }
 
     /// Before a task that no worker of this node waits for is taken from where it is seen: until it is
     /// counted as sent it is still here.
@@ -46,7 +51,14 @@ public:
     /// Sends what was added, and returns how many tasks that is.
     std::uint32_t send(const Handler& handler);
 
+    /// Calls `give_one(worker)`, which returns whether it added a task, for the workers of this node, as long
+    /// as tasks are wanted and come.
+    template <class GiveOne>
+    void from_workers(const GiveOne& give_one);
+
 private:
+    Worker& victim(CoreId after_first) const;
+
     static constexpr std::size_t bytes_max = std::size_t{1} << 20;  ///< beyond which no task more is added
 
     Node& node_;
@@ -54,12 +66,28 @@ private:
     NodeId thief_;
     CoreId core_;
     CoreId first_victim_;
+    CoreId cores_;
+    bool in_turn_;  ///< each worker gives one task before one gives two
     std::uint32_t wanted_;
     std::uint32_t count_ = 0;
     std::uint32_t leaving_ = 0;
     std::uint64_t data_bytes_ = 0;
     std::uint64_t padding_ = 0;
     Writer message_;
+    Writer body_;
 };
+
+template <class GiveOne>
+void Gift::from_workers(const GiveOne& give_one) {
+    for (bool more = true; more;) {
+        more = false;
+        for (CoreId i = 0; i < cores_ && wants_more(); ++i) {
+            bool gave = give_one(victim(i));
+            more |= gave;
+            while (gave && !in_turn_ && wants_more()) gave = give_one(victim(i));
+        }
+        more &= in_turn_ && wants_more();
+    }
+}
 
 }  // namespace heddle::runtime

@@ -15,6 +15,7 @@ namespace heddle::runtime {
 
 void Waiter::wake(Node& node, Context& caller) {
     if (strand_) return node.strands().resume(caller, *strand_);
+    if (code_) return code_(*this, node, caller);
     Worker& worker = node.worker(worker_);
     woken_.store(true, std::memory_order_seq_cst);
     worker.awaited_done(caller);

@@ -1,6 +1,6 @@
-// What can be waited for, and the context that waits. A task on its worker's stack waits in Worker::wait,
-// where the worker runs other tasks meanwhile. A strand waits in Strand::wait, and its worker goes on without
-// it.
+// What can be waited for, and what waits. A task on its worker's stack waits in Worker::wait, where the
+// worker runs other tasks meanwhile. A strand waits in Strand::wait, and its worker goes on without it. A
+// model whose tasks never wait, but become ready, leaves a function to be called.
 #pragma once
 
 #include <atomic>
@@ -15,16 +15,21 @@ struct Context;
 class Node;
 class Strand;
 
-/// A context to wake, in a list of those that wait for one thing: a strand, or a worker whose task waits.
+/// What to wake, in a list of those that wait for one thing: a strand, a worker whose task waits, or a
+/// function to call.
 class Waiter {
 public:
+    /// Called once, on the context that does what is waited for. The waiter is its to delete.
+    using Code = void (*)(Waiter& waiter, Node& node, Context& caller);
+
     explicit Waiter(Strand& strand) : strand_(&strand) {}
     explicit Waiter(CoreId worker) : worker_(worker) {}
+    explicit Waiter(Code code) : code_(code) {}
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
 
-    /// Makes the strand ready, or wakes the worker if it sleeps. `caller`: a worker of the node, or its
-    /// receiver. After the call the waiter may be gone.
+    /// Makes the strand ready, wakes the worker if it sleeps, or calls the function. `caller`: a worker of
+    /// the node, or its receiver. After the call the waiter may be gone.
     void wake(Node& node, Context& caller);
 
     /// Whether `wake` was called. Until then the waiter is in a list, even if what it waits for is done.
@@ -34,6 +39,7 @@ private:
     friend class Event;
 
     Strand* strand_ = nullptr;
+    Code code_ = nullptr;
     CoreId worker_ = 0;
     std::atomic<bool> woken_{false};  ///< of a worker
     Waiter* next_ = nullptr;

@@ -57,13 +57,11 @@ std::uint32_t Deques::givable() const {
 }
 
 void Deques::give(Gift& gift) {
-    const CoreId cores = node_.cores();
-    for (CoreId i = 0; i < cores && gift.wants_more(); ++i) {
-        Worker& victim = node_.worker((gift.first_victim() + i) % cores);
-        while (victim.deque().shared() != 0 && gift.wants_more() && give_one(gift, victim)) {
-        }
+    gift.from_workers([&](Worker& victim) {
+        const bool gave = victim.deque().shared() != 0 && give_one(gift, victim);
         if (victim.deque().shared() == 0) victim.deque().ask();
-    }
+        return gave;
+    });
 }
 
 bool Deques::give_one(Gift& gift, Worker& victim) {

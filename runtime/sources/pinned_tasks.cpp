@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "runtime/core/task_message.hpp"
 #include "runtime/readable.hpp"
 #include "runtime/wire.hpp"
 #include "runtime/worker.hpp"
@@ -21,61 +22,64 @@ struct Header {
     SentTask* awaited;
 };
 
-std::unique_ptr<PinnedTasks::Task> make_task(const TaskType& type, NodeId home, SentTask* awaited,
-                                             std::span<const std::byte> arguments) {
+std::unique_ptr<PinnedTasks::Task> make_task(const TaskType& type, NodeId home, SentTask* awaited) {
     auto task = std::make_unique<PinnedTasks::Task>();
     task->type = &type;
     task->home = home;
     task->awaited = awaited;
-    std::memcpy(task->payload, arguments.data(), arguments.size());
     return task;
 }
 
 const Handler task_handler("pinned.task", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     Reader reader(message);
     const auto header = reader.get<Header>();
-    const auto arguments = reader.get_rest();
     reader.check();
     const TaskType* const type = find_task_type(header.type);
-    if (!type || type->arguments_bytes() != arguments.size() || header.core >= node.cores())
+    if (!type || type->detached() || header.core >= node.cores())
         throw MalformedMessage(fmt::format("node {} sends a task that cannot run here", from));
-    node.state<PinnedTasks>().put(node.receiver(), header.core,
-                                  make_task(*type, from, header.awaited, arguments));
+    auto task = make_task(*type, from, header.awaited);
+    read_arguments(node, *type, reader.get_rest(), task->payload);
+    node.state<PinnedTasks>().put(node.receiver(), header.core, std::move(task));
 });
 
 const Handler result_handler("pinned.result", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     Reader reader(message);
     auto* const awaited = reader.get<SentTask*>();
-    const auto result = reader.get_rest();
     reader.check();
-    awaited->arrive(node, node.receiver(), result);
+    awaited->arrive(node, reader.get_rest());
 });
 
 }  // namespace
 
 // --- the sender
 
-void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, std::span<const std::byte> arguments) {
+void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, const std::byte* arguments) {
     Node& node = sender.node();
     if (to.node >= node.topology().nodes || to.core >= node.cores()) {
         throw Error(fmt::format("a task for worker {} of node {}, and there are {} nodes of {} workers",
                                 to.core, to.node, node.topology().nodes, node.cores()),
                     "nodes and their workers are numbered from 0");
     }
-    HEDDLE_ASSERT(type.travels() && !type.detached() && !type.cargo());
+    HEDDLE_ASSERT(type.travels() && !type.detached());
     to_ = to;
     type_ = &type;
     if (to.node == node.id()) {
-        return node.state<PinnedTasks>().put(sender, to.core, make_task(type, to.node, this, arguments));
+        auto task = make_task(type, to.node, this);
+        std::memcpy(task->payload, arguments, type.arguments_bytes());
+        return node.state<PinnedTasks>().put(sender, to.core, std::move(task));
     }
     const Header header{type.id(), to.core, this};
-    sender.outbox().post(to.node, task_handler, bytes_of(header), Outbox::Urgency::now, arguments);
+    post_arguments(node, sender.outbox(), to.node, task_handler, bytes_of(header), type, arguments);
 }
 
-void SentTask::arrive(Node& node, Context& caller, std::span<const std::byte> result) {
-    if (result.size() != type_->result_bytes()) throw MalformedMessage("it is no result of the task");
-    if (!result.empty()) std::memcpy(result_, result.data(), result.size());
+void SentTask::arrive(Node& node, Context& caller, const std::byte* result) {
+    std::memcpy(result_, result, type_->result_bytes());
     complete(node, caller);
+}
+
+void SentTask::arrive(Node& node, std::span<const std::byte> message) {
+    read_result(node, *type_, message, result_);
+    complete(node, node.receiver());
 }
 
 std::string SentTask::what() const {
@@ -111,9 +115,9 @@ bool PinnedTasks::run(Worker& worker, Slot* head) {
         worker.execute(*task.type, head, task.payload);
     };
     return worker.take_and_run(take, run, [&](Task& task) {
-        const auto result = std::span(task.payload).first(task.type->result_bytes());
-        if (task.home == node_.id()) return task.awaited->arrive(node_, worker, result);
-        worker.outbox().post(task.home, result_handler, bytes_of(task.awaited), Outbox::Urgency::now, result);
+        if (task.home == node_.id()) return task.awaited->arrive(node_, worker, task.payload);
+        post_result(node_, worker.outbox(), task.home, result_handler, bytes_of(task.awaited), *task.type,
+                    task.payload);
     });
 }
 

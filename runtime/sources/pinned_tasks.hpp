@@ -21,15 +21,16 @@ namespace heddle::runtime {
 /// A task that its sender waits for. The sender keeps it until it is done.
 class SentTask : public Event {
 public:
-    /// Sends a task of `type`, which travels, to a worker, which alone runs it. Throws Error if there is no
-    /// such worker. Once.
-    void send(Worker& sender, WorkerId to, const TaskType& type, std::span<const std::byte> arguments);
+    /// Sends a task of `type`, which travels, to a worker, which alone runs it. `arguments`: its payload.
+    /// Throws Error if there is no such worker. Once.
+    void send(Worker& sender, WorkerId to, const TaskType& type, const std::byte* arguments);
 
     /// The bytes of the result, once it is done.
     std::byte* result() { return result_; }
 
-    /// The result has come.
-    void arrive(Node& node, Context& caller, std::span<const std::byte> result);
+    /// The result has come: from this node, or in a message.
+    void arrive(Node& node, Context& caller, const std::byte* result);
+    void arrive(Node& node, std::span<const std::byte> message);
 
     std::string what() const override;
 

@@ -58,19 +58,18 @@ std::uint32_t RankedQueues::givable() const {
 }
 
 void RankedQueues::give(Gift& gift) {
-    const CoreId cores = node_.cores();
-    for (CoreId i = 0; i < cores && gift.wants_more(); ++i) {
-        RankedQueue& queue = node_.worker((gift.first_victim() + i) % cores).ranked();
-        while (gift.wants_more() && queue.stealable() != 0) {
-            gift.leaves();
-            const auto taken = queue.take_last();
-            if (!taken) break;
-            if (taken->last) emptied();
-            std::byte payload[payload_bytes] = {};
-            std::memcpy(payload, &taken->task.argument, sizeof taken->task.argument);
-            gift.add(*taken->task.type, payload);
-        }
-    }
+    gift.from_workers([&](Worker& victim) {
+        RankedQueue& queue = victim.ranked();
+        if (queue.stealable() == 0) return false;
+        gift.leaves();
+        const auto taken = queue.take_last();
+        if (!taken) return false;
+        if (taken->last) emptied();
+        std::byte payload[payload_bytes] = {};
+        std::memcpy(payload, &taken->task.argument, sizeof taken->task.argument);
+        gift.add(*taken->task.type, payload);
+        return true;
+    });
 }
 
 }  // namespace heddle::runtime

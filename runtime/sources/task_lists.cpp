@@ -11,8 +11,24 @@
 
 namespace heddle::runtime {
 
-bool TaskList::run(Worker& worker, Slot* head) {
-    return worker.take_and_run([&] { return list_.take(); },
+TaskLists::TaskLists(Node& node, CoreId lists) : node_(node) {
+    for (CoreId i = 0; i < lists; ++i) lists_.push_back(std::make_unique<SharedList<Token>>(waiting_));
+}
+
+void TaskLists::put(std::unique_ptr<Token> task) {
+    const std::size_t list =
+        lists_.size() == 1 ? 0 : next_.fetch_add(1, std::memory_order_relaxed) % lists_.size();
+    lists_[list]->put(std::move(task));
+}
+
+std::unique_ptr<Token> TaskLists::take(CoreId core) {
+    for (std::size_t i = 0; i < lists_.size(); ++i)
+        if (auto task = lists_[(core + i) % lists_.size()]->take()) return task;
+    return nullptr;
+}
+
+bool TaskLists::run(Worker& worker, Slot* head) {
+    return worker.take_and_run([&] { return take(worker.id.core); },
                                [&](Token& task) {
                                    worker.charge(worker.costs->token);
                                    worker.count_task(task.from);
@@ -28,15 +44,23 @@ void ReadyTasks::put(const TaskType& type, std::span<const std::byte> arguments)
     task->home.core = Home::no_worker;
     task->from = TaskNote::nowhere;
     std::memcpy(task->payload, arguments.data(), arguments.size());
-    TaskList::put(std::move(task));
+    TaskLists::put(std::move(task));
 }
+
+ArrivedTasks::ArrivedTasks(Node& node)
+    : TaskLists(node,
+                node.schedule().stealing.amount == Stealing::Amount::donation ? node.topology().cores : 1) {}
 
 // Those that came from other nodes go on only if more wait than the workers here can begin: a task that is
 // handed on before a worker runs it could travel without end.
+std::uint32_t ArrivedTasks::givable() const {
+    return size() > node_.cores() ? size() - node_.cores() : 0;
+}
+
 void ArrivedTasks::give(Gift& gift) {
-    while (gift.wants_more() && list_.size() > node_.cores()) {
+    while (gift.wants_more() && givable() != 0) {
         gift.leaves();
-        const auto token = list_.take();
+        const auto token = take(0);
         if (!token) break;
         gift.add(*token->type, token->home, token->payload);
     }

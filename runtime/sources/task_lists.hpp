@@ -2,9 +2,10 @@
 // nodes.
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <optional>
 #include <span>
+#include <vector>
 
 #include "runtime/core/work_source.hpp"
 #include "runtime/sources/shared_list.hpp"
@@ -14,32 +15,41 @@ namespace heddle::runtime {
 
 class Node;
 
-/// A list of tasks that a worker runs one by one. Charges `costs->token` for each.
-class TaskList : public WorkSource {
+/// Lists of tasks, which are dealt to them in turn. A worker runs tasks one by one, those of its own list
+/// first. Charges `costs->token` for each.
+class TaskLists : public WorkSource {
 public:
-    explicit TaskList(Node& node) : node_(node), list_(waiting_) {}
+    TaskLists(Node& node, CoreId lists);
 
     /// Any context of the node. Wakes no worker.
-    void put(std::unique_ptr<Token> task) { list_.put(std::move(task)); }
+    void put(std::unique_ptr<Token> task);
     bool run(Worker& worker, Slot* head) override;
 
 protected:
+    std::uint32_t size() const { return waiting_.load(std::memory_order_seq_cst); }
+    /// Of the list of `core`, if it has one. Null if there is none in all lists.
+    std::unique_ptr<Token> take(CoreId core);
+
     Node& node_;
-    SharedList<Token> list_;
+
+private:
+    std::vector<std::unique_ptr<SharedList<Token>>> lists_;
+    std::atomic<std::uint32_t> next_{0};
 };
 
 /// Tasks that a signal or a message has made ready. They stay on this node.
-class ReadyTasks final : public TaskList {
+class ReadyTasks final : public TaskLists {
 public:
-    using TaskList::put;
-    using TaskList::TaskList;
+    explicit ReadyTasks(Node& node) : TaskLists(node, 1) {}
+    using TaskLists::put;
     void put(const TaskType& type, std::span<const std::byte> arguments);
 };
 
-/// Tokens that other nodes have given. A further node may get them.
-class ArrivedTasks final : public TaskList {
+/// Tokens that other nodes have given. A further node may get them. With donation each worker has a list.
+class ArrivedTasks final : public TaskLists {
 public:
-    using TaskList::TaskList;
+    explicit ArrivedTasks(Node& node);
+    std::uint32_t givable() const override;
     void give(Gift& gift) override;
 };
 

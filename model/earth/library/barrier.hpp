@@ -1,18 +1,21 @@
-// A split-phase barrier of EARTH's library for threads of all nodes. The nodes form a binary tree: a node
-// waits for its own threads and two other nodes, so it gets only a few messages a round.
+// A split-phase barrier of EARTH's library for threads of all nodes: a team of the core
+// (runtime/comm/team.hpp), which a thread on each node opens and closes.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "model/earth/library/request.hpp"
+#include "runtime/comm/team.hpp"
+#include "runtime/core/states.hpp"
 
 namespace heddle::model::earth {
 
 struct Barrier {
-    Global<Mailbox> root;
+    std::uint64_t team;
 };
 
 /// How many of a barrier's `threads` are on `node`, of `nodes`: they are dealt round from node 0.
@@ -22,122 +25,128 @@ inline std::uint64_t barrier_threads(std::uint64_t threads, NodeId node, NodeId 
 
 namespace detail {
 
-struct BarrierRequest {
-    enum class Kind : std::uint8_t { attached, arrived, all_arrived, go, destroy };
+/// The open barriers that threads of one node take part in.
+class Barriers final : public runtime::State<runtime::Node> {
+public:
+    explicit Barriers(runtime::Node& node) : node_(node) {}
 
-    Kind kind;
-    Sptr slot = no_slot;           ///< of a thread that arrived
-    Global<Mailbox> subtree = {};  ///< of a proxy that is complete, with all below it
-};
-
-struct BarrierProxyParameters {
-    Global<Mailbox> root;
-    Global<Mailbox> parent;
-    std::uint64_t threads;
-};
-
-/// Invariant: this proxy has released a thread from one round before that thread arrives for the next.
-struct BarrierProxy : Threaded<BarrierProxy, BarrierProxyParameters> {
-    static constexpr auto name = "earth_barrier_proxy";
-    using Kind = BarrierRequest::Kind;
-
-    Mailbox requests;
-    std::vector<Global<Mailbox>> subtrees;
-    std::size_t subtrees_missing = 0;
-    std::vector<Sptr> arrivals;
-    std::size_t threads_here = 0;
-
-    void init(Em em) {
-        em.init_mailbox(requests, arrived);
-        em.directory().enter(root, requests);
-        threads_here = barrier_threads(threads, em.node_id(), em.num_nodes());
-        const std::uint64_t proxies = std::min<std::uint64_t>(threads, em.num_nodes());
-        const std::uint64_t first = 2 * std::uint64_t{em.node_id()} + 1;
-        subtrees_missing = std::min(proxies, first + 2) - std::min(proxies, first);
-        for (std::size_t i = 0; i < subtrees_missing; ++i)
-            em.invoke<BarrierProxy>(static_cast<NodeId>(first + i), root, em.to_global(requests), threads);
-        if (subtrees_missing == 0) attach(em);
+    void open(Barrier barrier, std::uint64_t threads, NodeId nodes) {
+        auto team =
+            std::make_unique<runtime::Team>(node_, barrier.team, static_cast<std::uint32_t>(threads), nodes);
+        const runtime::SpinLock::Guard guard(lock_);
+        teams_.emplace(barrier.team, std::move(team));
     }
-
-    void serve(Em em) {
-        BarrierRequest request;
-        em.retrieve_item(requests, request);
-        switch (request.kind) {
-            case Kind::attached:
-                subtrees.push_back(request.subtree);
-                if (--subtrees_missing == 0) attach(em);
-                break;
-            case Kind::arrived:
-                if (arrivals.size() == threads_here)
-                    wrong_use(em, "more threads come to a barrier than take part",
-                              "a thread comes once a round, and waits for its signal");
-                arrivals.push_back(request.slot);
-                look(em);
-                break;
-            case Kind::all_arrived:
-                --subtrees_missing;
-                look(em);
-                break;
-            case Kind::go:
-                subtrees_missing = subtrees.size();
-                for (const auto subtree : subtrees) em.drop_in(subtree, BarrierRequest{Kind::go});
-                for (const auto slot : std::exchange(arrivals, {})) em.sync(slot);
-                break;
-            case Kind::destroy:
-                if (!arrivals.empty())
-                    wrong_use(em, "a barrier is destroyed at which threads wait",
-                              "destroy it when the last round is over for every thread");
-                for (const auto subtree : subtrees) em.drop_in(subtree, BarrierRequest{Kind::destroy});
-                em.directory().leave(root);
-                em.terminate();
-        }
+    /// Null where no thread of this node takes part.
+    runtime::Team* find(Barrier barrier) {
+        const runtime::SpinLock::Guard guard(lock_);
+        const auto found = teams_.find(barrier.team);
+        return found == teams_.end() ? nullptr : found->second.get();
     }
-    ExclusiveFiber<&BarrierProxy::serve> arrived{*this, 1};
+    void close(Barrier barrier) {
+        const runtime::SpinLock::Guard guard(lock_);
+        teams_.erase(barrier.team);
+    }
 
 private:
-    void attach(Em em) {
-        subtrees_missing = subtrees.size();
-        em.drop_in(parent, BarrierRequest{Kind::attached, no_slot, em.to_global(requests)});
-    }
-    void look(Em em) {
-        if (arrivals.size() == threads_here && subtrees_missing == 0)
-            em.drop_in(parent, BarrierRequest{Kind::all_arrived});
-    }
+    runtime::Node& node_;
+    runtime::SpinLock lock_;  ///< over `teams_`
+    std::unordered_map<std::uint64_t, std::unique_ptr<runtime::Team>> teams_;
 };
 
-struct BarrierParameters {
+/// The present round of a barrier signals a slot when it is over.
+class SlotInRound final : public runtime::Waiter {
+public:
+    explicit SlotInRound(Sptr slot) : Waiter(signal_it), slot_(slot) {}
+
+private:
+    static void signal_it(Waiter& waiter, runtime::Node& node, runtime::Context& caller) {
+        const std::unique_ptr<SlotInRound> self(static_cast<SlotInRound*>(&waiter));
+        runtime::signal(node, caller, self->slot_);
+    }
+
+    Sptr slot_;
+};
+
+/// The nodes below this one in a binary tree of `nodes`.
+template <class Use>
+void for_nodes_below(NodeId node, NodeId nodes, const Use& use) {
+    const std::uint64_t first = 2 * std::uint64_t{node} + 1;
+    for (std::uint64_t below = first; below < std::min<std::uint64_t>(first + 2, nodes); ++below)
+        use(static_cast<NodeId>(below));
+}
+
+struct BarrierOpenerParameters {
+    Barrier barrier;
+    std::uint64_t threads;
+    Sptr opened;
+};
+
+/// Opens the barrier on its node and those below.
+struct BarrierOpener : Threaded<BarrierOpener, BarrierOpenerParameters> {
+    static constexpr auto name = "earth_barrier_opener";
+
+    void init(Em em) {
+        const auto nodes = static_cast<NodeId>(std::min<std::uint64_t>(threads, em.num_nodes()));
+        em.worker().node().state<Barriers>().open(
+            barrier, barrier_threads(threads, em.node_id(), em.num_nodes()), nodes);
+        std::uint32_t below = 0;
+        for_nodes_below(em.node_id(), nodes, [&](NodeId) { ++below; });
+        if (below == 0) return tell(em);
+        all_opened.set(below, 0);
+        for_nodes_below(em.node_id(), nodes, [&](NodeId node) {
+            em.invoke<BarrierOpener>(node, barrier, threads, em.to_sptr(all_opened));
+        });
+    }
+    void tell(Em em) {
+        em.sync(opened);
+        em.terminate();
+    }
+    Fiber<&BarrierOpener::tell> all_opened{*this};
+};
+
+struct BarrierMakerParameters {
     Global<Barrier> barrier;
     Sptr ready;
     std::uint64_t threads;
 };
 
-/// Above the tree.
-struct BarrierRoot : Threaded<BarrierRoot, BarrierParameters> {
-    static constexpr auto name = "earth_barrier_root";
-    using Kind = BarrierRequest::Kind;
+/// Opens it everywhere and gives its handle away.
+struct BarrierMaker : Threaded<BarrierMaker, BarrierMakerParameters> {
+    static constexpr auto name = "earth_barrier_maker";
 
-    Mailbox requests;
-    Global<Mailbox> tree;
+    Barrier made = {};
 
     void init(Em em) {
-        em.init_mailbox(requests, arrived);
-        em.invoke<BarrierProxy>(0, em.to_global(requests), em.to_global(requests), threads);
+        made.team = runtime::Team::new_number(em.worker().node());
+        em.invoke<BarrierOpener>(0, made, threads, em.to_sptr(opened));
     }
+    void give(Em em) {
+        em.put_sync(made, barrier, ready);
+        em.terminate();
+    }
+    Fiber<&BarrierMaker::give> opened{*this, 1};
+};
 
-    void serve(Em em) {
-        BarrierRequest request;
-        em.retrieve_item(requests, request);
-        if (request.kind == Kind::attached) {
-            tree = request.subtree;
-            em.put_sync({em.to_global(requests)}, barrier, ready);
-        } else if (request.kind == Kind::all_arrived) {
-            em.drop_in(tree, BarrierRequest{Kind::go});
-        } else {
-            em.drop_in(tree, BarrierRequest{Kind::destroy});
-            em.terminate();
-        }
+struct BarrierCloserParameters {
+    Barrier barrier;
+};
+
+/// Closes the barrier on its node and those below.
+struct BarrierCloser : Threaded<BarrierCloser, BarrierCloserParameters> {
+    static constexpr auto name = "earth_barrier_closer";
+
+    void init(Em em) {
+        auto& barriers = em.worker().node().state<Barriers>();
+        const runtime::Team* const team = barriers.find(barrier);
+        if (!team) wrong_use(em, "a barrier is destroyed that is not open", "destroy it once");
+        if (team->in_round())
+            wrong_use(em, "a barrier is destroyed at which threads wait",
+                      "destroy it when the last round is over for every thread");
+        for_nodes_below(em.node_id(), team->nodes(),
+                        [&](NodeId node) { em.invoke<BarrierCloser>(node, barrier); });
+        barriers.close(barrier);
+        em.terminate();
     }
-    ExclusiveFiber<&BarrierRoot::serve> arrived{*this, 1};
 };
 
 }  // namespace detail
@@ -146,25 +155,27 @@ struct BarrierRoot : Threaded<BarrierRoot, BarrierParameters> {
 /// its handle to `barrier` and signals `ready`. Throws Error.
 inline void init_barrier(Em em, Global<Barrier> barrier, std::uint64_t threads, Em::SlotArgument ready) {
     if (threads == 0) detail::wrong_use(em, "a barrier for no threads", "at least one takes part");
-    em.invoke<detail::BarrierRoot>(0, barrier, em.to_sptr(ready), threads);
+    em.invoke<detail::BarrierMaker>(em.node_id(), barrier, em.to_sptr(ready), threads);
 }
 
 /// A thread of this node has come. `all_here` is signalled when all have; then the next round may begin. Only
 /// so many threads of each node come in a round as take part: one more makes an Error, and so does a thread
 /// of a node where none does.
 inline void barrier_sync(Em em, Barrier barrier, Em::SlotArgument all_here) {
-    Mailbox* const proxy = em.directory().find(barrier.root);
-    if (!proxy)
+    runtime::Worker& worker = em.worker();
+    runtime::Team* const team = worker.node().state<detail::Barriers>().find(barrier);
+    if (!team)
         detail::wrong_use(em, "a thread comes to a barrier of which none on this node takes part",
                           "threads are dealt round from node 0 (barrier_threads)");
-    em.drop_in(em.to_global(*proxy),
-               detail::BarrierRequest{detail::BarrierRequest::Kind::arrived, em.to_sptr(all_here)});
+    auto waiter = std::make_unique<detail::SlotInRound>(em.to_sptr(all_here));
+    if (!team->arrive(worker, 0, {}, nullptr).await(*waiter)) return em.sync(all_here);
+    waiter.release();  // it deletes itself
 }
 
-/// Ends the barrier on all nodes. Every thread's last round must be over. Where threads wait, a proxy throws
-/// Error.
+/// Ends the barrier on all nodes. Every thread's last round must be over. Where threads wait, its thread
+/// there throws Error.
 inline void destroy(Em em, Barrier barrier) {
-    em.drop_in(barrier.root, detail::BarrierRequest{detail::BarrierRequest::Kind::destroy});
+    em.invoke<detail::BarrierCloser>(0, barrier);
 }
 
 }  // namespace heddle::model::earth
