@@ -50,10 +50,6 @@ public:
         ++head_;
     }
 
-    /// Says that this function forks `tasks` tasks next. Not needed, unless the program says that all its
-    /// functions do so (Program::reserves).
-    void reserve(std::uint32_t tasks) { head_ = worker_->reserve(head_, tasks); }
-
     /// Runs F::run(strand, arguments...) here and now.
     template <class F, class... Given>
     auto call(Given&&... arguments) const {

@@ -4,8 +4,8 @@
 // tests/conformance_test.cpp tests that all three keep the contract.
 //
 // A local task does not cross the seam: to push, pop and run it are plain memory operations. If operations
-// must be charged, as in simulation, `gate_open()` is false: then each operation takes a slow path, which
-// calls Context::charge.
+// must be charged, as in simulation, the topology says that gates are closed: then each operation takes a
+// slow path, which calls Context::charge.
 #pragma once
 
 #include <atomic>
@@ -81,8 +81,17 @@ struct Topology {
     double bandwidth = 0;
     double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores
     CoreId near_cores = 0;  ///< this many cores in a row are near each other; 0: all are
-    bool own_cores =
-        false;  ///< a worker that looks at memory again and again keeps no other thread from running
+    // What the scheduler must know of the world, and may not ask it otherwise.
+    /// A worker that looks at memory again and again keeps no other thread from running.
+    bool own_cores = false;
+    /// Local operations need no charge: the fast path may be taken.
+    bool gates_open = false;
+    /// Workers deliver the messages themselves: in `poll`, between tasks, and while `send` holds them back.
+    bool polled = false;
+    /// What the time of a task counts as for which it declares no work.
+    Activity undeclared = Activity::overhead;
+    /// Workers may tell a recorder of what happened so long ago.
+    Time recorded_late{};
 
     /// Whether two cores of one node are near each other.
     bool near(CoreId a, CoreId b) const { return near_cores == 0 || a / near_cores == b / near_cores; }
@@ -105,11 +114,8 @@ struct alignas(64) Context {
     /// What each operation is charged. Shared by all that are charged the same.
     const Overheads* costs = &no_overheads;
     Recorder* recorder = nullptr;  ///< records the run; null: no recorder
-    /// Where this thread of control has a small stack: a task that would begin below this address must ask
-    /// for a larger one. Null on a large one.
-    const void* stack_floor = nullptr;
-    const void* hot = nullptr;  ///< memory that it will look at first when it goes on; a hint
-    TimeSheet times;            ///< of a worker
+    const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
+    TimeSheet times;               ///< of a worker
     /// Set by a backend whose contexts are fibers. The scheduler tells it of stacks of its own.
     [[no_unique_address]] FiberNotesLink fiber_notes;
 
@@ -118,9 +124,6 @@ struct alignas(64) Context {
         if (recorder) recorder->entered(id, next, time);
         return times.enter(next, time);
     }
-
-    /// Whether the caller is so deep in a small stack that no task may begin on it.
-    bool below_floor() const { return stack_floor && __builtin_frame_address(0) < stack_floor; }
 
     /// Adds an operation's cost to this context's clock, and lets other contexts act if their time has come.
     void charge(Time cost);
@@ -171,11 +174,6 @@ public:
     /// thread of control.
     virtual void work(CoreId core) = 0;
 
-    /// Whether everything that runs on its workers, from a task's beginning to where it runs another, needs
-    /// no more than 4 KiB of stack. Then a small stack will do, and a task asks before it begins whether
-    /// enough of it is left (Context::stack_floor).
-    virtual bool shallow() const { return false; }
-
     /// One message has arrived. Called for one message at a time on a node, but at the same time as its
     /// workers run. Never blocks: of the seam's operations it may use now, charge, unpark and send only.
     /// `body` is what was enclosed. From now on it belongs to the node alone.
@@ -191,9 +189,6 @@ public:
     virtual ~Backend() = default;
 
     virtual const Topology& topology() const = 0;
-
-    /// True if local operations need not be charged: the fast path may be taken.
-    virtual bool gate_open() const = 0;
 
     /// Runs the nodes that live in this process to their end: returns when every worker's `work` has returned
     /// and every message sent before that has been delivered. Called once. Throws Error if the world cannot
@@ -220,10 +215,6 @@ public:
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
-    /// Runs `code` on a large stack of the caller's: another one, if it is on a small one. What it throws
-    /// comes out here.
-    virtual void on_large_stack(Context& /*context*/, const std::function<void()>& code) { code(); }
-
     /// Sends a message to another node (never to the caller's own). May hold a worker back while too much is
     /// under way there; in a handler it does not block. Messages from one context to one node arrive in order
     /// if they take the same path; between contexts there is no order.
@@ -232,13 +223,9 @@ public:
     /// An empty buffer for a message. It may have room already, from a message that has been handled.
     virtual Bytes buffer(Context& /*context*/) { return {}; }
 
-    /// True if workers deliver the messages themselves: in `poll`, between tasks, and while `send` holds them
-    /// back.
-    virtual bool polled() const { return false; }
-
     /// Delivers what has arrived, on the caller and in its time, unless another worker does. True if it
-    /// delivered something. Only if the backend is `polled`. When a message arrives, a parked worker of such
-    /// a node returns, for its caller to poll, or delivers it and stays parked.
+    /// delivered something. Only where the topology says `polled`. When a message arrives, a parked worker of
+    /// such a node returns, for its caller to poll, or delivers it and stays parked.
     virtual bool poll(Context& context) = 0;
 
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.

@@ -13,48 +13,26 @@
 
 namespace heddle::runtime {
 
-Deque::Deque(std::uint32_t slots, bool gate_open, std::uint32_t dense)
-    : capacity_(slots), gate_open_(gate_open) {
-    HEDDLE_ASSERT(dense == 0 || !gate_open);
+Deque::Deque(std::uint32_t slots, bool gate_open) : capacity_(slots), gate_open_(gate_open) {
     // One slot more than may be used: the fast path writes before it looks.
-    void* memory = ::mmap(nullptr, far_bytes(), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         throw Error(fmt::format("no address space for a deque of {} tasks", slots),
                     "lower schedule.deque_slots, or raise the limit (ulimit -v)");
     }
-    far_ = static_cast<Slot*>(memory);
-    if (dense != 0) {
-        // One slot more here too: the head points to it when all are full.
-        dense_bytes_ = static_cast<std::uint32_t>((dense + 1) * sizeof(Slot));
-        dense_ = static_cast<Slot*>(::operator new (dense_bytes_, std::align_val_t{alignof(Slot)}));
-        far_from_ = no_index;
-    }
+    slots_ = static_cast<Slot*>(memory);
     open_gates();
 }
 
 Deque::~Deque() {
-    ::munmap(far_, far_bytes());
-    ::operator delete (dense_, std::align_val_t{alignof(Slot)});
+    ::munmap(slots_, bytes());
 }
 
 void Deque::open_gates() {
     if (!gate_open_) return close_gates();
-    fork_limit_.store(address(far_ + capacity_), std::memory_order_seq_cst);
-    join_limit_.store(address(far_ + split_), std::memory_order_seq_cst);
-}
-
-Slot* Deque::reserve(Slot* head, std::uint32_t tasks) {
-    if (!is_dense(head) || index(head) + std::size_t{tasks} <= dense_room()) return head;
-    far_from_ = index(head);
-    return far_;
-}
-
-// The owner's head is on the dense slots again only after all tasks on far ones have been joined.
-bool Deque::pushed(const Slot* head) {
-    const bool dense = is_dense(head);
-    if (dense) far_from_ = no_index;
-    return index(head) < (dense ? std::min(dense_room(), capacity_) : capacity_);
+    fork_limit_.store(address(slots_ + capacity_), std::memory_order_seq_cst);
+    join_limit_.store(address(slots_ + split_), std::memory_order_seq_cst);
 }
 
 void Deque::answer() {

@@ -13,12 +13,6 @@
 // Pol: "Lace: non-blocking split deque for work-stealing", Euro-Par 2014 workshops). Each tests one pointer,
 // its gate (`fork_limit`, `join_limit`). A gate is open until a thief asks for work. If operations are
 // charged, it is always closed. Past a closed gate, an operation takes the slow path.
-//
-// A deque whose gates never open may begin with a few dense slots, which lie on the heap close to those of
-// other deques. The other slots are far: they have pages of their own, and thousands of such pages exceed the
-// processor's table of pages (TLB). Indices below `far_from` are dense, the rest far. The owner moves on to
-// far slots only after `reserve`, which states how many tasks it will push. It returns to dense slots when it
-// pushes there again.
 #pragma once
 
 #include <atomic>
@@ -43,22 +37,16 @@ static_assert(sizeof(Slot) == 64);
 
 class Deque {
 public:
-    /// Room for `slots` tasks; memory is touched only as it is used. `dense`: so many are dense; only where
-    /// the gates stay closed, and before all pushes there is a `reserve`. Throws Error where the system
-    /// refuses the address range.
-    Deque(std::uint32_t slots, bool gate_open, std::uint32_t dense = 0);
+    /// Room for `slots` tasks; memory is touched only as it is used. Throws Error where the system refuses
+    /// the address range.
+    Deque(std::uint32_t slots, bool gate_open);
     ~Deque();
     Deque(const Deque&) = delete;
     Deque& operator=(const Deque&) = delete;
 
-    Slot* base() const { return slot(0); }
-    Slot* slot(std::uint32_t index) const {
-        return index < far_from_ ? dense_ + index : far_ + (index - far_from_);
-    }
-    std::uint32_t index(const Slot* slot) const {
-        return is_dense(slot) ? static_cast<std::uint32_t>(slot - dense_)
-                              : far_from_ + static_cast<std::uint32_t>(slot - far_);
-    }
+    Slot* base() const { return slots_; }
+    Slot* slot(std::uint32_t index) const { return slots_ + index; }
+    std::uint32_t index(const Slot* slot) const { return static_cast<std::uint32_t>(slot - slots_); }
     std::uint32_t capacity() const { return capacity_; }
 
     // The owner's gates: one comparison each on the fast path.
@@ -71,11 +59,8 @@ public:
 
     // --- the owner's slow path
     // ---------------------------------------------------------------------------------
-    /// Where `tasks` tasks that would be pushed at `head` have room one after the other.
-    Slot* reserve(Slot* head, std::uint32_t tasks);
-
-    /// A task was pushed at `head`, the gates being closed. False where there is no room for it.
-    bool pushed(const Slot* head);
+    /// Whether there is room for a task that was pushed at `head`, the gates being closed.
+    bool has_room(const Slot* head) const { return index(head) < capacity_; }
 
     std::uint32_t split() const { return split_; }
     bool asked() const { return asked_.load(std::memory_order_relaxed); }
@@ -99,9 +84,8 @@ public:
     /// owner finds them closed, and no request.
     void reopen();
 
-    /// From now on the gates may open, on a deque that was made with closed ones and has no dense slots.
+    /// From now on the gates may open, on a deque that was made with closed ones.
     void allow_open() {
-        HEDDLE_ASSERT(dense_bytes_ == 0);
         gate_open_ = true;
         reopen();
     }
@@ -132,22 +116,15 @@ private:
     }
     static constexpr std::uint64_t pack(Ends ends) { return std::uint64_t{ends.tail} << 32 | ends.split; }
 
-    static constexpr std::uint32_t no_index = ~std::uint32_t{0};
-
     static std::uintptr_t address(const Slot* slot) { return reinterpret_cast<std::uintptr_t>(slot); }
-    bool is_dense(const Slot* slot) const { return address(slot) - address(dense_) < dense_bytes_; }
-    std::uint32_t dense_room() const { return dense_bytes_ / static_cast<std::uint32_t>(sizeof(Slot)) - 1; }
-    std::size_t far_bytes() const { return (std::size_t{capacity_} + 1) * sizeof(Slot); }
+    std::size_t bytes() const { return (std::size_t{capacity_} + 1) * sizeof(Slot); }
     void open_gates();
     void close_gates();
 
     // Written by thieves when they take.
     alignas(64) std::atomic<std::uint64_t> ends_{0};
     // Beside it, for them.
-    Slot* dense_ = nullptr;
-    Slot* far_ = nullptr;
-    std::uint32_t dense_bytes_ = 0;
-    std::uint32_t far_from_ = 0;  ///< the first far index; `no_index` where all are dense
+    Slot* slots_ = nullptr;
 
     // Written by thieves when they ask, read by the owner at every operation.
     alignas(64) std::atomic<std::uintptr_t> fork_limit_;

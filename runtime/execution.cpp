@@ -52,11 +52,10 @@ struct Execution::State {
 
 void Execution::State::begin_recording() {
     if (!recorder) return;
-    // Workers that run at the same time may tell of something a little after it happened.
-    const Time late = backend.gate_open() ? Time(std::chrono::milliseconds(100)) : Time::zero();
     const runtime::Topology& topology = backend.topology();
-    recorder->begin(topology.nodes, topology.cores,
-                    [this, late] { return std::min(backend.elapsed() - late, reach.get()); });
+    recorder->begin(topology.nodes, topology.cores, [this, &topology] {
+        return std::min(backend.elapsed() - topology.recorded_late, reach.get());
+    });
 }
 
 /// What all workers did until the makespan. Nodes of other processes knew of their own tasks only: from their

@@ -376,7 +376,7 @@ void Node::leave(Worker& worker) {
     reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
     while (reports_.count() + 1 < topology_.nodes) {
         backend_.park(worker, never);
-        if (backend_.polled()) backend_.poll(worker);
+        if (topology_.polled) backend_.poll(worker);
     }
 }
 

@@ -43,7 +43,6 @@ public:
     // --- what the backend calls
     Context& context(CoreId core) override;
     void work(CoreId core) override;
-    bool shallow() const override { return program_->shallow(); }
     void deliver(NodeId from, std::span<const std::byte> message, Body body) override;
 
     /// Runs a handler for a message from this node to itself, on the caller and in its time, at once or,

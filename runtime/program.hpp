@@ -42,15 +42,6 @@ public:
     /// Runs once on every worker of the node, as that worker's first task.
     virtual void begin(Worker& worker) = 0;
 
-    /// Whether no task, from its beginning to where it runs or joins another, nor `begin`, needs more than
-    /// 4 KiB of stack; and all its tasks can travel. Then a backend with very many workers may
-    /// give them small stacks, which is faster.
-    virtual bool shallow() const { return false; }
-
-    /// Whether every function says how many tasks it forks before it does (model::Strand::reserve). Then the
-    /// tasks of very many workers may be kept close together, which is faster.
-    virtual bool reserves() const { return false; }
-
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.
     virtual Answer answer() const = 0;

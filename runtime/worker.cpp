@@ -27,9 +27,6 @@ const std::function<void()> nothing = [] {};
 /// its gates may open: some microseconds.
 constexpr std::uint32_t audited_operations = 1024;
 
-/// Where a worker's tasks are as long as they are few: four kilobytes.
-constexpr std::uint32_t dense_slots = 63;
-
 /// The result of a task that another worker has taken. The thief wakes its owner (Worker::awaited_done).
 class Join final : public Waitable {
 public:
@@ -69,11 +66,11 @@ ThiefView thief_view(const Node& node, CoreId core) {
 }  // namespace
 
 Worker::Worker(Node& node, CoreId core)
-    : deque_(node.schedule().deque_slots, false,
-             !node.receiver().backend->gate_open() && node.program().reserves() ? dense_slots : 0),
-      gate_open_(node.receiver().backend->gate_open()),
-      polled_(node.receiver().backend->polled()),
+    : deque_(node.schedule().deque_slots, false),
+      gate_open_(node.topology().gates_open),
+      polled_(node.topology().polled),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
+      undeclared_(node.topology().undeclared),
       audit_left_(gate_open_ && !polled_ ? audited_operations : 0),
       unit_(node.program().unit()),
       reach_(node.reach()),
@@ -100,7 +97,7 @@ void Worker::push_slow(Slot* head) {
     const std::uint32_t index = deque_.index(head);
     expect_joined(index);
     top_ = index + 1;
-    if (!deque_.pushed(head)) refuse_push(head);
+    if (!deque_.has_room(head)) refuse_push();
     if (recorder) [[unlikely]]
         note_fork(head);
     if (deque_.asked()) serve_request(head + 1);
@@ -120,12 +117,7 @@ void Worker::refuse_unjoined(std::uint32_t head) const {
                 "let every function join all that it forks before it returns");
 }
 
-void Worker::refuse_push(const Slot* head) const {
-    if (deque_.index(head) < deque_.capacity()) {
-        throw Error(
-            fmt::format("worker {} of node {} forks a task for which nothing was reserved", id.core, id.node),
-            "call Strand::reserve before the forks, or let Program::reserves return false");
-    }
+void Worker::refuse_push() const {
     throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core, id.node,
                             deque_.capacity()),
                 "raise schedule.deque_slots, or let the program fork less before it joins");
@@ -147,15 +139,11 @@ bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
         const bool ends_here = recorder && !gate_open_ && slot->type->travels() && !detached;
         if (ends_here || (recorder && detached)) [[unlikely]]
             note_origin(*this, slot);
-        if (!below_floor() && !ends_here) {
+        if (!ends_here) {
             if (units != 0) work(units);
             return true;
         }
-        if (below_floor()) {
-            run_on_large_stack(slot);
-        } else {
-            run_above(slot);
-        }
+        run_above(slot);
         return false;
     }
     if (slot->type->detached()) {
@@ -168,15 +156,11 @@ bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     return false;
 }
 
-void Worker::run_on_large_stack(Slot* slot) {
-    backend->on_large_stack(*this, [&] { run_above(slot); });
-}
-
 /// Runs a popped task and leaves its result in its slot. What it forks is written over the slot, and a result
 /// may be made in its place from the beginning, so both are elsewhere meanwhile.
 void Worker::run_above(Slot* slot) {
     const TaskType& type = *slot->type;
-    HEDDLE_ASSERT(type.travels());  // of a shallow program
+    HEDDLE_ASSERT(type.travels());  // so it may be copied
     alignas(16) std::byte payload[payload_bytes];
     std::memcpy(payload, slot->payload, type.arguments_bytes());
     run_function(type, slot, payload);
@@ -315,7 +299,7 @@ void Worker::begin_task(std::uint32_t reserved) {
             if (ranked_.size() != 0) node_.ranked().share(*this, outbox_, *this);
         }
     }
-    enter_now(inside_task());
+    enter_now(undeclared_);
 }
 
 void Worker::end_task() {

@@ -52,14 +52,6 @@ public:
             push_slow(head);
     }
 
-    /// Before `tasks` tasks are pushed at `head`, one after the other: the head that they are to be pushed
-    /// at.
-    Slot* reserve(Slot* head, std::uint32_t tasks) {
-        if (!gate_open_) [[unlikely]]
-            return deque_.reserve(head, tasks);
-        return head;
-    }
-
     /// Pops the topmost task, at `slot`. True: it was not stolen, and the caller runs it now. False: a thief
     /// ran it, and the result is in the slot's payload. Meanwhile any other work may have run here, above
     /// `slot`. What the caller runs takes `units` of work, which are declared here.
@@ -241,9 +233,6 @@ private:
     Activity enter_now(Activity next) {
         return next == times.current() ? next : enter(next, backend->now(*this));
     }
-    /// What a task on this worker's stack counts as, as long as it does not say that it works.
-    Activity inside_task() const { return gate_open_ ? Activity::working : Activity::overhead; }
-
     /// Runs a task's function, and reports the task if there is a recorder.
     void run_function(const TaskType& type, Slot* head, std::byte* payload) {
         if (recorder) [[unlikely]]
@@ -259,7 +248,7 @@ private:
     [[gnu::cold]] void note_work(Work work);
 
     void push_slow(Slot* head);
-    [[noreturn, gnu::cold]] void refuse_push(const Slot* head) const;
+    [[noreturn, gnu::cold]] void refuse_push() const;
     [[noreturn, gnu::cold]] void refuse_unjoined(std::uint32_t head) const;
     /// The owner's head must be at index `head`: everything forked above it was joined.
     void expect_joined(std::uint32_t head) const {
@@ -274,7 +263,6 @@ private:
         deque_.reopen();
     }
     bool pop_slow(Slot* slot, std::uint64_t units);
-    [[gnu::cold]] void run_on_large_stack(Slot* slot);
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units);
     void compute_now(Work cost, const std::function<void()>& code);
@@ -316,6 +304,7 @@ private:
     bool gate_open_;
     bool polled_;
     bool shares_tokens_;
+    Activity undeclared_;         ///< Topology::undeclared
     std::uint32_t depth_ = 0;     ///< tasks of the loop that are on this worker's stack, one above the other
     std::uint32_t audit_left_;    ///< slow operations until the gates may open
     std::uint32_t failures_ = 0;  ///< rounds without success since the last task

@@ -9,8 +9,6 @@
 namespace heddle::runtime {
 
 void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
-    if (below_floor()) [[unlikely]]
-        return backend->on_large_stack(*this, [&] { execute(type, head, payload); });
     Slot* const before = std::exchange(loose_, type.detached() ? head : nullptr);
     run_function(type, head, payload);
     constexpr std::uint32_t patience = 32;

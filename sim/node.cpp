@@ -25,9 +25,8 @@ SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
       pace_(std::move(pace)),
       memory_(settings.memory_bandwidth) {}
 
-void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks, bool small) {
+void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
     program_ = &program;
-    stacks_ = &stacks;
     for (CoreId core = 0; core <= settings_.cores; ++core) {
         SimWorker& worker = core < settings_.cores ? workers_[core] : receiver_;
         worker.node = this;
@@ -41,10 +40,7 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
     Switchboard& switchboard = lane_.switchboard;
     for (CoreId core = 0; core < settings_.cores; ++core) {
         SimWorker& worker = workers_[core];
-        const GivenStack stack{small ? stacks.next_small() : stacks.next_large()};
-        if (small)
-            worker.context->stack_floor =
-                static_cast<const char*>(stack.stack.sp) - stack.stack.size + Stacks::reserve;
+        const GivenStack stack{stacks.next()};
         worker.fiber =
             context::fiber(std::allocator_arg, worker.notes.noted(stack),
                            [this, &switchboard, &worker, core](context::fiber&& caller) {
@@ -303,27 +299,6 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     worker.flops_end = flops_end;
     begin_stream(worker, work.bytes);
     leave(worker);
-}
-
-void SimNode::on_large_stack(SimWorker& worker, const std::function<void()>& code) {
-    if (worker.context->stack_floor == nullptr) return code();  // it is on one
-    if (worker.large.sp == nullptr) worker.large = stacks_->next_large();
-    const void* const floor = std::exchange(worker.context->stack_floor, nullptr);
-    std::exception_ptr failure;
-    context::fiber fiber(std::allocator_arg, GivenStack{worker.large}, [&](context::fiber&& caller) {
-        worker.below = std::move(caller);
-        try {
-            code();
-        } catch (const context::detail::forced_unwind&) {
-            throw;
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        return std::move(worker.below);
-    });
-    fiber = std::move(fiber).resume();
-    worker.context->stack_floor = floor;
-    if (failure) std::rethrow_exception(failure);
 }
 
 // --- memory

@@ -104,8 +104,7 @@ public:
     SimNode(World& world, const NodeSettings& settings, Pace pace);
 
     /// Gives every worker a stack and lets it wait for time zero. Addresses of the node are kept from now on.
-    /// Addresses of `stacks` as well. `small`: on small stacks, until a worker asks for its large one.
-    void start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks, bool small);
+    void start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks);
 
     Time next_time() const { return events_.next_time(); }
     void run_until(Time end);
@@ -132,7 +131,6 @@ public:
     void unpark(runtime::Context& caller, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
     bool poll(SimWorker& worker);
-    void on_large_stack(SimWorker& worker, const std::function<void()>& code);
     void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
     runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 
@@ -196,7 +194,6 @@ private:
     Pace pace_;
     std::size_t stops_passed_ = 0;
 
-    Stacks* stacks_ = nullptr;
     MemoryBus memory_;
     std::uint64_t memory_round_ = 0;  ///< changes whenever the bus's next end does
     std::vector<void*> served_;

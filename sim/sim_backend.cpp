@@ -89,15 +89,8 @@ double mean_factor(const Platform& platform, NodeId node) {
 /// More lanes than threads, so that a thread that has done its share early finds another.
 constexpr std::size_t lanes_per_thread = 4;
 
-/// Of the heap, roughly: a worker's own, the beginning of its deque, and its share of the node's.
+/// Of the heap, roughly: a worker's own, and its share of the node's messages.
 constexpr std::size_t bytes_per_worker = 8U << 10;
-
-/// The sanitizers follow a worker on one stack only, and their frames are large.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool small_stacks_work = false;
-#else
-constexpr bool small_stacks_work = true;
-#endif
 
 SimWorker& worker_of(const Context& context) {
     return *static_cast<SimWorker*>(context.backend_part);
@@ -117,6 +110,7 @@ struct SimBackend::State {
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
         topology.distances = distances();
+        topology.polled = options.single_module;
         double speeds = 0;
         for (NodeId node = 0; node < platform.nodes; ++node)
             speeds += speed(node) * mean_factor(platform, node);
@@ -205,10 +199,6 @@ const runtime::Topology& SimBackend::topology() const {
     return state_->topology;
 }
 
-bool SimBackend::gate_open() const {
-    return false;
-}
-
 void SimBackend::run(const runtime::NodeFactory& make_node) {
     State& state = *state_;
     HEDDLE_ASSERT(!state.world);  // a backend runs once
@@ -230,15 +220,11 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);
-            // Other code on a worker's stack may be deep: handlers, if workers poll, and the recorder.
-            const bool small = small_stacks_work && program.shallow() && !state.options.single_module &&
-                               !program.context(0).recorder;
-            node.start(*this, program, *state.stacks, small);
+            node.start(*this, program, *state.stacks);
         }
         Simulation(world, state.nodes, {state.options.reverse_nodes, state.options.plain_windows},
                    state.options.crew.get(), state.elapsed)
             .run();
-        HEDDLE_ASSERT(state.stacks->small_ones_held());  // or a program is not as shallow as it says
     } catch (...) {
         for (SimNode& node : state.nodes) node.abandon();
         throw;
@@ -278,18 +264,9 @@ runtime::Bytes SimBackend::buffer(Context& context) {
     return worker_of(context).node->buffer();
 }
 
-bool SimBackend::polled() const {
-    return state_->options.single_module;
-}
-
 bool SimBackend::poll(Context& context) {
     SimWorker& worker = worker_of(context);
     return worker.node->poll(worker);
-}
-
-void SimBackend::on_large_stack(Context& context, const std::function<void()>& code) {
-    SimWorker& worker = worker_of(context);
-    worker.node->on_large_stack(worker, code);
 }
 
 Time SimBackend::elapsed() const {

@@ -70,7 +70,6 @@ public:
     ClusterView cluster(Time per_message) const;
 
     const runtime::Topology& topology() const override;
-    bool gate_open() const override;
     void run(const runtime::NodeFactory& make_node) override;
     Time now(const runtime::Context& context) const override;
     void pause(runtime::Context& context) override;
@@ -80,9 +79,7 @@ public:
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
     runtime::Bytes buffer(runtime::Context& context) override;
-    bool polled() const override;
     bool poll(runtime::Context& context) override;
-    void on_large_stack(runtime::Context& context, const std::function<void()>& code) override;
     Time elapsed() const override;
 
 private:

@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::uint64_t smallest = 16U << 10;
 
-/// Huge pages are committed whole, so they are for so much memory at most.
-constexpr std::uint64_t huge_bytes_max = 256U << 20;
-
-constexpr std::uint64_t mark = 0x6c656464696e6821;
-
 }  // namespace
 
 Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes)
@@ -34,61 +29,34 @@ Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes)
     guard_ = guard_pages_.granted() ? page_ : 0;
     distance_ = stack_bytes_ + guard_;
     if (count == 0) return;
-    large_ = reserve_memory(count * distance_);
-    if (guard_ > 0)
-        guards_.emplace(StackGuard::Stacks{large_, distance_, guard_, count, stack_bytes_, "worker "});
-    // A huge page would commit two megabytes for every worker.
-    ::madvise(large_, count * distance_, MADV_NOHUGEPAGE);
-    const std::size_t bytes = count * small_distance;
-    small_ = reserve_memory(bytes);
-    ::madvise(small_, bytes, bytes <= huge_bytes_max ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-}
-
-char* Stacks::reserve_memory(std::size_t bytes) const {
-    void* memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory = ::mmap(nullptr, count * distance_, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         throw Error(fmt::format("no address space for {} stacks of {} bytes: {}", count_, stack_bytes_,
                                 std::strerror(errno)),
                     "lower schedule.stack");
     }
-    return static_cast<char*>(memory);
+    memory_ = static_cast<char*>(memory);
+    if (guard_ > 0)
+        guards_.emplace(StackGuard::Stacks{memory_, distance_, guard_, count, stack_bytes_, "worker "});
+    // A huge page would commit two megabytes for every worker.
+    ::madvise(memory_, count * distance_, MADV_NOHUGEPAGE);
 }
 
 Stacks::~Stacks() {
-    const auto free = [](char* memory, std::size_t bytes) {
-        if (memory == nullptr) return;
-        FiberNotes::clear(memory, bytes);
-        ::munmap(memory, bytes);
-    };
-    free(large_, count_ * distance_);
-    free(small_, count_ * small_distance);
+    if (memory_ == nullptr) return;
+    FiberNotes::clear(memory_, count_ * distance_);
+    ::munmap(memory_, count_ * distance_);
 }
 
-boost::context::stack_context Stacks::next_large() {
-    const std::uint64_t number = large_used_.fetch_add(1, std::memory_order_relaxed);
-    HEDDLE_ASSERT(number < count_);
-    char* const begin = large_ + number * distance_;
+boost::context::stack_context Stacks::next() {
+    HEDDLE_ASSERT(used_ < count_);
+    char* const begin = memory_ + used_++ * distance_;
     if (guard_ != 0) ::mprotect(begin, guard_, PROT_NONE);
     boost::context::stack_context stack;
     stack.size = stack_bytes_;
     stack.sp = begin + distance_;  // stacks grow down from here
     return stack;
-}
-
-boost::context::stack_context Stacks::next_small() {
-    HEDDLE_ASSERT(small_ != nullptr && small_used_ < count_);
-    *mark_below(small_used_) = mark;
-    boost::context::stack_context stack;
-    stack.size = small_bytes;
-    stack.sp = small_ + ++small_used_ * small_distance;
-    return stack;
-}
-
-bool Stacks::small_ones_held() const {
-    for (std::uint64_t i = 0; i < small_used_; ++i)
-        if (*mark_below(i) != mark) return false;
-    return true;
 }
 
 }  // namespace heddle::sim

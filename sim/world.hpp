@@ -34,8 +34,6 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
     Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
     std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
-    boost::context::stack_context large{};  ///< once it has needed one beside its small one
-    boost::context::fiber below;            ///< its small stack, while it is on the large one
     [[no_unique_address]] FiberNotes notes;
 };
 
@@ -114,7 +112,6 @@ public:
         if (worker.fiber) {
             worker.notes.before_resume();
             worker.fiber = {};
-            worker.below = {};
             worker.notes.after_unwind();
         }
         worker.finished = true;

@@ -41,7 +41,7 @@ TEST_P(Conformance, ContextsKnowTheirPlaceAndTheWorld) {
         EXPECT_EQ(topology.nodes, 2u);
         EXPECT_EQ(topology.cores, 3u);
         EXPECT_EQ(topology.group.size(), 2u);
-        if (worker.backend->gate_open()) {
+        if (topology.gates_open) {
             EXPECT_EQ(worker.costs->fork, Time::zero());
             EXPECT_EQ(worker.costs->message_enqueue, Time::zero());
         }
@@ -63,26 +63,6 @@ TEST_P(Conformance, ComputeRunsItsCodeOnce) {
     };
     run(1, 1, script);
     EXPECT_EQ(ran, 11);
-}
-
-TEST_P(Conformance, OnALargeStackCodeMayParkAndWhatItThrowsComesOut) {
-    int ran = 0;
-    Script script;
-    script.work = [&](Node&, Context& worker) {
-        for (int i = 0; i < 3; ++i) {
-            worker.backend->on_large_stack(worker, [&] {
-                std::array<std::atomic<int>, 25'000> deep{};
-                deep[static_cast<std::size_t>(i)] = 1;
-                park(worker, worker.backend->now(worker) + 10us);
-                worker.backend->compute(worker, {.flops = 1e3}, {});
-                // Where it has one already, it stays there.
-                worker.backend->on_large_stack(worker, [&] { ran += deep[static_cast<std::size_t>(i)]; });
-            });
-            EXPECT_THROW(worker.backend->on_large_stack(worker, [] { throw Error("from there"); }), Error);
-        }
-    };
-    run(1, 1, script);
-    EXPECT_EQ(ran, 3);
 }
 
 // --- time

@@ -34,7 +34,7 @@ public:
     void push(std::uint64_t task) {
         std::memcpy(head_->payload, &task, sizeof task);
         if (!deque_.may_push(head_)) {
-            ASSERT_TRUE(deque_.pushed(head_));
+            ASSERT_TRUE(deque_.has_room(head_));
             serve(head_ + 1);
         }
         ++head_;

@@ -104,7 +104,7 @@ TEST(NativePolled, ASingleModuleHasNeitherSenderNorReceiverThread) {
 }
 
 TEST(NativePolled, ANodeAloneHasNothingToPoll) {
-    EXPECT_FALSE(NativeBackend({.single_module = true}).polled());
+    EXPECT_FALSE(NativeBackend({.single_module = true}).topology().polled);
 }
 
 TEST(NativePolled, MpiHasSeparateModulesOnly) {

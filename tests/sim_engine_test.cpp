@@ -129,7 +129,7 @@ TEST(SimEngine, TheGateIsClosedAndCostsAreCharged) {
     Platform platform = ideal(3, 2);
     platform.overheads = Overheads::defaults();
     SimBackend backend(platform);
-    EXPECT_FALSE(backend.gate_open());
+    EXPECT_FALSE(backend.topology().gates_open);
     EXPECT_EQ(backend.topology().nodes, 3U);
     EXPECT_EQ(backend.topology().cores, 2U);
     int contexts = 0;

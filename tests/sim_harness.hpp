@@ -94,7 +94,8 @@ inline void compute(Context& context, runtime::Work work) {
 inline void sleep_until(Context& context, Time time) {
     while (now(context) < time) {
         context.backend->park(context, time);
-        if (context.backend->polled()) context.backend->poll(context);  // a message ends the park as well
+        if (context.backend->topology().polled)
+            context.backend->poll(context);  // a message ends the park as well
     }
 }
 

@@ -46,6 +46,8 @@ runtime::Topology topology_of(const Options& options) {
     runtime::Topology topology{options.nodes, options.cores, options.group};
     topology.group.resize(options.nodes, 0);
     topology.distances = NodeDistances(topology.group, nullptr, Time::zero());
+    topology.gates_open = options.gate_open;
+    if (options.gate_open) topology.undeclared = Activity::working;
     return topology;
 }
 
@@ -225,10 +227,6 @@ InprocessBackend::~InprocessBackend() = default;
 
 const runtime::Topology& InprocessBackend::topology() const {
     return state_->topology;
-}
-
-bool InprocessBackend::gate_open() const {
-    return state_->options.gate_open;
 }
 
 void InprocessBackend::run(const runtime::NodeFactory& make_node) {

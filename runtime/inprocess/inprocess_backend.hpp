@@ -35,7 +35,6 @@ public:
     ~InprocessBackend() override;
 
     const runtime::Topology& topology() const override;
-    bool gate_open() const override;
     void run(const runtime::NodeFactory& make_node) override;
     Time now(const runtime::Context& context) const override;
     void pause(runtime::Context& context) override;

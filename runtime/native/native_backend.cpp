@@ -132,6 +132,10 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
         state.spin = membership.nodes == 1 ? spin_time_alone : spin_time;
     // A worker that polls for messages has to do that while it waits.
     state.topology.own_cores = state.spin.count() > 0 && !given.single_module;
+    state.topology.gates_open = given.gate_open;
+    state.topology.polled = given.single_module && membership.nodes > 1;
+    state.topology.undeclared = Activity::working;
+    state.topology.recorded_late = std::chrono::milliseconds(100);  // workers run at the same time
 }
 
 NativeBackend::~NativeBackend() = default;
@@ -372,10 +376,6 @@ const runtime::Topology& NativeBackend::topology() const {
     return state_->topology;
 }
 
-bool NativeBackend::gate_open() const {
-    return state_->options.gate_open;
-}
-
 Time NativeBackend::now(const Context&) const {
     return state_->run_start.now();
 }
@@ -433,10 +433,6 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
     state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
-}
-
-bool NativeBackend::polled() const {
-    return state_->options.single_module && state_->topology.nodes > 1;
 }
 
 bool NativeBackend::poll(Context&) {

@@ -62,7 +62,6 @@ public:
     ~NativeBackend() override;
 
     const runtime::Topology& topology() const override;
-    bool gate_open() const override;
 
     /// Meets the other nodes, starts all together, runs to the end. Throws Error where nodes do not meet in
     /// time, run different binaries, or threads cannot be started.
@@ -79,7 +78,6 @@ public:
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
     /// With `single_module`, where there are other nodes.
-    bool polled() const override;
     bool poll(runtime::Context& context) override;
     Time elapsed() const override;
 

@@ -48,7 +48,6 @@ template <class Task>
         strand.work(count.nodes - 1);
         return count;
     }
-    strand.reserve(static_cast<std::uint32_t>(children));
     for (std::int32_t i = 0; i < children; ++i) strand.fork<Task>([&] { return UtsTree::child(node, i); });
     // In variables of their own: in registers, where the value to return would be in memory.
     std::uint64_t nodes = 1;
@@ -128,8 +127,6 @@ public:
 
     const UtsSettings& settings() const { return settings_; }
     /// The sequential search is as deep as the tree.
-    bool shallow() const override { return settings_.cutoff == never_cut; }
-    bool reserves() const override { return true; }
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
     void root(Strand strand) override { answer_ = answer_of(strand.call<Uts>(settings_.tree.root())); }
     runtime::Answer answer() const override { return answer_; }
