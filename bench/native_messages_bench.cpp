@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "host/wall_clock.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
-#include "runtime/native/wall_clock.hpp"
 
 namespace {
 
@@ -61,10 +61,10 @@ double run_pair(std::size_t bytes, int count) {
 struct PingPong final : BenchNode {
     PingPong(std::size_t size, int times) : bytes(size), left(times) {}
     void measure(Context& worker) override {
-        const double start = native::wall_seconds();
+        const double start = host::wall_seconds();
         worker.backend->send(worker, 1, Bytes(bytes));
         wait_for(over);
-        seconds = native::wall_seconds() - start;
+        seconds = host::wall_seconds() - start;
     }
     void deliver(NodeId from, std::span<const std::byte> message, runtime::Body) override {
         if (receiver().id.node == 0 && --left == 0) return raise(over);
@@ -80,10 +80,10 @@ struct PingPong final : BenchNode {
 struct Stream final : BenchNode {
     Stream(std::size_t size, int times) : bytes(size), count(times), left(times) {}
     void measure(Context& worker) override {
-        const double start = native::wall_seconds();
+        const double start = host::wall_seconds();
         for (int i = 0; i < count; ++i) worker.backend->send(worker, 1, Bytes(bytes));
         wait_for(over);
-        seconds = native::wall_seconds() - start;
+        seconds = host::wall_seconds() - start;
     }
     void deliver(NodeId, std::span<const std::byte>, runtime::Body) override {
         if (receiver().id.node == 0) return raise(over);

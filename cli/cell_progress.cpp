@@ -11,7 +11,7 @@
 
 #include "base/printable.hpp"
 #include "cli/text_table.hpp"
-#include "runtime/native/wall_clock.hpp"
+#include "host/wall_clock.hpp"
 
 namespace heddle::cli {
 
@@ -45,7 +45,7 @@ std::string progress_text(const CellCounts& counts, bool terminal) {
 }
 
 CellProgress::CellProgress()
-    : terminal_(::isatty(STDERR_FILENO) == 1), next_line_(native::wall_seconds() + seconds_between_lines) {}
+    : terminal_(::isatty(STDERR_FILENO) == 1), next_line_(host::wall_seconds() + seconds_between_lines) {}
 
 CellProgress::~CellProgress() {
     erase();
@@ -60,9 +60,9 @@ void CellProgress::show(const CellCounts& counts) {
     if (terminal_) {
         write_error("\r\033[K" + progress_text(counts, true));
         shown_ = true;
-    } else if (native::wall_seconds() >= next_line_) {
+    } else if (host::wall_seconds() >= next_line_) {
         write_error(progress_text(counts, false) + "\n");
-        next_line_ = native::wall_seconds() + seconds_between_lines;
+        next_line_ = host::wall_seconds() + seconds_between_lines;
     }
 }
 

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "cli/cell_progress.hpp"
-#include "runtime/native/process_pool.hpp"
-#include "runtime/native/wall_clock.hpp"
+#include "host/process_pool.hpp"
+#include "host/wall_clock.hpp"
 
 namespace heddle::cli {
 
@@ -71,7 +71,7 @@ public:
 
     int run() {
         const std::size_t at_once = std::clamp<std::size_t>(waiting_.size(), 1, options_.width);
-        std::vector<native::Job> jobs;
+        std::vector<host::Job> jobs;
         for (const std::size_t cell : waiting_) {
             std::vector<std::string> argv = plan_.cells[cell].words;
             argv.insert(argv.begin(), own_program());
@@ -80,13 +80,13 @@ public:
             if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", "1"});
             jobs.push_back({std::move(argv), plan_.cells[cell].alone});
         }
-        native::PoolOptions pool;
+        host::PoolOptions pool;
         pool.width = options_.width;
-        pool.started = [this](std::size_t job) { began_[waiting_[job]] = native::wall_seconds(); };
-        pool.ended = [this](const native::JobEnd& end) { finish(waiting_[end.job], end); };
+        pool.started = [this](std::size_t job) { began_[waiting_[job]] = host::wall_seconds(); };
+        pool.ended = [this](const host::JobEnd& end) { finish(waiting_[end.job], end); };
         pool.ticked = [this] { show(); };
         show();
-        return native::run_jobs(jobs, pool);
+        return host::run_jobs(jobs, pool);
     }
 
 private:
@@ -106,7 +106,7 @@ private:
         if (outcome.wall_seconds > 0) durations_.add(plan_.cells[cell].combination, outcome.wall_seconds);
     }
 
-    void finish(std::size_t cell, const native::JobEnd& end) {
+    void finish(std::size_t cell, const host::JobEnd& end) {
         const Cell& what = plan_.cells[cell];
         began_.erase(cell);
         Outcome& outcome = outcomes_[cell];
@@ -142,7 +142,7 @@ private:
     }
 
     double seconds_left() const {
-        const double now = native::wall_seconds();
+        const double now = host::wall_seconds();
         double together = 0;
         double alone = 0;
         for (const std::size_t cell : waiting_) {

@@ -24,10 +24,10 @@
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "host/machine.hpp"
+#include "host/process_pool.hpp"
 #include "results/comparison.hpp"
 #include "results/store.hpp"
-#include "runtime/native/machine.hpp"
-#include "runtime/native/process_pool.hpp"
 
 namespace heddle::cli {
 
@@ -234,7 +234,7 @@ int make_slurm(const Options& options, const std::string& file, const Plan& plan
     } else {
         std::cout.flush();
         try {
-            if (const int code = native::run_command({"sbatch", path}); code != 0)
+            if (const int code = host::run_command({"sbatch", path}); code != 0)
                 throw Error(fmt::format("sbatch ended with exit code {}", code));
         } catch (const Error& error) {
             throw Error(error.message(), fmt::format("submit {} where Slurm is", path));
@@ -294,7 +294,7 @@ int compare_file(const Options& options, const Plan& plan, const std::string& fi
     compare_outcomes(plan, std::vector<Outcome>(plan.cells.size()), options.by);
     RunnerOptions runner;
     runner.directory = directory_of(options, plan);
-    runner.width = options.jobs > 0 ? options.jobs : native::machine_cores();
+    runner.width = options.jobs > 0 ? options.jobs : host::machine_cores();
     runner.retry_failed = options.retry_failed;
     if (!options.shard.empty()) read_shard(options.shard, runner);
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written

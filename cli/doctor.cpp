@@ -10,8 +10,8 @@
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "host/machine.hpp"
 #include "partitioners/place_graph.hpp"
-#include "runtime/native/machine.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
@@ -30,7 +30,7 @@ int examine(bool json) {
     const results::Versions built = versions();
     std::vector<std::string> workloads;
     for (const workloads::Kind& kind : workloads::all()) workloads.push_back(kind.name);
-    const unsigned cores = native::machine_cores();
+    const unsigned cores = host::machine_cores();
     const std::string mpi = native::mpi_version();
     if (json) {
         const nlohmann::ordered_json object = {{"heddle", built.heddle},
@@ -41,7 +41,7 @@ int examine(bool json) {
                                                {"workloads", workloads},
                                                {"stealing", runtime::victim_policies()},
                                                {"partitioners", partitioners::placement_names()},
-                                               {"host", native::host_name()},
+                                               {"host", host::host_name()},
                                                {"cores", cores}};
         std::cout << object.dump(2) << "\n";
         return success;
@@ -57,7 +57,7 @@ int examine(bool json) {
          {"workloads", listed(workloads)},
          {"stealing", listed(runtime::victim_policies())},
          {"partitioners", listed(partitioners::placement_names())},
-         {"host", native::host_name()},
+         {"host", host::host_name()},
          {"cores", fmt::format("{} for native workers", cores)}},
         2);
     return success;

@@ -22,8 +22,8 @@
 #include "base/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
-#include "runtime/native/limits.hpp"
-#include "runtime/native/memory_limit.hpp"
+#include "host/limits.hpp"
+#include "host/memory_limit.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 
@@ -167,7 +167,7 @@ int run_and_report(int argc, char** argv) {
     // Standard output is for results.
     spdlog::set_default_logger(
         std::make_shared<spdlog::logger>("heddle", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
-    if (const auto bytes = native::available_memory_bytes()) set_available_memory(*bytes);
+    if (const auto bytes = host::available_memory_bytes()) set_available_memory(*bytes);
     try {
         code = run_words(std::vector<std::string>(argv + 1, argv + argc), understood);
     } catch (const Error& error) {
@@ -182,7 +182,7 @@ int run_and_report(int argc, char** argv) {
         code = mistake;
     } catch (const std::exception& error) {
         wait_for_turn();
-        if (const auto exhausted = native::exhausted_resource(std::current_exception())) {
+        if (const auto exhausted = host::exhausted_resource(std::current_exception())) {
             std::cerr << fmt::format("heddle: {}\n", exhausted->what());
             return mistake;
         }
@@ -199,7 +199,7 @@ int run_and_report(int argc, char** argv) {
 }  // namespace
 
 int run_main(int argc, char** argv) {
-    native::report_large_files();
+    host::report_large_files();
     const int code = run_and_report(argc, argv);
     native::leave_mpi(code);
     return code;

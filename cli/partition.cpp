@@ -19,8 +19,8 @@
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
 #include "graphs/graph_source.hpp"
+#include "host/wall_clock.hpp"
 #include "partitioners/graph/quality.hpp"
-#include "runtime/native/wall_clock.hpp"
 
 namespace heddle::cli {
 
@@ -158,9 +158,9 @@ Judged make_partition(const DataGraph& graph, const WorkerGrid& grid, const std:
     const auto partitioner = kind.make(settings);
     Judged made{name, partitioner->library(), Json::object(), {}};
     for (const Setting& one : settings.declared()) made.settings[one.name] = settings.text(one.name);
-    const double began = native::wall_seconds();
+    const double began = host::wall_seconds();
     made.parts = partitioner->partition(graph, grid, speeds_of(options, grid.workers()));
-    made.seconds = native::wall_seconds() - began;
+    made.seconds = host::wall_seconds() - began;
     return judge(graph, grid, options, std::move(made));
 }
 

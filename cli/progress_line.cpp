@@ -11,8 +11,8 @@
 
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
-#include "runtime/native/ticker.hpp"
-#include "runtime/native/wall_clock.hpp"
+#include "host/ticker.hpp"
+#include "host/wall_clock.hpp"
 
 namespace heddle::cli {
 
@@ -20,7 +20,7 @@ struct ProgressLine::State {
     State(const runtime::Progress& followed, std::string name) : progress(followed), what(std::move(name)) {}
 
     void tick() {
-        const double wall = native::wall_seconds() - began;
+        const double wall = host::wall_seconds() - began;
         const std::uint64_t tasks = progress.tasks();
         const std::string line = fmt::format("{}: {} tasks, at {}, {:.0f} s", what, grouped(tasks),
                                              show_seconds(to_seconds(progress.elapsed())), wall);
@@ -33,9 +33,9 @@ struct ProgressLine::State {
     const runtime::Progress& progress;
     std::string what;
     bool terminal = ::isatty(STDERR_FILENO) == 1;
-    double began = native::wall_seconds();
+    double began = host::wall_seconds();
     std::atomic<bool> shown{false};
-    std::optional<native::Ticker> ticker;
+    std::optional<host::Ticker> ticker;
 };
 
 ProgressLine::ProgressLine(const runtime::Progress& progress, std::string what, When when)

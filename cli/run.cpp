@@ -19,14 +19,14 @@
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
 #include "configs/experiment.hpp"
+#include "host/machine.hpp"
+#include "host/wall_clock.hpp"
 #include "results/lower_bound.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/native/job_step.hpp"
-#include "runtime/native/machine.hpp"
 #include "runtime/native/mpi_mesh.hpp"
-#include "runtime/native/wall_clock.hpp"
 #include "workloads/blas.hpp"
 
 namespace heddle::cli {
@@ -66,9 +66,9 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
         sim_threads = sim_threads_worth(experiment.platform.nodes);
     }
     auto world = make_world(experiment, sim_threads);
-    const double placing = native::wall_seconds();
+    const double placing = host::wall_seconds();
     workload->prepare(cluster_view(experiment, *world), experiment.schedule);
-    const double began = native::wall_seconds();
+    const double began = host::wall_seconds();
     Record record{
         experiment, std::move(determinants), world->topology(), workload->forecast(), {}, {}, versions(), {},
         {}};
@@ -82,7 +82,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
                                 when);
         record.result = execution.run();
     }
-    record.timing.wall_seconds = native::wall_seconds() - began;
+    record.timing.wall_seconds = host::wall_seconds() - began;
     record.warnings = warnings_of(*world);
     recording.note_clock_error(clock_error_seconds(*world));
     record.versions.openblas = workloads::blas_version();
@@ -96,8 +96,8 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     if (!record.result.complete) return std::nullopt;
     require_unchanged(record);
     record.verdict = workload->check(record.result);
-    record.timing.peak_memory_bytes = native::peak_memory_bytes() + native::peak_memory_of_helpers_bytes();
-    record.timing.host = native::host_name();
+    record.timing.peak_memory_bytes = host::peak_memory_bytes() + host::peak_memory_of_helpers_bytes();
+    record.timing.host = host::host_name();
     record.timing.sim_threads = sim_threads;
     return record;
 }

@@ -19,10 +19,10 @@
 #include "cli/schedule_report.hpp"
 #include "cli/verbs.hpp"
 #include "graphs/graph_source.hpp"
+#include "host/wall_clock.hpp"
 #include "partitioners/schedulers/scheduler.hpp"
 #include "partitioners/schedulers/verify.hpp"
 #include "results/store.hpp"
-#include "runtime/native/wall_clock.hpp"
 
 namespace heddle::cli {
 
@@ -60,13 +60,13 @@ JudgedSchedule make_schedule(const ScheduleTask& task, const std::string& name, 
                              double lower_bound) {
     const auto scheduler = schedulers::make(name);
     schedulers::Options how{effort.seed, {}};
-    const double began = native::wall_seconds();
+    const double began = host::wall_seconds();
     if (effort.budget)
-        how.out_of_time = [end = began + *effort.budget] { return native::wall_seconds() >= end; };
+        how.out_of_time = [end = began + *effort.budget] { return host::wall_seconds() >= end; };
     schedulers::Schedule schedule = scheduler->schedule(task.problem, how);
     // On a platform, what a run would do: each task as early as the order and the data allow.
     if (task.problem.in_picoseconds()) schedule = run_exactly(task.problem, schedule).schedule;
-    const double seconds = native::wall_seconds() - began;
+    const double seconds = host::wall_seconds() - began;
     return judge(task, name, effort.seed, std::move(schedule), seconds, lower_bound);
 }
 

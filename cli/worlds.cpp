@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "host/machine.hpp"
+#include "host/thread_crew.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/job_step.hpp"
-#include "runtime/native/machine.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/native/thread_crew.hpp"
 #include "runtime/registered.hpp"
 #ifdef HEDDLE_SIM
 #include "sim/sim_backend.hpp"
@@ -107,7 +107,7 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
     auto world = std::make_unique<sim::SimBackend>(experiment.platform, options);
     // After the platform: building it forks, and a fork copies no other threads.
-    if (threads > 1) world->use(std::make_shared<native::ThreadCrew>(threads));
+    if (threads > 1) world->use(std::make_shared<host::ThreadCrew>(threads));
     return world;
 #else
     no_simulation(experiment.where("backend"));
@@ -217,7 +217,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
                         platform.nodes),
             experiment.where("platform.nodes"));
     }
-    if (platform.cores == 0) platform.cores = native::machine_cores();
+    if (platform.cores == 0) platform.cores = host::machine_cores();
 }
 
 std::unique_ptr<runtime::Backend> make_world(const configs::Experiment& experiment, unsigned sim_threads) {
@@ -239,7 +239,7 @@ unsigned sim_threads_worth([[maybe_unused]] NodeId nodes) {
     // They meet every few microseconds, for which each should have some nodes to look at. More than two were
     // not measured.
     constexpr unsigned most = 8;
-    return std::clamp(nodes / 4, 1U, std::min(native::machine_cores(), most));
+    return std::clamp(nodes / 4, 1U, std::min(host::machine_cores(), most));
 #endif
 }
 

@@ -12,8 +12,8 @@
 #include "cli/slurm_script.hpp"
 #include "configs/cell.hpp"
 #include "configs/combinations.hpp"
+#include "host/process_pool.hpp"
 #include "results/cells.hpp"
-#include "runtime/native/process_pool.hpp"
 #include "tests/cli_testing.hpp"
 
 namespace heddle::testing_cli {
@@ -176,25 +176,25 @@ exec /bin/heddle compare a.yaml --shard "$SLURM_ARRAY_TASK_ID/3"
 }
 
 TEST(ProcessPool, SaysHowEveryJobEndedAndNeverRunsMoreThanItMay) {
-    std::vector<native::Job> jobs;
+    std::vector<host::Job> jobs;
     for (const char* script :
          {"exit 0", "echo oops >&2; exit 3", "kill -9 $$", "exit 0", "yes | head -c 200000 >&2"})
         jobs.push_back({{"sh", "-c", script}});
     jobs.push_back({{"sh", "-c", "exit 5"}, true});
     jobs.push_back({{"sh", "-c", "exit 0"}});
     std::size_t running = 0, most = 0, alone = 0;
-    std::vector<native::JobEnd> ends(jobs.size());
-    native::PoolOptions options;
+    std::vector<host::JobEnd> ends(jobs.size());
+    host::PoolOptions options;
     options.width = 3;
     options.started = [&](std::size_t job) {
         most = std::max(most, ++running);
         if (jobs[job].alone) alone = running;
     };
-    options.ended = [&](const native::JobEnd& end) {
+    options.ended = [&](const host::JobEnd& end) {
         --running;
         ends[end.job] = end;
     };
-    EXPECT_EQ(native::run_jobs(jobs, options), 0);
+    EXPECT_EQ(host::run_jobs(jobs, options), 0);
     EXPECT_EQ(running, 0U);
     EXPECT_EQ(most, 3U);
     EXPECT_EQ(alone, 1U);
@@ -205,8 +205,8 @@ TEST(ProcessPool, SaysHowEveryJobEndedAndNeverRunsMoreThanItMay) {
     EXPECT_EQ(ends[4].exit_code, 0);
     EXPECT_EQ(ends[4].errors.size(), 65536U);
     EXPECT_EQ(ends[5].exit_code, 5);
-    EXPECT_THROW(native::run_jobs({{{"/no/such/program"}}}, options), Error);
-    EXPECT_EQ(native::run_command({"sh", "-c", "exit 6"}), 6);
+    EXPECT_THROW(host::run_jobs({{{"/no/such/program"}}}, options), Error);
+    EXPECT_EQ(host::run_command({"sh", "-c", "exit 6"}), 6);
 }
 
 }  // namespace

@@ -22,14 +22,15 @@ ALLOWED = {
     "graphs": ["base"],
     "partitioners": ["base"],
     "runtime": ["base"],
-    "runtime/native": ["base", SEAM],
+    "host": ["base"],
+    "runtime/native": ["base", SEAM, "host"],
     "runtime/inprocess": ["base", SEAM],
     "sim": ["base", SEAM],
     "model": ["base", "partitioners", "runtime"],
     "workloads": ["base", "graphs", "partitioners", "runtime", "model"],
     "configs": ["base", "graphs", "partitioners", "runtime", "workloads"],
     "results": ["base", "graphs", "partitioners", "runtime", "workloads", "configs"],
-    "cli": ["base", "graphs", "partitioners", "runtime", "runtime/native", "runtime/inprocess", "sim", "model", "workloads",
+    "cli": ["base", "host", "graphs", "partitioners", "runtime", "runtime/native", "runtime/inprocess", "sim", "model", "workloads",
             "configs", "results"],
 }
 # These may include everything, and nothing includes them.
@@ -38,7 +39,7 @@ ABOVE_THE_SEAM = ["runtime", "model", "workloads", "partitioners"]
 
 LINES_MAX = 500
 
-# Code outside runtime/native/ (tests and benchmarks excepted) that starts a thread, blocks, or reads a clock.
+# Code outside host/ and runtime/native/ (tests and benchmarks excepted) that starts a thread, blocks, or reads a clock.
 THREADS = re.compile(
     r"std::(jthread|thread|mutex|timed_mutex|recursive_mutex|shared_mutex|lock_guard|unique_lock|scoped_lock|shared_lock"
     r"|condition_variable\w*|this_thread|future|promise|async|packaged_task|call_once|once_flag|counting_semaphore"
@@ -216,8 +217,8 @@ def check_worlds(tree):
         yield "simgrid", path, number, f"{what}: only sim/ includes SimGrid (and bench/, to compare with it)"
     for rule, pattern, advice in (("threads", THREADS, "threads and locks"), ("sockets", SOCKETS, "sockets"),
                                   ("clocks", CLOCKS, "reading clocks")):
-        for path, number, what in find(inside("runtime/native", "tests", "bench"), pattern):
-            yield rule, path, number, f"{what}: {advice} belong into runtime/native/, behind the seam"
+        for path, number, what in find(inside("host", "runtime/native", "tests", "bench"), pattern):
+            yield rule, path, number, f"{what}: {advice} belong into host/ or runtime/native/, behind the seam"
     for path, number, what in find(inside("runtime/native"), r"\bthread_local\b|\b__thread\b"):
         yield "thread_local", path, number, "a thousand nodes share one thread: keep it in a per-node object"
     for library, folder in (("metis", "partitioners"), ("scotch", "partitioners"), ("cblas", "workloads"), ("lapacke?", "workloads"), ("mpi", "runtime/native")):

@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/memory_need.hpp"
 #include "graphs/generators/generator.hpp"
-#include "runtime/native/memory_limit.hpp"
+#include "host/memory_limit.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle {
@@ -88,29 +88,29 @@ private:
 
 TEST(MemoryLimit, IsWhatTheNarrowestGroupHasLeft) {
     const Groups groups;
-    EXPECT_FALSE(native::memory_left_in_group("0::/a/b\n", groups.top()).has_value());
+    EXPECT_FALSE(host::memory_left_in_group("0::/a/b\n", groups.top()).has_value());
     groups.write("a/b", "memory.max", "max");
     groups.write("a/b", "memory.current", "500");
-    EXPECT_FALSE(native::memory_left_in_group("0::/a/b\n", groups.top()).has_value());
+    EXPECT_FALSE(host::memory_left_in_group("0::/a/b\n", groups.top()).has_value());
     groups.write("a", "memory.max", "10000");
     groups.write("a", "memory.current", "4000");
-    EXPECT_EQ(native::memory_left_in_group("0::/a/b\n", groups.top()), 6000);
+    EXPECT_EQ(host::memory_left_in_group("0::/a/b\n", groups.top()), 6000);
     groups.write("a", "memory.stat", "anon 1\ninactive_file 1500\nactive_file 7");
-    EXPECT_EQ(native::memory_left_in_group("0::/a/b\n", groups.top()), 7500);
+    EXPECT_EQ(host::memory_left_in_group("0::/a/b\n", groups.top()), 7500);
     groups.write("a/b", "memory.max", "600");
-    EXPECT_EQ(native::memory_left_in_group("0::/a/b\n", groups.top()), 100);
+    EXPECT_EQ(host::memory_left_in_group("0::/a/b\n", groups.top()), 100);
 }
 
 TEST(MemoryLimit, IsReadFromTheFirstVersionAsWell) {
     const Groups groups;
     groups.write("memory/a", "memory.limit_in_bytes", "9000");
     groups.write("memory/a", "memory.usage_in_bytes", "2000");
-    EXPECT_EQ(native::memory_left_in_group("5:cpu:/a\n4:blkio,memory:/a\n", groups.top()), 7000);
-    EXPECT_FALSE(native::memory_left_in_group("5:cpu:/a\n", groups.top()).has_value());
+    EXPECT_EQ(host::memory_left_in_group("5:cpu:/a\n4:blkio,memory:/a\n", groups.top()), 7000);
+    EXPECT_FALSE(host::memory_left_in_group("5:cpu:/a\n", groups.top()).has_value());
 }
 
 TEST(MemoryLimit, OfThisProcessIsKnown) {
-    const auto bytes = native::available_memory_bytes();
+    const auto bytes = host::available_memory_bytes();
     ASSERT_TRUE(bytes.has_value());
     EXPECT_GT(*bytes, 1e6);
 }

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "host/wall_clock.hpp"
 #include "runtime/native/flow.hpp"
-#include "runtime/native/wall_clock.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
 
@@ -112,11 +112,11 @@ TEST(NativeFlowControl, ASlowReceiverCostsTheSenderNoMemory) {
     script.deliver = [&](Node&, NodeId, auto) { ++got; };
     std::vector<std::unique_ptr<ScriptedNode>> nodes;
     for (NodeId node = 0; node < 2; ++node) nodes.push_back(std::make_unique<ScriptedNode>(node, 1, script));
-    const std::uint64_t before = peak_memory_bytes();
+    const std::uint64_t before = host::peak_memory_bytes();
     conformance::run_native(2, 1, [&](NodeId node) -> runtime::NodeProgram& { return *nodes[node]; });
     EXPECT_EQ(got, count);
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
-    EXPECT_LT(peak_memory_bytes() - before, 100U << 20);
+    EXPECT_LT(host::peak_memory_bytes() - before, 100U << 20);
 #else
     (void)before;
 #endif

@@ -69,8 +69,8 @@ protected:
     /// Starts a launcher in a process of its own; it launches `sleep`-like children that write down their
     /// ids.
     pid_t start_launcher() const {
-        const pid_t launcher =
-            LocalStarter().start(0, child_program("NativeLaunchChild.DISABLED_LaunchesSleepers"), {}, {});
+        const pid_t launcher = host::LocalStarter().start(
+            0, child_program("NativeLaunchChild.DISABLED_LaunchesSleepers"), {}, {});
         EXPECT_TRUE(eventually([&] { return !read_file("child0").empty() && !read_file("child1").empty(); }));
         return launcher;
     }
@@ -296,12 +296,13 @@ TEST_P(NativeLoss, ALostNodeIsReportedToTheCallback) {
     const std::string key_file = directory_ + "/key";
     write_key_file(key_file, key);
     const Rendezvous rendezvous(3, key);
-    const pid_t victim = LocalStarter().start(1, child_program("NativeLaunchChild.DISABLED_WaitsToBeKilled"),
-                                              {{environment::rank, "1"},
-                                               {environment::nodes, "3"},
-                                               {environment::rendezvous, rendezvous.address()},
-                                               {environment::key_file, key_file}},
-                                              {});
+    const pid_t victim =
+        host::LocalStarter().start(1, child_program("NativeLaunchChild.DISABLED_WaitsToBeKilled"),
+                                   {{environment::rank, "1"},
+                                    {environment::nodes, "3"},
+                                    {environment::rendezvous, rendezvous.address()},
+                                    {environment::key_file, key_file}},
+                                   {});
     std::array<std::vector<std::string>, 3> losses;
     std::array<std::atomic<bool>, 3> told{};
     std::array<std::string, 3> errors;

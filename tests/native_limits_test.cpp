@@ -6,8 +6,8 @@
 #include <new>
 #include <system_error>
 
+#include "host/limits.hpp"
 #include "runtime/native/job_step.hpp"
-#include "runtime/native/limits.hpp"
 #include "tests/native_testing.hpp"
 
 namespace heddle::native {
@@ -19,7 +19,7 @@ namespace {
 
 template <class Failure>
 std::string text_of(const Failure& error) {
-    const auto exhausted = exhausted_resource(std::make_exception_ptr(error));
+    const auto exhausted = host::exhausted_resource(std::make_exception_ptr(error));
     return exhausted ? exhausted->what() : "";
 }
 
@@ -55,11 +55,11 @@ TEST(NativeLimits, MoreOpenFilesThanTheSystemAllowsAreAnError) {
     rlimit low = before;
     low.rlim_cur = 100;
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-    allow_open_files(200, "this test");
+    host::allow_open_files(200, "this test");
     rlimit now{};
     getrlimit(RLIMIT_NOFILE, &now);
     EXPECT_EQ(now.rlim_cur, 200u);
-    EXPECT_THAT(error_of([&] { allow_open_files(before.rlim_max + 1, "a run of 9 nodes"); }),
+    EXPECT_THAT(error_of([&] { host::allow_open_files(before.rlim_max + 1, "a run of 9 nodes"); }),
                 AllOf(HasSubstr("a run of 9 nodes takes"), HasSubstr("ulimit")));
     setrlimit(RLIMIT_NOFILE, &before);
 }

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <future>
 
+#include "host/wall_clock.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/handshake.hpp"
-#include "runtime/native/wall_clock.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
 
@@ -268,7 +268,7 @@ TEST(NativeStrangers, AreDroppedWithAWarningAndHarmNothing) {
         answers = number;
         me.backend->unpark(me, 0);
     };
-    const std::uint64_t memory_before = peak_memory_bytes();
+    const std::uint64_t memory_before = host::peak_memory_bytes();
     std::thread attacker([&] {
         EXPECT_TRUE(eventually([&] { return running.load(); }));
         const auto addresses = listening_addresses();
@@ -292,7 +292,7 @@ TEST(NativeStrangers, AreDroppedWithAWarningAndHarmNothing) {
     EXPECT_THAT(log.text(), HasSubstr("dropped a connection from 127.0.0.1:"));
     // Some 300 connections to three listeners were dropped within a few seconds.
     EXPECT_LT(std::ranges::count(log.text(), '\n'), 60) << log.text();
-    EXPECT_LT(peak_memory_bytes() - memory_before, 64U << 20);
+    EXPECT_LT(host::peak_memory_bytes() - memory_before, 64U << 20);
 }
 
 // --- membership

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/native/wall_clock.hpp"
+#include "host/wall_clock.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
 
@@ -126,11 +126,11 @@ TEST_F(MpiRank, DISABLED_SendsToASlowRank) {
     script.deliver = [&](Node&, NodeId, auto) { ++got; };
     native::NativeOptions few = options();
     few.window = 4U << 20;
-    const std::uint64_t before = native::peak_memory_bytes();
+    const std::uint64_t before = host::peak_memory_bytes();
     run(script, few);
     EXPECT_EQ(got, self.rank == 1 ? count : 0);
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
-    EXPECT_LT(native::peak_memory_bytes() - before, 100U << 20);
+    EXPECT_LT(host::peak_memory_bytes() - before, 100U << 20);
 #else
     (void)before;
 #endif

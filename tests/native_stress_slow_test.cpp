@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/native/wall_clock.hpp"
+#include "host/wall_clock.hpp"
 #include "tests/conformance.hpp"
 
 namespace heddle::native {
@@ -122,7 +122,7 @@ TEST_P(NativeStress, BothSidesAtFullSpeedWithSlowReceivers) {
         nodes.push_back(std::make_unique<ScriptedNode>(node, cores, script));
     const Key key = make_key();
     const Rendezvous rendezvous(2, key);
-    const std::uint64_t before = peak_memory_bytes();
+    const std::uint64_t before = host::peak_memory_bytes();
     std::vector<std::thread> threads;
     for (NodeId rank = 0; rank < 2; ++rank) {
         threads.emplace_back([&, rank] {
@@ -142,7 +142,7 @@ TEST_P(NativeStress, BothSidesAtFullSpeedWithSlowReceivers) {
     // Of each node: the window, one message that is larger and was alone under way, those that its two
     // workers and its handler make meanwhile, and one that it receives.
     const std::uint64_t bound = 2 * (window + (1 + cores + 1 + 1) * largest) + (64U << 20);
-    const std::uint64_t peak = peak_memory_bytes() - before;
+    const std::uint64_t peak = host::peak_memory_bytes() - before;
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
     EXPECT_LT(peak, bound);
 #endif

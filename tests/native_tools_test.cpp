@@ -10,11 +10,11 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/native/cpu_quota.hpp"
-#include "runtime/native/machine.hpp"
+#include "host/cpu_quota.hpp"
+#include "host/machine.hpp"
+#include "host/ticker.hpp"
+#include "host/wall_clock.hpp"
 #include "runtime/native/parker.hpp"
-#include "runtime/native/ticker.hpp"
-#include "runtime/native/wall_clock.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
 
@@ -67,7 +67,7 @@ TEST(NativeParker, WakesAtTheDeadlineAndNotBefore) {
 TEST(NativeTicker, TicksUntilDestroyed) {
     std::atomic<int> ticks{0};
     {
-        const Ticker ticker(1ms, 1ms, [&] { ++ticks; });
+        const host::Ticker ticker(1ms, 1ms, [&] { ++ticks; });
         EXPECT_TRUE(eventually([&] { return ticks >= 3; }));
     }
     const int at_the_end = ticks;
@@ -76,17 +76,18 @@ TEST(NativeTicker, TicksUntilDestroyed) {
 }
 
 TEST(NativeTicker, StopsWithoutWaitingForItsTime) {
-    const double before = wall_seconds();
+    const double before = host::wall_seconds();
     {
-        const Ticker ticker(std::chrono::hours(1), std::chrono::hours(1), [] { FAIL() << "too early"; });
+        const host::Ticker ticker(std::chrono::hours(1), std::chrono::hours(1),
+                                  [] { FAIL() << "too early"; });
     }
-    EXPECT_LT(wall_seconds() - before, 60);
+    EXPECT_LT(host::wall_seconds() - before, 60);
 }
 
 TEST(NativeClock, GoesForward) {
-    const double before = wall_seconds();
+    const double before = host::wall_seconds();
     std::this_thread::sleep_for(2ms);
-    EXPECT_GE(wall_seconds() - before, 0.002);
+    EXPECT_GE(host::wall_seconds() - before, 0.002);
 }
 
 TEST(NativeMemory, ThePeakCountsWhatWasTouched) {
@@ -95,13 +96,13 @@ TEST(NativeMemory, ThePeakCountsWhatWasTouched) {
         std::memset(block.data(), 1, block.size());
         EXPECT_EQ(block[block.size() / 2], 1);
     }
-    EXPECT_GE(peak_memory_bytes(), 128U << 20);  // given back, but it was held
+    EXPECT_GE(host::peak_memory_bytes(), 128U << 20);  // given back, but it was held
 }
 
 TEST(NativeMachine, HasCoresAndAName) {
-    EXPECT_GE(machine_cores(), 1u);
-    EXPECT_LE(machine_cores(), std::thread::hardware_concurrency());
-    EXPECT_FALSE(host_name().empty());
+    EXPECT_GE(host::machine_cores(), 1u);
+    EXPECT_LE(host::machine_cores(), std::thread::hardware_concurrency());
+    EXPECT_FALSE(host::host_name().empty());
 }
 
 /// Files as the kernel shows control groups.
@@ -118,49 +119,49 @@ protected:
 };
 
 TEST_F(ControlGroups, TheLeastQuotaOnTheWayUpCounts) {
-    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), std::nullopt);
+    EXPECT_EQ(host::cpu_quota("0::/a/b\n", mounted_), std::nullopt);
     write("a/b/cpu.max", "max 100000\n");
-    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), std::nullopt);
+    EXPECT_EQ(host::cpu_quota("0::/a/b\n", mounted_), std::nullopt);
     write("a/cpu.max", "150000 100000\n");
-    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), 1.5);
+    EXPECT_EQ(host::cpu_quota("0::/a/b\n", mounted_), 1.5);
     write("a/b/cpu.max", "400000 100000\n");
-    EXPECT_EQ(cpu_quota("0::/a/b\n", mounted_), 1.5);
-    EXPECT_EQ(cpu_quota("0::/c\n", mounted_), std::nullopt);
+    EXPECT_EQ(host::cpu_quota("0::/a/b\n", mounted_), 1.5);
+    EXPECT_EQ(host::cpu_quota("0::/c\n", mounted_), std::nullopt);
 }
 
 TEST_F(ControlGroups, InAContainerTheQuotaIsAtTheTop) {
     write("cpu.max", "200000 100000\n");
-    EXPECT_EQ(cpu_quota("0::/docker/outside\n", mounted_), 2);
-    EXPECT_EQ(cpu_quota("0::/\n", mounted_), 2);
+    EXPECT_EQ(host::cpu_quota("0::/docker/outside\n", mounted_), 2);
+    EXPECT_EQ(host::cpu_quota("0::/\n", mounted_), 2);
 }
 
 TEST_F(ControlGroups, TheOlderVersionHasTwoFiles) {
     const std::string membership = "5:devices:/\n4:cpu,cpuacct:/job\n3:cpuset:/x\n0::/\n";
     write("cpu/job/cpu.cfs_period_us", "100000\n");
-    EXPECT_EQ(cpu_quota(membership, mounted_), std::nullopt);
+    EXPECT_EQ(host::cpu_quota(membership, mounted_), std::nullopt);
     write("cpu/job/cpu.cfs_quota_us", "-1\n");
-    EXPECT_EQ(cpu_quota(membership, mounted_), std::nullopt);
+    EXPECT_EQ(host::cpu_quota(membership, mounted_), std::nullopt);
     write("cpu/job/cpu.cfs_quota_us", "300000\n");
-    EXPECT_EQ(cpu_quota(membership, mounted_), 3);
+    EXPECT_EQ(host::cpu_quota(membership, mounted_), 3);
 }
 
 TEST_F(ControlGroups, WhatMakesNoSenseIsNoLimit) {
     write("cpu.max", "0 0\n");
     for (const char* membership : {"", "nonsense\n", "0:\n", "0::\n", "1:cpu\n"})
-        EXPECT_EQ(cpu_quota(membership, mounted_), std::nullopt) << membership;
+        EXPECT_EQ(host::cpu_quota(membership, mounted_), std::nullopt) << membership;
 }
 
 TEST(NativeMachine, BindingConfinesTheThreadAndNoOther) {
     std::thread([] {
-        ASSERT_TRUE(bind_to_core(0));
+        ASSERT_TRUE(host::bind_to_core(0));
         cpu_set_t mine;
         ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
         EXPECT_EQ(CPU_COUNT(&mine), 1);
-        EXPECT_FALSE(bind_to_core(1'000'000));
+        EXPECT_FALSE(host::bind_to_core(1'000'000));
     }).join();
     cpu_set_t here;
     ASSERT_EQ(sched_getaffinity(0, sizeof here, &here), 0);
-    EXPECT_GE(CPU_COUNT(&here), static_cast<int>(machine_cores()));
+    EXPECT_GE(CPU_COUNT(&here), static_cast<int>(host::machine_cores()));
 }
 
 TEST(NativeBackendOptions, ANodeWithoutWorkersIsAnError) {
@@ -195,7 +196,7 @@ TEST(NativeBackendOptions, MoreWorkersThanCoresShareThem) {
     std::atomic<int> worked{0};
     Script script;
     script.work = [&](Node&, Context&) { ++worked; };
-    const CoreId many = machine_cores() + 5;
+    const CoreId many = host::machine_cores() + 5;
     EXPECT_EQ(run_alone({.cores = many}, script), "");
     EXPECT_EQ(worked, static_cast<int>(many));
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "tests/sim_harness.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -42,7 +42,7 @@ std::string thrown(const std::shared_ptr<Crew>& crew, NodeId first, bool single_
 TEST(SimCrew, AHandlersExceptionEndsTheRunWithItsMessage) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     for (const unsigned threads : {2U, 3U}) {
-        const auto crew = std::make_shared<native::ThreadCrew>(threads);
+        const auto crew = std::make_shared<host::ThreadCrew>(threads);
         for (const NodeId first : {0U, 5U, 31U}) {
             const std::string expected = "handler of node " + std::to_string(first);
             EXPECT_EQ(thrown(nullptr, first), expected);
@@ -53,7 +53,7 @@ TEST(SimCrew, AHandlersExceptionEndsTheRunWithItsMessage) {
 
 TEST(SimCrew, AlsoWhereWorkersRunTheHandlers) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
     EXPECT_EQ(thrown(nullptr, 7, true), "handler of node 7");
     EXPECT_EQ(thrown(crew, 7, true), "handler of node 7");
 }
@@ -61,7 +61,7 @@ TEST(SimCrew, AlsoWhereWorkersRunTheHandlers) {
 // A crew whose round ended with an exception serves the next simulation.
 TEST(SimCrew, IsAsGoodAsNewAfterwards) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
     EXPECT_EQ(thrown(crew, 3), "handler of node 3");
     EXPECT_EQ(thrown(crew, 32), "no error");
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "sim/platform_summary.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
@@ -275,8 +275,8 @@ TEST(SimLinks, WhatMakesNoSenseIsRefused) {
 // Small and large messages, stealing and placed graphs, links that change all the time.
 TEST(SimLinks, ChangesAreTheSameWithAnyNumberOfThreads) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<native::ThreadCrew>(2),
-                                                      std::make_shared<native::ThreadCrew>(3)};
+    const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<host::ThreadCrew>(2),
+                                                      std::make_shared<host::ThreadCrew>(3)};
     Platform platform;
     platform.nodes = 7;
     platform.cores = 2;

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "host/thread_crew.hpp"
 #include "model/fork_join.hpp"
 #include "runtime/execution.hpp"
-#include "runtime/native/thread_crew.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -194,7 +194,7 @@ runtime::RunResult search(std::shared_ptr<Crew> crew, std::uint64_t seed) {
 
 TEST(SimNodes, NoiseAndEventsAreTheSameWithAnyNumberOfThreads) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const auto crew = std::make_shared<native::ThreadCrew>(3);
+    const auto crew = std::make_shared<host::ThreadCrew>(3);
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const auto one = search(nullptr, seed);
         const auto three = search(crew, seed);

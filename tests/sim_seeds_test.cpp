@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -65,8 +65,8 @@ INSTANTIATE_TEST_SUITE_P(All, SimSeeds, testing::ValuesIn(runtime::victim_polici
 // to do first.
 TEST(SimThreads, FiftySeedsGiveTheSameWithAnyNumberOfThreads) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<native::ThreadCrew>(2),
-                                                      std::make_shared<native::ThreadCrew>(3)};
+    const std::vector<std::shared_ptr<Crew>> crews = {std::make_shared<host::ThreadCrew>(2),
+                                                      std::make_shared<host::ThreadCrew>(3)};
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         const std::string victim = runtime::victim_policies()[seed % runtime::victim_policies().size()];
         const auto search = [&](const std::shared_ptr<Crew>& crew) {
@@ -106,7 +106,7 @@ TEST(SimThreads, AnErrorIsThatOfTheFirstNodeWhoeverFindsItFirst) {
     };
     const std::string expected = error_of(nullptr);
     EXPECT_THAT(expected, testing::HasSubstr("deque is full"));
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(error_of(std::make_shared<native::ThreadCrew>(2)), expected);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(error_of(std::make_shared<host::ThreadCrew>(2)), expected);
 }
 
 TEST(SimSeeds, EveryTaskIsStolenByTheThiefThatTheMatrixNames) {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "tests/sim_harness.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 void fill_stacks(unsigned threads, NodeId from) {
     SimOptions options;
     options.stack_bytes = 64U << 10;
-    if (threads > 1) options.crew = std::make_shared<native::ThreadCrew>(threads);
+    if (threads > 1) options.crew = std::make_shared<host::ThreadCrew>(threads);
     run(
         ideal(16, 2),
         [from](Script&, Context& context) {

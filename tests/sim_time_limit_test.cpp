@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "tests/sim_harness.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -55,7 +55,7 @@ TEST(SimTimeLimit, ASumOfTasksBelowItIsExactAndOneBeyondIsRefused) {
 
 TEST(SimTimeLimit, WithThreadsToo) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
     EXPECT_THAT(error_of([&] { bag(slow(8, 1), 900, "100000f", "none", {.crew = crew}); }),
                 HasSubstr(passes));
 }

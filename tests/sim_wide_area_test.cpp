@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "tests/sim_workloads.hpp"
 
 namespace heddle {
@@ -50,7 +50,7 @@ TEST(SimDistances, AreExactInAFatTree) {
 
 TEST(SimWideArea, HundredSeedsGiveTheAnswerAndReplayExactly) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
     std::uint64_t between_clusters = 0;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         runtime::Schedule schedule;

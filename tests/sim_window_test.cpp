@@ -8,7 +8,7 @@
 #include <queue>
 
 #include "base/random.hpp"
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 #include "sim/fair_links.hpp"
 #include "sim/world.hpp"
 #include "tests/sim_harness.hpp"
@@ -322,7 +322,7 @@ TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
 // if no node of its group has written to it.
 TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
-    const auto crew = std::make_shared<native::ThreadCrew>(2);
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         constexpr NodeId groups = 9;
         const bool large = seed % 5 == 0;

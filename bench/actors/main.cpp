@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "bench/actors/uts.hpp"
 #include "configs/experiment.hpp"
-#include "runtime/native/machine.hpp"
-#include "runtime/native/wall_clock.hpp"
+#include "host/machine.hpp"
+#include "host/wall_clock.hpp"
 
 namespace {
 
@@ -73,9 +73,9 @@ Json answer(const workloads::UtsCount& count) {
 }
 
 Json sequentially(const actors::Search& search) {
-    const double began = native::wall_seconds();
+    const double began = host::wall_seconds();
     const workloads::UtsCount count = search_below(search.tree, search.tree.root());
-    const double seconds = native::wall_seconds() - began;
+    const double seconds = host::wall_seconds() - began;
     return {{"answer", answer(count)}, {"tasks", count.nodes}, {"wall_seconds", seconds}};
 }
 
@@ -84,9 +84,9 @@ Json simulate(const configs::Experiment& experiment, const actors::Search& searc
     Platform platform = experiment.platform;
     complete(platform);
     const actors::Hosts hosts = actors::build_platform(platform, options.simgrid);
-    const double began = native::wall_seconds();
+    const double began = host::wall_seconds();
     const actors::Outcome outcome = actors::search_with_actors(hosts, platform, experiment.schedule, search);
-    const double seconds = native::wall_seconds() - began;
+    const double seconds = host::wall_seconds() - began;
     return {{"answer", answer(outcome.count)},
             {"makespan_seconds", outcome.makespan_seconds},
             {"tasks", outcome.tasks},
@@ -95,7 +95,7 @@ Json simulate(const configs::Experiment& experiment, const actors::Search& searc
             {"messages", outcome.messages},
             {"bytes", outcome.bytes},
             {"wall_seconds", seconds},
-            {"peak_memory_bytes", native::peak_memory_bytes()},
+            {"peak_memory_bytes", host::peak_memory_bytes()},
             {"seed", experiment.seed}};
 }
 

@@ -16,12 +16,12 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "runtime/native/limits.hpp"
+#include "host/limits.hpp"
+#include "host/signal_watch.hpp"
 #include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
-#include "runtime/native/signal_watch.hpp"
 #include "runtime/native/socket.hpp"
 
 namespace heddle::native {
@@ -69,7 +69,7 @@ struct Process {
 /// One launch, from the first process to the last.
 class Launch {
 public:
-    Launch(const LaunchOptions& options, ProcessStarter& starter) : options_(options), starter_(starter) {
+    Launch(const LaunchOptions& options, host::LocalStarter& starter) : options_(options), starter_(starter) {
         rendezvous_ = std::make_unique<Rendezvous>(options.nodes, key_, "127.0.0.1",
                                                    options.meeting_max.value_or(meeting_time(options.nodes)));
     }
@@ -107,7 +107,7 @@ private:
             {environment::local_rank, std::to_string(node)},
             {environment::local_count, std::to_string(options_.nodes)},
         };
-        Streams streams;
+        host::Streams streams;
         const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
         Descriptor output;
         Descriptor error;
@@ -197,8 +197,8 @@ private:
     enum class Step : std::uint8_t { none, grace, terminate };
 
     const LaunchOptions& options_;
-    ProcessStarter& starter_;
-    SignalWatch signals_;  ///< before all that a signal must not leave behind
+    host::LocalStarter& starter_;
+    host::SignalWatch signals_;  ///< before all that a signal must not leave behind
     const Key key_ = make_key();
     const KeyInMemory key_file_ = keep_in_memory(key_);
     std::unique_ptr<Rendezvous> rendezvous_;
@@ -215,9 +215,9 @@ private:
 int LocalLauncher::launch(const LaunchOptions& options) {
     if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
     // Each process takes two pipes and a connection here, and a connection to each other process there.
-    allow_open_files(3 * std::uint64_t{options.nodes} + Listener::pending_max(options.nodes) + 64,
-                     fmt::format("a run of {} nodes", options.nodes));
-    LocalStarter starter;
+    host::allow_open_files(3 * std::uint64_t{options.nodes} + Listener::pending_max(options.nodes) + 64,
+                           fmt::format("a run of {} nodes", options.nodes));
+    host::LocalStarter starter;
     return Launch(options, starter).run();
 }
 

@@ -23,31 +23,6 @@ struct LaunchOptions {
     std::optional<std::chrono::milliseconds> meeting_max = {};
 };
 
-/// Where the standard streams of a started process go. -1: the launcher's own.
-struct Streams {
-    int input = -1;
-    int output = -1;
-    int error = -1;
-};
-
-/// How a process of the run is started. One way now, on this machine; ssh and Slurm would be others.
-class ProcessStarter {
-public:
-    virtual ~ProcessStarter() = default;
-
-    /// Starts `argv` for one node with `environment` added to the launcher's own. Returns the process to wait
-    /// for and to signal. Throws Error where it cannot be run.
-    virtual pid_t start(NodeId node, const std::vector<std::string>& argv,
-                        const std::map<std::string, std::string>& environment, const Streams& streams) = 0;
-};
-
-/// Starts processes on this machine. They die with the thread that started them, however it ends.
-class LocalStarter final : public ProcessStarter {
-public:
-    pid_t start(NodeId node, const std::vector<std::string>& argv,
-                const std::map<std::string, std::string>& environment, const Streams& streams) override;
-};
-
 class Launcher {
 public:
     virtual ~Launcher() = default;

@@ -46,7 +46,7 @@ std::size_t Listener::pending_max(NodeId nodes) {
 
 struct Listener::State {
     Descriptor listener;
-    Descriptor wake = make_event();
+    Descriptor wake = host::make_event();
     std::atomic<bool> stopping{false};
     Key key;
     Identity self;
@@ -160,7 +160,7 @@ Listener::Listener(const std::string& address, const Key& key, const Identity& s
 
 Listener::~Listener() {
     state_->stopping.store(true, std::memory_order_release);
-    signal_event(state_->wake);
+    host::signal_event(state_->wake);
     state_->thread.join();
 }
 

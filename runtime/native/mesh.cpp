@@ -31,8 +31,8 @@ struct Mesh::State final : Peers {
     std::mutex sender_mutex;
     std::vector<Link*> waiting;
     bool sender_sleeps = false;
-    Descriptor sender_wake = make_event();
-    Descriptor receiver_wake = make_event();
+    Descriptor sender_wake = host::make_event();
+    Descriptor receiver_wake = host::make_event();
     std::thread sender;
     std::thread receiver;
 
@@ -56,7 +56,7 @@ void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runti
         waiting.push_back(&link);
         wake = std::exchange(sender_sleeps, false);
     }
-    if (wake) signal_event(sender_wake);
+    if (wake) host::signal_event(sender_wake);
 }
 
 void Mesh::State::write_all_until(Deadline deadline) {
@@ -111,7 +111,7 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
     for (const Link* link : blocked) entries.push_back({link->socket(), POLLOUT, 0});
     const timespec most{time_max.count() / 1'000'000'000, time_max.count() % 1'000'000'000};
     ppoll(entries.data(), entries.size(), &most, nullptr);
-    if (entries[0].revents) clear_event(sender_wake);
+    if (entries[0].revents) host::clear_event(sender_wake);
 }
 
 // --- the receiver module
@@ -174,8 +174,8 @@ Mesh::Mesh(const MeshOptions& options) : state_(std::make_unique<State>(options)
 
 Mesh::~Mesh() {
     state_->stopping.store(true, std::memory_order_release);
-    signal_event(state_->sender_wake);
-    signal_event(state_->receiver_wake);
+    host::signal_event(state_->sender_wake);
+    host::signal_event(state_->receiver_wake);
     for (const auto& link : state_->links)
         if (link) link->stop_receiving();
     if (state_->sender.joinable()) state_->sender.join();

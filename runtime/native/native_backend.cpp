@@ -20,9 +20,9 @@
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "base/stack_guard.hpp"
+#include "host/machine.hpp"
 #include "runtime/native/busy_work.hpp"
 #include "runtime/native/coordination.hpp"
-#include "runtime/native/machine.hpp"
 #include "runtime/native/mesh.hpp"
 #include "runtime/native/parker.hpp"
 #include "runtime/native/polled_mesh.hpp"
@@ -123,12 +123,12 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
 
     // A worker has a core of its own only if this machine has one for each worker of the run on it.
     const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
-    const bool fits = workers_here <= machine_cores();
+    const bool fits = workers_here <= host::machine_cores();
     state.bind = given.bind && fits;
     state.first_core = membership.local_rank * given.cores;
     // With other nodes, the sender and the receiver, if there are any, need a core now and then.
     const bool alone = membership.nodes == 1 || given.single_module;
-    if (fits && (alone || workers_here < machine_cores()))
+    if (fits && (alone || workers_here < host::machine_cores()))
         state.spin = membership.nodes == 1 ? spin_time_alone : spin_time;
     // A worker that polls for messages has to do that while it waits.
     state.topology.own_cores = state.spin.count() > 0 && !given.single_module;
@@ -313,7 +313,7 @@ void NativeBackend::State::join() {
 /// The life of one worker's thread.
 void NativeBackend::State::work(CoreId core) {
     // A core that refuses costs speed only.
-    if (bind) (void)bind_to_core(first_core + core);
+    if (bind) (void)host::bind_to_core(first_core + core);
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short
     const SignalStack signals;
     const StackGuard guard(guard_of_this_thread(options.stack_bytes, core));

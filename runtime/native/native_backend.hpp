@@ -21,7 +21,7 @@
 namespace heddle::native {
 
 struct NativeOptions {
-    CoreId cores = 1;                           ///< workers of this node; machine_cores() for all there are
+    CoreId cores = 1;  ///< workers of this node; host::machine_cores() for all there are
     std::uint64_t stack_bytes = 64ULL << 20;    ///< stack of one worker; touched only as it is used
     std::optional<Membership> membership = {};  ///< none: a run of one node
     Agreement agreement = {};                   ///< nodes with different ones refuse each other

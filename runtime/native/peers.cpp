@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/native/limits.hpp"
+#include "host/limits.hpp"
 #include "runtime/native/rendezvous.hpp"
 
 namespace heddle::native {
@@ -35,7 +35,8 @@ Peers::Peers(const MeshOptions& given)
       nodes(given.membership.nodes),
       fingerprint(given.agreement.fingerprint()) {
     links.resize(nodes);
-    allow_open_files(nodes + Listener::pending_max(nodes) + 64, fmt::format("a run of {} nodes", nodes));
+    host::allow_open_files(nodes + Listener::pending_max(nodes) + 64,
+                           fmt::format("a run of {} nodes", nodes));
     connect_all();
     flows.resize(nodes);
     for (const auto& link : links) {

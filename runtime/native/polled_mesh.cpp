@@ -53,7 +53,7 @@ struct PolledMesh::State final : Peers {
     std::atomic<std::uint32_t> blocked{0};  ///< lines whose socket had no room
     std::atomic<std::uint64_t> frames_seen{0};
     Descriptor set{epoll_create1(EPOLL_CLOEXEC)};
-    Descriptor interrupted = make_event();
+    Descriptor interrupted = host::make_event();
 
     // For the thread that receives.
     std::array<epoll_event, 64> events_seen{};
@@ -62,7 +62,8 @@ struct PolledMesh::State final : Peers {
     Polling polling{options.receive, options.core_is_free};
     Deadline next_look = Clock::now() + look_period;
 
-    Lookout lookout{[this](Deadline until) { return look(until); }, [this] { signal_event(interrupted); }};
+    Lookout lookout{[this](Deadline until) { return look(until); },
+                    [this] { host::signal_event(interrupted); }};
 };
 
 PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) {
@@ -154,7 +155,7 @@ bool PolledMesh::State::look(Deadline until) {
         if (event.data.ptr) {
             serve(*static_cast<Line*>(event.data.ptr), event.events);
         } else {
-            clear_event(interrupted);
+            host::clear_event(interrupted);
         }
     }
     if (const Deadline now = Clock::now(); now >= next_look) {

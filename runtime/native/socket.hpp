@@ -6,40 +6,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
+
+#include "host/descriptor.hpp"
 
 namespace heddle::native {
 
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
-/// Owns a file descriptor.
-class Descriptor {
-public:
-    Descriptor() = default;
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        reset(std::exchange(other.number_, -1));
-        return *this;
-    }
-    ~Descriptor() { reset(); }
-
-    int get() const { return number_; }
-    explicit operator bool() const { return number_ >= 0; }
-    void reset(int number = -1);
-
-private:
-    int number_ = -1;
-};
-
-/// What `errno` value `number` means, in words. Safe to call from any thread.
-std::string error_text(int number);
-
-/// A counter that wakes a poll: written by any thread, readable once written.
-Descriptor make_event();
-void signal_event(const Descriptor& event);
-void clear_event(const Descriptor& event);
+using host::Descriptor;
+using host::error_text;
 
 /// Listens on `host` (a name or a number), at a port that the system chooses. Never blocks in accept. Throws
 /// Error.

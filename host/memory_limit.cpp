@@ -1,5 +1,5 @@
 // The least of what the machine, the process's control groups and its address space leave.
-#include "runtime/native/memory_limit.hpp"
+#include "host/memory_limit.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/native/control_groups.hpp"
+#include "host/control_groups.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::optional<double> available_memory_bytes() {
                  left_of_address_space());
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -1,12 +1,12 @@
 // Goes from each control group of the process up to the top.
-#include "runtime/native/control_groups.hpp"
+#include "host/control_groups.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::optional<double> least_limit(const std::string& membership, const fs::path&
     return least;
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

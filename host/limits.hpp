@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// From now on a write beyond the largest file size fails with EFBIG. By default the signal SIGXFSZ would end
 /// the process without a message and leave an unfinished file.
@@ -22,4 +22,4 @@ void allow_open_files(std::uint64_t needed, const std::string& purpose);
 /// user. Otherwise nothing.
 std::optional<Error> exhausted_resource(const std::exception_ptr& failure);
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// Seconds of the steady clock, from an arbitrary start.
 double wall_seconds();
@@ -15,4 +15,4 @@ std::uint64_t peak_memory_bytes();
 /// The most memory that the largest of the child processes held that have ended.
 std::uint64_t peak_memory_of_helpers_bytes();
 
-}  // namespace heddle::native
+}  // namespace heddle::host

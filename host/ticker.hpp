@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace heddle::native {
+namespace heddle::host {
 
 class Ticker {
 public:
@@ -23,4 +23,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// In processors: 1.5 is the time of one and a half. The least of the process's control group and all above
 /// it, in version 1 or 2 of control groups; nothing where none is limited. `membership`: the text of
@@ -15,4 +15,4 @@ std::optional<double> cpu_quota(const std::string& membership, const std::filesy
 /// That of this process.
 std::optional<double> cpu_quota();
 
-}  // namespace heddle::native
+}  // namespace heddle::host

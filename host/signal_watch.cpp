@@ -1,5 +1,5 @@
 // Blocks signals such as SIGINT and reads them from a signalfd.
-#include "runtime/native/signal_watch.hpp"
+#include "host/signal_watch.hpp"
 
 #include <fmt/format.h>
 #include <sys/signalfd.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 SignalWatch::SignalWatch() {
     sigemptyset(&mask_);
@@ -29,4 +29,4 @@ int SignalWatch::next() const {
     return read(descriptor_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -3,9 +3,9 @@
 
 #include <signal.h>
 
-#include "runtime/native/socket.hpp"
+#include "host/descriptor.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD of this process are read here instead of
 /// acting. To be made before any thread. Throws Error.
@@ -28,4 +28,4 @@ private:
     Descriptor descriptor_;
 };
 
-}  // namespace heddle::native
+}  // namespace heddle::host

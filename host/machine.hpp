@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// Cores that this process may use: respects taskset, cpusets and what a container may have (cpu_quota.hpp).
 /// A core with several hardware threads counts once. At least 1.
@@ -16,4 +16,4 @@ std::string host_name();
 /// refuses.
 bool bind_to_core(unsigned index);
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -1,5 +1,5 @@
 // Threads that spin briefly for the next piece of shared work, and then sleep.
-#include "runtime/native/thread_crew.hpp"
+#include "host/thread_crew.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/relax.hpp"
 #include "base/stack_guard.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -87,4 +87,4 @@ void ThreadCrew::serve() {
     }
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -1,11 +1,11 @@
 // A thread that sleeps until the next tick and calls the function.
-#include "runtime/native/ticker.hpp"
+#include "host/ticker.hpp"
 
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
-namespace heddle::native {
+namespace heddle::host {
 
 struct Ticker::State {
     std::mutex mutex;
@@ -42,4 +42,4 @@ Ticker::~Ticker() {
     state_->thread.join();
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

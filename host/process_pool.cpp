@@ -1,5 +1,5 @@
 // Starts queued commands as processes, collects their errors and exit codes, and stops them on a signal.
-#include "runtime/native/process_pool.hpp"
+#include "host/process_pool.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,12 +13,12 @@
 #include <cstdint>
 
 #include "base/error.hpp"
-#include "runtime/native/launch.hpp"
-#include "runtime/native/signal_watch.hpp"
-#include "runtime/native/socket.hpp"
-#include "runtime/native/wall_clock.hpp"
+#include "host/descriptor.hpp"
+#include "host/local_starter.hpp"
+#include "host/signal_watch.hpp"
+#include "host/wall_clock.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -168,4 +168,4 @@ int run_command(const std::vector<std::string>& argv) {
     return code_of(status);
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// The text of /proc/self/cgroup.
 std::string own_control_groups();
@@ -22,4 +22,4 @@ std::optional<double> least_limit(const std::string& membership, const std::file
                                   const std::string& controller, const GroupLimit& version_1,
                                   const GroupLimit& version_2);
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace heddle::native {
+namespace heddle::host {
 
 /// In bytes: what is left of the narrowest limit of the process's control group and all above it, in version
 /// 1 or 2 of control groups; nothing where none is limited. `membership`: the text of /proc/self/cgroup;
@@ -18,4 +18,4 @@ std::optional<double> memory_left_in_group(const std::string& membership,
 /// known.
 std::optional<double> available_memory_bytes();
 
-}  // namespace heddle::native
+}  // namespace heddle::host

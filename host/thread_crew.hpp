@@ -8,7 +8,7 @@
 
 #include "base/crew.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 class ThreadCrew final : public Crew {
 public:
@@ -37,4 +37,4 @@ private:
     std::vector<std::thread> threads_;
 };
 
-}  // namespace heddle::native
+}  // namespace heddle::host

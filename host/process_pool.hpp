@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::native {
+namespace heddle::host {
 
 struct Job {
     std::vector<std::string> argv;
@@ -44,4 +44,4 @@ int run_jobs(const std::vector<Job>& jobs, const PoolOptions& options);
 /// signal ended it). Throws Error where it cannot be started.
 int run_command(const std::vector<std::string>& argv);
 
-}  // namespace heddle::native
+}  // namespace heddle::host

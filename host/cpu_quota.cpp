@@ -1,11 +1,11 @@
 // Reads the processor quota of this process's control groups, versions 1 and 2.
-#include "runtime/native/cpu_quota.hpp"
+#include "host/cpu_quota.hpp"
 
 #include <fstream>
 
-#include "runtime/native/control_groups.hpp"
+#include "host/control_groups.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -38,4 +38,4 @@ std::optional<double> cpu_quota() {
     return cpu_quota(own_control_groups(), "/sys/fs/cgroup");
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -1,5 +1,5 @@
 // Reads the steady clock and the peak memory of this process.
-#include "runtime/native/wall_clock.hpp"
+#include "host/wall_clock.hpp"
 
 #include <sys/resource.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace heddle::native {
+namespace heddle::host {
 
 double wall_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -29,4 +29,4 @@ std::uint64_t peak_memory_of_helpers_bytes() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -11,10 +11,10 @@
 #include <cerrno>
 
 #include "base/error.hpp"
-#include "runtime/native/launch.hpp"
-#include "runtime/native/socket.hpp"
+#include "host/descriptor.hpp"
+#include "host/local_starter.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -97,4 +97,4 @@ pid_t LocalStarter::start(NodeId node, const std::vector<std::string>& argv,
     return child;
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

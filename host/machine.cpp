@@ -1,5 +1,5 @@
 // Asks hwloc for this machine's cores and for those that the process may use.
-#include "runtime/native/machine.hpp"
+#include "host/machine.hpp"
 
 #include <hwloc.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/native/cpu_quota.hpp"
+#include "host/cpu_quota.hpp"
 
-namespace heddle::native {
+namespace heddle::host {
 
 namespace {
 
@@ -74,4 +74,4 @@ bool bind_to_core(unsigned index) {
     return hwloc_set_cpubind(the.topology.get(), place.get(), HWLOC_CPUBIND_THREAD) == 0;
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

@@ -1,5 +1,5 @@
 // Raises the limit of open files, and words the errors of threads, files or memory that the system refuses.
-#include "runtime/native/limits.hpp"
+#include "host/limits.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <new>
 #include <system_error>
 
-namespace heddle::native {
+namespace heddle::host {
 
 void report_large_files() {
     struct sigaction ignore {};
@@ -62,4 +62,4 @@ std::optional<Error> exhausted_resource(const std::exception_ptr& failure) {
     }
 }
 
-}  // namespace heddle::native
+}  // namespace heddle::host

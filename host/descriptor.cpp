@@ -1,0 +1,41 @@
+// Closes descriptors, and writes and reads events.
+#include "host/descriptor.hpp"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "base/error.hpp"
+
+namespace heddle::host {
+
+void Descriptor::reset(int number) {
+    if (number_ >= 0) close(number_);
+    number_ = number;
+}
+
+std::string error_text(int number) {
+    return std::system_category().message(number);
+}
+
+Descriptor make_event() {
+    Descriptor event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event) throw Error(fmt::format("cannot make an event descriptor: {}", error_text(errno)));
+    return event;
+}
+
+void signal_event(const Descriptor& event) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(event.get(), &one, sizeof one);
+}
+
+void clear_event(const Descriptor& event) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = read(event.get(), &count, sizeof count);
+}
+
+}  // namespace heddle::host
