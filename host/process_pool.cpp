@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 
 #include "base/error.hpp"
@@ -21,6 +22,9 @@
 namespace heddle::host {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+using Deadline = Clock::time_point;
 
 constexpr std::size_t errors_max = 1 << 16;
 

@@ -45,12 +45,11 @@ const Handler drop_handler("earth.drop_in", Handler::Kind::work, [](Node& node, 
 });
 
 /// The task that runs a program's `main`.
-const TaskType main_type(
-    "earth.main",
-    [](runtime::Worker& worker, runtime::Slot*, std::byte*) {
-        static_cast<Program&>(worker.program()).main(Em(worker, nullptr));
-    },
-    0, 0, false, {.end = TaskType::End::detached});
+const TaskType main_type("earth.main",
+                         [](runtime::Worker& worker, runtime::Slot*, std::byte*) {
+                             static_cast<Program&>(worker.program()).main(Em(worker, nullptr));
+                         },
+                         0, 0, false, {.end = TaskType::End::detached});
 
 void make_ready(Frame& frame, Node& node, runtime::Context& caller, const ScheduledFiber& fiber) {
     Frame* const pointer = &frame;

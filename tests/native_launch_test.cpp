@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "host/local_starter.hpp"
 #include "runtime/native/launch.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"

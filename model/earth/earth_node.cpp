@@ -13,15 +13,15 @@ namespace heddle::model::earth {
 namespace {
 
 /// A task that calls a function of the program's, which the task owns.
-const runtime::TaskType start_type(
-    "earth.start",
-    [](runtime::Worker& worker, runtime::Slot*, std::byte* payload) {
-        std::function<void(Em)>* given = nullptr;
-        std::memcpy(&given, payload, sizeof given);
-        const std::unique_ptr<std::function<void(Em)>> code(given);
-        (*code)(Em(worker, nullptr));
-    },
-    sizeof(std::function<void(Em)>*), 0, false, {.end = runtime::TaskType::End::detached});
+const runtime::TaskType start_type("earth.start",
+                                   [](runtime::Worker& worker, runtime::Slot*, std::byte* payload) {
+                                       std::function<void(Em)>* given = nullptr;
+                                       std::memcpy(&given, payload, sizeof given);
+                                       const std::unique_ptr<std::function<void(Em)>> code(given);
+                                       (*code)(Em(worker, nullptr));
+                                   },
+                                   sizeof(std::function<void(Em)>*), 0, false,
+                                   {.end = runtime::TaskType::End::detached});
 
 }  // namespace
 

@@ -22,10 +22,12 @@ void Activation<F>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::b
 
 template <class F>
 const runtime::TaskType Activation<F>::token("earth.token " + F::info().name, &Activation<F>::run,
-                                             sizeof(Parameters), 0, travels, {.end = runtime::TaskType::End::detached});
+                                             sizeof(Parameters), 0, travels,
+                                             {.end = runtime::TaskType::End::detached});
 template <class F>
 const runtime::TaskType Activation<F>::invocation("earth.invoke " + F::info().name, &Activation<F>::run,
-                                                  sizeof(Parameters), 0, false, {.end = runtime::TaskType::End::detached});
+                                                  sizeof(Parameters), 0, false,
+                                                  {.end = runtime::TaskType::End::detached});
 
 template <auto Function, bool exclusive, std::uint32_t priority>
 void Fiber<Function, exclusive, priority>::run(runtime::Worker& worker, runtime::Slot* /*head*/,
@@ -41,7 +43,8 @@ void Fiber<Function, exclusive, priority>::run(runtime::Worker& worker, runtime:
 template <auto Function, bool exclusive, std::uint32_t priority>
 const runtime::TaskType Fiber<Function, exclusive, priority>::type(
     // Compilers write the same for some functions, of templates for example, but name their types apart.
-    "earth.fiber " + F::info().name + " " + typeid(Fiber).name(), &Fiber::run, sizeof(F*), 0, false, {.end = runtime::TaskType::End::detached});
+    "earth.fiber " + F::info().name + " " + typeid(Fiber).name(), &Fiber::run, sizeof(F*), 0, false,
+    {.end = runtime::TaskType::End::detached});
 
 template <auto Function>
 void FiberOf<Function>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::byte* payload) {
@@ -58,6 +61,7 @@ void FiberOf<Function>::run(runtime::Worker& worker, runtime::Slot* /*head*/, st
 template <auto Function>
 const runtime::TaskType FiberOf<Function>::type("earth.fiber " + F::info().name + " " +
                                                     typeid(FiberOf).name(),
-                                                &FiberOf::run, sizeof(Payload), 0, false, {.end = runtime::TaskType::End::detached});
+                                                &FiberOf::run, sizeof(Payload), 0, false,
+                                                {.end = runtime::TaskType::End::detached});
 
 }  // namespace heddle::model::earth

@@ -17,6 +17,7 @@
 
 #include "base/error.hpp"
 #include "host/limits.hpp"
+#include "host/local_starter.hpp"
 #include "host/signal_watch.hpp"
 #include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"

@@ -2,10 +2,7 @@
 // command may be launched.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

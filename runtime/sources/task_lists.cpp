@@ -49,16 +49,17 @@ void ReadyTasks::put(const TaskType& type, std::span<const std::byte> arguments)
 
 ArrivedTasks::ArrivedTasks(Node& node)
     : TaskLists(node,
-                node.schedule().stealing.amount == Stealing::Amount::donation ? node.topology().cores : 1) {}
+                node.schedule().stealing.amount == Stealing::Amount::donation ? node.topology().cores : 1),
+      donates_(node.schedule().stealing.amount == Stealing::Amount::donation) {}
 
 // Those that came from other nodes go on only if more wait than the workers here can begin: a task that is
 // handed on before a worker runs it could travel without end.
-std::uint32_t ArrivedTasks::givable() const {
+std::uint32_t ArrivedTasks::beyond_need() const {
     return size() > node_.cores() ? size() - node_.cores() : 0;
 }
 
 void ArrivedTasks::give(Gift& gift) {
-    while (gift.wants_more() && givable() != 0) {
+    while (gift.wants_more() && beyond_need() != 0) {
         gift.leaves();
         const auto token = take(0);
         if (!token) break;

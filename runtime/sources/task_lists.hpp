@@ -49,8 +49,15 @@ public:
 class ArrivedTasks final : public TaskLists {
 public:
     explicit ArrivedTasks(Node& node);
-    std::uint32_t givable() const override;
+    /// With donation only: else a gift would take on what has just come, in place of what workers share.
+    std::uint32_t givable() const override { return donates_ ? beyond_need() : 0; }
     void give(Gift& gift) override;
+
+private:
+    /// More than the workers here can begin.
+    std::uint32_t beyond_need() const;
+
+    bool donates_;
 };
 
 }  // namespace heddle::runtime
