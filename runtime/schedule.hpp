@@ -16,8 +16,9 @@ struct Stealing {
     enum class Amount : std::uint8_t {
         one,
         half,
-        /// Half, from the victim's workers in turn, and dealt to the thief's workers in turn ("filaments",
-        /// Lowenthal and others: the donor gives half of all its lists).
+        /// Half, from the victim's workers in turn, and dealt to the thief's workers in turn (Lowenthal,
+        /// "HyFi: Architecture-independent parallelism on networks of multiprocessors": the donor gives half
+        /// of its lists).
         donation,
     };
     Amount amount = Amount::one;  ///< of what another node gives at once
