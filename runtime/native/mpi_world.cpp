@@ -3,14 +3,21 @@
 
 #include "runtime/native/mpi_world.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
+#include "host/descriptor.hpp"
 #include "runtime/native/mpi_mesh.hpp"
+#include "runtime/native/mpi_start.hpp"
 
 namespace heddle::native {
 
@@ -20,6 +27,18 @@ MpiWorld& mpi_world() {
 }
 
 namespace {
+
+/// A process that no mpirun started makes Open MPI's directory for temporary files, which all processes of a
+/// user share. If two make it at once, one fails ("File exists"). So such processes start one after the
+/// other.
+host::Descriptor turn_to_start() {
+    if (mpi_hint()) return {};
+    std::error_code problem;
+    const auto folder = std::filesystem::temp_directory_path(problem);
+    host::Descriptor turn(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (turn) flock(turn.get(), LOCK_EX);
+    return turn;
+}
 
 /// Errors of MPI's own end all processes: that is its default.
 void start_mpi(MpiWorld& the) {
@@ -31,6 +50,7 @@ void start_mpi(MpiWorld& the) {
     } else {
         // Open MPI yields in every call where it knows of more ranks than cores; see `pause`.
         setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+        const host::Descriptor turn = turn_to_start();
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     }
     the.started = true;
