@@ -92,6 +92,23 @@ const RouteTable::Route& RouteTable::between(NodeId from, NodeId to) const {
     return kinds_[level];
 }
 
+NodeId RouteTable::same_until(NodeId from, NodeId to) const {
+    if (uniform_) return nodes_;
+    if (below_.empty()) {
+        const std::vector<std::uint32_t>& kinds = row(from);
+        const auto start = kinds.begin() + to;
+        const auto end =
+            std::find_if(start, kinds.end(), [start](std::uint32_t kind) { return kind != *start; });
+        return static_cast<NodeId>(end - kinds.begin());
+    }
+    // From a subtree that both share, the subtree of one level less that holds `from` is left out.
+    std::size_t level = 0;
+    while (from / below_[level] != to / below_[level]) ++level;
+    const std::uint64_t shared_end = (std::uint64_t{to} / below_[level] + 1) * below_[level];
+    const NodeId inner = level == 0 ? from : from / below_[level - 1] * below_[level - 1];
+    return inner > to ? inner : static_cast<NodeId>(std::min<std::uint64_t>(shared_end, nodes_));
+}
+
 /// Ordered pairs of nodes whose lowest common switch has that level.
 std::vector<std::uint64_t> RouteTable::pairs_at_level() const {
     std::vector<std::uint64_t> pairs;

@@ -59,6 +59,10 @@ public:
     /// `from` and `to` differ. Not for several threads at a time: a row may be fetched.
     const Route& between(NodeId from, NodeId to) const;
 
+    /// The first node after `to` whose route from `from` may be another one; nodes() if there is none. The
+    /// nodes in between, `from` left out, have the route of `to`. As between().
+    NodeId same_until(NodeId from, NodeId to) const;
+
     /// Over all pairs of different nodes; on networks of more than `rows_all` nodes that are neither equal
     /// nor a tree, over the routes from some of the nodes. Zeros for a single node.
     struct Mean {

@@ -53,6 +53,31 @@ TEST(RouteTable, ATreeSaysOfEveryPairWhatATableOfPairsSays) {
     }
 }
 
+TEST(RouteTable, RangesOfEqualRoutesHoldEqualRoutesAndAreFew) {
+    const NodeId nodes = 23;
+    const RouteTable tree = RouteTable::tree(nodes, {2, 6, 24}, kinds), rows = by_rows(nodes);
+    for (const RouteTable* const table : {&tree, &rows}) {
+        for (NodeId a = 0; a < nodes; ++a) {
+            int ranges = 0;
+            for (NodeId b = 0; b < nodes; ++ranges) {
+                if (b == a) ++b;
+                if (b == nodes) break;
+                const NodeId until = table->same_until(a, b);
+                ASSERT_GT(until, b);
+                ASSERT_LE(until, nodes);
+                for (NodeId c = b; c < until; ++c) {
+                    if (c != a) {
+                        EXPECT_EQ(table->between(a, c).latency, table->between(a, b).latency);
+                    }
+                }
+                b = until;
+            }
+            EXPECT_LE(ranges, 7) << a;  // three levels on both sides of the node
+        }
+    }
+    EXPECT_EQ(RouteTable::equal(kinds[0]).same_until(0, 1), 2U);
+}
+
 TEST(RouteTable, LargeNetworksAreAskedForTheRowsThatAreNeeded) {
     int fetched = 0;
     const RouteTable rows = by_rows(1000, &fetched);

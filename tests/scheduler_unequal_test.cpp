@@ -2,10 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
+#include <tuple>
+#include <vector>
 
 #include "graphs/generators/generator.hpp"
+#include "partitioners/schedulers/levels.hpp"
+#include "partitioners/schedulers/partial.hpp"
 #include "tests/scheduler_testing.hpp"
 
 namespace heddle::schedulers {
@@ -90,6 +96,55 @@ TEST(UnequalProcessors, EverySchedulerIsFeasibleAndNoBoundIsAboveASchedule) {
                 const ExactSchedule exact = run_exactly(problem, schedule);
                 EXPECT_THAT(verify(problem, exact.schedule), ::testing::IsEmpty()) << name << " " << seed;
                 EXPECT_LE(to_seconds(exact.makespan), schedule.makespan() * (1 + 1e-12)) << name;
+            }
+        }
+    }
+}
+
+/// ETF to the letter: in each step all pairs of a ready task and a processor are compared.
+std::vector<Slot> earliest_of_all_pairs(const Problem& problem) {
+    const std::vector<double> level = static_levels(problem);
+    PartialSchedule partial(problem);
+    ReadyCount missing(problem.graph());
+    std::vector<TaskIndex> ready = missing.entries();
+    while (!ready.empty()) {
+        using Pair = std::tuple<double, double, TaskIndex, ProcessorIndex, double>;
+        Pair best{std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
+        for (const TaskIndex task : ready) {
+            for (ProcessorIndex i = 0; i < problem.processors(); ++i) {
+                const double start = std::max(partial.arrival(task, i), partial.free_from(i));
+                const double moment = problem.equal_speeds() ? start : start + problem.time(task, i);
+                best = std::min(best, Pair{moment, -level[task], task, i, start});
+            }
+        }
+        const auto [moment, urgency, task, processor, start] = best;
+        partial.place(task, processor, start);
+        ready.erase(std::find(ready.begin(), ready.end(), task));
+        missing.placed(task, [&ready](TaskIndex next) { ready.push_back(next); });
+    }
+    std::vector<Slot> slots;
+    for (TaskIndex task = 0; task < problem.tasks(); ++task) slots.push_back(partial.slot(task));
+    return slots;
+}
+
+TEST(UnequalProcessors, EtfTakesTheEarliestOfAllPairs) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        const TaskGraph small = testing::layered_graph(static_cast<TaskIndex>(20 + seed), 12, 1.5, 1, seed);
+        const double grain = seed % 3 == 0 ? 1e3 : seed % 3 == 1 ? 1e6 : 1e8;
+        TaskGraphBuilder builder;
+        for (TaskIndex task = 0; task < small.tasks(); ++task) builder.add_task(small.flops(task) * grain);
+        for (TaskIndex task = 0; task < small.tasks(); ++task) {
+            for (const TaskGraph::Link& link : small.successors(task))
+                builder.add_edge(task, link.task, link.bytes * 1e3);
+        }
+        const TaskGraph graph = builder.build();
+        for (const bool unequal : {false, true}) {
+            const Problem problem(graph, two_clusters(unequal));
+            const Schedule schedule = make("etf")->schedule(problem);
+            const std::vector<Slot> expected = earliest_of_all_pairs(problem);
+            for (TaskIndex task = 0; task < graph.tasks(); ++task) {
+                EXPECT_EQ(schedule.processor(task), expected[task].processor) << seed << " " << task;
+                EXPECT_EQ(schedule.start(task), expected[task].start) << seed << " " << task;
             }
         }
     }

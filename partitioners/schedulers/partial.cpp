@@ -61,27 +61,18 @@ ProcessorIndex PartialSchedule::first_free() {
 }
 
 const std::vector<double>& PartialSchedule::arrivals(TaskIndex task) {
-    arrivals_.assign(choices_, 0);
-    const auto links = problem_->graph().predecessors(task);
-    if (problem_->equal_distances()) {
-        arrivals_from_far(task);
-    } else {
-        for (const TaskGraph::Link& link : links) {
-            const Slot& from = slots_[link.task];
-            const ProcessorIndex node = problem_->node(from.processor);
-            for (ProcessorIndex i = 0; i < choices_;) {
-                const ProcessorIndex other = problem_->node(i);
-                const ProcessorIndex end = std::min(problem_->processors_of(other).second, choices_);
-                if (other == node) {
-                    i = end;
-                    continue;
-                }
-                const double far = from.finish + problem_->delay_between(link.bytes, node, other);
-                for (; i < end; ++i) arrivals_[i] = std::max(arrivals_[i], far);
-            }
+    if (!problem_->equal_distances()) {
+        arrivals_.resize(choices_);
+        auto next = arrivals_.begin();
+        for (const Range& range : arrival_ranges(task)) {
+            const auto end = arrivals_.begin() + range.end;
+            std::fill(next, end, range.arrival);
+            next = end;
         }
+        return arrivals_;
     }
-    for (const TaskGraph::Link& link : links) {
+    arrivals_from_far(task);
+    for (const TaskGraph::Link& link : problem_->graph().predecessors(task)) {
         const Slot& from = slots_[link.task];
         const auto [begin, end] = problem_->processors_of(problem_->node(from.processor));
         for (ProcessorIndex i = begin; i < std::min(end, choices_); ++i) {
@@ -90,6 +81,51 @@ const std::vector<double>& PartialSchedule::arrivals(TaskIndex task) {
         }
     }
     return arrivals_;
+}
+
+/// Calls `raise(end, moment)` for the ranges of processors at which this message alone is at one moment.
+template <class Raise>
+void PartialSchedule::each_range(const TaskGraph::Link& link, Raise&& raise) const {
+    const Slot& from = slots_[link.task];
+    const ProcessorIndex source = problem_->node(from.processor);
+    const auto [begin, end] = problem_->processors_of(source);
+    const auto far = [&](ProcessorIndex node, ProcessorIndex last) {
+        while (node < last) {
+            const double moment = from.finish + problem_->delay_between(link.bytes, source, node);
+            node = std::min(problem_->equally_far_until(source, node), last);
+            raise(std::min(problem_->processors_of(node - 1).second, choices_), moment);
+        }
+    };
+    const auto near = [&](ProcessorIndex last, ProcessorIndex to) {
+        raise(last, from.finish + problem_->delay(link.bytes, from.processor, to));
+    };
+    far(0, source);
+    if (from.processor > begin) near(from.processor, begin);
+    near(from.processor + 1, from.processor);
+    if (from.processor + 1 < end) near(end, end - 1);
+    far(source + 1, problem_->node(choices_ - 1) + 1);
+}
+
+const std::vector<PartialSchedule::Range>& PartialSchedule::arrival_ranges(TaskIndex task) {
+    ranges_.assign(1, {choices_, 0});
+    for (const TaskGraph::Link& link : problem_->graph().predecessors(task)) {
+        finer_.clear();
+        auto old = ranges_.begin();
+        each_range(link, [&](ProcessorIndex end, double moment) {
+            for (bool more = true; more;) {
+                const ProcessorIndex until = std::min(old->end, end);
+                const double later = std::max(old->arrival, moment);
+                if (!finer_.empty() && finer_.back().arrival == later)
+                    finer_.back().end = until;
+                else
+                    finer_.push_back({until, later});
+                more = until < end;
+                if (until == old->end) ++old;
+            }
+        });
+        ranges_.swap(finer_);
+    }
+    return ranges_;
 }
 
 /// The messages between nodes that are equally far from each other.
@@ -141,9 +177,13 @@ void PartialSchedule::place(TaskIndex task, ProcessorIndex processor, double sta
 void PartialSchedule::place_to_end_first(TaskIndex task, bool insertion) {
     const std::vector<double>& ready = arrivals(task);
     ProcessorIndex best = 0;
-    double best_start = 0, best_finish = 0;
+    double best_start = 0, best_finish = 0, duration = 0;
+    ProcessorIndex same_until = 0;
     for (ProcessorIndex i = 0; i < choices_; ++i) {
-        const double duration = problem_->time(task, i);
+        if (i == same_until) {
+            duration = problem_->time(task, i);
+            same_until = problem_->same_time_until(task, i, choices_);
+        }
         const double start = insertion ? first_gap(i, ready[i], duration) : std::max(ready[i], free_from(i));
         if (i == 0 || start + duration < best_finish) {
             best = i;

@@ -49,9 +49,18 @@ public:
     ProcessorIndex choices() const { return choices_; }
 
     /// For each of the choices, when the data of this task can be there. Its predecessors are placed. Valid
-    /// until the next call. O(choices + predecessors * processors of a node); O(predecessors * choices) if
-    /// nodes are not equally far from each other.
+    /// until the next call. O(choices + predecessors * processors of a node); on nodes that are not equally
+    /// far from each other O(choices) and the time of arrival_ranges().
     const std::vector<double>& arrivals(TaskIndex task);
+
+    /// Neighbouring processors at which the data of a task can be at the same moment; the first is the end of
+    /// the range before.
+    struct Range {
+        ProcessorIndex end;
+        double arrival;
+    };
+    /// The same as arrivals(), as ranges. O(predecessors * ranges).
+    const std::vector<Range>& arrival_ranges(TaskIndex task);
 
     /// The same for one processor.
     double arrival(TaskIndex task, ProcessorIndex processor) const;
@@ -81,12 +90,15 @@ public:
 
 private:
     void arrivals_from_far(TaskIndex task);
+    template <class Raise>
+    void each_range(const TaskGraph::Link& link, Raise&& raise) const;
 
     const Problem* problem_;
     ProcessorIndex choices_;
     std::vector<Slot> slots_;
     std::vector<Timeline> timelines_;
     std::vector<double> arrivals_;
+    std::vector<Range> ranges_, finer_;
 
     using Free = std::pair<double, ProcessorIndex>;
     std::priority_queue<Free, std::vector<Free>, std::greater<>>

@@ -232,6 +232,16 @@ double Problem::most_delay(double bytes) const {
     return std::max(between, machine_.within_node.of(bytes));
 }
 
+ProcessorIndex Problem::same_time_until(TaskIndex task, ProcessorIndex processor, ProcessorIndex end) const {
+    if (equal_speeds_) return end;
+    const double* const figures = machine_.times.empty()
+                                      ? machine_.speeds.data()
+                                      : machine_.times.data() + std::size_t{task} * machine_.processors;
+    ProcessorIndex last = processor + 1;
+    while (last < end && figures[last] == figures[processor]) ++last;
+    return last;
+}
+
 std::pair<ProcessorIndex, ProcessorIndex> Problem::processors_of(ProcessorIndex node) const {
     if (single_) return {node, node + 1};
     const ProcessorIndex each = machine_.processors_per_node;

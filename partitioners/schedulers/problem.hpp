@@ -106,6 +106,8 @@ public:
     Time exact_time(TaskIndex task, ProcessorIndex processor) const {
         return from_seconds(unrounded_time(task, processor));
     }
+    /// The first processor after this one, up to `end`, on which the task may take another time.
+    ProcessorIndex same_time_until(TaskIndex task, ProcessorIndex processor, ProcessorIndex end) const;
     /// Mean over the processors.
     double mean_time(TaskIndex task) const { return equal_speeds_ ? time(task, 0) : mean_times_[task]; }
     /// On the fastest processor for this task.
@@ -137,6 +139,10 @@ public:
     /// Between processors of two nodes, given by number.
     double delay_between(double bytes, ProcessorIndex node, ProcessorIndex other) const {
         return in_picoseconds() ? to_seconds(on_route(bytes, node, other)) : machine_.between_nodes.of(bytes);
+    }
+    /// The nodes from `other` to before the result are as far from `node` as `other` is, `node` left out.
+    ProcessorIndex equally_far_until(ProcessorIndex node, ProcessorIndex other) const {
+        return equal_distances_ ? unbounded : machine_.routes->same_until(node, other);
     }
     /// Between different nodes, where they are equally far from each other.
     double far_delay(double bytes) const {
