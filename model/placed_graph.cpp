@@ -161,11 +161,13 @@ void PlacedGraphPart::attach(Node& node) {
         first_delivery_ = before.first_delivery_ + before.plan_.deliveries();
     }
     parts.push_back(this);
-    node.sources().add(*this);
+    node.sources().add(unready_);
 }
 
-bool PlacedGraphPart::expects(const Worker& worker) const {
-    return unready_[worker.id.core].any();
+bool PlacedGraphPart::Unready::expects(const Worker& worker) const {
+    const Count& count = cores_[worker.id.core];
+    return count.tasks != count.made_ready_here.load(std::memory_order_relaxed) +
+                              count.made_ready.load(std::memory_order_relaxed);
 }
 
 void PlacedGraphPart::start(Worker& worker) {
@@ -287,7 +289,7 @@ void PlacedGraphPart::put(const Caller& caller, CoreId core, TaskIndex task) {
         recorder->task_ready(node_, first_task_ + task, caller.context.backend->now(caller.context));
     const runtime::RankedTask ready{std::uint64_t{first_task_} + plan_.rank(task), &task_type,
                                     first_task_ + task};
-    Unready& unready = unready_[core];
+    Unready::Count& unready = unready_[core];
     if (caller.context.id.core != core) {
         unready.made_ready.fetch_add(1, std::memory_order_relaxed);
     } else {

@@ -134,11 +134,13 @@ using Inputs = std::vector<Input>;
 
 /// One node's part of a placed graph. Every node of the run has one. A program may have several graphs: all
 /// nodes must attach their parts in the same order.
-class PlacedGraphPart : private runtime::WorkSource {
+class PlacedGraphPart {
 public:
     /// `plan` must outlive the part.
     PlacedGraphPart(const PlacedGraph& plan, NodeId node);
-    ~PlacedGraphPart() override;
+    virtual ~PlacedGraphPart();
+    PlacedGraphPart(const PlacedGraphPart&) = delete;
+    PlacedGraphPart& operator=(const PlacedGraphPart&) = delete;
 
     /// Makes the part known to messages, in Program::set_up.
     void attach(runtime::Node& node);
@@ -172,8 +174,24 @@ protected:
     virtual Datum run(Strand strand, TaskIndex task, const Inputs& inputs) = 0;
 
 private:
-    bool run(runtime::Worker& /*worker*/, runtime::Slot* /*head*/) override { return false; }
-    bool expects(const runtime::Worker& worker) const override;
+    /// Tasks that miss data. Ready ones wait in the workers' queues.
+    class Unready final : public runtime::WorkSource {
+    public:
+        explicit Unready(CoreId cores) : cores_(cores) {}
+        bool run(runtime::Worker& /*worker*/, runtime::Slot* /*head*/) override { return false; }
+        bool expects(const runtime::Worker& worker) const override;
+
+        /// A core's own. Its worker counts down without a read-modify-write.
+        struct alignas(64) Count {
+            std::uint32_t tasks = 0;
+            std::atomic<std::uint32_t> made_ready_here{0};  ///< by the core's worker
+            std::atomic<std::uint32_t> made_ready{0};       ///< by others
+        };
+        Count& operator[](CoreId core) { return cores_[core]; }
+
+    private:
+        std::vector<Count> cores_;
+    };
 
     struct Held {
         Datum datum;
@@ -199,27 +217,15 @@ private:
         Inputs inputs;
     };
 
-    /// A core's tasks that miss data. Its own worker counts down without a read-modify-write.
-    struct alignas(64) Unready {
-        std::uint32_t tasks = 0;
-        std::atomic<std::uint32_t> made_ready_here{0};  ///< by the core's worker
-        std::atomic<std::uint32_t> made_ready{0};       ///< by others
-
-        bool any() const {
-            return tasks != made_ready_here.load(std::memory_order_relaxed) +
-                                made_ready.load(std::memory_order_relaxed);
-        }
-    };
-
     const PlacedGraph& plan_;
     NodeId node_;
     std::uint32_t first_task_ = 0;      ///< its tasks and deliveries are numbered from here on in messages,
     std::uint32_t first_delivery_ = 0;  ///< after those of the parts that were attached before
     std::vector<Held> held_;            ///< by Delivery::local
     std::vector<std::atomic<std::uint32_t>> missing_;  ///< signals, by PlacedGraph::local
-    std::vector<Unready> unready_;                     ///< by core
-    std::vector<Spare> spare_;                         ///< by core
-    runtime::SpinLock stolen_lock_;                    ///< over the next two
+    Unready unready_;
+    std::vector<Spare> spare_;       ///< by core
+    runtime::SpinLock stolen_lock_;  ///< over the next two
     std::vector<Inputs> stolen_;
     std::vector<std::uint32_t> stolen_free_;  ///< numbers that `hold` may give
 };

@@ -51,10 +51,8 @@ void Deque::reopen() {
     if (asked_.load(std::memory_order_seq_cst)) close_gates();
 }
 
-void Deque::ask() {
-    // The first thief that asks closes the gates. Writing again would only take the line from a busy owner.
-    if (asked_.load(std::memory_order_seq_cst) || asked_.exchange(true, std::memory_order_seq_cst)) return;
-    close_gates();
+void Deque::ask_first() {
+    if (!asked_.exchange(true, std::memory_order_seq_cst)) close_gates();
 }
 
 void Deque::close_gates() {
@@ -112,11 +110,6 @@ Slot* Deque::take() {
             return slot(ends.tail);
         }
     }
-}
-
-std::uint32_t Deque::shared() const {
-    const Ends ends = unpack(ends_.load(std::memory_order_seq_cst));
-    return ends.split - ends.tail;
 }
 
 }  // namespace heddle::runtime

@@ -96,7 +96,10 @@ public:
     Slot* take();
 
     /// How many tasks are shared now.
-    std::uint32_t shared() const;
+    std::uint32_t shared() const {
+        const Ends ends = unpack(ends_.load(std::memory_order_seq_cst));
+        return ends.split - ends.tail;
+    }
 
     /// How many tasks below `head` no thief has taken. For the owner.
     std::uint32_t waiting(const Slot* head) const {
@@ -104,7 +107,11 @@ public:
     }
 
     /// Asks the owner to publish: closes its gates until it has.
-    void ask();
+    void ask() {
+        // The first thief that asks closes the gates. Writing again would only take the line from a busy
+        // owner.
+        if (!asked_.load(std::memory_order_seq_cst)) ask_first();
+    }
 
 private:
     struct Ends {
@@ -118,6 +125,7 @@ private:
 
     static std::uintptr_t address(const Slot* slot) { return reinterpret_cast<std::uintptr_t>(slot); }
     std::size_t bytes() const { return (std::size_t{capacity_} + 1) * sizeof(Slot); }
+    void ask_first();
     void open_gates();
     void close_gates();
 

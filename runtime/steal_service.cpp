@@ -63,7 +63,7 @@ void StealService::answered(CoreId core) {
 }
 
 void StealService::tie_lifeline(Worker& thief, NodeId victim) {
-    {
+    if (node_.schedule().stealing.amount == Stealing::Amount::one) {
         const SpinLock::Guard guard(lock_);
         if (std::find(tied_.begin(), tied_.end(), victim) == tied_.end()) tied_.push_back(victim);
     }
@@ -108,16 +108,12 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
     std::uint32_t wanted = 1;
     // A trip between clusters is long, so it brings more than a task.
     if (core == far_request || amount != Amount::one) {
-        std::uint32_t givable = 0;
-        for (const WorkSource* const source : node_.sources().all())
-            if (source->may_give()) givable += source->givable();
         const std::uint32_t most = amount == Amount::donation ? Gift::most_donated : Gift::most_tasks;
-        wanted = std::clamp((givable + 1) / 2, 1U, most);
+        wanted = std::clamp((node_.sources().givable() + 1) / 2, 1U, most);
     }
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
     Gift gift(node_, outbox, thief, core, wanted, first);
-    for (WorkSource* const source : node_.sources().all())
-        if (source->may_give() && gift.wants_more()) source->give(gift);
+    node_.sources().give(gift);
     return gift.send(tokens_handler);
 }
 

@@ -93,7 +93,7 @@ private:
     std::size_t loot_summed_ = 0;  ///< entries at the beginning, one a victim
 
     SpinLock lock_;             ///< over `kept_` and `tied_`
-    std::vector<NodeId> tied_;  ///< nodes that this one has tied lifelines to
+    std::vector<NodeId> tied_;  ///< to which nodes this one has tied lifelines, for pass_on
     std::vector<Waiting> kept_;
     std::atomic<std::uint32_t> waiting_{0};  ///< how many these are
 };

@@ -18,10 +18,6 @@ Gift::Gift(Node& node, Outbox& outbox, NodeId thief, CoreId core, std::uint32_t 
       in_turn_(node.schedule().stealing.amount == Stealing::Amount::donation),
       wanted_(wanted) {}
 
-Worker& Gift::victim(CoreId after_first) const {
-    return node_.worker((first_victim_ + after_first) % cores_);
-}
-
 void Gift::leaves() {
     node_.leaving().fetch_add(1, std::memory_order_seq_cst);
     ++leaving_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/ids.hpp"
+#include "runtime/node.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/sources/token.hpp"
 #include "runtime/task_type.hpp"
@@ -57,8 +58,6 @@ public:
     void from_workers(const GiveOne& give_one);
 
 private:
-    Worker& victim(CoreId after_first) const;
-
     static constexpr std::size_t bytes_max = std::size_t{1} << 20;  ///< beyond which no task more is added
 
     Node& node_;
@@ -79,14 +78,18 @@ private:
 
 template <class GiveOne>
 void Gift::from_workers(const GiveOne& give_one) {
+    if (!wants_more()) return;
     for (bool more = true; more;) {
         more = false;
-        for (CoreId i = 0; i < cores_ && wants_more(); ++i) {
-            bool gave = give_one(victim(i));
-            more |= gave;
-            while (gave && !in_turn_ && wants_more()) gave = give_one(victim(i));
+        for (CoreId i = 0; i < cores_; ++i) {
+            const CoreId core = first_victim_ + i;
+            Worker& victim = node_.worker(core < cores_ ? core : core - cores_);
+            while (give_one(victim)) {
+                if (!wants_more()) return;
+                more = in_turn_;
+                if (in_turn_) break;
+            }
         }
-        more &= in_turn_ && wants_more();
     }
 }
 

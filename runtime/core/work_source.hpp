@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "base/assert.hpp"
 #include "base/time.hpp"
@@ -48,16 +49,18 @@ public:
     /// `worker` takes some of it and runs it above `head`. False if there was none for it.
     virtual bool run(Worker& worker, Slot* head) = 0;
 
-    // --- what waits with one worker, and another worker may take. Asked whether or not `may_wait`.
-    /// True for such a source. `may_wait` is true if it may have work that waits with an idle worker.
-    virtual bool stays_with_workers() const { return false; }
+    /// False only if neither another worker nor another node could take something. What follows here is asked
+    /// only if it is true.
+    bool may_be_taken() const { return with_active_workers_ || may_wait(); }
+
+    // --- what waits with one worker, and another worker may take. `may_wait` is true if it may wait with an
+    // idle worker.
     /// Whether another worker of the node may take something that waits with `victim`.
     virtual bool may_steal(Worker& /*victim*/) const { return false; }
     /// `thief` takes it and runs it above `head`. False if there was none.
     virtual bool steal(Worker& /*thief*/, Worker& /*victim*/, Slot* /*head*/) { return false; }
 
-    // --- what may leave the node. Asked only if `may_give`.
-    bool may_give() const { return with_active_workers_ || may_wait(); }
+    // --- what may leave the node
     /// How many tasks another node could get.
     virtual std::uint32_t givable() const { return 0; }
     /// Adds tasks to the gift as long as it wants more. What is pinned stays. Tasks may be chosen, or found
@@ -70,7 +73,7 @@ public:
 protected:
     /// Never less than what waits: counted up before it is put, and down after it is taken.
     std::atomic<std::uint32_t> waiting_{0};
-    /// True for a source that may give what does not wait, because active workers have it.
+    /// True for a source of which others may take what does not wait, because active workers have it.
     bool with_active_workers_ = false;
 };
 
@@ -84,11 +87,17 @@ public:
         unless_deep,  ///< another worker, or this one later, can begin it as well
     };
 
-    /// `source` must outlive the node's workers. Of one kind, those added first come first.
-    void add(WorkSource& source, Begun begun = Begun::always) {
+    /// `source` must outlive the node's workers. Of one kind, those added first come first. A source is asked
+    /// only what `Source` overrides.
+    template <class Source>
+    void add(Source& source, Begun begun = Begun::always) {
+        static_assert(!std::is_same_v<Source, WorkSource>, "add a source as what it is");
         const SpinLock::Guard guard(lock_);
         (begun == Begun::always ? always_ : unless_deep_).add(source);
-        if (source.stays_with_workers()) with_workers_.add(source);
+        if constexpr (overrides(&Source::steal)) with_workers_.add(source);
+        if constexpr (overrides(&Source::give)) givers_.add(source);
+        if constexpr (overrides(&Source::expects)) expecting_.add(source);
+        if constexpr (overrides(&Source::due)) due_.add(source);
         all_.add(source);
     }
 
@@ -110,7 +119,7 @@ public:
     /// When the first work will wait without a cause from outside.
     Time due() const {
         Time first = never;
-        for (const WorkSource* const source : all_.get())
+        for (const WorkSource* const source : due_.get())
             if (source->may_wait()) first = std::min(first, source->due());
         return first;
     }
@@ -131,21 +140,37 @@ public:
 
     /// Whether work for `worker` will come once something else is done.
     bool expects(const Worker& worker) const {
-        return any(all_, [&](const WorkSource* source) { return source->expects(worker); });
+        return any(expecting_, [&](const WorkSource* source) { return source->expects(worker); });
     }
 
     /// `thief` takes what waits with `victim`, and runs it.
     bool steal(Worker& thief, Worker& victim, Slot* head) {
         for (WorkSource* const source : with_workers_.get())
-            if (source->steal(thief, victim, head)) return true;
+            if (source->may_be_taken() && source->steal(thief, victim, head)) return true;
         return false;
     }
     bool may_steal(Worker& victim) const {
-        return any(with_workers_, [&](const WorkSource* source) { return source->may_steal(victim); });
+        return any(with_workers_, [&](const WorkSource* source) {
+            return source->may_be_taken() && source->may_steal(victim);
+        });
     }
     /// Whether a thief should look at idle workers too.
     bool waits_with_idle_workers() const {
         return any(with_workers_, [](const WorkSource* source) { return source->may_wait(); });
+    }
+
+    /// How many tasks another node could get.
+    std::uint32_t givable() const {
+        std::uint32_t sum = 0;
+        for (const WorkSource* const source : givers_.get())
+            if (source->may_be_taken()) sum += source->givable();
+        return sum;
+    }
+    /// Adds tasks of all sources to the gift as long as it wants more.
+    template <class Gift>
+    void give(Gift& gift) {
+        for (WorkSource* const source : givers_.get())
+            if (source->may_be_taken() && gift.wants_more()) source->give(gift);
     }
 
     std::span<WorkSource* const> all() const { return all_.get(); }
@@ -171,6 +196,16 @@ private:
         std::array<WorkSource*, most> sources_{};
     };
 
+    /// Of a member function that a class inherits, the pointer's type names the base.
+    template <class Source, class Result, class... Arguments>
+    static constexpr bool overrides(Result (Source::* /*function*/)(Arguments...)) {
+        return !std::is_same_v<Source, WorkSource>;
+    }
+    template <class Source, class Result, class... Arguments>
+    static constexpr bool overrides(Result (Source::* /*function*/)(Arguments...) const) {
+        return !std::is_same_v<Source, WorkSource>;
+    }
+
     template <class Predicate>
     static bool any(const List& list, const Predicate& predicate) {
         for (const WorkSource* const source : list.get())
@@ -180,8 +215,9 @@ private:
 
     List always_;
     List unless_deep_;
-    List with_workers_;
     List all_;
+    // Those that override steal(), give(), expects(), due().
+    List with_workers_, givers_, expecting_, due_;
     SpinLock lock_;  ///< over adding
 };
 

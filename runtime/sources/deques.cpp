@@ -58,8 +58,9 @@ std::uint32_t Deques::givable() const {
 
 void Deques::give(Gift& gift) {
     gift.from_workers([&](Worker& victim) {
-        const bool gave = victim.deque().shared() != 0 && give_one(gift, victim);
-        if (victim.deque().shared() == 0) victim.deque().ask();
+        Deque& deque = victim.deque();
+        const bool gave = deque.shared() != 0 && give_one(gift, victim);
+        if (deque.shared() == 0) deque.ask();
         return gave;
     });
 }

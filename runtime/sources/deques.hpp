@@ -14,7 +14,6 @@ public:
     explicit Deques(Node& node) : node_(node) { with_active_workers_ = true; }
 
     bool run(Worker& /*worker*/, Slot* /*head*/) override { return false; }
-    bool stays_with_workers() const override { return true; }
     bool may_steal(Worker& victim) const override;
     bool steal(Worker& thief, Worker& victim, Slot* head) override;
     std::uint32_t givable() const override;

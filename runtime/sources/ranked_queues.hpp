@@ -29,7 +29,6 @@ public:
 
     bool waits_for(const Worker& worker) const override;
     bool run(Worker& worker, Slot* head) override;
-    bool stays_with_workers() const override { return true; }
     bool may_steal(Worker& victim) const override;
     bool steal(Worker& thief, Worker& victim, Slot* head) override;
     std::uint32_t givable() const override;
