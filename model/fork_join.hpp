@@ -72,38 +72,10 @@ public:
     }
 
     /// Joins the latest `count` forks, which must have been of F, the latest first, and calls `use(result)`
-    /// for each. Few are joined without a loop, because a processor would often guess its end wrong.
+    /// for each.
     template <class F, class Use>
     void join_all(std::int32_t count, const Use& use) {
-        for (; count > 8; --count) join_one<F>(use);
-        switch (count) {
-            case 8:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 7:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 6:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 5:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 4:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 3:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 2:
-                join_one<F>(use);
-                [[fallthrough]];
-            case 1:
-                join_one<F>(use);
-                [[fallthrough]];
-            default:
-                break;
-        }
+        for (; count > 0; --count) use(join<F>());
     }
 
     /// Declares `units` units of the program's work, as Program::unit prices them. Free where nothing is
@@ -116,18 +88,9 @@ public:
         return static_cast<P&>(worker_->program());
     }
 
-    /// This very strand, for a function that is not inlined and called on one path only: the compiler makes
-    /// what it passes on that path, where for the strand itself it would on all.
-    Strand again() const { return {*worker_, head_}; }
-
     runtime::Worker& worker() const { return *worker_; }
 
 private:
-    template <class F, class Use>
-    [[gnu::always_inline]] inline void join_one(const Use& use) {
-        use(join<F>());
-    }
-
     runtime::Worker* worker_;
     runtime::Slot* head_;
 };

@@ -1,14 +1,14 @@
 // Messages between two processes, which are started as `heddle launch` starts them:
 //
 //     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]
-//     heddle_messages endpoint latency BYTES COUNT [auto|block|poll]
+//     heddle_messages endpoint latency BYTES COUNT [auto|block|poll|single]
 //     heddle_messages inside latency BYTES COUNT
 //
 // seam: bytes through Backend::send, handled by NodeProgram::deliver. active: active messages through an
 // outbox, with their handlers; `gathered` ones may wait in the outbox until enough have come together, the
 // others may not. endpoint: messages between strands, which wait for them. inside: active messages from one
 // worker of a node to the other. Nothing is stolen meanwhile. The last word is how receivers wait
-// (`native.receive`).
+// (`native.receive`); `single` gives each node a single module instead (`schedule.modules`).
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -252,11 +252,14 @@ void run_inside(const Task& task) {
     }).run();
 }
 
-void run_node(std::string_view level, const Task& task, native::Receive receive) {
+void run_node(std::string_view level, const Task& task, std::string_view how) {
     native::NativeOptions options;
     options.membership = native::membership_from_environment();
     options.agreement.program = runtime::registered_functions();
-    options.receive = receive;
+    options.receive = how == "block"  ? native::Receive::block
+                      : how == "poll" ? native::Receive::poll
+                                      : native::Receive::automatic;
+    options.single_module = how == "single";
     native::NativeBackend backend(options);
     if (level != "seam") {
         runtime::Schedule schedule;
@@ -275,11 +278,11 @@ void run_node(std::string_view level, const Task& task, native::Receive receive)
 
 int main(int argc, char** argv) {
     const std::string_view how = argc == 6 ? argv[5] : "auto";
-    if (argc < 5 || argc > 6 || (how != "auto" && how != "block" && how != "poll")) {
-        std::fprintf(
-            stderr,
-            "usage: %s seam|active|endpoint latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]\n",
-            argv[0]);
+    if (argc < 5 || argc > 6 || (how != "auto" && how != "block" && how != "poll" && how != "single")) {
+        std::fprintf(stderr,
+                     "usage: %s seam|active|endpoint latency|rate|gathered|bulk BYTES COUNT "
+                     "[auto|block|poll|single]\n",
+                     argv[0]);
         return 2;
     }
     try {
@@ -293,10 +296,7 @@ int main(int argc, char** argv) {
             launch.argv.assign(argv, argv + argc);
             return native::LocalLauncher().launch(launch);
         }
-        run_node(argv[1], Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])),
-                 how == "block"  ? native::Receive::block
-                 : how == "poll" ? native::Receive::poll
-                                 : native::Receive::automatic);
+        run_node(argv[1], Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])), how);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
         return 1;

@@ -66,7 +66,7 @@ template <class Task>
 [[gnu::always_inline]] inline UtsCount search_with(Strand strand, const UtsNode& node) {
     const std::int32_t children = Task::settings(strand).tree.children(node);
     if (children == 0) return {1, 1, node.depth};
-    return search_below<Task>(strand.again(), node, children);
+    return search_below<Task>(strand, node, children);
 }
 
 struct Uts {
