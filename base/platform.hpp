@@ -97,6 +97,12 @@ struct LinkEvent {
     Location where{};
 };
 
+/// Serves one call after the other.
+struct Disk {
+    double bandwidth = 1e9;                         ///< bytes per second
+    Time latency = std::chrono::microseconds(100);  ///< of each call
+};
+
 struct Platform {
     static constexpr NodeId nodes_max = 10'000'000;
 
@@ -104,6 +110,7 @@ struct Platform {
     CoreId cores = 0;                ///< of each node; 0: natively the machine's own, in simulation 1
     double core_speed = 10e9;        ///< flops per second, each core
     double memory_bandwidth = 40e9;  ///< bytes per second, shared by the cores of a node
+    Disk disk;                       ///< of each node
     CoreId sockets = 1;              ///< of each node; the cores are divided evenly among them
     /// If no network is described: how many neighbouring nodes are near each other, cluster by cluster.
     std::vector<std::uint32_t> clusters;

@@ -39,6 +39,8 @@ Json json_of(const sim::PlatformSummary& summary) {
         {"cores", {{"min", summary.cores_min}, {"max", summary.cores_max}, {"total", summary.cores_total}}},
         {"core_speed", {{"min", summary.core_speed_min}, {"max", summary.core_speed_max}}},
         {"memory_bandwidth", summary.memory_bandwidth},
+        {"disk",
+         {{"bandwidth", summary.disk.bandwidth}, {"latency_seconds", to_seconds(summary.disk.latency)}}},
         {"groups", summary.groups},
         {"links", summary.links},
         {"pairs", summary.pairs},
@@ -81,6 +83,8 @@ std::string text_of(const sim::PlatformSummary& summary) {
                      grouped(summary.cores_total))},
         {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
         {"memory bandwidth", print_bandwidth(summary.memory_bandwidth) + " a node"},
+        {"disk", fmt::format("{} a node, {} a call", print_bandwidth(summary.disk.bandwidth),
+                             print_time(summary.disk.latency))},
         {"groups", grouped(summary.groups)},
         {"links", grouped(summary.links)},
     };

@@ -203,6 +203,13 @@ void add_platform(std::vector<Field>& all) {
         "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
         "bytes per second, shared by the cores of a node",
         [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
+    all.push_back(quantity(
+        "platform.disk.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "bytes per second of a node's disk, for input and output that a program declares",
+        [](auto& e) -> auto& { return e.platform.disk.bandwidth; }));
+    all.push_back(time(
+        "platform.disk.latency", "of each read or write; a disk serves one after the other",
+        [](auto& e) -> auto& { return e.platform.disk.latency; }));
     all.push_back(integer(
         "platform.sockets", 1, 65536, "of each node; its cores are divided evenly among them",
         [](auto& e) -> auto& { return e.platform.sockets; }));

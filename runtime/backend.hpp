@@ -228,6 +228,12 @@ public:
     /// such a node returns, for its caller to poll, or delivers it and stays parked.
     virtual bool poll(Context& context) = 0;
 
+    /// Runs `code`, which may block, beside the node's workers, and then `done`, with a context that may
+    /// unpark only. Neither throws. In simulation `code` runs at once, and `done` after the node's disk has
+    /// moved `bytes` for it.
+    virtual void io(Context& caller, double bytes, std::function<void()> code,
+                    std::function<void(Context& context)> done) = 0;
+
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.
     virtual Time elapsed() const = 0;
 };

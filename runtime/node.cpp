@@ -274,11 +274,13 @@ void Node::end_here(Context& caller, Outbox& outbox) {
 }
 
 // Invariant: from the end on no handler of work runs, and workers run what they have begun. So once all
-// workers have come here or to the end of their loop, and the handler that was running has ended, nothing
-// uses what is on the stacks that are unwound.
+// workers have come here or to the end of their loop, and calls beside them and the handler that was running
+// have ended, nothing uses what is on the stacks that are unwound.
 void Node::settle(Worker& worker) {
     count_ended(worker);
-    while (ended_workers_.load(std::memory_order_seq_cst) != cores()) backend_.park(worker, never);
+    while (ended_workers_.load(std::memory_order_seq_cst) != cores() ||
+           outside_.load(std::memory_order_seq_cst) != 0)
+        backend_.park(worker, never);
     if (!settling_.exchange(true, std::memory_order_seq_cst)) deliver_here(worker, settled_handler, {}, {});
     while (!settled_.load(std::memory_order_seq_cst)) backend_.park(worker, never);
 }

@@ -100,6 +100,8 @@ public:
     /// How many tasks this node is giving away: taken from where workers see them, and not yet counted as
     /// sent. Without tasks that a worker of this node waits for.
     std::atomic<std::uint32_t>& leaving() { return leaving_; }
+    /// Calls of the program that run beside the workers, and may use what is on their stacks.
+    std::atomic<std::uint32_t>& outside() { return outside_; }
 
     /// Any worker of this node may run that task now. A detached task of the caller's own may stay with it.
     void make_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments);
@@ -212,6 +214,7 @@ private:
     // Workers read all of these again and again; the first may change with every task.
     alignas(64) RankedQueues ranked_;
     alignas(64) std::atomic<std::uint32_t> leaving_{0};
+    std::atomic<std::uint32_t> outside_{0};
     CoreSet sleeping_;
     CoreSet active_;
     std::atomic<std::uint64_t> activations_{0};

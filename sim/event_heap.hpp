@@ -21,6 +21,7 @@ enum class EventKind : std::uint32_t {
     arrival,   ///< a message reaches the node
     delivery,  ///< the receiver module has paid for a message
     memory,    ///< the memory has served a worker's bytes
+    disk,      ///< the disk has served a call
     resume,    ///< a worker goes on
     deadline   ///< a parked worker's deadline
 };

@@ -148,6 +148,9 @@ void SimNode::handle(const Event& event) {
         case EventKind::memory:
             memory_served(event);
             break;
+        case EventKind::disk:
+            disk_served(event.time);
+            break;
         case EventKind::resume:
             resume(*static_cast<SimWorker*>(event.subject), event.time);
             break;
@@ -299,6 +302,30 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
     worker.flops_end = flops_end;
     begin_stream(worker, work.bytes);
     leave(worker);
+}
+
+// --- the disk
+// ---------------------------------------------------------------------------------------------------
+
+void SimNode::io(runtime::Context& caller, double bytes,
+                 std::function<void(runtime::Context& context)> done) {
+    if (lane_.switchboard.abandoning()) return;
+    const Time cost = checked_sum(settings_.disk.latency, from_seconds(bytes / settings_.disk.bandwidth));
+    disk_free_ = pace_.after(std::max(disk_free_, caller.clock), cost);
+    disk_calls_.push_back(std::move(done));
+    push(disk_free_, EventKind::disk, nullptr);
+    if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, disk_free_);
+}
+
+void SimNode::disk_served(Time now) {
+    const auto done = std::move(disk_calls_.front());
+    disk_calls_.pop_front();
+    runtime::Context context;
+    context.backend = receiver_.context->backend;
+    context.id = receiver_.context->id;
+    context.backend_part = &receiver_;
+    context.clock = now;
+    done(context);
 }
 
 // --- memory

@@ -97,6 +97,7 @@ struct NodeSettings {
     NodeId id = 0;
     CoreId cores = 1;
     double memory_bandwidth = 0;  ///< bytes per second
+    Disk disk;
 };
 
 class SimNode {
@@ -131,6 +132,7 @@ public:
     void unpark(runtime::Context& caller, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
     bool poll(SimWorker& worker);
+    void io(runtime::Context& caller, double bytes, std::function<void(runtime::Context& context)> done);
     void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
     runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 
@@ -162,6 +164,7 @@ private:
     [[gnu::noinline]] void begin_stream(SimWorker& worker, double bytes);
     void begin_memory_round();
     void memory_served(const Event& event);
+    void disk_served(Time now);
     void receive(Message& message, Time now);
     void receive_next(Time now);
     void deliver(Time now);
@@ -194,6 +197,8 @@ private:
     Pace pace_;
     std::size_t stops_passed_ = 0;
 
+    Time disk_free_{};
+    std::deque<std::function<void(runtime::Context& context)>> disk_calls_;  ///< in the order of their ends
     MemoryBus memory_;
     std::uint64_t memory_round_ = 0;  ///< changes whenever the bus's next end does
     std::vector<void*> served_;

@@ -21,6 +21,7 @@ struct PlatformSummary {
     double core_speed_min = 0;  ///< flops per second
     double core_speed_max = 0;
     double memory_bandwidth = 0;  ///< bytes per second, of one node
+    Disk disk;                    ///< of one node
     std::uint32_t groups = 0;
     std::uint64_t links = 0;
 

@@ -216,7 +216,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     const HugeHeap heap(bytes_per_worker * platform.nodes * platform.cores);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
-            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth};
+            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, platform.disk};
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);
@@ -253,6 +253,12 @@ void SimBackend::unpark(Context& caller, CoreId core) {
 void SimBackend::compute(Context& context, runtime::Work work, const std::function<void()>& code) {
     SimWorker& worker = worker_of(context);
     worker.node->compute(worker, work, code);
+}
+
+void SimBackend::io(Context& caller, double bytes, std::function<void()> code,
+                    std::function<void(Context& context)> done) {
+    code();
+    worker_of(caller).node->io(caller, bytes, std::move(done));
 }
 
 void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure) {

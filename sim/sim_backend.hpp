@@ -80,6 +80,8 @@ public:
               runtime::Enclosure enclosure = {}) override;
     runtime::Bytes buffer(runtime::Context& context) override;
     bool poll(runtime::Context& context) override;
+    void io(runtime::Context& caller, double bytes, std::function<void()> code,
+            std::function<void(runtime::Context& context)> done) override;
     Time elapsed() const override;
 
 private:

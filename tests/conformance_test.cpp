@@ -217,6 +217,31 @@ TEST_P(Conformance, WritesBeforeAnUnparkAreSeenAfterThePark) {
 // --- messages
 // --------------------------------------------------------------------------------------------------------
 
+TEST_P(Conformance, WhatBlocksRunsOnceAndIsFollowedByItsEndOnce) {
+    constexpr int calls = 20;
+    std::atomic<int> code{0};
+    std::atomic<int> ends{0};
+    std::atomic<int> wrong{0};
+    Script script;
+    script.work = [&](Node&, Context& worker) {
+        if (worker.id.core != 0) return;
+        for (int i = 0; i < calls; ++i) {
+            worker.backend->io(
+                worker, 10, [&] { ++code; },
+                [&](Context& context) {
+                    if (context.id.node != worker.id.node) ++wrong;
+                    ++ends;
+                    context.backend->unpark(context, 0);
+                });
+        }
+        while (ends != calls) park(worker, never);
+    };
+    run(1, 2, script);
+    EXPECT_EQ(code, calls);
+    EXPECT_EQ(ends, calls);
+    EXPECT_EQ(wrong, 0);
+}
+
 TEST_P(Conformance, MessagesOfAllSizesArriveOnceAndIntact) {
     const std::vector<std::size_t> sizes{0,    1,    7,     64,     4095,    4096,
                                          8191, 8192, 65536, 262144, 1048576, 3000001};

@@ -225,6 +225,43 @@ TEST(SimNodes, FourCoresOnTheBandwidthOfOneAndAHalfSpeedUpByThat) {
     EXPECT_NEAR(time(1) / time(4), 1.5, 0.015);
 }
 
+// --- the disk
+
+// A disk serves one call after the other: each takes 100 us, and 1 ms for a million bytes at 1 GB/s. A core
+// computes meanwhile.
+TEST(SimNodes, ADiskServesCallsOneAfterTheOther) {
+    Platform platform = ideal(1, 2);
+    platform.disk = {1e9, us(100)};
+    std::vector<Time> ends;
+    Time computed{};
+    run(platform, [&](Script&, Context& context) {
+        if (context.id.core == 1) {
+            compute(context, {500'000, 0});
+            computed = now(context);
+            return;
+        }
+        for (int call = 0; call < 3; ++call) {
+            context.backend->io(
+                context, 1e6, [] {},
+                [&](Context& after) {
+                    ends.push_back(after.clock);
+                    after.backend->unpark(after, 0);
+                });
+        }
+        while (ends.size() < 3) context.backend->park(context, never);
+        EXPECT_EQ(now(context), us(3300));
+        context.backend->io(
+            context, 0, [] {},
+            [&](Context& after) {
+                ends.push_back(after.clock);
+                after.backend->unpark(after, 0);
+            });
+        while (ends.size() < 4) context.backend->park(context, never);
+    });
+    EXPECT_EQ(ends, (std::vector<Time>{us(1100), us(2200), us(3300), us(3400)}));
+    EXPECT_EQ(computed, us(500));
+}
+
 // --- mistakes
 
 TEST(SimNodes, WhatMakesNoSenseIsRefused) {

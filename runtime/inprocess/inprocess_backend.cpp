@@ -79,6 +79,7 @@ struct InprocessBackend::State {
     context::fiber scheduler;
     std::exception_ptr failure;
     std::map<Way, std::deque<Sent>> under_way;  ///< no list is empty
+    std::vector<std::function<void()>> io;      ///< what is done when code that blocks has ended
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -160,7 +161,7 @@ struct InprocessBackend::State {
         std::vector<std::deque<Sent>*> due;
         for (auto& [way, messages] : under_way)
             if (messages.front().due <= now) due.push_back(&messages);
-        const std::uint64_t choices = ready.size() + due.size();
+        const std::uint64_t choices = ready.size() + due.size() + io.size();
         if (choices == 0) return false;
         now += step;
         if (options.faults.wakes_percent != 0 && random.below(100) < options.faults.wakes_percent &&
@@ -171,6 +172,11 @@ struct InprocessBackend::State {
             Fiber& chosen = *ready[choice];
             if (chosen.parked) chosen.parked = chosen.permit = false;
             resume(chosen);
+        } else if (choice >= ready.size() + due.size()) {
+            const auto ended = io.begin() + static_cast<std::ptrdiff_t>(choice - ready.size() - due.size());
+            const auto done = std::move(*ended);
+            io.erase(ended);
+            done();
         } else {
             const auto line = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
                 return &one.second == due[choice - ready.size()];
@@ -221,7 +227,7 @@ struct InprocessBackend::State {
 };
 
 InprocessBackend::InprocessBackend(const Options& options)
-    : state_(new State{options, topology_of(options), Random(options.seed), {}, {}, {}, {}, {}}) {}
+    : state_(new State{options, topology_of(options), Random(options.seed), {}, {}, {}, {}, {}, {}}) {}
 
 InprocessBackend::~InprocessBackend() = default;
 
@@ -298,6 +304,18 @@ void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
     if (faults.delay_max != 0)
         due = state_->now + static_cast<Time::rep>(state_->random.below(faults.delay_max)) * step;
     state_->under_way[way].push_back({std::move(message), std::move(enclosure.body), due});
+}
+
+void InprocessBackend::io(Context& caller, double /*bytes*/, std::function<void()> code,
+                          std::function<void(Context& context)> done) {
+    code();
+    state_->io.push_back([this, id = caller.id.node, done = std::move(done)] {
+        Context context;
+        context.backend = this;
+        context.id = {id, state_->options.cores};
+        done(context);
+    });
+    if (!state_->options.gate_open && caller.id.core < state_->options.cores) pause(caller);
 }
 
 bool InprocessBackend::poll(Context&) {

@@ -44,6 +44,8 @@ public:
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
     bool poll(runtime::Context& context) override;
+    void io(runtime::Context& caller, double bytes, std::function<void()> code,
+            std::function<void(runtime::Context& context)> done) override;
     Time elapsed() const override;
 
 private:

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/assert.hpp"
@@ -23,6 +24,7 @@
 #include "host/machine.hpp"
 #include "runtime/native/busy_work.hpp"
 #include "runtime/native/coordination.hpp"
+#include "runtime/native/io_threads.hpp"
 #include "runtime/native/mesh.hpp"
 #include "runtime/native/parker.hpp"
 #include "runtime/native/polled_mesh.hpp"
@@ -61,6 +63,8 @@ struct NativeBackend::State {
     std::unique_ptr<Transport> transport;
     PolledMesh* polled = nullptr;  ///< the transport, where workers poll it
     std::unique_ptr<Coordination> coordination;
+    std::mutex io_mutex;  ///< over making the next
+    std::optional<IoThreads> io;
     std::atomic<std::uint32_t> resting{0};  ///< workers that park
     std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> delivered{0};
@@ -171,6 +175,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     }
     state.release(!started);
     state.join();
+    state.io.reset();  // before what its calls use is unwound
     if (state.failure) std::rethrow_exception(state.failure);
     if (!state.transport) return;
     const bool ended_well = started && state.coordination->finish() && state.transport->part();
@@ -433,6 +438,22 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
     state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
+}
+
+void NativeBackend::io(Context& caller, double /*bytes*/, std::function<void()> code,
+                       std::function<void(Context& context)> done) {
+    State& state = *state_;
+    {
+        const std::lock_guard lock(state.io_mutex);
+        if (!state.io) state.io.emplace();
+    }
+    state.io->run([this, id = caller.id.node, code = std::move(code), done = std::move(done)] {
+        code();
+        Context context;
+        context.backend = this;
+        context.id = {id, state_->topology.cores};
+        done(context);
+    });
 }
 
 bool NativeBackend::poll(Context&) {

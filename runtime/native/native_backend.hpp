@@ -79,6 +79,8 @@ public:
               runtime::Enclosure enclosure = {}) override;
     /// With `single_module`, where there are other nodes.
     bool poll(runtime::Context& context) override;
+    void io(runtime::Context& caller, double bytes, std::function<void()> code,
+            std::function<void(runtime::Context& context)> done) override;
     Time elapsed() const override;
 
     /// On node 0: the error of the times of nodes on other machines, once the run has begun. Zero on one
