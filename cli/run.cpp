@@ -193,8 +193,9 @@ std::string table_of(const std::vector<Record>& records) {
     return columns(rows, 2) + "\n" + table_of(records[median]);
 }
 
-int run(const Options& options) {
-    Part part = part_of_this_process();
+/// The experiment, and by MPI the part that this process takes. Nothing if the process of node 0 says what is
+/// wrong.
+std::optional<configs::Experiment> read_experiment(const Options& options, Part& part) {
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     if (part.launched)
         overrides.push_back({"platform.nodes", std::to_string(part.nodes), "heddle launch -n"});
@@ -213,8 +214,16 @@ int run(const Options& options) {
         check_recording(options.recording, experiment);
     } catch (const Error&) {
         if ((part.speaks() && native::job_step().value_or(native::JobStep{}).rank == 0) || part.by_mpi) throw;
-        return mistake;  // which node 0 speaks of
+        return std::nullopt;
     }
+    return experiment;
+}
+
+int run(const Options& options) {
+    Part part = part_of_this_process();
+    const std::optional<configs::Experiment> read = read_experiment(options, part);
+    if (!read) return mistake;
+    const configs::Experiment& experiment = *read;
     if (options.resolve) {
         if (part.speaks()) {
             std::cout << (options.json ? configs::resolved_json(experiment) + "\n"

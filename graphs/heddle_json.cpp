@@ -37,109 +37,138 @@ std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace
+class HeddleReader {
+public:
+    HeddleReader(const SourceText& source, const ReadOptions& options)
+        : options_(options), document_(source) {}
 
-GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
-    const JsonDocument document(source);
-    const JsonValue root = document.root();
-    root.expect(Kind::object, "the file");
-    const JsonValue version = root.at("heddle_graph", "the file");
-    if (version.number("\"heddle_graph\"") != version_now) {
-        throw Error(fmt::format("version {} of the format", version.number("the version")),
-                    "this program reads version 1", version.where());
+    GraphFile read() && {
+        const JsonValue root = document_.root();
+        root.expect(Kind::object, "the file");
+        const JsonValue version = root.at("heddle_graph", "the file");
+        if (version.number("\"heddle_graph\"") != version_now) {
+            throw Error(fmt::format("version {} of the format", version.number("the version")),
+                        "this program reads version 1", version.where());
+        }
+        const JsonValue tasks = root.at("tasks", "the file");
+        tasks.expect(Kind::list, "\"tasks\"");
+        for (const JsonValue task : tasks) {
+            read_task(task);
+            ++count_;
+        }
+        const JsonValue edges = root.at("edges", "the file");
+        edges.expect(Kind::list, "\"edges\"");
+        for (const JsonValue edge : edges) read_edge(edge);
+        if (const auto seconds = root.find("in_seconds")) {
+            seconds->expect(Kind::boolean, "\"in_seconds\"");
+            if (seconds->boolean()) result_.unit = WorkUnit::seconds;
+        }
+        result_.graph = builder_.build();
+        return std::move(result_);
     }
-    GraphFile result;
-    TaskGraphBuilder builder;
-    std::unordered_map<std::string_view, TaskIndex> index;
-    std::unordered_map<std::string_view, std::uint16_t> kernel_index;
-    const JsonValue tasks = root.at("tasks", "the file");
-    tasks.expect(Kind::list, "\"tasks\"");
-    std::size_t count = 0;
-    for (const JsonValue task : tasks) {
-        task.expect(Kind::object, fmt::format("task {}", count));
+
+private:
+    void read_task(const JsonValue& task) {
+        task.expect(Kind::object, fmt::format("task {}", count_));
         const auto named = task.find("name");
         const std::string_view name =
-            named ? named->text(fmt::format("the name of task {}", count)) : std::string_view();
-        const std::string words = in_words(name, count);
-        if (named && !index.emplace(name, static_cast<TaskIndex>(count)).second) {
+            named ? named->text(fmt::format("the name of task {}", count_)) : std::string_view();
+        const std::string words = in_words(name, count_);
+        if (named && !index_.emplace(name, static_cast<TaskIndex>(count_)).second) {
             throw Error(fmt::format("two tasks are called {}", name), {}, task.where());
         }
+        builder_.add_task(flops_of(task, words), std::string(name), task.where());
+        read_kernel(task, words);
+        read_datum(task, words);
+    }
+
+    /// As stated, or else the mean of the task's costs.
+    double flops_of(const JsonValue& task, const std::string& words) {
+        const double unit = options_.flops_per_time_unit.value_or(1);
         const auto costs = task.find("costs");
-        if (count > 0 && costs.has_value() == result.costs.empty()) {
+        if (count_ > 0 && costs.has_value() == result_.costs.empty()) {
             throw Error(fmt::format("{} has {}", words, costs ? "costs" : "no costs"),
                         "either all tasks have \"costs\" or none", task.where());
         }
         double flops = 0;
         if (costs) {
             std::vector<double> row;
-            for (const JsonValue cost : *costs)
-                row.push_back(cost.weight("a cost of " + words) * options.flops_per_time_unit.value_or(1));
-            if (row.empty() || (count > 0 && row.size() != result.costs.front().size())) {
+            for (const JsonValue cost : *costs) row.push_back(cost.weight("a cost of " + words) * unit);
+            if (row.empty() || (count_ > 0 && row.size() != result_.costs.front().size())) {
                 throw Error(fmt::format("{} has {} costs", words, row.size()), "one for each processor",
                             task.where());
             }
             flops = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
-            result.costs.push_back(std::move(row));
+            result_.costs.push_back(std::move(row));
         }
         if (!costs || task.find("flops"))
-            flops = task.at("flops", words).weight("\"flops\" of " + words) *
-                    options.flops_per_time_unit.value_or(1);
-        builder.add_task(flops, std::string(name), task.where());
-        if (const auto kernel = task.find("kernel")) {
-            const auto [found, is_new] = kernel_index.emplace(
-                kernel->text("the kernel of " + words), static_cast<std::uint16_t>(result.kernels.size()));
-            if (is_new) result.kernels.emplace_back(found->first);
-            if (result.kernels.size() > 65535) throw Error("more than 65535 kernels", {}, kernel->where());
-            if (result.kernel_of.size() != count)
-                throw Error(words + " has a kernel, others have none", {}, kernel->where());
-            result.kernel_of.push_back(found->second);
-        } else if (!result.kernel_of.empty()) {
+            flops = task.at("flops", words).weight("\"flops\" of " + words) * unit;
+        return flops;
+    }
+
+    void read_kernel(const JsonValue& task, const std::string& words) {
+        const auto kernel = task.find("kernel");
+        if (!kernel) {
+            if (result_.kernel_of.empty()) return;
             throw Error(words + " has no kernel, others have one", {}, task.where());
         }
-        if (const auto writes = task.find("writes")) {
-            if (result.writes.size() != count)
-                throw Error(words + " writes a datum, others write none", {}, writes->where());
-            result.writes.push_back(
-                index_in(*writes, "the datum that " + words + " writes", std::size_t{1} << 32));
-            result.data = std::max(result.data, result.writes.back() + 1);
-        } else if (!result.writes.empty()) {
+        const auto [found, is_new] = kernel_index_.emplace(
+            kernel->text("the kernel of " + words), static_cast<std::uint16_t>(result_.kernels.size()));
+        if (is_new) result_.kernels.emplace_back(found->first);
+        if (result_.kernels.size() > 65535) throw Error("more than 65535 kernels", {}, kernel->where());
+        if (result_.kernel_of.size() != count_)
+            throw Error(words + " has a kernel, others have none", {}, kernel->where());
+        result_.kernel_of.push_back(found->second);
+    }
+
+    void read_datum(const JsonValue& task, const std::string& words) {
+        const auto writes = task.find("writes");
+        if (!writes) {
+            if (result_.writes.empty()) return;
             throw Error(words + " writes no datum, others write one", {}, task.where());
         }
-        ++count;
+        if (result_.writes.size() != count_)
+            throw Error(words + " writes a datum, others write none", {}, writes->where());
+        result_.writes.push_back(
+            index_in(*writes, "the datum that " + words + " writes", std::size_t{1} << 32));
+        result_.data = std::max(result_.data, result_.writes.back() + 1);
     }
-    const JsonValue edges = root.at("edges", "the file");
-    edges.expect(Kind::list, "\"edges\"");
-    for (const JsonValue edge : edges) {
+
+    void read_edge(const JsonValue& edge) {
         edge.expect(Kind::list, "an edge");
         JsonValue::Iterator part = edge.begin();
         if (std::distance(part, edge.end()) != 3)
             throw Error("an edge has not three parts", "expected [from, to, bytes]", edge.where());
-        TaskIndex ends[2];
-        for (TaskIndex& end : ends) {
-            const JsonValue value = *part;
-            if (value.kind() == Kind::text) {
-                const auto found = index.find(value.text("a task"));
-                if (found == index.end()) {
-                    throw Error(
-                        fmt::format("an edge names task {}, which does not exist", value.text("a task")), {},
-                        value.where());
-                }
-                end = found->second;
-            } else {
-                end = index_in(value, "a task of an edge", count);
-            }
-            ++part;
-        }
-        const double bytes =
-            (*part).weight(fmt::format("the weight of the edge from {} to {}", ends[0], ends[1]));
-        builder.add_edge(ends[0], ends[1], bytes * options.bytes_per_weight_unit, edge.where());
+        const TaskIndex from = end_of(*part);
+        ++part;
+        const TaskIndex to = end_of(*part);
+        ++part;
+        const double bytes = (*part).weight(fmt::format("the weight of the edge from {} to {}", from, to));
+        builder_.add_edge(from, to, bytes * options_.bytes_per_weight_unit, edge.where());
     }
-    if (const auto seconds = root.find("in_seconds")) {
-        seconds->expect(Kind::boolean, "\"in_seconds\"");
-        if (seconds->boolean()) result.unit = WorkUnit::seconds;
+
+    /// The task that an edge names, or whose number it says.
+    TaskIndex end_of(const JsonValue& value) const {
+        if (value.kind() != Kind::text) return index_in(value, "a task of an edge", count_);
+        const auto found = index_.find(value.text("a task"));
+        if (found != index_.end()) return found->second;
+        throw Error(fmt::format("an edge names task {}, which does not exist", value.text("a task")), {},
+                    value.where());
     }
-    result.graph = builder.build();
-    return result;
+
+    const ReadOptions& options_;
+    const JsonDocument document_;
+    GraphFile result_;
+    TaskGraphBuilder builder_;
+    std::unordered_map<std::string_view, TaskIndex> index_;
+    std::unordered_map<std::string_view, std::uint16_t> kernel_index_;
+    std::size_t count_ = 0;  ///< tasks read
+};
+
+}  // namespace
+
+GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
+    return HeddleReader(source, options).read();
 }
 
 void write_graph(const GraphFile& file, const std::string& path) {

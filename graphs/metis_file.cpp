@@ -44,6 +44,16 @@ Flags flags_in(std::string_view word, const Location& where) {
     return {flag(3), flag(2), flag(1)};
 }
 
+/// Each edge must be in the lines of both its ends. `line_of_row`: of each datum.
+void expect_symmetry(const DataGraph& graph, const SourceText& source, const std::vector<int>& line_of_row) {
+    if (const DataGraph::Asymmetry wrong = graph.asymmetry(); wrong.found) {
+        source.refuse(line_of_row[wrong.from],
+                      fmt::format("datum {} has neighbour {}, but the line of {} does not say the same",
+                                  wrong.from + 1, wrong.to + 1, wrong.to + 1),
+                      "each edge is in the lines of both its ends, with the same weight");
+    }
+}
+
 }  // namespace
 
 DataGraph read_metis(const SourceText& source) {
@@ -100,12 +110,7 @@ DataGraph read_metis(const SourceText& source) {
     }
     DataGraph graph(std::move(begin), std::move(neighbours), std::move(edge_weights), std::move(work),
                     constraints);
-    if (const DataGraph::Asymmetry wrong = graph.asymmetry(); wrong.found) {
-        source.refuse(line_of_row[wrong.from],
-                      fmt::format("datum {} has neighbour {}, but the line of {} does not say the same",
-                                  wrong.from + 1, wrong.to + 1, wrong.to + 1),
-                      "each edge is in the lines of both its ends, with the same weight");
-    }
+    expect_symmetry(graph, source, line_of_row);
     return graph;
 }
 

@@ -1,0 +1,161 @@
+// Lists the keys of `platform` with ranges and help.
+#include "configs/platform_fields.hpp"
+
+#include "configs/field_makers.hpp"
+#include "configs/node_fields.hpp"
+
+namespace heddle::configs {
+
+namespace {
+
+using Kind = Shape::Kind;
+
+struct Overhead {
+    const char* name;
+    Time Overheads::*member;
+    const char* help;
+};
+
+constexpr Overhead overheads[] = {
+    {"fork", &Overheads::fork, "create a task and push it"},
+    {"join", &Overheads::join, "pop a task that was not stolen"},
+    {"steal_attempt", &Overheads::steal_attempt,
+     "look at another worker of the node that has no task to give"},
+    {"steal", &Overheads::steal, "take a task from another worker of the node"},
+    {"steal_far", &Overheads::steal_far,
+     "what looking at a worker of another socket costs more, with success or without"},
+    {"sync", &Overheads::sync, "signal a sync slot"},
+    {"strand", &Overheads::strand, "start a strand"},
+    {"strand_switch", &Overheads::strand_switch, "go on with another strand"},
+    {"token", &Overheads::token, "take a token from the node's token queue, or put one there"},
+    {"message_enqueue", &Overheads::message_enqueue,
+     "hand a message to the sender module (paid by the worker)"},
+    {"message_send", &Overheads::message_send, "send one message (paid by the sender module)"},
+    {"message_receive", &Overheads::message_receive,
+     "receive one message and run its handler (paid by the receiver module)"},
+    {"poll", &Overheads::poll, "look for messages, where schedule.modules is single (paid by the worker)"},
+    {"poll_peer", &Overheads::poll_peer,
+     "what each other node adds to a look for messages, as select() goes through all sockets: to each poll "
+     "of a worker, or to each message_receive"},
+    {"wake_up", &Overheads::wake_up, "from an unpark to the parked worker's next instruction"},
+};
+
+std::vector<std::string> topology_names() {
+    std::vector<std::string> names;
+    for (const auto topology : {Network::Topology::star, Network::Topology::fat_tree,
+                                Network::Topology::torus, Network::Topology::dragonfly}) {
+        names.emplace_back(heddle::name(topology));
+    }
+    return names;
+}
+
+void add_platform(std::vector<Field>& all) {
+    all.push_back(integer(
+        "platform.nodes", 1, 1e7, "SMP machines; natively the processes that take part",
+        [](auto& e) -> auto& { return e.platform.nodes; }));
+    all.push_back(integer(
+        "platform.cores", 1, 65536, "cores of each node; natively by default the machine's own",
+        [](auto& e) -> auto& { return e.platform.cores; }));
+    all.push_back(choice(
+        "platform.transport", {name(Transport::tcp), name(Transport::mpi)},
+        "natively: what carries messages between the processes",
+        [](const Experiment& e) { return name(e.transport); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.transport = static_cast<Transport>(index);
+        }));
+    all.push_back(quantity(
+        "platform.core_speed", Kind::flops, parse_flops, print_flops, 1, 1e18, "flops per second of a core",
+        [](auto& e) -> auto& { return e.platform.core_speed; }));
+    all.push_back(quantity(
+        "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "bytes per second, shared by the cores of a node",
+        [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
+    all.push_back(quantity(
+        "platform.disk.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "bytes per second of a node's disk, for input and output that a program declares",
+        [](auto& e) -> auto& { return e.platform.disk.bandwidth; }));
+    all.push_back(time(
+        "platform.disk.latency", "of each read or write; a disk serves one after the other",
+        [](auto& e) -> auto& { return e.platform.disk.latency; }));
+    all.push_back(integer(
+        "platform.sockets", 1, 65536, "of each node; its cores are divided evenly among them",
+        [](auto& e) -> auto& { return e.platform.sockets; }));
+    add_node_fields(all);
+    all.push_back(integers(
+        "platform.clusters", "natively: how many neighbouring nodes are near each other, cluster by cluster",
+        [](auto& e) -> auto& { return e.platform.clusters; }));
+    all.push_back(path(
+        "platform.file", "a SimGrid platform file, relative to this file; its hosts are the nodes",
+        [](auto& e) -> auto& { return e.platform.file; }));
+}
+
+void add_network(std::vector<Field>& all) {
+    all.push_back(choice(
+        "platform.network.topology", topology_names(), "how the nodes are connected",
+        [](const Experiment& e) { return heddle::name(e.platform.network.topology); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.platform.network.topology = static_cast<Network::Topology>(index);
+        }));
+    all.push_back(quantity(
+        "platform.network.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "of each link in each direction", [](auto& e) -> auto& { return e.platform.network.bandwidth; }));
+    all.push_back(time(
+        "platform.network.latency", "of one link",
+        [](auto& e) -> auto& { return e.platform.network.latency; }));
+    all.push_back(time(
+        "platform.network.gap", "least time between two messages that leave one node (LogGP's g)",
+        [](auto& e) -> auto& { return e.platform.network.gap; }));
+    all.push_back(integers(
+        "platform.network.shape",
+        "fat_tree: nodes of a leaf switch, then children of a switch of each higher level; torus: "
+        "extent of each dimension; dragonfly: groups, chassis of a group, routers of a chassis, "
+        "nodes of a router",
+        [](auto& e) -> auto& { return e.platform.network.shape; }));
+    all.push_back(integers(
+        "platform.network.cables", "fat_tree: parallel cables to each parent, a level each",
+        [](auto& e) -> auto& { return e.platform.network.cables; }));
+    all.push_back(choice(
+        "platform.network.contention",
+        {heddle::name(Network::Contention::full), heddle::name(Network::Contention::exact),
+         heddle::name(Network::Contention::none)},
+        "how messages share links: full: large ones in SimGrid, small ones are calculated; exact: all in "
+        "SimGrid, which is slow; none: every message has the network to itself, as task schedulers assume",
+        [](const Experiment& e) { return heddle::name(e.platform.network.contention); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.platform.network.contention = static_cast<Network::Contention>(index);
+        }));
+    all.push_back(quantity(
+        "platform.network.small_message_bytes", Kind::bytes, parse_bytes, print_bytes, 0, 1e15,
+        "messages below this size are small: calculated, unless contention is exact",
+        [](auto& e) -> auto& { return e.platform.network.small_message_bytes; }));
+    all.push_back(choice(
+        "platform.network.cost_model",
+        {heddle::name(Network::CostModel::CM02), heddle::name(Network::CostModel::LV08)},
+        "SimGrid's: CM02 takes latency and bandwidth as written, LV08 multiplies them by 13.01 and 0.97",
+        [](const Experiment& e) { return heddle::name(e.platform.network.cost_model); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.platform.network.cost_model = static_cast<Network::CostModel>(index);
+        }));
+    for (const Overhead& overhead : overheads) {
+        all.push_back(time(
+            fmt::format("platform.overheads.{}", overhead.name),
+            overhead.help, [member = overhead.member](auto& e) -> auto& {
+                return e.platform.overheads.*member;
+            }));
+    }
+}
+
+}  // namespace
+
+void add_platform_fields(std::vector<Field>& all) {
+    add_platform(all);
+    add_network(all);
+}
+
+std::vector<std::pair<std::string, Time>> overheads_by_name(const Overheads& costs) {
+    std::vector<std::pair<std::string, Time>> named;
+    for (const Overhead& overhead : overheads) named.emplace_back(overhead.name, costs.*overhead.member);
+    return named;
+}
+
+}  // namespace heddle::configs
