@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/assert.hpp"
 #include "base/units.hpp"
 #include "configs/field_makers.hpp"
 #include "configs/name_field.hpp"
