@@ -1,5 +1,5 @@
-// One simulated node: its workers, its sender and receiver modules, its memory, and a heap of their events.
-// It runs up to the end of a span of virtual time (a window), independently of other nodes.
+// One simulated node: its workers, its sender and receiver modules, its memory and disk, and a heap of their
+// events. It runs up to the end of a span of virtual time (a window), independently of other nodes.
 #pragma once
 
 #include <algorithm>
