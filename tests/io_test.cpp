@@ -65,13 +65,13 @@ TEST_P(Io, ManyCallsEndEachOnce) {
         for (int i = 0; i < strands; ++i) {
             Strand::start(worker, [&](Strand& self) {
                 for (int round = 0; round < rounds; ++round) {
-                    const int before = returned;
-                    const int number = io(self, 100, [&] { return ++ran; });
-                    if (number > before) ++returned;
+                    io(self, 100, [&] { ++ran; });
+                    ++returned;
                 }
             });
         }
     });
+    EXPECT_GE(ran, strands * rounds);  // on each node
     EXPECT_EQ(ran % (strands * rounds), 0);
     EXPECT_EQ(ran, returned);
 }
