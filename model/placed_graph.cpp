@@ -132,6 +132,7 @@ const Handler datum_handler("placed_graph.datum", Handler::Kind::work,
 PlacedGraphPart::PlacedGraphPart(const PlacedGraph& plan, NodeId node)
     : plan_(plan),
       node_(node),
+      tasks_(static_cast<std::uint32_t>(plan.graph().tasks())),
       held_(plan.incoming(node).size()),
       missing_(plan.tasks_on(node)),
       unready_(plan.placement().grid().cores),
@@ -157,7 +158,7 @@ void PlacedGraphPart::attach(Node& node) {
     auto& parts = node.state<Parts>().parts;
     if (!parts.empty()) {
         const PlacedGraphPart& before = *parts.back();
-        first_task_ = before.first_task_ + static_cast<std::uint32_t>(before.plan_.graph().tasks());
+        first_task_ = before.first_task_ + before.tasks_;
         first_delivery_ = before.first_delivery_ + before.plan_.deliveries();
     }
     parts.push_back(this);
@@ -220,11 +221,15 @@ void PlacedGraphPart::take_inputs(TaskIndex task, Inputs& into) {
 }
 
 void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex task) {
-    // Above a task that waits there is none to spare.
-    Inputs inputs = std::move(spare_[worker.id.core].inputs);
-    take_inputs(task, inputs);
-    execute(worker, head, task, inputs);
-    spare_[worker.id.core].inputs = std::move(inputs);
+    Spare& spare = spare_[worker.id.core];
+    if (spare.in_use) [[unlikely]] {  // by a task below on the stack, which waits
+        Inputs inputs = take_inputs(task);
+        return execute(worker, head, task, inputs);
+    }
+    spare.in_use = true;
+    take_inputs(task, spare.inputs);
+    execute(worker, head, task, spare.inputs);
+    spare.in_use = false;
 }
 
 void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
@@ -241,13 +246,18 @@ void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex tas
 void PlacedGraphPart::hand_over(const Caller& caller, TaskIndex task, const Datum& datum) {
     const std::uint32_t begin = plan_.deliveries_begin(task);
     const std::uint32_t end = plan_.deliveries_begin(task + 1);
-    // Messages first: their way is the longer one.
+    // Messages first: their way is the longer one. Those to one node stand in a row.
+    std::uint32_t here = begin;
+    std::uint32_t here_end = begin;
     for (std::uint32_t i = begin; i < end; ++i) {
-        if (plan_.delivery(i).node != node_) send(caller, i, datum);
+        if (plan_.delivery(i).node != node_) {
+            send(caller, i, datum);
+        } else {
+            if (here == here_end) here = i;
+            here_end = i + 1;
+        }
     }
-    for (std::uint32_t i = begin; i < end; ++i) {
-        if (plan_.delivery(i).node == node_) arrive(caller, plan_.delivery(i), datum);
-    }
+    for (; here < here_end; ++here) arrive(caller, plan_.delivery(here), datum);
     if (plan_.order() == PlacedGraph::Order::strict && plan_.next(task) != PlacedGraph::none)
         signal(caller, plan_.next(task));
 }

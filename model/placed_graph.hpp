@@ -154,7 +154,7 @@ public:
     /// sense.
     bool receive(runtime::Node& node, std::uint32_t delivery, Datum datum);
     /// Whether a number of a task or delivery in a message is one of this part, and which.
-    bool has_task(std::uint32_t number) const { return number - first_task_ < plan_.graph().tasks(); }
+    bool has_task(std::uint32_t number) const { return number - first_task_ < tasks_; }
     TaskIndex task(std::uint32_t number) const { return number - first_task_; }
     bool has_delivery(std::uint32_t number) const { return number - first_delivery_ < plan_.deliveries(); }
     std::uint32_t delivery(std::uint32_t number) const { return number - first_delivery_; }
@@ -215,10 +215,12 @@ private:
     /// Memory for the inputs of a worker's next task, so that none is asked for.
     struct alignas(64) Spare {
         Inputs inputs;
+        bool in_use = false;
     };
 
     const PlacedGraph& plan_;
     NodeId node_;
+    std::uint32_t tasks_;
     std::uint32_t first_task_ = 0;      ///< its tasks and deliveries are numbered from here on in messages,
     std::uint32_t first_delivery_ = 0;  ///< after those of the parts that were attached before
     std::vector<Held> held_;            ///< by Delivery::local

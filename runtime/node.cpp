@@ -185,7 +185,7 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     receiver_outbox_->flush();
 }
 
-void Node::wake_one(Context& caller) {
+void Node::wake_sleeper(Context& caller) {
     sleeping_.any_from(0, [&](CoreId core) {
         if (!sleeping_.remove(core)) return false;
         backend_.unpark(caller, core);

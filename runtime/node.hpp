@@ -118,7 +118,9 @@ public:
     CoreSet& sleeping() { return sleeping_; }
     /// Whether a sleeping worker of this node, or another node that waits, would take what a worker shares.
     bool wants_work() const { return !sleeping_.empty() || steals_.anybody_waits(); }
-    void wake_one(Context& caller);
+    void wake_one(Context& caller) {
+        if (!sleeping_.empty()) wake_sleeper(caller);
+    }
     void wake_all(Context& caller);
 
     /// Tasks of `worker` have become shared: wakes a sleeping worker, and gives tasks to nodes that wait.
@@ -183,6 +185,7 @@ private:
     bool passive() const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);
     void run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message);
+    void wake_sleeper(Context& caller);
     void send_record(Worker& worker);
     void leave(Worker& worker);
 

@@ -35,7 +35,7 @@ int take(TokenDeque& tokens, End end) {
 }
 
 TEST(CoreTokenDeque, HasTwoEnds) {
-    std::atomic<std::uint32_t> size{0};
+    runtime::WaitingCount size;
     TokenDeque tokens(size);
     for (int i = 1; i <= 4; ++i) put(tokens, End::latest, i);
     put(tokens, End::oldest, 0);

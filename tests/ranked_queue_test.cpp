@@ -69,7 +69,7 @@ TEST(RankedTasks, GivesTheLowestAndTheHighestRankAsASetDoes) {
 TEST(RankedQueue, SaysItsLowestRankAndIsCountedWhileItHasTasks) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         Random random(seed);
-        RankedQueue::Count nonempty{0};
+        WaitingCount nonempty;
         RankedQueue queues[2];
         for (RankedQueue& queue : queues)
             queue.reserve(0, std::memory_order_relaxed);  // thieves may take all
@@ -91,18 +91,18 @@ TEST(RankedQueue, SaysItsLowestRankAndIsCountedWhileItHasTasks) {
                 ASSERT_EQ(taken->task.rank, *place);
                 expected.erase(place);
                 ASSERT_EQ(taken->last, expected.empty());
-                if (taken->last) nonempty.fetch_sub(1);
+                if (taken->last) nonempty.subtract();
             }
             ASSERT_EQ(queue.size(), expected.size());
             ASSERT_EQ(queue.first_rank(), expected.empty() ? RankedQueue::no_rank : *expected.begin());
-            ASSERT_EQ(nonempty.load(), !theirs[0].empty() + !theirs[1].empty());
+            ASSERT_EQ(nonempty.get(), !theirs[0].empty() + !theirs[1].empty());
         }
     }
 }
 
 TEST(RankedQueue, LosesAndDoublesNothingBetweenThreads) {
     constexpr std::uint64_t tasks = 20'000;
-    RankedQueue::Count nonempty{0};
+    WaitingCount nonempty;
     RankedQueue queue;
     std::atomic<std::uint64_t> left{2 * tasks};
     std::vector<std::atomic<std::uint32_t>> taken(2 * tasks);
@@ -121,7 +121,8 @@ TEST(RankedQueue, LosesAndDoublesNothingBetweenThreads) {
                 ++taken[task->task.rank];
                 // Until it is counted down, others can see that there was a task.
                 if (task->last) {
-                    EXPECT_NE(nonempty.fetch_sub(1), 0);
+                    EXPECT_NE(nonempty.get(), 0U);
+                    nonempty.subtract();
                 }
                 --left;
             }
@@ -129,7 +130,7 @@ TEST(RankedQueue, LosesAndDoublesNothingBetweenThreads) {
     }
     for (std::thread& thread : threads) thread.join();
     for (const auto& times : taken) ASSERT_EQ(times.load(), 1);
-    EXPECT_EQ(nonempty.load(), 0);
+    EXPECT_EQ(nonempty.get(), 0U);
     EXPECT_EQ(queue.size(), 0);
 }
 

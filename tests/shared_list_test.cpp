@@ -37,7 +37,7 @@ struct Counted {
 
 TEST(SharedList, TakesLinearlyManySteps) {
     constexpr std::uint64_t items = 100'000;
-    std::atomic<std::uint32_t> size{0};
+    WaitingCount size;
     SharedList<Counted> list(size);
     CountedLink<Counted>::reads = 0;
     for (std::uint64_t i = 0; i < items; ++i) list.put(std::make_unique<Counted>());
@@ -48,7 +48,7 @@ TEST(SharedList, TakesLinearlyManySteps) {
 
 TEST(SharedList, TakesLinearlyManyStepsWhilePutsGoOn) {
     constexpr std::uint64_t rounds = 10'000;
-    std::atomic<std::uint32_t> size{0};
+    WaitingCount size;
     SharedList<Counted> list(size);
     CountedLink<Counted>::reads = 0;
     std::uint64_t left = 0;
@@ -62,7 +62,7 @@ TEST(SharedList, TakesLinearlyManyStepsWhilePutsGoOn) {
 }
 
 TEST(SharedList, GivesTheLatestFirst) {
-    std::atomic<std::uint32_t> size{0};
+    WaitingCount size;
     SharedList<Counted> list(size);
     for (int i = 0; i < 4; ++i) {
         auto item = std::make_unique<Counted>();
@@ -87,7 +87,7 @@ struct Plain {
 TEST(SharedList, IsNeverFalselyEmpty) {
     constexpr int each = 20'000;
     for (int round = 0; round < 5; ++round) {
-        std::atomic<std::uint32_t> size{0};
+        WaitingCount size;
         SharedList<Plain> list(size);
         for (int i = 0; i < 2 * each; ++i) list.put(std::make_unique<Plain>());
         std::atomic<int> empty{0};

@@ -52,7 +52,7 @@ public:
     explicit LaterFutures(Node& node) : node_(node) { node.sources().add(*this); }
 
     void put(Worker& worker, Compute compute) {
-        waiting_.fetch_add(1);
+        waiting_.add();
         {
             const SpinLock::Guard guard(lock_);
             waiting_futures_.push_back(std::move(compute));
@@ -74,7 +74,7 @@ private:
         if (waiting_futures_.empty()) return std::nullopt;
         std::optional<Compute> latest(std::move(waiting_futures_.back()));
         waiting_futures_.pop_back();
-        waiting_.fetch_sub(1);
+        waiting_.subtract();
         return latest;
     }
 

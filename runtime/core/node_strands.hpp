@@ -19,7 +19,7 @@ public:
     explicit Strands(Node& node);
 
     /// Whether a strand was ever started here.
-    bool used() const { return waiting_.load(std::memory_order_relaxed) != 0; }
+    bool used() const { return may_wait(); }
 
     bool waits() const override { return any_ready(); }
     bool waits_for(const Worker& worker) const override;

@@ -46,7 +46,7 @@ Strands::Strands(Node& node) : node_(node), stacks_(node.schedule().strand_stack
 
 void Strands::start(Context& caller, Strand::Body body, Strand::Options options) {
     caller.charge(caller.costs->strand);
-    if (!used()) waiting_.store(1, std::memory_order_seq_cst);
+    if (!waiting_.known()) waiting_.add();  // for good
     const bool by_worker = caller.id.core < node_.cores();
     StrandPool& pool = by_worker ? node_.worker(caller.id.core).strands().pool() : receiver_pool_;
     Strand& strand = pool.take();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,41 @@ class Gift;
 class Worker;
 struct Slot;
 
+/// How much work of one kind waits. The first count makes the source known as used; until then the node's
+/// list does not ask it.
+class WaitingCount {
+public:
+    WaitingCount() = default;
+
+    /// Before the work is put where others find it.
+    void add(std::uint32_t n = 1) {
+        count_.fetch_add(n, std::memory_order_seq_cst);
+        // Not only the first: the context that counted before may not have come so far.
+        if (!known()) [[unlikely]]
+            make_known();
+    }
+    /// After it is taken.
+    void subtract(std::uint32_t n = 1) { count_.fetch_sub(n, std::memory_order_seq_cst); }
+
+    std::uint32_t get() const { return count_.load(std::memory_order_seq_cst); }
+
+    /// Whether `add` has returned once.
+    bool known() const { return known_.load(std::memory_order_acquire); }
+
+private:
+    friend class WorkSources;
+
+    void make_known() {
+        used_->fetch_or(kind_, std::memory_order_seq_cst);
+        known_.store(true, std::memory_order_release);
+    }
+
+    std::atomic<std::uint32_t> count_{0};
+    std::atomic<bool> known_{true};  ///< to the list; a count of its own is in none
+    std::uint64_t kind_ = 0;        ///< one bit
+    std::atomic<std::uint64_t>* used_ = nullptr;
+};
+
 /// Work of one kind that waits on a node. It must outlive the run of its node's workers. Workers and the
 /// node's receiver call it at the same time.
 ///
@@ -35,7 +71,7 @@ public:
     virtual ~WorkSource() = default;
 
     /// False only if no work waits here: one load. What follows here is asked only if it is true.
-    bool may_wait() const { return waiting_.load(std::memory_order_seq_cst) != 0; }
+    bool may_wait() const { return waiting_.get() != 0; }
 
     /// Whether work waits here.
     virtual bool waits() const { return true; }
@@ -71,14 +107,17 @@ public:
     virtual bool expects(const Worker& /*worker*/) const { return false; }
 
 protected:
-    /// Never less than what waits: counted up before it is put, and down after it is taken.
-    std::atomic<std::uint32_t> waiting_{0};
+    /// Never less than what waits.
+    WaitingCount waiting_;
     /// True for a source of which others may take what does not wait, because active workers have it.
     bool with_active_workers_ = false;
+
+private:
+    friend class WorkSources;
 };
 
 /// The sources of one node, in the order in which its workers look at them. Sources are added while workers
-/// look, and never removed.
+/// look, and never removed. A source that has had no work yet costs those that look nothing.
 class WorkSources {
 public:
     /// Which work a worker begins above a task that waits, if very many tasks lie on its stack already.
@@ -93,108 +132,117 @@ public:
     void add(Source& source, Begun begun = Begun::always) {
         static_assert(!std::is_same_v<Source, WorkSource>, "add a source as what it is");
         const SpinLock::Guard guard(lock_);
-        (begun == Begun::always ? always_ : unless_deep_).add(source);
-        if constexpr (overrides(&Source::steal)) with_workers_.add(source);
-        if constexpr (overrides(&Source::give)) givers_.add(source);
-        if constexpr (overrides(&Source::expects)) expecting_.add(source);
-        if constexpr (overrides(&Source::due)) due_.add(source);
-        all_.add(source);
+        const std::size_t place = count_.load(std::memory_order_relaxed);
+        HEDDLE_ASSERT(place < most);
+        const Kinds kind = Kinds{1} << place;
+        all_[place] = &source;
+        count_.store(place + 1, std::memory_order_release);
+        include(begun == Begun::always ? always_ : unless_deep_, kind);
+        if constexpr (overrides(&Source::steal)) include(with_workers_, kind);
+        if constexpr (overrides(&Source::give)) include(givers_, kind);
+        if constexpr (overrides(&Source::expects)) include(expecting_, kind);
+        if constexpr (overrides(&Source::due)) include(due_, kind);
+        follow(source, kind);
     }
 
     /// Runs work of the first source that has some for `worker`.
     bool run(Worker& worker, Slot* head, Begun begun) {
-        for (WorkSource* const source : (begun == Begun::always ? always_ : unless_deep_).get())
-            if (source->may_wait() && source->run(worker, head)) return true;
-        return false;
+        return any(used(begun == Begun::always ? always_ : unless_deep_),
+                   [&](WorkSource& source) { return source.may_wait() && source.run(worker, head); });
     }
 
     /// Whether `worker` could begin something. `deep`: only what it always begins.
     bool waits_for(const Worker& worker, bool deep) const {
-        const auto waits = [&](const WorkSource* source) {
-            return source->may_wait() && source->waits_for(worker);
-        };
-        return any(always_, waits) || (!deep && any(unless_deep_, waits));
+        return any(used(always_) | (deep ? 0 : used(unless_deep_)),
+                   [&](const WorkSource& source) { return source.may_wait() && source.waits_for(worker); });
     }
 
     /// When the first work will wait without a cause from outside.
     Time due() const {
         Time first = never;
-        for (const WorkSource* const source : due_.get())
-            if (source->may_wait()) first = std::min(first, source->due());
+        each(used(due_), [&](const WorkSource& source) {
+            if (source.may_wait()) first = std::min(first, source.due());
+        });
         return first;
     }
 
     /// Whether a source that comes before `source` has work for `worker`.
     bool waits_before(const WorkSource& source, const Worker& worker) const {
-        for (const WorkSource* const other : all_.get()) {
-            if (other == &source) return false;
-            if (other->may_wait() && other->waits_for(worker)) return true;
-        }
-        return false;
+        const Kinds before = source.waiting_.kind_ - 1;
+        return any(used_.load(std::memory_order_seq_cst) & before,
+                   [&](const WorkSource& other) { return other.may_wait() && other.waits_for(worker); });
     }
 
     /// Whether work waits anywhere on the node, except in deques of active workers.
     bool waits() const {
-        return any(all_, [](const WorkSource* source) { return source->may_wait() && source->waits(); });
+        return any(used_.load(std::memory_order_seq_cst),
+                   [](const WorkSource& source) { return source.may_wait() && source.waits(); });
     }
 
     /// Whether work for `worker` will come once something else is done.
     bool expects(const Worker& worker) const {
-        return any(expecting_, [&](const WorkSource* source) { return source->expects(worker); });
+        return any(expecting_.load(std::memory_order_acquire),
+                   [&](const WorkSource& source) { return source.expects(worker); });
     }
 
     /// `thief` takes what waits with `victim`, and runs it.
     bool steal(Worker& thief, Worker& victim, Slot* head) {
-        for (WorkSource* const source : with_workers_.get())
-            if (source->may_be_taken() && source->steal(thief, victim, head)) return true;
-        return false;
+        return any(used(with_workers_), [&](WorkSource& source) {
+            return source.may_be_taken() && source.steal(thief, victim, head);
+        });
     }
     bool may_steal(Worker& victim) const {
-        return any(with_workers_, [&](const WorkSource* source) {
-            return source->may_be_taken() && source->may_steal(victim);
+        return any(used(with_workers_), [&](const WorkSource& source) {
+            return source.may_be_taken() && source.may_steal(victim);
         });
     }
     /// Whether a thief should look at idle workers too.
     bool waits_with_idle_workers() const {
-        return any(with_workers_, [](const WorkSource* source) { return source->may_wait(); });
+        return any(used(with_workers_), [](const WorkSource& source) { return source.may_wait(); });
     }
 
     /// How many tasks another node could get.
     std::uint32_t givable() const {
         std::uint32_t sum = 0;
-        for (const WorkSource* const source : givers_.get())
-            if (source->may_be_taken()) sum += source->givable();
+        each(used(givers_), [&](const WorkSource& source) {
+            if (source.may_be_taken()) sum += source.givable();
+        });
         return sum;
     }
     /// Adds tasks of all sources to the gift as long as it wants more.
     template <class Gift>
     void give(Gift& gift) {
-        for (WorkSource* const source : givers_.get())
-            if (source->may_be_taken() && gift.wants_more()) source->give(gift);
+        each(used(givers_), [&](WorkSource& source) {
+            if (source.may_be_taken() && gift.wants_more()) source.give(gift);
+        });
     }
 
-    std::span<WorkSource* const> all() const { return all_.get(); }
+    std::span<WorkSource* const> all() const {
+        return {all_.data(), count_.load(std::memory_order_acquire)};
+    }
 
 private:
-    static constexpr std::size_t most = 32;
+    /// A set of sources: one bit each, in the order of `all_`.
+    using Kinds = std::uint64_t;
+    static constexpr std::size_t most = 64;
 
-    /// Grows while others read it.
-    class List {
-    public:
-        void add(WorkSource& source) {
-            const std::size_t count = count_.load(std::memory_order_relaxed);
-            HEDDLE_ASSERT(count < most);
-            sources_[count] = &source;
-            count_.store(count + 1, std::memory_order_release);
-        }
-        std::span<WorkSource* const> get() const {
-            return {sources_.data(), count_.load(std::memory_order_acquire)};
-        }
+    static void include(std::atomic<Kinds>& kinds, Kinds kind) {
+        kinds.fetch_or(kind, std::memory_order_release);
+    }
 
-    private:
-        std::atomic<std::size_t> count_{0};
-        std::array<WorkSource*, most> sources_{};
-    };
+    /// Invariant: of a source that is not in `used_`, no call of WaitingCount::add has returned. So no work
+    /// is in it, and a context that is about to put some has still to look for sleepers (Worker::rest).
+    void follow(WorkSource& source, Kinds kind) {
+        WaitingCount& waiting = source.waiting_;
+        waiting.kind_ = kind;
+        waiting.used_ = &used_;
+        waiting.known_.store(false, std::memory_order_release);
+        if (source.with_active_workers_ || source.may_wait()) waiting.make_known();
+    }
+
+    Kinds used(const std::atomic<Kinds>& kinds) const {
+        return kinds.load(std::memory_order_acquire) & used_.load(std::memory_order_seq_cst);
+    }
 
     /// Of a member function that a class inherits, the pointer's type names the base.
     template <class Source, class Result, class... Arguments>
@@ -207,17 +255,25 @@ private:
     }
 
     template <class Predicate>
-    static bool any(const List& list, const Predicate& predicate) {
-        for (const WorkSource* const source : list.get())
-            if (predicate(source)) return true;
+    bool any(Kinds kinds, const Predicate& predicate) const {
+        for (; kinds != 0; kinds &= kinds - 1)
+            if (predicate(*all_[static_cast<std::size_t>(std::countr_zero(kinds))])) return true;
         return false;
     }
+    template <class Action>
+    void each(Kinds kinds, const Action& action) const {
+        any(kinds, [&](WorkSource& source) {
+            action(source);
+            return false;
+        });
+    }
 
-    List always_;
-    List unless_deep_;
-    List all_;
+    alignas(64) std::atomic<Kinds> used_{0};  ///< those that have had work
+    std::atomic<Kinds> always_{0}, unless_deep_{0};
     // Those that override steal(), give(), expects(), due().
-    List with_workers_, givers_, expecting_, due_;
+    std::atomic<Kinds> with_workers_{0}, givers_{0}, expecting_{0}, due_{0};
+    std::atomic<std::size_t> count_{0};
+    std::array<WorkSource*, most> all_{};
     SpinLock lock_;  ///< over adding
 };
 

@@ -8,7 +8,7 @@ namespace heddle::runtime {
 
 void IoCalls::start(Context& caller, double bytes, std::function<void()> code, Event& event) {
     HEDDLE_ASSERT(bytes >= 0);
-    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    waiting_.add();
     node_.outside().fetch_add(1, std::memory_order_seq_cst);
     caller.backend->io(caller, bytes, std::move(code),
                        [this, &event](Context& after) { ended(after, event); });
@@ -40,7 +40,7 @@ bool IoCalls::run(Worker& worker, Slot* /*head*/) {
     }
     const auto count = static_cast<std::uint32_t>(ended.size());
     ended_count_.fetch_sub(count, std::memory_order_seq_cst);
-    waiting_.fetch_sub(count, std::memory_order_seq_cst);
+    waiting_.subtract(count);
     for (Event* const event : ended) event->complete(node_, worker);
     worker.show_passive();
     return count != 0;

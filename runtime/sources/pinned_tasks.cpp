@@ -93,20 +93,20 @@ PinnedTasks::PinnedTasks(Node& node) : node_(node), inboxes_(node.cores()) {
 }
 
 void PinnedTasks::put(Context& caller, CoreId core, std::unique_ptr<Task> task) {
-    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    waiting_.add();
     inboxes_[core].tasks.put(std::move(task));
     if (core != caller.id.core && node_.worker(core).claim_sleeper()) caller.backend->unpark(caller, core);
 }
 
 bool PinnedTasks::waits_for(const Worker& worker) const {
-    return inboxes_[worker.id.core].size.load(std::memory_order_seq_cst) != 0;
+    return inboxes_[worker.id.core].size.get() != 0;
 }
 
 bool PinnedTasks::run(Worker& worker, Slot* head) {
     if (!waits_for(worker)) return false;
     const auto take = [&] {
         auto task = inboxes_[worker.id.core].tasks.take();
-        if (task) waiting_.fetch_sub(1, std::memory_order_seq_cst);
+        if (task) waiting_.subtract();
         return task;
     };
     const auto run = [&](Task& task) {

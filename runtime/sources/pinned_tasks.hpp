@@ -61,7 +61,7 @@ public:
 
 private:
     struct Inbox {
-        std::atomic<std::uint32_t> size{0};
+        WaitingCount size;
         SharedList<Task> tasks{size};
     };
 

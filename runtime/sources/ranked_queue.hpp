@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/core/work_source.hpp"
 #include "runtime/sources/min_max_heap.hpp"
 #include "runtime/spin_lock.hpp"
 #include "runtime/task_type.hpp"
@@ -29,9 +30,10 @@ struct RankedTask {
 /// row, whose first and last task are found at once; only the others are in a heap.
 class RankedTasks {
 public:
-    std::size_t size() const { return row_.size() - begin_ + others_.size(); }
+    std::size_t size() const { return size_; }
 
     void push(const RankedTask& task) {
+        ++size_;
         if (begin_ == row_.size()) {
             row_.clear();
             begin_ = 0;
@@ -48,10 +50,14 @@ public:
     const RankedTask& first() const { return first_in_row() ? row_[begin_] : others_.first(); }
 
     /// Of the lowest rank. Not empty.
-    RankedTask pop_first() { return first_in_row() ? row_[begin_++] : others_.pop_first(); }
+    RankedTask pop_first() {
+        --size_;
+        return first_in_row() ? row_[begin_++] : others_.pop_first();
+    }
 
     /// Of the highest rank. Not empty.
     RankedTask pop_last() {
+        --size_;
         if (begin_ == row_.size() || (!others_.empty() && row_.back() < others_.last()))
             return others_.pop_last();
         const RankedTask last = row_.back();
@@ -61,11 +67,13 @@ public:
 
 private:
     bool first_in_row() const {
-        return begin_ < row_.size() && (others_.empty() || row_[begin_] < others_.first());
+        const auto next = row_.begin() + static_cast<std::ptrdiff_t>(begin_);
+        return next != row_.end() && (others_.empty() || *next < others_.first());
     }
 
     static constexpr std::size_t few = 32;  ///< gone from the beginning, until their room is used again
 
+    std::size_t size_ = 0;
     std::vector<RankedTask> row_;
     std::size_t begin_ = 0;
     MinMaxHeap<RankedTask> others_;
@@ -75,12 +83,10 @@ private:
 /// that changes less often than the number of tasks.
 class RankedQueue {
 public:
-    using Count = std::atomic<std::uint32_t>;
-
     /// The first task is counted in `nonempty` before it is in the queue.
-    void put(const RankedTask& task, Count& nonempty) {
+    void put(const RankedTask& task, WaitingCount& nonempty) {
         const SpinLock::Guard guard(lock_);
-        if (tasks_.size() == 0) nonempty.fetch_add(1, std::memory_order_seq_cst);
+        if (tasks_.size() == 0) nonempty.add();
         tasks_.push(task);
         show(std::memory_order_seq_cst);
     }

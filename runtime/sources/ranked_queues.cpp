@@ -12,11 +12,12 @@ namespace heddle::runtime {
 void RankedQueues::put(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
     Worker& owner = node_.worker(core);
     owner.ranked().put(task, waiting_);
-    const bool slept = owner.claim_sleeper();
+    const bool sleepers = !node_.sleeping().empty();
+    const bool slept = sleepers && owner.claim_sleeper();
     if (slept) caller.backend->unpark(caller, core);
     // The task may be the only one, and its owner about to run it.
     if (owner.ranked().stealable() == 0) return;
-    if (!slept && owner.steals_within_node()) node_.wake_one(caller);
+    if (sleepers && !slept && owner.steals_within_node()) node_.wake_one(caller);
     if (node_.steals().anybody_waits()) node_.steals().serve_waiting(outbox);
 }
 

@@ -25,7 +25,7 @@ public:
     void share(Context& caller, Outbox& outbox, const Worker& owner);
 
     /// The last task of a queue has been taken.
-    void emptied() { waiting_.fetch_sub(1, std::memory_order_seq_cst); }
+    void emptied() { waiting_.subtract(); }
 
     bool waits_for(const Worker& worker) const override;
     bool run(Worker& worker, Slot* head) override;

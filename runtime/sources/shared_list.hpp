@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/core/work_source.hpp"
 #include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
@@ -21,9 +22,8 @@ namespace heddle::runtime {
 template <class T>
 class SharedList {
 public:
-    /// `size` must outlive the list. It is never less than what is in the list: counted before it is put, and
-    /// until after it is taken.
-    explicit SharedList(std::atomic<std::uint32_t>& size) : size_(size) {}
+    /// `size` must outlive the list. It is never less than what is in the list.
+    explicit SharedList(WaitingCount& size) : size_(size) {}
     SharedList(const SharedList&) = delete;
     SharedList& operator=(const SharedList&) = delete;
     ~SharedList() {
@@ -32,7 +32,7 @@ public:
     }
 
     void put(std::unique_ptr<T> item) {
-        size_.fetch_add(1, std::memory_order_seq_cst);
+        size_.add();
         T* const added = item.release();
         T* head = put_.load(std::memory_order_relaxed);
         do added->next = head;
@@ -48,11 +48,11 @@ public:
         if (!taken_) return nullptr;
         std::unique_ptr<T> item(std::exchange(taken_, static_cast<T*>(taken_->next)));
         item->next = nullptr;
-        size_.fetch_sub(1, std::memory_order_seq_cst);
+        size_.subtract();
         return item;
     }
 
-    std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
+    std::uint32_t size() const { return size_.get(); }
 
 private:
     /// Moves everything that was put in front of what takers have.
@@ -65,7 +65,7 @@ private:
     }
 
     std::atomic<T*> put_{nullptr};
-    std::atomic<std::uint32_t>& size_;
+    WaitingCount& size_;
     SpinLock lock_;  ///< over `taken_`
     T* taken_ = nullptr;
 };

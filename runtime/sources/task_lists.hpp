@@ -26,7 +26,7 @@ public:
     bool run(Worker& worker, Slot* head) override;
 
 protected:
-    std::uint32_t size() const { return waiting_.load(std::memory_order_seq_cst); }
+    std::uint32_t size() const { return waiting_.get(); }
     /// Of the list of `core`, if it has one. Null if there is none in all lists.
     std::unique_ptr<Token> take(CoreId core);
 

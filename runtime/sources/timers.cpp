@@ -26,7 +26,7 @@ private:
 
 void Timers::add(Context& caller, Time time, Event& event) {
     bool first = false;
-    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    waiting_.add();
     {
         const SpinLock::Guard guard(lock_);
         entries_.push_back({time, added_++, &event});
@@ -58,7 +58,7 @@ bool Timers::run(Worker& worker, Slot* /*head*/) {
     if (!waits_for(worker)) return false;
     worker.show_active();
     const std::vector<Event*> due = take_due(worker.backend->now(worker));
-    waiting_.fetch_sub(static_cast<std::uint32_t>(due.size()), std::memory_order_seq_cst);
+    waiting_.subtract(static_cast<std::uint32_t>(due.size()));
     for (Event* const event : due) event->complete(node_, worker);
     worker.show_passive();
     return !due.empty();

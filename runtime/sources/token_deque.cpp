@@ -12,7 +12,7 @@ void TokenDeque::put(Context& caller, End end, const TaskType& type, std::span<c
     task.type = &type;
     task.from = from;
     std::memcpy(task.payload, arguments.data(), arguments.size());
-    size_.fetch_add(1, std::memory_order_seq_cst);
+    size_.add();
     const SpinLock::Guard guard(lock_);
     if (end == End::latest) {
         tasks_.push_back(task);
@@ -32,7 +32,7 @@ std::optional<LooseTask> TokenDeque::take(Context& caller, End end) {
     } else {
         tasks_.pop_front();
     }
-    size_.fetch_sub(1, std::memory_order_seq_cst);
+    size_.subtract();
     return task;
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "runtime/backend.hpp"
+#include "runtime/core/work_source.hpp"
 #include "runtime/spin_lock.hpp"
 #include "runtime/task_type.hpp"
 
@@ -27,9 +28,8 @@ struct LooseTask {
 /// charged it waits for its turn: one operation at a time.
 class TokenDeque {
 public:
-    /// `size` must outlive it. It is never less than what is in it: counted before it is put, and until after
-    /// it is taken.
-    explicit TokenDeque(std::atomic<std::uint32_t>& size) : size_(size) {}
+    /// `size` must outlive it. It is never less than what is in it.
+    explicit TokenDeque(WaitingCount& size) : size_(size) {}
 
     enum class End : std::uint8_t { latest, oldest };
 
@@ -37,14 +37,14 @@ public:
              NodeId from = TaskNote::nowhere);
     std::optional<LooseTask> take(Context& caller, End end);
 
-    std::uint32_t size() const { return size_.load(std::memory_order_seq_cst); }
+    std::uint32_t size() const { return size_.get(); }
 
 private:
     void take_turn(Context& caller) {
         if (caller.costs->token != Time::zero()) caller.charge_in_turn(caller.costs->token, free_);
     }
 
-    std::atomic<std::uint32_t>& size_;
+    WaitingCount& size_;
     SpinLock lock_;
     std::deque<LooseTask> tasks_;
     Time free_{};  ///< until then another context has its turn
