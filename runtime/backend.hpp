@@ -220,6 +220,11 @@ public:
     /// if they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
 
+    /// Untouched memory of `bytes` for what worker `worker` uses as often as its stack, in one page table
+    /// with that: simulated workers are many. Nothing where the caller is to take its own. Asked once for
+    /// each worker, while the backend makes its node, and always for as many bytes.
+    virtual std::span<std::byte> beside_stack(WorkerId /*worker*/, std::size_t /*bytes*/) { return {}; }
+
     /// An empty buffer for a message. It may have room already, from a message that has been handled.
     virtual Bytes buffer(Context& /*context*/) { return {}; }
 

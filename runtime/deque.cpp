@@ -13,20 +13,24 @@
 
 namespace heddle::runtime {
 
-Deque::Deque(std::uint32_t slots, bool gate_open) : capacity_(slots), gate_open_(gate_open) {
-    // One slot more than may be used: the fast path writes before it looks.
-    void* memory =
-        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        throw Error(fmt::format("no address space for a deque of {} tasks", slots),
-                    "lower schedule.deque_slots, or raise the limit (ulimit -v)");
+Deque::Deque(std::uint32_t slots, bool gate_open, std::span<std::byte> memory)
+    : capacity_(slots), gate_open_(gate_open), owns_memory_(memory.empty()) {
+    HEDDLE_ASSERT(owns_memory_ || memory.size() >= bytes_for(slots));
+    void* begin = memory.data();
+    if (owns_memory_) {
+        begin = ::mmap(nullptr, bytes_for(slots), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (begin == MAP_FAILED) {
+            throw Error(fmt::format("no address space for a deque of {} tasks", slots),
+                        "lower schedule.deque_slots, or raise the limit (ulimit -v)");
+        }
     }
-    slots_ = static_cast<Slot*>(memory);
+    slots_ = static_cast<Slot*>(begin);
     open_gates();
 }
 
 Deque::~Deque() {
-    ::munmap(slots_, bytes());
+    if (owns_memory_) ::munmap(slots_, bytes_for(capacity_));
 }
 
 void Deque::open_gates() {

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/assert.hpp"
 #include "runtime/task_type.hpp"
@@ -37,12 +38,15 @@ static_assert(sizeof(Slot) == 64);
 
 class Deque {
 public:
-    /// Room for `slots` tasks; memory is touched only as it is used. Throws Error where the system refuses
-    /// the address range.
-    Deque(std::uint32_t slots, bool gate_open);
+    /// Room for `slots` tasks, in `memory` if it is not empty: `bytes_for(slots)`, aligned as a slot. Memory
+    /// is touched only as it is used. Throws Error where the system refuses the address range.
+    Deque(std::uint32_t slots, bool gate_open, std::span<std::byte> memory = {});
     ~Deque();
     Deque(const Deque&) = delete;
     Deque& operator=(const Deque&) = delete;
+
+    /// One slot more than may be used: the fast path writes before it looks.
+    static std::size_t bytes_for(std::uint32_t slots) { return (std::size_t{slots} + 1) * sizeof(Slot); }
 
     Slot* base() const { return slots_; }
     Slot* slot(std::uint32_t index) const { return slots_ + index; }
@@ -124,7 +128,6 @@ private:
     static constexpr std::uint64_t pack(Ends ends) { return std::uint64_t{ends.tail} << 32 | ends.split; }
 
     static std::uintptr_t address(const Slot* slot) { return reinterpret_cast<std::uintptr_t>(slot); }
-    std::size_t bytes() const { return (std::size_t{capacity_} + 1) * sizeof(Slot); }
     void ask_first();
     void open_gates();
     void close_gates();
@@ -143,6 +146,7 @@ private:
     alignas(64) std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
     std::uint32_t capacity_ = 0;
     bool gate_open_ = true;
+    bool owns_memory_;
 };
 
 }  // namespace heddle::runtime

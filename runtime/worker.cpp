@@ -66,7 +66,9 @@ ThiefView thief_view(const Node& node, CoreId core) {
 }  // namespace
 
 Worker::Worker(Node& node, CoreId core)
-    : deque_(node.schedule().deque_slots, false),
+    : deque_(node.schedule().deque_slots, false,
+             node.receiver().backend->beside_stack({node.id(), core},
+                                                   Deque::bytes_for(node.schedule().deque_slots))),
       gate_open_(node.topology().gates_open),
       polled_(node.topology().polled),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),

@@ -40,7 +40,7 @@ void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, St
     Switchboard& switchboard = lane_.switchboard;
     for (CoreId core = 0; core < settings_.cores; ++core) {
         SimWorker& worker = workers_[core];
-        const GivenStack stack{stacks.next()};
+        const GivenStack stack{stacks.stack(std::uint64_t{settings_.id} * settings_.cores + core)};
         worker.fiber =
             context::fiber(std::allocator_arg, worker.notes.noted(stack),
                            [this, &switchboard, &worker, core](context::fiber&& caller) {

@@ -127,6 +127,12 @@ struct SimBackend::State {
         return {topology.group, latency, topology.latency};
     }
 
+    Stacks& stacks_with(std::size_t beside_bytes) {
+        if (!stacks)
+            stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, options.stack_bytes, beside_bytes);
+        return *stacks;
+    }
+
     double speed(NodeId node) const {
         const bool of_host = !platform.file.empty() && !platform.stated_core_speed;
         return of_host ? simgrid.facts().hosts[node].speed : platform.core_speed;
@@ -140,8 +146,8 @@ struct SimBackend::State {
 
     // While it runs.
     std::optional<World> world;
-    std::optional<Stacks> stacks;
-    std::deque<SimNode> nodes;             // a deque: what is in it does not move
+    std::optional<Stacks> stacks;  ///< made with the first node, which says what is to lie beside them
+    std::deque<SimNode> nodes;     // a deque: what is in it does not move
     std::atomic<std::int64_t> elapsed{0};  ///< picoseconds
 };
 
@@ -204,7 +210,6 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     HEDDLE_ASSERT(!state.world);  // a backend runs once
     const SignalStack signals;
     const Platform& platform = state.platform;
-    state.stacks.emplace(std::uint64_t{platform.nodes} * platform.cores, state.options.stack_bytes);
     Overheads costs = platform.overheads;
     Time& look = state.options.single_module ? costs.poll : costs.message_receive;
     const TimeSum looks = TimeSum(look) + TimeSum(costs.poll_peer) * (platform.nodes - 1);
@@ -220,7 +225,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);
-            node.start(*this, program, *state.stacks);
+            node.start(*this, program, state.stacks_with(0));
         }
         Simulation(world, state.nodes, {state.options.reverse_nodes, state.options.plain_windows},
                    state.options.crew.get(), state.elapsed)
@@ -264,6 +269,11 @@ void SimBackend::io(Context& caller, double bytes, std::function<void()> code,
 void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
     worker_of(context).node->send(context, to, std::move(message), std::move(enclosure));
+}
+
+std::span<std::byte> SimBackend::beside_stack(WorkerId worker, std::size_t bytes) {
+    return state_->stacks_with(bytes).beside(std::uint64_t{worker.node} * state_->platform.cores +
+                                             worker.core);
 }
 
 runtime::Bytes SimBackend::buffer(Context& context) {

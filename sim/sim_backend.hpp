@@ -78,6 +78,7 @@ public:
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
               runtime::Enclosure enclosure = {}) override;
+    std::span<std::byte> beside_stack(WorkerId worker, std::size_t bytes) override;
     runtime::Bytes buffer(runtime::Context& context) override;
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,

@@ -20,21 +20,23 @@ constexpr std::uint64_t smallest = 16U << 10;
 
 }  // namespace
 
-Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes)
+Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes, std::uint64_t beside_bytes)
     : count_(count), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))), guard_pages_(count) {
     if (stack_bytes < smallest) {
         throw Error(fmt::format("stacks of {} bytes", stack_bytes), "a worker needs at least 16 KiB");
     }
-    stack_bytes_ = (stack_bytes + page_ - 1) / page_ * page_;
+    const auto whole_pages = [this](std::uint64_t bytes) { return (bytes + page_ - 1) / page_ * page_; };
+    stack_bytes_ = whole_pages(stack_bytes);
+    beside_bytes_ = whole_pages(beside_bytes);
     guard_ = guard_pages_.granted() ? page_ : 0;
-    distance_ = stack_bytes_ + guard_;
+    distance_ = guard_ + stack_bytes_ + beside_bytes_;
     if (count == 0) return;
     void* const memory = ::mmap(nullptr, count * distance_, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
-        throw Error(fmt::format("no address space for {} stacks of {} bytes: {}", count_, stack_bytes_,
-                                std::strerror(errno)),
-                    "lower schedule.stack");
+        throw Error(fmt::format("no address space for {} stacks of {} bytes and deques of {}: {}", count_,
+                                stack_bytes_, beside_bytes_, std::strerror(errno)),
+                    "lower schedule.stack or schedule.deque_slots, or raise the limit (ulimit -v)");
     }
     memory_ = static_cast<char*>(memory);
     if (guard_ > 0)
@@ -49,14 +51,20 @@ Stacks::~Stacks() {
     ::munmap(memory_, count_ * distance_);
 }
 
-boost::context::stack_context Stacks::next() {
-    HEDDLE_ASSERT(used_ < count_);
-    char* const begin = memory_ + used_++ * distance_;
+boost::context::stack_context Stacks::stack(std::uint64_t number) {
+    HEDDLE_ASSERT(number < count_);
+    char* const begin = memory_ + number * distance_;
     if (guard_ != 0) ::mprotect(begin, guard_, PROT_NONE);
     boost::context::stack_context stack;
     stack.size = stack_bytes_;
-    stack.sp = begin + distance_;  // stacks grow down from here
+    stack.sp = begin + guard_ + stack_bytes_;  // stacks grow down from here
     return stack;
+}
+
+std::span<std::byte> Stacks::beside(std::uint64_t number) const {
+    HEDDLE_ASSERT(number < count_);
+    char* const begin = memory_ + (number + 1) * distance_ - beside_bytes_;
+    return {reinterpret_cast<std::byte*>(begin), beside_bytes_};
 }
 
 }  // namespace heddle::sim

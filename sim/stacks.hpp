@@ -1,11 +1,12 @@
-// Stacks of simulated workers: a reservation of address space, committed as touched, with a guard page below
-// each stack. It switches no stacks.
+// Stacks of simulated workers, and what the workers use as often: a reservation of address space, committed
+// as touched, with a guard page below each stack. It switches no stacks.
 #pragma once
 
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/given_stack.hpp"
 #include "base/guard_pages.hpp"
@@ -15,25 +16,29 @@ namespace heddle::sim {
 
 class Stacks {
 public:
-    /// Room for `count` stacks of `stack_bytes`, with a guard page below each. A worker that writes into a
-    /// guard page ends the process (base/stack_guard.hpp); with more stacks than the kernel has mappings for
-    /// there are no guard pages. Throws Error where there is no address space.
-    Stacks(std::uint64_t count, std::uint64_t stack_bytes);
+    /// Room for `count` stacks of `stack_bytes`, with a guard page below each, and `beside_bytes` above each.
+    /// A worker that writes into a guard page ends the process (base/stack_guard.hpp); with more stacks than
+    /// the kernel has mappings for there are no guard pages. Throws Error where there is no address space.
+    Stacks(std::uint64_t count, std::uint64_t stack_bytes, std::uint64_t beside_bytes = 0);
     ~Stacks();
     Stacks(const Stacks&) = delete;
     Stacks& operator=(const Stacks&) = delete;
 
-    /// One after the other; they are freed together.
-    boost::context::stack_context next();
+    /// For each number below `count` once; they are freed together.
+    boost::context::stack_context stack(std::uint64_t number);
+
+    /// What lies above a stack: the first page of the one and the last of the other have one page table. With
+    /// page tables of their own, both are slower for thousands of workers.
+    std::span<std::byte> beside(std::uint64_t number) const;
 
 private:
     std::uint64_t count_;
     std::size_t stack_bytes_;
+    std::size_t beside_bytes_;
     std::size_t page_;
     GuardPages guard_pages_;
     std::size_t guard_;  ///< bytes below each large stack
     std::size_t distance_;
-    std::uint64_t used_ = 0;
     char* memory_ = nullptr;
     std::optional<StackGuard> guards_;
 };

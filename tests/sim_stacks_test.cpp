@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "tests/sim_harness.hpp"
@@ -29,17 +30,21 @@ TEST(SimStacks, ADeepTreeIsSearched) {
     }
 }
 
-TEST(SimStacks, DoNotOverlap) {
+TEST(SimStacks, DoNotOverlapNorDoesWhatLiesBesideThem) {
     constexpr std::size_t bytes = 1U << 20;
-    Stacks stacks(100, bytes);
+    constexpr std::size_t beside_bytes = 100'000;
+    Stacks stacks(100, bytes, beside_bytes);
     const char* before = nullptr;
-    for (int i = 0; i < 100; ++i) {
-        const boost::context::stack_context stack = stacks.next();
-        const char* const bottom = static_cast<const char*>(stack.sp) - stack.size;
-        EXPECT_TRUE(before == nullptr || bottom > before);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        const boost::context::stack_context stack = stacks.stack(i);
+        const char* const top = static_cast<const char*>(stack.sp);
+        const std::span<std::byte> beside = stacks.beside(i);
+        EXPECT_TRUE(before == nullptr || top - stack.size > before);
         EXPECT_EQ(stack.size, bytes);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(stack.sp) % 16, 0U);
-        before = static_cast<const char*>(stack.sp);
+        EXPECT_EQ(reinterpret_cast<const char*>(beside.data()), top);
+        EXPECT_GE(beside.size(), beside_bytes);
+        before = reinterpret_cast<const char*>(beside.data() + beside.size() - 1);
     }
 }
 

@@ -53,7 +53,7 @@ private:
 
     std::atomic<std::uint32_t> count_{0};
     std::atomic<bool> known_{true};  ///< to the list; a count of its own is in none
-    std::uint64_t kind_ = 0;        ///< one bit
+    std::uint64_t kind_ = 0;         ///< one bit
     std::atomic<std::uint64_t>* used_ = nullptr;
 };
 
@@ -217,9 +217,7 @@ public:
         });
     }
 
-    std::span<WorkSource* const> all() const {
-        return {all_.data(), count_.load(std::memory_order_acquire)};
-    }
+    std::span<WorkSource* const> all() const { return {all_.data(), count_.load(std::memory_order_acquire)}; }
 
 private:
     /// A set of sources: one bit each, in the order of `all_`.
