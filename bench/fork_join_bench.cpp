@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/uts_tree.hpp"
 #include "workloads/workload.hpp"
 

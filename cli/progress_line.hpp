@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle::cli {
 

@@ -24,9 +24,9 @@
 #include "results/lower_bound.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/native/job_step.hpp"
 #include "runtime/native/mpi_mesh.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/blas.hpp"
 
 namespace heddle::cli {

@@ -10,13 +10,13 @@
 #include "host/machine.hpp"
 #include "host/thread_crew.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
+#include "runtime/core/registered.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/job_step.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/registered.hpp"
 #ifdef HEDDLE_SIM
 #include "sim/sim_backend.hpp"
 #endif
@@ -67,6 +67,10 @@ std::vector<std::uint32_t> groups_of(const configs::Experiment& experiment, Node
     }
 }
 
+std::chrono::nanoseconds as_nanoseconds(Time time) {
+    return std::chrono::ceil<std::chrono::nanoseconds>(time);
+}
+
 std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
@@ -84,6 +88,8 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.agreement = agreement_of(experiment);
     options.receive = receive_of(experiment.messages.receive);
     options.window = experiment.messages.window_bytes;
+    options.times = {as_nanoseconds(experiment.schedule.spin), as_nanoseconds(experiment.schedule.spin_alone),
+                     as_nanoseconds(experiment.messages.look), as_nanoseconds(experiment.messages.gather)};
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
     return std::make_unique<native::NativeBackend>(std::move(options));
 }

@@ -15,7 +15,7 @@
 #include "configs/compare_section.hpp"
 #include "configs/document.hpp"
 #include "configs/published.hpp"
-#include "runtime/schedule.hpp"
+#include "runtime/run/schedule.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::configs {
@@ -34,6 +34,8 @@ struct Messages {
     enum class Receive : std::uint8_t { automatic, block, poll };  ///< as native::Receive
     Receive receive = Receive::automatic;
     std::uint64_t window_bytes = 8U << 20;
+    Time look = std::chrono::microseconds(50);
+    Time gather = std::chrono::microseconds(20);
 };
 
 struct Experiment {

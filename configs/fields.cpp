@@ -107,6 +107,14 @@ void add_schedule(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.schedule.token_queue = static_cast<runtime::TokenQueues>(index);
         }));
+    all.push_back(time(
+        "schedule.spin",
+        "natively, how long a worker without work looks before it sleeps, in a run of several nodes; 0s: it "
+        "sleeps at once",
+        [](auto& e) -> auto& { return e.schedule.spin; }));
+    all.push_back(time(
+        "schedule.spin_alone", "the same in a run of one node",
+        [](auto& e) -> auto& { return e.schedule.spin_alone; }));
     all.push_back(integer(
         "schedule.deque_slots", 64, 1U << 30, "tasks that one worker can hold",
         [](auto& e) -> auto& { return e.schedule.deque_slots; }));
@@ -133,6 +141,14 @@ void add_transport(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.messages.receive = static_cast<Messages::Receive>(index);
         }));
+    all.push_back(time(
+        "transport.look",
+        "natively, with receive: auto, how long the receiver looks for another message before it sleeps",
+        [](auto& e) -> auto& { return e.messages.look; }));
+    all.push_back(time(
+        "transport.gather",
+        "natively, how long the sender lets the messages of a stream gather between two writes",
+        [](auto& e) -> auto& { return e.messages.gather; }));
     all.push_back(quantity(
         "transport.window", Kind::bytes, parse_bytes, print_bytes, 4096, 1e12,
         "natively, how much may be under way to one other node before workers wait; a larger message goes "

@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "model/earth/exclusive.hpp"
-#include "runtime/outbox.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/outbox.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::model::earth {
 

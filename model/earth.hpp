@@ -43,7 +43,7 @@
 #include "model/earth/fiber.hpp"
 #include "model/earth/mailbox.hpp"
 #include "model/earth/threaded.hpp"
-#include "runtime/program.hpp"
+#include "runtime/run/program.hpp"
 
 namespace heddle::model::earth {
 

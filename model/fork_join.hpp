@@ -27,9 +27,9 @@
 #include <utility>
 
 #include "model/task_function.hpp"
-#include "runtime/program.hpp"
-#include "runtime/task_record.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/task_record.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/run/program.hpp"
 
 namespace heddle::model {
 

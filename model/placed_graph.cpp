@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "runtime/node.hpp"
-#include "runtime/task_record.hpp"
-#include "runtime/wire.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/task_record.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::model {
 

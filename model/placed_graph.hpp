@@ -18,10 +18,10 @@
 #include "base/placement.hpp"
 #include "base/task_graph.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/core/work_source.hpp"
-#include "runtime/program.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/run/program.hpp"
 #include "runtime/sources/ranked_queue.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::model {
 

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "runtime/comm/serialize.hpp"
-#include "runtime/task_type.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/task_type.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::model {
 

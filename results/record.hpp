@@ -9,7 +9,7 @@
 
 #include "configs/cell.hpp"
 #include "configs/experiment.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::results {

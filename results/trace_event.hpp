@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/recorder.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::results {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "results/trace_event.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::results {
 

@@ -11,7 +11,7 @@
 
 #include "results/task_table.hpp"
 #include "results/trace_parts.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/core/task_type.hpp"
 
 namespace heddle::results {
 

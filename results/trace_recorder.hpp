@@ -16,7 +16,7 @@
 #include "results/trace_event.hpp"
 #include "results/trace_file.hpp"
 #include "results/trace_format.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/core/spin_lock.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::results {

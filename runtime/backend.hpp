@@ -203,7 +203,7 @@ public:
 
     /// Blocks a worker until a context unparks it or `deadline` (see `now`) has come. An unpark that came
     /// since the last park returned makes this one return at once; several count as one. May also return for
-    /// no reason.
+    /// no reason. On a polled node it delivers what comes meanwhile, as `poll` does.
     virtual void park(Context& context, Time deadline) = 0;
 
     /// Wakes worker `core` of the caller's own node. Everything written before is seen by the woken worker.
@@ -229,8 +229,7 @@ public:
     virtual Bytes buffer(Context& /*context*/) { return {}; }
 
     /// Delivers what has arrived, on the caller and in its time, unless another worker does. True if it
-    /// delivered something. Only where the topology says `polled`. When a message arrives, a parked worker of
-    /// such a node returns, for its caller to poll, or delivers it and stays parked.
+    /// delivered something. Only where the topology says `polled`.
     virtual bool poll(Context& context) = 0;
 
     /// Runs `code`, which may block, beside the node's workers, and then `done`, with a context that may

@@ -260,6 +260,13 @@ void SimNode::pause(SimWorker& worker) {
 }
 
 void SimNode::park(SimWorker& worker, Time deadline) {
+    rest(worker, deadline);
+    if (!world_.single_module || !received_ || lane_.switchboard.abandoning()) return;
+    worker.context->charge(world_.costs.poll);
+    poll(worker);
+}
+
+void SimNode::rest(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
     if (world_.single_module && received_) return pause(worker);  // it came after the last look

@@ -128,6 +128,7 @@ public:
 
     // The seam (runtime/backend.hpp), for a worker or the receiver of this node.
     void pause(SimWorker& worker);
+    /// With a single module: also delivers what has come.
     void park(SimWorker& worker, Time deadline);
     void unpark(runtime::Context& caller, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
@@ -152,6 +153,7 @@ private:
     void handle(const Event& event);
     void resume(SimWorker& worker, Time time);
     void prepare(SimWorker& worker, Time time);
+    void rest(SimWorker& worker, Time deadline);
     void leave(SimWorker& worker);
     bool worker_is_next() const;
     SimWorker& prepared(const Event& resume);

@@ -174,10 +174,8 @@ protected:
     }
 };
 
-/// How a worker waits that knows of polled nodes.
 inline void park(Context& worker, Time deadline) {
     worker.backend->park(worker, deadline);
-    if (worker.backend->topology().polled) worker.backend->poll(worker);
 }
 
 /// Bytes that tell their seed and their place.

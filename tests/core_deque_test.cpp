@@ -1,6 +1,6 @@
 // Tests the slow path of a worker's deque: room, thieves that take the oldest, and what the owner takes back.
 // With threads: core_deque_threads_test.cpp.
-#include "runtime/deque.hpp"
+#include "runtime/core/deque.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "base/relax.hpp"
-#include "runtime/deque.hpp"
+#include "runtime/core/deque.hpp"
 
 namespace heddle {
 namespace {
@@ -26,7 +26,7 @@ struct Runs {
     std::vector<std::atomic<std::uint32_t>> times;
 };
 
-/// The owner, as a worker's push and pop are (runtime/worker.cpp).
+/// The owner, as a worker's push and pop are (runtime/core/worker.cpp).
 class Owner {
 public:
     Owner(Deque& deque, Runs& runs) : deque_(deque), runs_(runs), head_(deque.base()) {}

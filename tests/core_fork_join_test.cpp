@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle {

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/comm/outbox.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/registered.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/node.hpp"
-#include "runtime/outbox.hpp"
-#include "runtime/registered.hpp"
-#include "runtime/wire.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle::runtime {
 

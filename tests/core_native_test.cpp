@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/execution.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/run/execution.hpp"
 #include "tests/conformance.hpp"
 
 namespace heddle::runtime {

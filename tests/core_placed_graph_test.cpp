@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "partitioners/place_graph.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "tests/placed_graph_testing.hpp"
 #include "tests/scheduler_testing.hpp"

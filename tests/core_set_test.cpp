@@ -1,6 +1,6 @@
 // Compares the set of cores with std::set, by random operations. If many threads remove the same core,
 // exactly one call reports success.
-#include "runtime/core_set.hpp"
+#include "runtime/core/core_set.hpp"
 
 #include <gtest/gtest.h>
 

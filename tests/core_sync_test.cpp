@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execution.hpp"
+#include "runtime/comm/sync_slot.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/node.hpp"
-#include "runtime/sync_slot.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle {
 namespace {

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/node.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/node.hpp"
+#include "runtime/run/execution.hpp"
+#include "runtime/sources/task_lists.hpp"
 
 namespace heddle {
 namespace {
@@ -85,6 +86,42 @@ TEST(Donation, TakesFromWorkersInTurn) {
     const double donated = in_a_row(Stealing::Amount::donation);
     const double half = in_a_row(Stealing::Amount::half);
     EXPECT_LT(donated, 0.8 * half) << donated << " against " << half;
+}
+
+// Numbers of the tasks that each worker finds first, when seven come to three workers.
+class Dealt final : public runtime::Program {
+public:
+    explicit Dealt(std::vector<std::vector<std::uint32_t>>& found) : found_(found) {}
+    void begin(runtime::Worker&) override {}
+    runtime::Answer answer() const override { return {}; }
+
+    void set_up(runtime::Node& node) override {
+        struct Lists final : runtime::TaskLists {
+            using TaskLists::take;
+            using TaskLists::TaskLists;
+        };
+        Lists lists(node, 3);
+        for (std::uint32_t number = 0; number < 7; ++number) {
+            auto task = std::make_unique<runtime::Token>();
+            task->home.index = number;
+            lists.put(std::move(task));
+        }
+        found_.resize(3);
+        for (CoreId core = 0; core < 3; ++core)
+            for (int i = 0; i < 2; ++i) found_[core].push_back(lists.take(core)->home.index);
+        found_[0].push_back(lists.take(2)->home.index);  // the last of any list
+        EXPECT_EQ(lists.take(0), nullptr);
+    }
+
+private:
+    std::vector<std::vector<std::uint32_t>>& found_;
+};
+
+TEST(Donation, TasksAreDealtInTurn) {
+    std::vector<std::vector<std::uint32_t>> found;
+    inprocess::InprocessBackend backend({.nodes = 1, .cores = 1});
+    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<Dealt>(found); }).run();
+    EXPECT_EQ(found, (std::vector<std::vector<std::uint32_t>>{{6, 3, 0}, {4, 1}, {5, 2}}));
 }
 
 }  // namespace

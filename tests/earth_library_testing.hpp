@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "model/earth.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle::earth_testing {
 

@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "model/earth.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle::test {
 

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/schedule.hpp"
+#include "runtime/run/schedule.hpp"
 
 namespace heddle::testing_faults {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "tests/faulty_machine.hpp"
 #include "workloads/workload.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "tests/placed_graph_testing.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/placed_graph.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::testing_placed {
 

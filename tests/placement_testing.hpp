@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/cluster_view.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::testing_placement {

@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "configs/experiment.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::configs {

@@ -12,10 +12,10 @@
 #include "base/error.hpp"
 #include "model/earth/frame.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/registry.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/registry.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle {
 namespace {

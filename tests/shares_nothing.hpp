@@ -1,8 +1,8 @@
 // A program for tests of steal requests that stay under way: nodes work, and no node has a task to share.
 #pragma once
 
-#include "runtime/program.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/run/program.hpp"
 
 namespace heddle::runtime {
 

@@ -5,7 +5,7 @@
 #include "base/task_graph.hpp"
 #include "model/placed_graph.hpp"
 #include "partitioners/place_graph.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "sim/sim_backend.hpp"
 #include "tests/placed_graph_testing.hpp"
 

@@ -92,11 +92,7 @@ inline void compute(Context& context, runtime::Work work) {
 }
 
 inline void sleep_until(Context& context, Time time) {
-    while (now(context) < time) {
-        context.backend->park(context, time);
-        if (context.backend->topology().polled)
-            context.backend->poll(context);  // a message ends the park as well
-    }
+    while (now(context) < time) context.backend->park(context, time);  // a message may end it
 }
 
 }  // namespace heddle::sim::testing

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "sim/sim_backend.hpp"
 #include "workloads/workload.hpp"
 

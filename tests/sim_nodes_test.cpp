@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "host/thread_crew.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "partitioners/place_graph.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "tests/placed_graph_testing.hpp"
 #include "tests/scheduler_testing.hpp"
 #include "tests/sim_harness.hpp"

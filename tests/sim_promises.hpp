@@ -19,7 +19,7 @@
 #include "partitioners/place_graph.hpp"
 #include "partitioners/schedulers/scheduler.hpp"
 #include "partitioners/schedulers/verify.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "sim/sim_backend.hpp"
 #include "workloads/workload.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "sim/sim_backend.hpp"
 #include "tests/placed_graph_testing.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execution.hpp"
+#include "runtime/run/execution.hpp"
 #include "sim/sim_backend.hpp"
 #include "workloads/workload.hpp"
 

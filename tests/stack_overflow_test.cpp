@@ -5,8 +5,8 @@
 #include <csignal>
 
 #include "base/stack_guard.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle {

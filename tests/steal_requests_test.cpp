@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "runtime/execution.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
 #include "tests/shares_nothing.hpp"
 
 namespace heddle::runtime {

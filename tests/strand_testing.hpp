@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "runtime/core/strands.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
+#include "runtime/strands/strands.hpp"
 #ifdef HEDDLE_SIM
 #include "sim/sim_backend.hpp"
 #endif

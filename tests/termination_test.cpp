@@ -4,11 +4,11 @@
 #include <array>
 #include <memory>
 
-#include "runtime/execution.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/node.hpp"
-#include "runtime/wire.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace heddle::runtime {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execution.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/run/execution.hpp"
 #include "tests/placement_testing.hpp"
 #include "workloads/tile_factorization.hpp"
 

@@ -2,8 +2,8 @@
 // nodes by the benchmark's own list.
 #include <gtest/gtest.h>
 
-#include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle {

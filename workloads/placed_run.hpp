@@ -8,7 +8,7 @@
 #include "graphs/graph_file.hpp"
 #include "model/placed_graph.hpp"
 #include "partitioners/place_graph.hpp"
-#include "runtime/schedule.hpp"
+#include "runtime/run/schedule.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {

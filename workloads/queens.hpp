@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
-#include "runtime/program.hpp"
+#include "runtime/run/program.hpp"
 
 namespace heddle::workloads {
 

@@ -10,7 +10,7 @@
 #include "base/assert.hpp"
 #include "base/memory_need.hpp"
 #include "graphs/generators/generator.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::workloads {
 

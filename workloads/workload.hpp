@@ -9,10 +9,10 @@
 
 #include "base/cluster_view.hpp"
 #include "base/settings.hpp"
-#include "runtime/execution.hpp"
-#include "runtime/program.hpp"
-#include "runtime/schedule.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/core/task_type.hpp"
+#include "runtime/run/execution.hpp"
+#include "runtime/run/program.hpp"
+#include "runtime/run/schedule.hpp"
 
 namespace heddle::workloads {
 

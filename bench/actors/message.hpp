@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "runtime/outbox.hpp"
+#include "runtime/comm/outbox.hpp"
 #include "runtime/sources/token.hpp"
 #include "workloads/uts_tree.hpp"
 
@@ -28,7 +28,7 @@ struct Message {
     runtime::Home home = {};         ///< of a result
     workloads::UtsCount count = {};  ///< of a result
 
-    /// The size on the wire: the records of runtime/steal_service.cpp with their header.
+    /// The size on the wire: the records of runtime/stealing/steal_service.cpp with their header.
     std::uint64_t bytes() const {
         constexpr std::uint64_t header = sizeof(runtime::RecordHeader);
         switch (kind) {

@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "bench/actors/message.hpp"
-#include "runtime/deque.hpp"
+#include "runtime/core/deque.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::actors {
@@ -25,12 +25,13 @@ using workloads::UtsNode;
 
 namespace {
 
-/// As in runtime/worker.cpp: a taken slot's state says which worker of the node has it.
+/// As in runtime/core/worker.cpp: a taken slot's state says which worker of the node has it.
 constexpr std::uint64_t taken_by(CoreId core) {
     return std::uint64_t{core} + 2;
 }
-constexpr std::uint32_t deep = 256;         ///< as there: beyond it a waiting worker runs tokens only
-constexpr std::uint32_t most_at_once = 64;  ///< as in runtime/steal_service.cpp: tasks in one message
+constexpr std::uint32_t deep = 256;  ///< as there: beyond it a waiting worker runs tokens only
+constexpr std::uint32_t most_at_once =
+    64;  ///< as in runtime/stealing/steal_service.cpp: tasks in one message
 
 struct Cluster;
 class Node;

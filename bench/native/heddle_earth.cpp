@@ -3,8 +3,8 @@
 // variables.
 #include "bench/native/outcome.hpp"
 #include "model/earth.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace {
 

@@ -9,10 +9,10 @@
 #include "bench/native/outcome.hpp"
 #include "bench/native/problems.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/registered.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/registered.hpp"
+#include "runtime/run/execution.hpp"
 #include "workloads/workload.hpp"
 
 namespace {

@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "bench/native/kernel.hpp"
 #include "model/placed_graph.hpp"
-#include "runtime/execution.hpp"
 #include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace {
 

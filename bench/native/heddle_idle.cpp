@@ -16,10 +16,10 @@
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
 #include "model/fork_join.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/registered.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/registered.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace {
 

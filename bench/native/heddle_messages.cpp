@@ -16,12 +16,12 @@
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
 #include "runtime/comm/endpoint.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/registered.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/native/launch.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/node.hpp"
-#include "runtime/registered.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
 
 namespace {
 

@@ -9,11 +9,11 @@
 #include "runtime/comm/channel.hpp"
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/team.hpp"
-#include "runtime/core/strands.hpp"
-#include "runtime/execution.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/native/native_backend.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/run/execution.hpp"
+#include "runtime/strands/strands.hpp"
 
 namespace {
 

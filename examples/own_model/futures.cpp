@@ -13,10 +13,10 @@
 
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/core/caller.hpp"
+#include "runtime/core/node.hpp"
 #include "runtime/core/states.hpp"
-#include "runtime/core/strands.hpp"
-#include "runtime/core/work_source.hpp"
-#include "runtime/node.hpp"
+#include "runtime/sources/work_source.hpp"
+#include "runtime/strands/strands.hpp"
 #include "workloads/workload.hpp"
 
 namespace {

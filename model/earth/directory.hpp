@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/earth/fiber.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::model::earth {
 

@@ -11,11 +11,11 @@
 
 #include "model/earth/directory.hpp"
 #include "model/earth/frame.hpp"
+#include "runtime/comm/sync_slot.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/spin_lock.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/node.hpp"
-#include "runtime/spin_lock.hpp"
-#include "runtime/sync_slot.hpp"
 
 namespace heddle::model::earth {
 

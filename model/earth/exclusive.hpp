@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "model/earth/frame.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::model::earth {
 

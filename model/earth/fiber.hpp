@@ -16,11 +16,11 @@
 
 #include "model/earth/frame.hpp"
 #include "model/task_function.hpp"
-#include "runtime/global_reference.hpp"
-#include "runtime/node.hpp"
-#include "runtime/sync_slot.hpp"
-#include "runtime/task_type.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/comm/global_reference.hpp"
+#include "runtime/comm/sync_slot.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/task_type.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::model::earth {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "runtime/spin_lock.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/core/task_type.hpp"
 
 namespace heddle::model::earth {
 

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "runtime/backend.hpp"
-#include "runtime/spin_lock.hpp"
-#include "runtime/sync_slot.hpp"
+#include "runtime/comm/sync_slot.hpp"
+#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::model::earth {
 

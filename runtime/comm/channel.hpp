@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "runtime/core/caller.hpp"
+#include "runtime/core/spin_lock.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "runtime/comm/endpoint_messages.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::runtime {
 

@@ -13,10 +13,10 @@
 
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/match_table.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/spin_lock.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/node.hpp"
-#include "runtime/spin_lock.hpp"
 
 namespace heddle::runtime {
 

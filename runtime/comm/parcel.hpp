@@ -12,7 +12,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/comm/serialize.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::runtime {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::runtime {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/node.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/node.hpp"
 
 namespace heddle::runtime {
 

@@ -25,10 +25,10 @@
 
 #include "base/assert.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/comm/wire.hpp"
 #include "runtime/core/caller.hpp"
+#include "runtime/core/spin_lock.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/spin_lock.hpp"
-#include "runtime/wire.hpp"
 
 namespace heddle::runtime {
 

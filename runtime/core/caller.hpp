@@ -2,8 +2,8 @@
 // Functions that wait take one, so that both can call them.
 #pragma once
 
-#include "runtime/core/strands.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/strands/strands.hpp"
 
 namespace heddle::runtime {
 

@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "runtime/core/strands.hpp"
-#include "runtime/node.hpp"
-#include "runtime/wire.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/strands/strands.hpp"
 
 namespace heddle::runtime {
 

@@ -1,7 +1,7 @@
 // Finds out that a run cannot go on: all that is left waits, for something that no task or message will do.
 // It is the same error in every world.
 //
-// A run in which no task is left and no message is under way has ended (runtime/termination.hpp), unless
+// A run in which no task is left and no message is under way has ended (runtime/run/termination.hpp), unless
 // strands or tasks wait: then it is a deadlock. Strands that wait hold no worker, so their node is passive. A
 // worker whose task waits counts as active, until it has waited for `patience`. And a node with waiters looks
 // whether it is passive only when it has had no work for `patience`: most waits are short, and each look may

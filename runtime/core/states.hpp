@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "runtime/spin_lock.hpp"
+#include "runtime/core/spin_lock.hpp"
 
 namespace heddle::runtime {
 

@@ -1,7 +1,12 @@
 // Starts a thread for a call if no idle one is there for it.
 #include "runtime/native/io_threads.hpp"
 
+#include <fmt/format.h>
+
+#include <system_error>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace heddle::native {
 
@@ -18,10 +23,18 @@ void IoThreads::run(std::function<void()> call) {
     const std::lock_guard lock(mutex_);
     calls_.push_back(std::move(call));
     if (calls_.size() > idle_ && threads_.size() < most) {
-        threads_.emplace_back([this] { serve(); });
-    } else {
-        changed_.notify_one();
+        try {
+            threads_.emplace_back([this] { serve(); });
+            return;
+        } catch (const std::system_error& error) {
+            if (threads_.empty()) {
+                throw Error(fmt::format("no thread for a call that may block: {}", error.code().message()),
+                            "raise the limits of processes and memory (ulimit -u, ulimit -v)");
+            }
+            // Those that there are come to it later.
+        }
     }
+    changed_.notify_one();
 }
 
 void IoThreads::serve() {

@@ -15,14 +15,6 @@
 
 namespace heddle::native {
 
-namespace {
-
-/// How long the sender naps between the writes of a stream of messages. Meanwhile messages gather, and no
-/// thread has to wake it.
-constexpr std::chrono::microseconds nap{20};
-
-}  // namespace
-
 struct Mesh::State final : Peers {
     using Peers::Peers;
 
@@ -85,7 +77,7 @@ void Mesh::State::send_all() {
         }
         if (turn.empty()) {
             if (last && (blocked.empty() || is_lost())) return;
-            sleep_until_work(blocked, streams && !last ? std::chrono::nanoseconds(nap) : look_period);
+            sleep_until_work(blocked, streams && !last ? options.times.sender : look_period);
             streams = false;
             turn = blocked;
         } else {
@@ -117,7 +109,7 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
 // --- the receiver module
 
 void Mesh::State::receive_all() {
-    Polling polling(options.receive, options.core_is_free);
+    Polling polling(options.receive, options.times.receiver, options.core_is_free);
     Link* alone = nullptr;
     for (const auto& link : links)
         if (link && nodes == 2) alone = link.get();

@@ -21,6 +21,7 @@ struct MeshOptions {
     std::uint64_t frame_bytes_max = 0;
     std::chrono::milliseconds meeting_max{};
     Receive receive = Receive::automatic;
+    WaitTimes times = {};
     std::uint64_t window = 8U << 20;          ///< see Flow
     std::function<bool()> core_is_free = {};  ///< see Polling
 };

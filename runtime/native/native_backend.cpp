@@ -37,12 +37,6 @@ using runtime::Context;
 
 namespace {
 
-/// How long a worker that parks spins at first, where it has a core to itself. Waking up takes tens of
-/// microseconds, on virtual machines now and then milliseconds. On several nodes idle workers look for work
-/// from time to time, and spin each time.
-constexpr std::chrono::microseconds spin_time{5};
-constexpr std::chrono::microseconds spin_time_alone{200};
-
 /// How long workers that are ready spin until the others are, where they would otherwise wake up one by one.
 constexpr std::chrono::milliseconds start_spin{2};
 
@@ -55,6 +49,7 @@ struct NativeBackend::State {
     NodeId rank = 0;
     runtime::Topology topology;
     std::vector<Parker> parkers;
+    bool own_cores = false;  ///< each worker has a core to itself
     std::chrono::nanoseconds spin{};
     unsigned first_core = 0;
     bool bind = false;
@@ -132,10 +127,10 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.first_core = membership.local_rank * given.cores;
     // With other nodes, the sender and the receiver, if there are any, need a core now and then.
     const bool alone = membership.nodes == 1 || given.single_module;
-    if (fits && (alone || workers_here < host::machine_cores()))
-        state.spin = membership.nodes == 1 ? spin_time_alone : spin_time;
+    state.own_cores = fits && (alone || workers_here < host::machine_cores());
+    if (state.own_cores) state.spin = membership.nodes == 1 ? given.times.worker_alone : given.times.worker;
     // A worker that polls for messages has to do that while it waits.
-    state.topology.own_cores = state.spin.count() > 0 && !given.single_module;
+    state.topology.own_cores = state.own_cores && !given.single_module;
     state.topology.gates_open = given.gate_open;
     state.topology.polled = given.single_module && membership.nodes > 1;
     state.topology.undeclared = Activity::working;
@@ -186,8 +181,8 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
 
 void NativeBackend::State::meet() {
     if (options.mpi) {
-        transport = std::make_unique<MpiMesh>(MpiMeshOptions{*options.membership, options.agreement,
-                                                             *options.mpi, options.window, spin.count() > 0});
+        transport = std::make_unique<MpiMesh>(
+            MpiMeshOptions{*options.membership, options.agreement, *options.mpi, options.window, own_cores});
     } else {
         MeshOptions mesh{*options.membership,
                          options.agreement,
@@ -195,12 +190,13 @@ void NativeBackend::State::meet() {
                          options.frame_bytes_max,
                          options.meeting_max.value_or(meeting_time(topology.nodes)),
                          options.receive,
+                         options.times,
                          options.window,
                          [this] { return resting.load(std::memory_order_relaxed) != 0; }};
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.
-            mesh.core_is_free = [this] { return spin.count() > 0; };
+            mesh.core_is_free = [this] { return own_cores; };
             auto made = std::make_unique<PolledMesh>(mesh);
             polled = made.get();
             transport = std::move(made);
@@ -301,7 +297,7 @@ bool NativeBackend::State::await_release() {
         const std::lock_guard lock(mutex);
         if (++ready == topology.cores) changed.notify_all();
     }
-    if (spin.count() > 0 && topology.nodes == 1) {
+    if (own_cores && topology.nodes == 1) {
         const auto end = Clock::now() + start_spin;
         while (!released.load(std::memory_order_acquire) && Clock::now() < end) std::this_thread::yield();
     }

@@ -35,6 +35,7 @@ struct NativeOptions {
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
     std::uint64_t frame_bytes_max = 1ULL << 40;  ///< largest message between nodes
     Receive receive = Receive::automatic;        ///< TCP: how the receiver waits for messages
+    WaitTimes times = {};                        ///< how long threads look before they sleep
     std::uint64_t window = 8U << 20;  ///< bytes to one other node that may be under way until workers wait
     /// TCP: how long to wait for the others at the start. None: meeting_time.
     std::optional<std::chrono::milliseconds> meeting_max = {};

@@ -59,7 +59,7 @@ struct PolledMesh::State final : Peers {
     std::array<epoll_event, 64> events_seen{};
     std::vector<Line*> later;  ///< to be written when what has come is handled
     std::uint64_t delivered = 0;
-    Polling polling{options.receive, options.core_is_free};
+    Polling polling{options.receive, options.times.receiver, options.core_is_free};
     Deadline next_look = Clock::now() + look_period;
 
     Lookout lookout{[this](Deadline until) { return look(until); },

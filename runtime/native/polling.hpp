@@ -21,11 +21,21 @@ enum class Receive : std::uint8_t {
     poll  ///< looks all the time: takes a core for itself
 };
 
+/// How long threads that have nothing to do look again and again before they sleep.
+struct WaitTimes {
+    std::chrono::nanoseconds worker = std::chrono::microseconds(5);          ///< in a run of several nodes
+    std::chrono::nanoseconds worker_alone = std::chrono::microseconds(200);  ///< in a run of one
+    std::chrono::nanoseconds receiver = std::chrono::microseconds(50);       ///< with Receive::automatic
+    /// The sender naps so long between the writes of a stream of messages. Meanwhile messages gather, and no
+    /// thread has to wake it.
+    std::chrono::nanoseconds sender = std::chrono::microseconds(20);
+};
+
 class Polling {
 public:
     /// `core_is_free`: whether a core of the node has nothing better to do just now.
-    Polling(Receive how, std::function<bool()> core_is_free)
-        : how_(how), core_is_free_(std::move(core_is_free)) {}
+    Polling(Receive how, std::chrono::nanoseconds for_long, std::function<bool()> core_is_free)
+        : how_(how), for_long_(for_long), core_is_free_(std::move(core_is_free)) {}
 
     bool never() const { return how_ == Receive::block; }
 
@@ -33,7 +43,7 @@ public:
     void found() {
         if (looks_ != 0 && how_ == Receive::automatic) {
             const Deadline now = Clock::now();
-            if (now > end_ + for_long) {
+            if (now > end_ + for_long_) {
                 crowded(now);
             } else {
                 truce_ = truce_min;
@@ -50,8 +60,8 @@ public:
             if (!core_is_free_ || !core_is_free_()) return false;
             if (looks_ == 1 || polite) {
                 const Deadline now = Clock::now();
-                if (looks_ == 1) end_ = now + for_long;
-                if (now > end_ + for_long) crowded(now);
+                if (looks_ == 1) end_ = now + for_long_;
+                if (now > end_ + for_long_) crowded(now);
                 if (now >= end_ || now < truce_end_) {
                     looks_ = 0;
                     return false;
@@ -67,7 +77,6 @@ public:
     }
 
 private:
-    static constexpr std::chrono::microseconds for_long{50};
     static constexpr std::chrono::milliseconds truce_min{10}, truce_max{1000};
     static constexpr std::uint32_t looks_between_yields = 16;
 
@@ -79,6 +88,7 @@ private:
     }
 
     Receive how_;
+    std::chrono::nanoseconds for_long_;
     std::function<bool()> core_is_free_;
     std::uint32_t looks_ = 0;
     Deadline end_;

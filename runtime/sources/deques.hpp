@@ -1,8 +1,8 @@
-// What thieves take from the workers' deques (runtime/deque.hpp), as a work source. Owners push and pop
+// What thieves take from the workers' deques (runtime/core/deque.hpp), as a work source. Owners push and pop
 // without it.
 #pragma once
 
-#include "runtime/core/work_source.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

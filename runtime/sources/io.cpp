@@ -2,7 +2,7 @@
 #include "runtime/sources/io.hpp"
 
 #include "base/assert.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::runtime {
 

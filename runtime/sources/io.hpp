@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "runtime/core/caller.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/spin_lock.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/core/work_source.hpp"
-#include "runtime/node.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

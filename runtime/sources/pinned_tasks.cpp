@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/core/task_message.hpp"
-#include "runtime/readable.hpp"
-#include "runtime/wire.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/comm/task_message.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/readable.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::runtime {
 

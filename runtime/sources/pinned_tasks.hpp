@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/node.hpp"
 #include "runtime/core/states.hpp"
+#include "runtime/core/task_type.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/core/work_source.hpp"
-#include "runtime/node.hpp"
 #include "runtime/sources/shared_list.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

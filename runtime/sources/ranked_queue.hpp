@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/core/work_source.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/core/task_type.hpp"
 #include "runtime/sources/min_max_heap.hpp"
-#include "runtime/spin_lock.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "runtime/core/gift.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/sources/gift.hpp"
 
 namespace heddle::runtime {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/ids.hpp"
-#include "runtime/core/work_source.hpp"
 #include "runtime/sources/ranked_queue.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/core/work_source.hpp"
-#include "runtime/spin_lock.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

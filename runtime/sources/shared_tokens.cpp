@@ -2,9 +2,9 @@
 // first.
 #include "runtime/sources/shared_tokens.hpp"
 
-#include "runtime/core/gift.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/sources/gift.hpp"
 
 namespace heddle::runtime {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "runtime/core/work_source.hpp"
 #include "runtime/sources/token_deque.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

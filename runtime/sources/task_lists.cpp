@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "runtime/core/gift.hpp"
-#include "runtime/node.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/sources/gift.hpp"
 
 namespace heddle::runtime {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/core/work_source.hpp"
 #include "runtime/sources/shared_list.hpp"
 #include "runtime/sources/token.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/units.hpp"
-#include "runtime/worker.hpp"
+#include "runtime/core/worker.hpp"
 
 namespace heddle::runtime {
 

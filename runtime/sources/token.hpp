@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/ids.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/core/task_type.hpp"
 
 namespace heddle::runtime {
 

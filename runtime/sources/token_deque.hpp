@@ -11,9 +11,9 @@
 #include <span>
 
 #include "runtime/backend.hpp"
-#include "runtime/core/work_source.hpp"
-#include "runtime/spin_lock.hpp"
-#include "runtime/task_type.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/core/task_type.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 

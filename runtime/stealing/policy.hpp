@@ -13,7 +13,7 @@
 #include "base/random.hpp"
 #include "base/settings.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/schedule.hpp"
+#include "runtime/run/schedule.hpp"
 
 namespace heddle::runtime {
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <span>
 
+#include "runtime/comm/wire.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/handshake.hpp"
-#include "runtime/wire.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 // not wait for the answer: meanwhile its workers steal within their own cluster. A node has one request to
 // other clusters under way at most. The clusters are the groups of the network. In contrast to the paper the
 // answer brings half of what the victim's node shares, and a node that has nothing to share keeps the request
-// until it has, or has no work any more (runtime/steal_service.cpp).
+// until it has, or has no work any more (runtime/stealing/steal_service.cpp).
 #include <utility>
 
 #include "runtime/stealing/rounds.hpp"

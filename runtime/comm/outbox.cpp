@@ -1,0 +1,159 @@
+// Numbers the message handlers, gathers small messages to the same node, and hands messages to the backend.
+#include "runtime/comm/outbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/registry.hpp"
+
+namespace heddle::runtime {
+
+Handler::Handler(std::string handler_name, Kind kind, Run function)
+    : name_(std::move(handler_name)), kind_(kind), run_(function) {
+    Registry<Handler>::add(*this);
+}
+
+void number_handlers() {
+    Registry<Handler>::number([](const Handler& handler, std::uint32_t number) {
+        handler.id_ = static_cast<std::uint16_t>(number);
+    });
+}
+
+RecordHeader::RecordHeader(std::uint16_t handler, std::uint64_t bytes) : word_(bytes << 16 | handler) {
+    HEDDLE_ASSERT(this->bytes() == bytes);
+}
+
+std::span<const Handler* const> all_handlers() {
+    return Registry<Handler>::sorted();
+}
+
+namespace {
+
+void append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+                   std::span<const std::byte> more) {
+    const RecordHeader header(handler.id(), message.size() + more.size());
+    std::size_t end = bytes.size();
+    bytes.resize(end + sizeof header + header.bytes());
+    for (const auto part : {std::as_bytes(std::span(&header, 1)), message, more}) {
+        if (!part.empty()) std::memcpy(bytes.data() + end, part.data(), part.size());
+        end += part.size();
+    }
+}
+
+}  // namespace
+
+Outbox::Outbox(Context& context, Node& node)
+    : context_(context),
+      node_(node),
+      work_sent_(node.termination().sent()),
+      aggregate_bytes_(node.schedule().aggregate_bytes) {}
+
+Bytes whole_message(const Handler& handler, std::span<const std::byte> message) {
+    Bytes bytes;
+    append_record(bytes, handler, message, {});
+    return bytes;
+}
+
+std::vector<Outbox::Gathering>::iterator Outbox::gathering_for(NodeId to) {
+    return std::find_if(open_.begin(), open_.end(), [to](const Gathering& one) { return one.to == to; });
+}
+
+Outbox::Gathering Outbox::take_gathering(NodeId to) {
+    const auto found = gathering_for(to);
+    if (found == open_.end()) return {to, context_.backend->buffer(context_)};
+    Gathering gathering = std::move(*found);
+    open_.erase(found);
+    return gathering;
+}
+
+void Outbox::append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+                    std::span<const std::byte> more) {
+    append_record(bytes, handler, message, more);
+    // Counted before it can arrive, so that the end of the run is never seen too early.
+    if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
+    add(active_messages_, 1);
+}
+
+/// Not counted among the messages between nodes.
+void Outbox::post_here(const Handler& handler, std::span<const std::byte> message, Body body) {
+    node_.deliver_here(context_, handler, message, std::move(body));
+}
+
+void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message, Urgency urgency,
+                  std::span<const std::byte> more) {
+    if (to == context_.id.node) {
+        if (more.empty()) return post_here(handler, message, {});
+        Bytes both(message.begin(), message.end());
+        both.insert(both.end(), more.begin(), more.end());
+        return post_here(handler, both, {});
+    }
+    if (urgency == Urgency::now) {
+        Gathering gathering = take_gathering(to);
+        append(gathering.bytes, handler, message, more);
+        return send(std::move(gathering));
+    }
+    // The node that was posted to last is flushed first, so it moves to the end.
+    if (const auto found = gathering_for(to); found == open_.end()) {
+        open_.push_back({to, context_.backend->buffer(context_)});
+    } else if (found + 1 != open_.end()) {
+        std::rotate(found, found + 1, open_.end());
+    }
+    append(open_.back().bytes, handler, message, more);
+    if (open_.back().bytes.size() >= aggregate_bytes_) send(take_gathering(to));
+}
+
+void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message,
+                  Enclosure enclosure) {
+    if (to == context_.id.node) {
+        // The handler's own, as if it had travelled.
+        if (enclosure.body) enclosure.body = std::make_shared<Bytes>(*enclosure.body);
+        if (!enclosure.body || enclosure.body->size() >= body_bytes_min)
+            return post_here(handler, message, std::move(enclosure.body));
+        return post(to, handler, message, Urgency::now, *enclosure.body);
+    }
+    Gathering gathering = take_gathering(to);
+    if (enclosure.body && enclosure.body->size() < body_bytes_min) {
+        append(gathering.bytes, handler, message, *enclosure.body);
+        enclosure.body.reset();
+    } else {
+        append(gathering.bytes, handler, message, {});
+    }
+    send(std::move(gathering), std::move(enclosure));
+}
+
+void Outbox::flush() {
+    // Sending may let other contexts act, but they do not use this outbox, so `open_` changes here only.
+    while (!open_.empty()) send(take_gathering(open_.back().to));
+}
+
+void Outbox::send(Gathering gathering, Enclosure enclosure) {
+    add(messages_, 1);
+    add(bytes_, gathering.bytes.size() + enclosure.size());
+    context_.backend->send(context_, gathering.to, std::move(gathering.bytes), std::move(enclosure));
+}
+
+Counters Outbox::counters() const {
+    Counters counters;
+    counters.messages = messages_.load(std::memory_order_relaxed);
+    counters.active_messages = active_messages_.load(std::memory_order_relaxed);
+    counters.bytes = bytes_.load(std::memory_order_relaxed);
+    counters.data_bytes = data_bytes_.load(std::memory_order_relaxed);
+    return counters;
+}
+
+bool well_formed(std::span<const std::byte> message, std::size_t handlers) {
+    while (!message.empty()) {
+        RecordHeader header;
+        if (message.size() < sizeof header) return false;
+        std::memcpy(&header, message.data(), sizeof header);
+        message = message.subspan(sizeof header);
+        if (header.bytes() > message.size() || header.handler() >= handlers) return false;
+        message = message.subspan(header.bytes());
+    }
+    return true;
+}
+
+}  // namespace heddle::runtime

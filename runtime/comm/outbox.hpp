@@ -1,0 +1,131 @@
+// The active messages that a worker, or a node's receiver, sends: each has a handler's number and bytes.
+// Small messages to the same node are sent together. Each worker uses only its own outbox.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/run/counters.hpp"
+
+namespace heddle::runtime {
+
+class Node;
+
+/// What a message makes happen where it arrives. Objects are static and register themselves before `main`.
+/// A handler runs beside the node's workers, one at a time on a node, and never blocks.
+class Handler {
+public:
+    using Run = void (*)(Node& node, NodeId from, std::span<const std::byte> message);
+
+    /// `work`: the message may make work for the node it goes to, so the end of the run must wait for it.
+    enum class Kind : std::uint8_t { work, control };
+
+    Handler(std::string handler_name, Kind kind, Run function);
+    Handler(const Handler&) = delete;
+    Handler& operator=(const Handler&) = delete;
+
+    static constexpr const char* plural = "message handlers";
+
+    const std::string& name() const { return name_; }
+    bool makes_work() const { return kind_ == Kind::work; }
+    Run run() const { return run_; }
+    std::uint16_t id() const { return id_; }
+
+private:
+    std::string name_;
+    Kind kind_;
+    Run run_;
+    mutable std::uint16_t id_ = 0;
+
+    friend void number_handlers();
+};
+
+void number_handlers();
+
+/// By number.
+std::span<const Handler* const> all_handlers();
+
+/// One active message inside a message between nodes: this header, then `bytes()` bytes.
+class RecordHeader {
+public:
+    RecordHeader() = default;
+    /// `bytes` is below 2^48.
+    RecordHeader(std::uint16_t handler, std::uint64_t bytes);
+
+    std::uint16_t handler() const { return static_cast<std::uint16_t>(word_); }
+    std::uint64_t bytes() const { return word_ >> 16; }
+
+private:
+    std::uint64_t word_ = 0;
+};
+
+class Outbox {
+public:
+    /// `node`: the one of the context.
+    Outbox(Context& context, Node& node);
+
+    /// When a message leaves: `now`, or when enough have gathered or the context runs out of work.
+    enum class Urgency : std::uint8_t { now, gathered };
+
+    /// Sends `message`. The pieces are copied one after the other. For the context's own node the handler
+    /// runs here and now (Node::deliver_here), whatever the urgency.
+    void post(NodeId to, const Handler& handler, std::span<const std::byte> message,
+              Urgency urgency = Urgency::now, std::span<const std::byte> more = {});
+
+    /// A smaller body is copied into its message: that costs less than a frame of its own.
+    static constexpr std::size_t body_bytes_min = 8 << 10;
+
+    /// Sends `message` and what it encloses, now. The handler gets the body as the rest of its message where
+    /// it is small, and else from Node::take_body.
+    void post(NodeId to, const Handler& handler, std::span<const std::byte> message, Enclosure enclosure);
+
+    /// Counts bytes of the last message as data of the program's tasks.
+    void count_data(std::uint64_t bytes) { add(data_bytes_, bytes); }
+
+    /// Sends what has gathered.
+    void flush();
+    bool empty() const { return open_.empty(); }
+
+    Context& context() const { return context_; }
+
+    /// What was sent so far. May be asked by others: the receiver still answers requests when the run is
+    /// over.
+    Counters counters() const;
+
+private:
+    struct Gathering {
+        NodeId to;
+        Bytes bytes;
+    };
+    std::vector<Gathering>::iterator gathering_for(NodeId to);
+    Gathering take_gathering(NodeId to);
+    void post_here(const Handler& handler, std::span<const std::byte> message, Body body);
+    void append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+                std::span<const std::byte> more);
+    void send(Gathering gathering, Enclosure enclosure = {});
+
+    Context& context_;
+    Node& node_;
+    std::atomic<std::uint64_t>& work_sent_;
+    std::uint32_t aggregate_bytes_;
+    std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's
+
+    /// Only the owner writes.
+    using Count = std::atomic<std::uint64_t>;
+    static void add(Count& count, std::uint64_t more) {
+        count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+    Count messages_{0}, active_messages_{0}, bytes_{0}, data_bytes_{0};
+};
+
+/// One active message as a whole message between nodes.
+Bytes whole_message(const Handler& handler, std::span<const std::byte> message);
+
+/// True where the message is whole records for the first `handlers` handlers, and nothing else.
+bool well_formed(std::span<const std::byte> message, std::size_t handlers);
+
+}  // namespace heddle::runtime

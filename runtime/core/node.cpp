@@ -1,0 +1,382 @@
+// Runs a node: delivers messages to handlers, wakes sleeping workers, counts active ones, and stops the run.
+#include "runtime/core/node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+#include "base/error.hpp"
+#include "runtime/core/readable.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+const Handler stop_handler("node.stop", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    node.stop(node.receiver(), node.receiver_outbox());
+});
+
+/// A program asks node 0 to end the run.
+const Handler end_handler("node.end", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    node.end_run(node.receiver(), node.receiver_outbox());
+});
+/// Node 0 has ended it.
+const Handler ended_handler("node.ended", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    node.end_here(node.receiver(), node.receiver_outbox());
+});
+/// All handlers that had begun have ended.
+const Handler settled_handler("node.settled", Handler::Kind::control,
+                              [](Node& node, NodeId, auto) { node.settled(); });
+
+const Handler report_handler(
+    "node.report", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
+        NodeReport report;
+        Reader reader(message);
+        if (!report.read(reader)) throw MalformedMessage("it is no report");
+        if (report.node != from)
+            throw MalformedMessage(fmt::format("it is a report of node {}", report.node));
+        node.reports().add(std::move(report));
+        if (const std::uint32_t waiting = node.reports().waiting.load(std::memory_order_seq_cst)) {
+            node.receiver().backend->unpark(node.receiver(), waiting - 1);
+        }
+    });
+
+const Handler record_handler("node.record", Handler::Kind::control,
+                             [](Node& node, NodeId from, auto message) {
+                                 Recorder* const recorder = node.receiver().recorder;
+                                 if (!recorder || !recorder->absorb(from, message))
+                                     throw MalformedMessage("it is no record");
+                             });
+
+}  // namespace
+
+Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramFactory& make_program,
+           RunReach& reach)
+    : id_(id),
+      backend_(backend),
+      topology_(backend.topology()),
+      schedule_(schedule),
+      reach_(reach),
+      program_(make_program(id)),
+      handlers_(all_handlers()),
+      termination_(
+          id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
+      strands_(*this),
+      ready_(*this),
+      arrived_(*this),
+      shared_tokens_(*this),
+      deques_(*this),
+      deadlock_watch_(*this),
+      steals_(*this),
+      balancer_(*this),
+      ranked_(*this),
+      sleeping_(topology_.cores, CoreSet::Initially::empty),
+      active_(topology_.cores, CoreSet::Initially::full),
+      working_(topology_.cores) {
+    sources_.add(strands_);
+    sources_.add(ready_);
+    sources_.add(arrived_);
+    sources_.add(shared_tokens_);
+    sources_.add(deques_, WorkSources::Begun::unless_deep);
+    sources_.add(ranked_, WorkSources::Begun::unless_deep);
+    receiver_.backend = &backend;
+    receiver_.id = {id, topology_.cores};
+    receiver_outbox_ = std::make_unique<Outbox>(receiver_, *this);
+    workers_.reserve(topology_.cores);
+    for (CoreId core = 0; core < topology_.cores; ++core)
+        workers_.push_back(std::make_unique<Worker>(*this, core));
+    program_->set_up(*this);
+}
+
+// Strands that wait refer to the program.
+Node::~Node() {
+    strands_.unwind();
+}
+
+Context& Node::context(CoreId core) {
+    return core < cores() ? static_cast<Context&>(*workers_[core]) : receiver_;
+}
+
+void Node::work(CoreId core) {
+    workers_[core]->run();
+    leave(*workers_[core]);
+}
+
+Outbox& Node::outbox_of(const Context& context) {
+    return context.id.core < cores() ? worker(context.id.core).outbox() : receiver_outbox();
+}
+
+void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
+    if (!well_formed(message, handlers_.size())) {
+        throw Error(
+            fmt::format("node {}: a malformed message of {} bytes from node {}", id_, message.size(), from),
+            "start every node from the same binary");
+    }
+    mailbox_.begin();
+    handle(from, message, std::move(body));
+    while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));
+}
+
+void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
+                        Body body) {
+    const auto turn = mailbox_.begin_or_leave(&caller != &receiver_, [&] {
+        // What runs before the post returns need not be counted: the caller is active, or a message that
+        // makes it act is not counted as received yet.
+        if (handler.makes_work()) termination_.sent().fetch_add(1, std::memory_order_seq_cst);
+        return Mail{whole_message(handler, message), std::move(body)};
+    });
+    if (turn == Mailbox::Turn::other) return;
+    // The handlers take the caller's time. In simulation no other context of the node acts meanwhile, as
+    // during every handler.
+    const Context::Standing own = receiver_.stand_in_for(caller);
+    if (turn == Mailbox::Turn::mine) {
+        if (body) body_ = std::move(body);
+        handler.run()(*this, id_, message);
+        if (body_) body_.reset();
+        receiver_outbox_->flush();
+    }
+    Time cost{};
+    const auto end_turn = [&] { cost = receiver_.stand_back(caller, own); };
+    while (auto mail = mailbox_.next(end_turn)) handle(id_, mail->message, std::move(mail->body));
+    if (cost > Time::zero()) caller.charge(cost);
+}
+
+void Node::run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message) {
+    try {
+        handler.run()(*this, from, message);
+    } catch (const MalformedMessage& error) {
+        throw Error(fmt::format("node {}: the handler {} cannot read a message of {} bytes from node {}: {}",
+                                id_, handler.name(), message.size(), from, error.what()),
+                    "start every node from the same binary");
+    }
+}
+
+/// Called only by the context that has the turn.
+void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
+    body_ = std::move(body);
+    // Count messages after their effects, and before a wave asks: a node that has counted a message as
+    // received shows the work that it made.
+    std::uint64_t received = 0;
+    bool counted = false;
+    while (!message.empty()) {
+        RecordHeader header;
+        std::memcpy(&header, message.data(), sizeof header);
+        const Handler& handler = *handlers_[header.handler()];
+        if (handler.makes_work()) {
+            ++received;
+            counted = true;
+        } else if (received != 0) {
+            termination_.received(std::exchange(received, 0));
+        }
+        if (!handler.makes_work() || !ended_early())
+            run_handler(handler, from, message.subspan(sizeof header, header.bytes()));
+        message = message.subspan(sizeof header + header.bytes());
+    }
+    if (received != 0) termination_.received(received);
+    body_.reset();
+    // If a worker is active, it looks when it becomes passive.
+    if (counted && active_.empty()) look_for_end(*receiver_outbox_);
+    receiver_outbox_->flush();
+}
+
+void Node::wake_sleeper(Context& caller) {
+    sleeping_.any_from(0, [&](CoreId core) {
+        if (!sleeping_.remove(core)) return false;
+        backend_.unpark(caller, core);
+        return true;
+    });
+}
+
+void Node::wake_all(Context& caller) {
+    for (CoreId i = 0; i < cores(); ++i) {
+        sleeping_.remove(i);
+        if (i != caller.id.core) backend_.unpark(caller, i);
+    }
+}
+
+void Node::published(Worker& worker) {
+    wake_one(worker);
+    if (!steals_.anybody_waits()) return;
+    steals_.serve_waiting(worker.outbox());
+    if (steals_.anybody_waits()) worker.deque().ask();
+}
+
+void Node::make_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
+    if (caller.id.core < cores() && type.detached()) {
+        Worker& worker = *workers_[caller.id.core];
+        if (worker.may_detach()) {
+            return worker.detach(
+                type, [&](std::byte* payload) { std::memcpy(payload, arguments.data(), arguments.size()); });
+        }
+    }
+    put_ready(caller, type, arguments);
+}
+
+void Node::put_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
+    ready_.put(type, arguments);
+    wake_one(caller);
+}
+
+// Invariant: a worker shows itself active, then counts the activation, and then takes a task or token; and a
+// task that a worker makes is taken or run before that worker is passive. Suppose there is work at the second
+// look. If it waits, the look sees it. Else a worker has it, which showed itself active before it was looked
+// for, and is seen; or after that, and then the activation that it counted since is.
+bool Node::passive() const {
+    const std::uint64_t before = activations_.load(std::memory_order_seq_cst);
+    const auto nothing_waits = [this] {
+        return !sources_.waits() && leaving_.load(std::memory_order_seq_cst) == 0;
+    };
+    return deadlock_watch_.may_look() && nothing_waits() && active_.empty() && nothing_waits() &&
+           activations_.load(std::memory_order_seq_cst) == before;
+}
+
+void Node::end_activity(Worker& worker) {
+    worker.outbox().flush();
+    pause_activity(worker);
+}
+
+void Node::pause_activity(Worker& worker) {
+    active_.remove(worker.id.core);
+    if (!active_.empty()) return;
+    if (steals_.anybody_waits()) {
+        steals_.refuse_waiting(worker.outbox());
+        worker.outbox().flush();
+    }
+    look_for_end(worker.outbox());
+}
+
+void Node::look_for_end(Outbox& outbox) {
+    if (termination_.look(outbox)) end(outbox);
+}
+
+/// By node 0: no task is left, and no message is under way.
+void Node::end(Outbox& outbox) {
+    if (termination_.waiters() != 0) return deadlock_watch_.name_waiters(outbox);
+    stop(outbox.context(), outbox);
+}
+
+void Node::end_run(Context& caller, Outbox& outbox) {
+    if (id_ == 0) return end_here(caller, outbox);
+    if (!asked_to_end_.exchange(true, std::memory_order_seq_cst)) outbox.post(0, end_handler, {});
+}
+
+void Node::end_here(Context& caller, Outbox& outbox) {
+    ended_early_.store(true, std::memory_order_seq_cst);
+    stop(caller, outbox);
+    // A task sees it when it forks or joins.
+    for (const auto& worker : workers_) worker->deque().ask();
+}
+
+// Invariant: from the end on no handler of work runs, and workers run what they have begun. So once all
+// workers have come here or to the end of their loop, and calls beside them and the handler that was running
+// have ended, nothing uses what is on the stacks that are unwound.
+void Node::settle(Worker& worker) {
+    count_ended(worker);
+    while (ended_workers_.load(std::memory_order_seq_cst) != cores() ||
+           outside_.load(std::memory_order_seq_cst) != 0)
+        backend_.park(worker, never);
+    if (!settling_.exchange(true, std::memory_order_seq_cst)) deliver_here(worker, settled_handler, {}, {});
+    while (!settled_.load(std::memory_order_seq_cst)) backend_.park(worker, never);
+}
+
+void Node::count_ended(Worker& worker) {
+    if (ended_workers_.fetch_add(1, std::memory_order_seq_cst) + 1 == cores()) wake_all(worker);
+}
+
+void Node::settled() {
+    settled_.store(true, std::memory_order_seq_cst);
+    wake_all(receiver_);
+}
+
+void Node::expect_nothing_left() const {
+    std::string left;
+    const auto note = [&](const std::string& what) { left += (left.empty() ? "" : ", ") + what; };
+    const auto any_worker = [&](const auto& holds) {
+        return std::any_of(workers_.begin(), workers_.end(),
+                           [&](const auto& worker) { return holds(*worker); });
+    };
+    for (const WorkSource* const source : sources_.all()) {
+        const bool waits =
+            source->may_wait() &&
+            (source->waits() || any_worker([&](const Worker& worker) { return source->waits_for(worker); }));
+        if (waits || any_worker([&](const Worker& worker) { return source->expects(worker); }))
+            note(readable(typeid(*source).name()));
+    }
+    for (const auto& worker : workers_)
+        if (worker->deque().shared() != 0) note(fmt::format("the deque of worker {}", worker->id.core));
+    if (leaving_.load(std::memory_order_seq_cst) != 0) note("tasks that leave");
+    if (left.empty()) return;
+    throw Error(fmt::format("the run has ended, and node {} has work left: {}", id_, left),
+                "this is an error of the scheduler: please report it with the configuration and the seed");
+}
+
+void Node::stop(Context& caller, Outbox& outbox) {
+    if (stopping_.exchange(true, std::memory_order_seq_cst)) return;
+    const Handler& handler = ended_early() ? ended_handler : stop_handler;
+    termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
+    wake_all(caller);
+}
+
+std::uint64_t Node::tasks() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker->tasks();
+    return sum;
+}
+
+NodeReport Node::report() const {
+    NodeReport report;
+    report.node = id_;
+    report.answer = program_->answer();
+    report.evidence = program_->evidence();
+    report.stolen_from = steals_.stolen_from();
+    report.counters = receiver_outbox_->counters();
+    for (const auto& worker : workers_) {
+        report.counters += worker->counted();
+        report.counters += worker->outbox().counters();
+        report.counters.tasks += worker->tasks();
+        report.counters.busy += worker->busy();
+        report.last_task_end = std::max(report.last_task_end, worker->last_task_end());
+    }
+    // If other nodes worked longer, the execution adds the rest, because it knows the makespan.
+    const Time known = std::max(report.last_task_end, reach_.get());
+    for (CoreId core = 0; core < cores(); ++core) report.counters.times += times(core, known);
+    for (const auto& [victim, tasks] : report.stolen_from) report.counters.steals_between_nodes += tasks;
+    return report;
+}
+
+ActivityTimes Node::times(CoreId core, Time makespan) const {
+    return workers_[core]->times.until(makespan);
+}
+
+void Node::tell(Recorder* recorder) {
+    for (const auto& worker : workers_) worker->tell(recorder);
+    receiver_.recorder = recorder;
+}
+
+/// Gives node 0's process what this node's recorder was told, where that is another process.
+void Node::send_record(Worker& worker) {
+    for (auto part = worker.recorder->take_part(); !part.empty(); part = worker.recorder->take_part())
+        worker.outbox().post(0, record_handler, part);
+}
+
+void Node::leave(Worker& worker) {
+    if (working_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+    if (id_ != 0) {
+        const NodeReport own = report();
+        if (worker.recorder) send_record(worker);
+        Writer message;
+        own.write(message);
+        worker.outbox().post(0, report_handler, message.bytes());
+        return;
+    }
+    reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
+    while (reports_.count() + 1 < topology_.nodes) backend_.park(worker, never);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,47 @@
+// Numbers the task types by name, and finds a type by its number.
+#include "runtime/core/task_type.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "runtime/core/readable.hpp"
+#include "runtime/core/registry.hpp"
+
+namespace heddle::runtime {
+
+std::string readable(const std::string& name) {
+    int failed = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &failed), std::free);
+    return failed == 0 && text ? std::string(text.get()) : name;
+}
+
+TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
+                   bool may_travel)
+    : TaskType(std::move(type_name), function, argument_size, result_size, may_travel, Special{}) {}
+
+TaskType::TaskType(std::string type_name, Run function, std::size_t argument_size, std::size_t result_size,
+                   bool may_travel, const Special& special)
+    : name_(std::move(type_name)),
+      run_(function),
+      arguments_bytes_(argument_size),
+      result_bytes_(result_size),
+      travels_(may_travel),
+      special_(special) {
+    Registry<TaskType>::add(*this);
+}
+
+void number_task_types() {
+    Registry<TaskType>::number(
+        [](const TaskType& type, std::uint32_t number) { type.id_ = static_cast<TaskTypeId>(number); });
+}
+
+const TaskType* find_task_type(TaskTypeId id) {
+    const auto& types = Registry<TaskType>::sorted();
+    return id < types.size() ? types[id] : nullptr;
+}
+
+}  // namespace heddle::runtime

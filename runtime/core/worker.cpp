@@ -1,0 +1,437 @@
+// A worker of a node: its main loop, its own tasks, and how it sleeps and wakes.
+#include "runtime/core/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "base/relax.hpp"
+#include "base/units.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/readable.hpp"
+#include "runtime/core/task_record.hpp"
+#include "runtime/core/wait.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+const std::function<void()> nothing = [] {};
+
+/// So many pushes and pops of each worker take the slow path, which finds forks that were not joined, before
+/// its gates may open: some microseconds.
+constexpr std::uint32_t audited_operations = 1024;
+
+/// The result of a task that another worker has taken. The thief wakes its owner (Worker::awaited_done).
+class Join final : public Waitable {
+public:
+    explicit Join(const Slot& slot) : slot_(slot) {}
+    bool done() const override { return slot_.state.load(std::memory_order_seq_cst) == Slot::done; }
+    bool await(Waiter& /*owner*/) override { return !done(); }
+    std::string what() const override {
+        return fmt::format("the result of {}", readable(slot_.type->name()));
+    }
+
+private:
+    const Slot& slot_;
+};
+
+/// The end of a worker's wait for something else.
+class Wake final : public Waitable {
+public:
+    Wake(const Waiter& waiter, const Waitable& awaited) : waiter_(waiter), awaited_(awaited) {}
+    bool done() const override { return waiter_.woken(); }
+    bool await(Waiter& /*owner*/) override { return !done(); }
+    std::string what() const override { return awaited_.what(); }
+
+private:
+    const Waiter& waiter_;
+    const Waitable& awaited_;
+};
+
+/// Unwinds a task that waits in a run that its program has ended (Node::end_run).
+struct RunEnded {};
+
+ThiefView thief_view(const Node& node, CoreId core) {
+    const Schedule& schedule = node.schedule();
+    const Random random = Random(schedule.seed).split(node.id()).split(core);
+    return {{node.id(), core}, &node.topology(), &schedule.stealing, random.split(1)};
+}
+
+}  // namespace
+
+Worker::Worker(Node& node, CoreId core)
+    : deque_(node.schedule().deque_slots, false,
+             node.receiver().backend->beside_stack({node.id(), core},
+                                                   Deque::bytes_for(node.schedule().deque_slots))),
+      gate_open_(node.topology().gates_open),
+      polled_(node.topology().polled),
+      shares_tokens_(node.schedule().token_queue == TokenQueues::node),
+      undeclared_(node.topology().undeclared),
+      audit_left_(gate_open_ && !polled_ ? audited_operations : 0),
+      unit_(node.program().unit()),
+      reach_(node.reach()),
+      node_(node),
+      program_(node.program()),
+      back_off_(node.schedule().stealing.back_off_min),
+      random_(Random(node.schedule().seed).split(node.id()).split(core)),
+      policy_(make_victim_policy(thief_view(node, core))),
+      strands_(std::make_unique<StrandRunner>(*this, node.strands())),
+      outbox_(*this, node) {
+    backend = node.receiver().backend;
+    id = {node.id(), core};
+    times.follow(node.reach());
+}
+
+Worker::~Worker() = default;
+
+// --- the slow half of push and pop
+// ---------------------------------------------------------------------------------
+
+void Worker::push_slow(Slot* head) {
+    hot = head;
+    charge(costs->fork);
+    const std::uint32_t index = deque_.index(head);
+    expect_joined(index);
+    top_ = index + 1;
+    if (!deque_.has_room(head)) refuse_push();
+    if (recorder) [[unlikely]]
+        note_fork(head);
+    if (deque_.asked()) serve_request(head + 1);
+    reopen_gates();
+}
+
+void Worker::count_slow_operation() {
+    if (--audit_left_ != 0) return;
+    tracks_ = false;
+    deque_.allow_open();
+}
+
+void Worker::refuse_unjoined(std::uint32_t head) const {
+    HEDDLE_ASSERT(head < top_);
+    throw Error(fmt::format("{} forked tasks were never joined; the last is of {}", top_ - head,
+                            readable(deque_.slot(top_ - 1)->type->name())),
+                "let every function join all that it forks before it returns");
+}
+
+void Worker::refuse_push() const {
+    throw Error(fmt::format("worker {} of node {} holds {} tasks, and its deque is full", id.core, id.node,
+                            deque_.capacity()),
+                "raise schedule.deque_slots, or let the program fork less before it joins");
+}
+
+bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
+    hot = slot;
+    charge(costs->join);
+    const std::uint32_t index = deque_.index(slot);
+    expect_joined(index + 1);
+    if (!slot->type->detached()) poll();
+    if (deque_.asked()) serve_request(slot);
+    reopen_gates();
+    if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
+        top_ = index;
+        count_task();
+        const bool detached = slot->type->detached();
+        // A recorded task must end here. Where the gates are open few tasks come here, and all are calls.
+        const bool ends_here = recorder && !gate_open_ && slot->type->travels() && !detached;
+        if (ends_here || (recorder && detached)) [[unlikely]]
+            note_origin(*this, slot);
+        if (!ends_here) {
+            if (units != 0) work(units);
+            return true;
+        }
+        run_above(slot);
+        return false;
+    }
+    if (slot->type->detached()) {
+        wait_until_copied(slot);
+    } else {
+        wait_for(slot);
+    }
+    deque_.release(slot);
+    top_ = index;
+    return false;
+}
+
+/// Runs a popped task and leaves its result in its slot. What it forks is written over the slot, and a result
+/// may be made in its place from the beginning, so both are elsewhere meanwhile.
+void Worker::run_above(Slot* slot) {
+    const TaskType& type = *slot->type;
+    HEDDLE_ASSERT(type.travels());  // so it may be copied
+    alignas(16) std::byte payload[payload_bytes];
+    std::memcpy(payload, slot->payload, type.arguments_bytes());
+    run_function(type, slot, payload);
+    if (!type.detached()) std::memcpy(slot->payload, payload, type.result_bytes());
+}
+
+void Worker::work_slow(std::uint64_t units) {
+    const auto n = static_cast<double>(units);
+    compute_now({unit_.flops * n, unit_.bytes * n}, nothing);
+}
+
+void Worker::compute(Work cost, const std::function<void()>& code) {
+    // It may take long.
+    outbox_.flush();
+    if (node_.strands().used() && node_.wants_work()) strands_->publish(0);
+    compute_now(cost, code);
+}
+
+void Worker::compute_now(Work cost, const std::function<void()>& code) {
+    declared_.sum.flops += cost.flops;
+    declared_.sum.bytes += cost.bytes;
+    ++declared_.pieces;
+    if (recorder) [[unlikely]]
+        note_work(cost);
+    const Activity before = enter_now(Activity::working);
+    backend->compute(*this, cost, code);
+    if (before == Activity::working) return;
+    const Time end = backend->now(*this);
+    enter(before, end);
+    reach_.note(end);  // the task ends later
+}
+
+Counters Worker::counted() const {
+    Counters all = counters_;
+    all.declared_flops = declared_.sum.flops;
+    all.declared_bytes = declared_.sum.bytes;
+    all.pieces = declared_.pieces;
+    return all;
+}
+
+void Worker::serve_request(const Slot* head) {
+    if (node_.ended_early()) [[unlikely]]
+        expect_run_goes_on();
+    // A request that finds nothing stays, and the gates stay closed, until there is something to share.
+    if (deque_.publish(head) == 0 && deque_.shared() == 0) return;
+    deque_.answer();
+    node_.published(*this);
+}
+
+// --- waiting for a stolen task
+// ------------------------------------------------------------------------------------
+
+// What runs here meanwhile goes on the stack above, so it must come to its end before the awaited result is
+// used. No cycle of waiting can arise: whatever lies above began later than what lies below, and a task that
+// is waited for began after the task that waits. A token that was brought to this node is always begun, so
+// that no task is left without a worker.
+void Worker::wait_for(Slot* slot) {
+    Slot* head = slot + 1;
+    const Join join(*slot);
+    const Activity before = times.current();
+    idle_since_known_ = false;
+    if (node_.deadlock_watch().watches()) wait_began_ = backend->now(*this);
+    std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
+    while (state != Slot::done) {
+        expect_run_goes_on();
+        enter_now(Activity::stealing);
+        // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
+        // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
+        const bool leapt = state >= taken_by(0) && steal_from(static_cast<CoreId>(state - taken_by(0)), head);
+        if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done) run_something(head, &join);
+        state = slot->state.load(std::memory_order_seq_cst);
+    }
+    end_wait(before);
+}
+
+void Worker::wait(Slot* head, Waitable& waitable) {
+    if (waitable.done()) return;
+    if (Strand* const strand = strands_->current(); strand && head == strands_->head())
+        return strand->wait(waitable);
+    Waiter waiter(id.core);
+    if (!waitable.await(waiter)) return;
+    const Wake wake(waiter, waitable);
+    const Activity before = times.current();
+    idle_since_known_ = false;
+    wait_began_ = backend->now(*this);
+    node_.deadlock_watch().tasks().fetch_add(1, std::memory_order_seq_cst);
+    while (!wake.done()) {
+        expect_run_goes_on();
+        enter_now(Activity::stealing);
+        run_something(head, &wake);
+    }
+    node_.deadlock_watch().tasks().fetch_sub(1, std::memory_order_seq_cst);
+    end_wait(before);
+}
+
+/// The program may have ended the run while tasks wait.
+void Worker::expect_run_goes_on() {
+    if (!node_.stopping()) [[likely]]
+        return;
+    node_.settle(*this);
+    throw RunEnded{};
+}
+
+void Worker::end_wait(Activity before) {
+    if (long_wait_.waitable.load(std::memory_order_relaxed)) [[unlikely]]
+        long_wait_.waitable.store(nullptr, std::memory_order_seq_cst);
+    enter_now(before);
+}
+
+// --- activity
+// --------------------------------------------------------------------------------------------------
+
+void Worker::show_active() {
+    if (idle()) node_.begin_activity(id.core);
+}
+
+void Worker::show_passive() {
+    if (!idle()) return;
+    if (node_.strands().used()) strands_->publish(0);
+    node_.end_activity(*this);
+}
+
+void Worker::begin_task(std::uint32_t reserved) {
+    policy_->found();
+    failures_ = 0;
+    back_off_ = node_.schedule().stealing.back_off_min;
+    idle_since_known_ = false;
+    if (depth_++ == 0) {
+        times.begin_task();
+        task_begin_ = backend->now(*this);
+        ranked_.reserve(reserved, std::memory_order_seq_cst);
+        // A thief asks active workers only. A thief that slept before this worker became active has not
+        // asked it, so the worker asks itself, and offers the ranked task that thieves left it.
+        if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) {
+            deque_.ask();
+            if (ranked_.size() != 0) node_.ranked().share(*this, outbox_, *this);
+        }
+    }
+    enter_now(undeclared_);
+}
+
+void Worker::end_task() {
+    last_task_end_ = backend->now(*this);
+    enter(Activity::overhead, last_task_end_);
+    if (--depth_ == 0) {
+        if (node_.strands().used()) strands_->publish(0);
+        times.end_task();
+        last_task_ = last_task_end_ - task_begin_;
+        ranked_.reserve(1, std::memory_order_relaxed);
+    }
+    reach_.note(last_task_end_);
+}
+
+// --- sleeping
+// --------------------------------------------------------------------------------------------------
+
+// Invariant: a worker that sleeps has said so before it looks for a reason not to, and a context that makes
+// such a reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is
+// missed. Likewise a worker shows itself active before it looks for a sleeper that it should share with.
+void Worker::rest(Time deadline, const Waitable* awaited) {
+    if (!outbox_.empty()) enter_now(Activity::overhead);
+    outbox_.flush();
+    deadline = std::min(deadline, node_.sources().due());
+    if (!node_.deadlock_watch().watches()) return sleep(deadline, awaited);
+    const Time now = backend->now(*this);
+    const Time long_at = std::max(last_task_end_, wait_began_) + DeadlockWatch::patience;
+    if (now < long_at) return sleep(std::min(deadline, long_at), awaited);
+    rest_long(idle() ? deadline : now + DeadlockWatch::patience, awaited);
+}
+
+// The worker is not active while it sleeps, so that a run in which all wait is found to be over. It looks for
+// work between such sleeps.
+//
+// Invariant: what this worker waits for is not done while the node looks passive. `waits_long_` is set before
+// the last look whether it is done, and the worker is removed from the active ones after that. A context that
+// does what it waits for looks at `waits_long_` afterwards, and makes the worker active again (awaited_done)
+// before the message that it handles is counted. So either this worker sees that it is done, or that context
+// sees the worker waiting.
+void Worker::rest_long(Time deadline, const Waitable* awaited) {
+    if (idle()) {
+        node_.deadlock_watch().fell_quiet(outbox_);
+        return sleep(deadline, awaited);
+    }
+    long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
+    long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
+    waits_long_.store(true, std::memory_order_seq_cst);
+    if (!awaited->done()) {
+        node_.pause_activity(*this);
+        node_.deadlock_watch().fell_quiet(outbox_);
+        sleep(deadline, awaited);
+        node_.begin_activity(id.core);
+    }
+    waits_long_.store(false, std::memory_order_seq_cst);
+}
+
+void Worker::awaited_done(Context& caller) {
+    if (waits_long_.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
+    if (claim_sleeper()) caller.backend->unpark(caller, id.core);
+}
+
+void Worker::sleep(Time deadline, const Waitable* awaited) {
+    node_.sleeping().add(id.core);
+    if (!something_to_do(awaited)) {
+        const Time begin = backend->now(*this);
+        enter(resting(awaited), begin);
+        backend->park(*this, deadline);
+        const Time end = backend->now(*this);
+        enter(Activity::stealing, end);
+        busy_ -= end - begin;
+    }
+    node_.sleeping().remove(id.core);
+}
+
+Activity Worker::resting(const Waitable* awaited) const {
+    if (awaited || node_.sources().expects(*this)) return Activity::waiting;
+    return awaiting_answer_ ? Activity::stealing : Activity::idle;
+}
+
+bool Worker::something_to_do(const Waitable* awaited) const {
+    if (node_.stopping()) return true;
+    if (awaited && awaited->done()) return true;
+    // What it would not begin must not keep it awake: it would look again and again, and time would stand
+    // still.
+    const bool is_deep = awaited && depth_ >= deep;
+    if (node_.sources().waits_for(*this, is_deep)) return true;
+    if (is_deep) return false;
+    if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
+    if (!policy_->steals_within_node()) return false;
+    return node_.any_victim(id.core, [&](CoreId core) {
+        if (core == id.core) return false;
+        Worker& victim = node_.worker(core);
+        if (node_.sources().may_steal(victim)) return true;
+        victim.deque().ask();  // and if it has private tasks, it will publish some and wake us
+        return false;
+    });
+}
+
+bool Worker::claim_sleeper() {
+    return node_.sleeping().contains(id.core) && node_.sleeping().remove(id.core);
+}
+
+void Worker::request_answered() {
+    node_.steals().request_ended();
+    requesting_.store(false, std::memory_order_seq_cst);
+    if (claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), id.core);
+}
+
+// --- life
+// ------------------------------------------------------------------------------------------------------
+
+void Worker::run() {
+    try {
+        begin_task(1);
+        program_.begin(*this);
+        expect_joined(0);
+        end_task();
+        node_.end_activity(*this);
+        while (!node_.stopping()) run_something(base(), nullptr);
+        if (node_.ended_early()) node_.count_ended(*this);
+    } catch (const RunEnded&) {
+        // What was on this worker's stack has been unwound.
+        loose_ = nullptr;
+        depth_ = std::min(depth_, 1U);
+        if (!idle()) end_task();
+    }
+    outbox_.flush();
+    const Time end = backend->now(*this);
+    busy_ += end;
+    enter(Activity::idle, end);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,349 @@
+// A worker: the scheduler's thread of control on one core. It owns a deque, runs tasks, waits for stolen
+// ones, and looks for work where its policy says. The fast path of a task is inline here; the rest is in the
+// files worker*.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/random.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/comm/outbox.hpp"
+#include "runtime/core/deque.hpp"
+#include "runtime/core/states.hpp"
+#include "runtime/run/counters.hpp"
+#include "runtime/sources/ranked_queue.hpp"
+#include "runtime/stealing/policy.hpp"
+
+namespace heddle::runtime {
+
+class Node;
+class Program;
+class StrandRunner;
+class TaskRecord;
+class Waitable;
+struct Recording;
+
+class Worker final : public Context {
+public:
+    Worker(Node& node, CoreId core);
+    ~Worker();
+
+    // --- for execution models
+    // --------------------------------------------------------------------------------------
+    Slot* base() const { return deque_.base(); }
+    Program& program() const { return program_; }
+    Node& node() const { return node_; }
+    Outbox& outbox() { return outbox_; }
+    Random& random() { return random_; }
+    /// What an execution model keeps for this worker (runtime/core/states.hpp).
+    template <class T>
+    T& state() {
+        return states_.get<T>(*this);
+    }
+
+    /// Pushes the task already written at `head`. Three instructions, unless a thief has asked or operations
+    /// are charged.
+    void push(Slot* head) {
+        if (!deque_.may_push(head)) [[unlikely]]
+            push_slow(head);
+    }
+
+    /// Pops the topmost task, at `slot`. True: it was not stolen, and the caller runs it now. False: a thief
+    /// ran it, and the result is in the slot's payload. Meanwhile any other work may have run here, above
+    /// `slot`. What the caller runs takes `units` of work, which are declared here.
+    bool pop(Slot* slot, std::uint64_t units = 0) {
+        if (deque_.may_pop(slot)) [[likely]] {
+            count_task();
+            return true;
+        }
+        return pop_slow(slot, units);
+    }
+
+    /// True inside a detached task, on the same worker: it may detach others.
+    bool may_detach() const { return loose_ != nullptr; }
+
+    /// Leaves a task of a detached type, which no caller waits for. This worker runs it after the present
+    /// one, the latest first, unless a thief takes it before. `write(payload)` writes its arguments.
+    template <class Write>
+    void detach(const TaskType& type, const Write& write) {
+        HEDDLE_ASSERT(may_detach());
+        Slot* slot = loose_;
+        slot->type = &type;
+        write(slot->payload);
+        if (shares_tokens_ && type.travels()) [[unlikely]]
+            return share(type, slot->payload);
+        push(slot);
+        loose_ = slot + 1;
+    }
+
+    /// Runs a task above `head`, and what it detaches.
+    void execute(const TaskType& type, Slot* head, std::byte* payload);
+
+    /// Counts a task that this worker runs. Only this worker writes the number; others read it for progress.
+    void count_task() { tasks_.store(tasks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
+    /// Declares `units` units of the program's work (Program::unit). Free where nothing is charged.
+    void work(std::uint64_t units) {
+        if (!gate_open_) [[unlikely]]
+            work_slow(units);
+    }
+
+    /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before, and
+    /// what waits here for this worker is offered to others.
+    void compute(Work cost, const std::function<void()>& code);
+
+    /// Returns once `waitable` is done. `head`: the caller's head. A strand that has joined all its forks
+    /// waits (Strand::wait). Any other caller stays on this worker, which runs other tasks above it
+    /// meanwhile; so what it waits for must not depend on anything below them on this stack.
+    void wait(Slot* head, Waitable& waitable);
+
+    /// Throws Error if tasks that were forked at `head` or above have not been joined, as far as it is known.
+    void expect_no_forks(const Slot* head) const {
+        if (tracks_) expect_joined(deque_.index(head));
+    }
+
+    StrandRunner& strands() { return *strands_; }
+    const StrandRunner& strands() const { return *strands_; }
+
+    // --- for work sources (runtime/sources/work_source.hpp)
+    /// Shows this worker active, takes a task by `take()`, which returns something like a pointer, and calls
+    /// `run(*task)` and, when the task has ended, `after(*task)`. False if there was none.
+    template <class Take, class Run, class After>
+    bool take_and_run(const Take& take, const Run& run, const After& after) {
+        show_active();
+        auto task = take();
+        const bool found = static_cast<bool>(task);
+        if (found) {
+            begin_task();
+            run(*task);
+            end_task();
+            after(*task);
+        }
+        show_passive();
+        return found;
+    }
+    template <class Take, class Run>
+    bool take_and_run(const Take& take, const Run& run) {
+        return take_and_run(take, run, [](const auto&) {});
+    }
+
+    /// If this worker has no task, it shows itself active before it takes one, and passive after that.
+    void show_active();
+    void show_passive();
+    /// Around what it runs meanwhile. `reserved`: how many of its ranked tasks thieves leave it.
+    void begin_task(std::uint32_t reserved = 0);
+    void end_task();
+    /// Calls `code`, which does not belong to the detached task that this worker may be running.
+    template <class Code>
+    void run_apart(const Code& code) {
+        Slot* const outer = std::exchange(loose_, nullptr);
+        code();
+        loose_ = outer;
+    }
+
+    /// Counts a task that `from` gave (TaskNote::nowhere: no other node).
+    void count_task(NodeId from) {
+        count_task();
+        if (recorder && from != TaskNote::nowhere) [[unlikely]]
+            note_victim(from);
+    }
+    /// Charges and counts a task that was taken from another worker of this node.
+    void count_steal() {
+        charge(costs->steal);
+        ++counters_.steals_within_node;
+    }
+    /// Says for a record that the next task comes from `slot` of `victim`'s deque, or another source (null).
+    void note_stolen(const Worker& victim, const Slot* slot) {
+        if (recorder) [[unlikely]]
+            note_origin(victim, slot);
+    }
+    /// The state of a slot that worker `core` of the same node has taken. If its task has left the node, the
+    /// state stays `pending` until the result comes.
+    static constexpr std::uint64_t taken_by(CoreId core) { return std::uint64_t{core} + 2; }
+
+    bool run_ranked(Slot* head);
+    void run_taken(const RankedQueue::Taken& taken, Slot* head);
+
+    // --- for the node
+    // ---------------------------------------------------------------------------------------------
+    /// The whole life of the worker: the program's first task, then whatever can be found, until the run is
+    /// over.
+    void run();
+
+    Deque& deque() { return deque_; }
+    const Deque& deque() const { return deque_; }
+
+    /// What a schedule has placed on this worker, and is ready.
+    RankedQueue& ranked() { return ranked_; }
+    const RankedQueue& ranked() const { return ranked_; }
+
+    /// Keeps a ranked task of this worker's, which becomes ready just as another ends, to be run right after
+    /// that. No other context sees it meanwhile. False if it must go into the queue, which costs more.
+    bool keep(const RankedTask& task);
+
+    /// Called by a task at the end of its own work, before it makes others ready: this worker will run the
+    /// first of them itself, so thieves leave it one.
+    void about_to_end() {
+        if (depth_ == 1) ranked_.reserve(1, std::memory_order_relaxed);
+    }
+    bool steals_within_node() const { return policy_->steals_within_node(); }
+
+    /// True once for each sleep: the caller must then unpark this worker.
+    bool claim_sleeper();
+
+    /// What a task on this worker's stack waits for, if it has waited for DeadlockWatch::patience, and since
+    /// when.
+    struct LongWait {
+        std::atomic<const Waitable*> waitable{nullptr};
+        std::atomic<Time::rep> since{0};
+    };
+    const LongWait& long_wait() const { return long_wait_; }
+
+    /// What this worker's task waits for is done. Called before the message that did it is counted.
+    void awaited_done(Context& caller);
+
+    /// A request of this worker to another node was answered.
+    void request_answered();
+
+    /// A stolen task's result is in its slot.
+    static void complete(Slot& slot) { slot.state.store(Slot::done, std::memory_order_seq_cst); }
+
+    Counters& counters() { return counters_; }
+    /// All that this worker counted, with the work that its tasks declared.
+    Counters counted() const;
+    std::uint64_t tasks() const { return tasks_.load(std::memory_order_relaxed); }
+    Time last_task_end() const { return last_task_end_; }
+    Time busy() const { return busy_; }
+
+    /// Reports everything from now on to `told`; null: to none. Before the run.
+    void tell(Recorder* told);
+
+private:
+    friend class TaskRecord;
+
+    /// Beyond this many tasks on one stack a waiting worker begins only what must begin for the run to go on:
+    /// ready tasks and tokens.
+    static constexpr std::uint32_t deep = 256;
+
+    /// Changes the activity. Asks for the time only where it is another one than before.
+    Activity enter_now(Activity next) {
+        return next == times.current() ? next : enter(next, backend->now(*this));
+    }
+    /// Runs a task's function, and reports the task if there is a recorder.
+    void run_function(const TaskType& type, Slot* head, std::byte* payload) {
+        if (recorder) [[unlikely]]
+            return run_recorded(type, head, payload);
+        type.run()(*this, head, payload);
+    }
+    // With a recorder only (task_record.cpp).
+    [[gnu::cold]] void run_recorded(const TaskType& type, Slot* head, std::byte* payload);
+    [[gnu::cold]] void note_fork(const Slot* slot);
+    /// The next task comes from `slot` of `victim`'s deque, or from its ranked queue (null).
+    [[gnu::cold]] void note_origin(const Worker& victim, const Slot* slot);
+    [[gnu::cold]] void note_victim(NodeId victim);
+    [[gnu::cold]] void note_work(Work work);
+
+    void push_slow(Slot* head);
+    [[noreturn, gnu::cold]] void refuse_push() const;
+    [[noreturn, gnu::cold]] void refuse_unjoined(std::uint32_t head) const;
+    /// The owner's head must be at index `head`: everything forked above it was joined.
+    void expect_joined(std::uint32_t head) const {
+        if (tracks_ && top_ != head) [[unlikely]]
+            refuse_unjoined(head);
+    }
+    void count_slow_operation();
+    void reopen_gates() {
+        if (!gate_open_) return;
+        if (audit_left_ != 0) [[unlikely]]
+            count_slow_operation();
+        deque_.reopen();
+    }
+    bool pop_slow(Slot* slot, std::uint64_t units);
+    void run_above(Slot* slot);
+    void work_slow(std::uint64_t units);
+    void compute_now(Work cost, const std::function<void()>& code);
+    void serve_request(const Slot* head);
+    void wait_for(Slot* slot);
+    void look_up();
+    void share(const TaskType& type, const std::byte* payload);
+    bool goes_on() const;
+    void wait_until_copied(Slot* slot);
+    bool run_something(Slot* head, const Waitable* awaited);
+    void help_until(Slot* head, const Waitable& awaited);
+    void poll() {
+        if (polled_) [[unlikely]]
+            poll_now();
+    }
+    void poll_now();
+    std::optional<RankedQueue::Taken> another_ranked();
+    void put_kept();
+    bool steal_from(CoreId victim, Slot* head);
+    bool ask_node(NodeId victim);
+    void back_off(const Waitable* awaited);
+    void expect_time_to_pass(Time now);
+    bool scan_node(CoreId begin, Slot* head);
+    void rest(Time deadline, const Waitable* awaited);
+    void sleep(Time deadline, const Waitable* awaited);
+    void rest_long(Time deadline, const Waitable* awaited);
+    void expect_run_goes_on();
+    void end_wait(Activity before);
+    Activity resting(const Waitable* awaited) const;
+    bool something_to_do(const Waitable* awaited) const;
+    bool idle() const { return depth_ == 0; }
+
+    // From here to `declared_`: what every task reads or writes, in the rest of the line before the deque and
+    // of the deque's last line. The simulator fetches these lines before a worker runs (sim/node.cpp).
+    std::atomic<std::uint64_t> tasks_{0};
+    std::uint32_t top_ = 0;  ///< index of the owner's head
+    bool tracks_ = true;     ///< `top_` is known: all pushes and pops so far came by the slow path
+    [[no_unique_address]] Deque deque_;
+    bool gate_open_;
+    bool polled_;
+    bool shares_tokens_;
+    Activity undeclared_;         ///< Topology::undeclared
+    std::uint32_t depth_ = 0;     ///< tasks of the loop that are on this worker's stack, one above the other
+    std::uint32_t audit_left_;    ///< slow operations until the gates may open
+    std::uint32_t failures_ = 0;  ///< rounds without success since the last task
+    Work unit_;
+    struct {
+        Work sum;
+        std::uint64_t pieces = 0;
+    } declared_;  ///< part of `counted()`
+
+    RunReach& reach_;
+    Node& node_;
+    Program& program_;
+    Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
+    Time last_task_end_{};
+    Time busy_{};
+    Time task_begin_{};  ///< of the latest task of the loop that began on an empty stack
+    Time last_task_{};   ///< how long the last such task took
+    Time idle_since_{};  ///< when this worker first backed off since it last had work
+    Time rounds_begin_{};
+    Time wait_began_{};  ///< of the innermost task that waits, or when the worker had its last task
+    LongWait long_wait_;
+    std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
+    bool idle_since_known_ = false;
+    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
+    bool keeps_ = false;
+    Time back_off_{};
+    Random random_;
+    std::unique_ptr<VictimPolicy> policy_;
+    States<Worker> states_;
+    RankedQueue ranked_;
+    std::unique_ptr<StrandRunner> strands_;
+    std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
+    Outbox outbox_;
+    Counters counters_;
+    std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
+
+    // Written by others.
+    alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
+    std::atomic<bool> waits_long_{false};              ///< see rest_long
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,136 @@
+// The part of a worker that looks for work: what waits on its node, its colleagues' tasks, and the victims
+// that its policy names. When and how long it sleeps is decided here; how it sleeps, in worker.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+/// Tasks longer than so many times back_off_max are coarse; and a worker without work for so many times
+/// back_off_max takes them for coarse, because it may have seen none.
+constexpr int coarse_task = 16;
+constexpr int long_idle = 1000;
+
+/// A worker backs off fewer than `rounds_max` times within `least_time`, or the run is refused: ten
+/// nanoseconds for each round are far less than a message takes.
+constexpr std::uint32_t rounds_max = 1'000'000;
+constexpr Time least_time = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void Worker::poll_now() {
+    charge(costs->poll);
+    backend->poll(*this);
+}
+
+bool Worker::run_something(Slot* head, const Waitable* awaited) {
+    poll();
+    if (node_.sources().run(*this, head, WorkSources::Begun::always)) return true;
+    if (awaited && depth_ >= deep) {
+        rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
+        return false;
+    }
+    if (node_.sources().run(*this, head, WorkSources::Begun::unless_deep)) return true;
+    if (node_.balancer().on()) node_.balancer().idle(*this);
+    enter_now(Activity::stealing);
+    if (awaiting_answer_) {
+        rest(never, awaited);
+        if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
+        return policy_->steals_within_node() && scan_node(id.core + 1, head);
+    }
+    const Victim victim = policy_->next();
+    switch (victim.kind) {
+        case Victim::Kind::core:
+            return steal_from(victim.index, head);
+        case Victim::Kind::colleagues:
+            return scan_node(victim.index, head);
+        case Victim::Kind::node:
+            if (ask_node(victim.index)) return false;
+            back_off(awaited);
+            break;
+        case Victim::Kind::far_node:
+            if (node_.steals().request_far(*this, victim.index)) ++counters_.steal_attempts;
+            return false;
+        case Victim::Kind::lifeline:
+            ++counters_.steal_attempts;
+            node_.steals().tie_lifeline(*this, victim.index);
+            return false;
+        case Victim::Kind::rest:
+            back_off(awaited);
+            break;
+        case Victim::Kind::sleep:
+            rest(never, awaited);
+            break;
+    }
+    return policy_->steals_within_node() && scan_node(id.core + 1, head);
+}
+
+/// False if as many requests of this node are under way as may be.
+bool Worker::ask_node(NodeId victim) {
+    if (!node_.steals().may_request()) return false;
+    ++counters_.steal_attempts;
+    awaiting_answer_ = true;
+    requesting_.store(true, std::memory_order_seq_cst);
+    node_.steals().request(*this, victim);
+    return true;
+}
+
+// The wait follows the grain of the tasks. While tasks are short, work comes and goes quickly, and the wait
+// ends at `back_off_max`. If the worker's last task was long, or it has had no work for long, it waits for a
+// share of the time T without work: it loses at most that share of T, and the number of its requests grows
+// with log T.
+void Worker::back_off(const Waitable* awaited) {
+    const Stealing& settings = node_.schedule().stealing;
+    if (++failures_ >= settings.retries) back_off_ = settings.back_off_max;
+    const Time now = backend->now(*this);
+    expect_time_to_pass(now);
+    if (!std::exchange(idle_since_known_, true)) idle_since_ = now;
+    const Time idle = now - idle_since_;
+    const bool coarse =
+        last_task_ > coarse_task * settings.back_off_max || idle > long_idle * settings.back_off_max;
+    const auto share = static_cast<Time::rep>(settings.back_off_share * static_cast<double>(idle.count()));
+    rest(now + (coarse ? std::max(back_off_, Time(share)) : back_off_), awaited);
+    back_off_ = std::min(2 * back_off_, settings.back_off_max);
+}
+
+/// If nothing that a thief does takes time, a simulation of a second needs billions of rounds.
+void Worker::expect_time_to_pass(Time now) {
+    if (++rounds_ < rounds_max) return;
+    if (now - rounds_begin_ < least_time) {
+        throw Error(fmt::format("worker {} of node {} looked for work {} times within {}", id.core, id.node,
+                                rounds_, print_time(now - rounds_begin_)),
+                    "let the search take time: raise schedule.stealing.back_off_max, or state a latency or "
+                    "overheads");
+    }
+    rounds_ = 0;
+    rounds_begin_ = now;
+}
+
+/// Tries the other workers that may have something, from `begin` on.
+bool Worker::scan_node(CoreId begin, Slot* head) {
+    if (node_.cores() == 1) return false;
+    charge(costs->steal_attempt);  // for the look at the set of active workers
+    return node_.any_victim(begin % node_.cores(),
+                            [&](CoreId core) { return core != id.core && steal_from(core, head); });
+}
+
+bool Worker::steal_from(CoreId victim, Slot* head) {
+    const bool far = !node_.topology().near(id.core, victim);
+    charge(costs->steal_attempt + (far ? costs->steal_far : Time::zero()));
+    ++counters_.steal_attempts;
+    Worker& owner = node_.worker(victim);
+    if (node_.sources().steal(*this, owner, head)) return true;
+    // If it has private tasks, it will publish some.
+    if (owner.deque().shared() == 0) owner.deque().ask();
+    return false;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,81 @@
+// The settings of the `schedule` section: how tasks are placed and stolen. The policies that use them are in
+// runtime/stealing/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/settings.hpp"
+#include "base/time.hpp"
+
+namespace heddle::runtime {
+
+struct Stealing {
+    std::string victim = "local_first";  ///< a name of runtime::victim_policies()
+    Settings own{};                      ///< those that this policy declares; none declared: its defaults
+    enum class Amount : std::uint8_t {
+        one,
+        half,
+        /// Half, from the victim's workers in turn, and dealt to the thief's workers in turn (Lowenthal,
+        /// "HyFi: Architecture-independent parallelism on networks of multiprocessors": the donor gives half
+        /// of its lists).
+        donation,
+    };
+    Amount amount = Amount::one;  ///< of what another node gives at once
+    std::uint32_t requests = 4;   ///< that a node may have under way to others
+    enum class Busy : std::uint8_t {
+        refuse,  ///< says no
+        wait     ///< keeps the request until there is something to give, or no worker is active
+    };
+    Busy busy = Busy::refuse;  ///< what a node does whose workers have work and nothing to share
+    Time back_off_min = std::chrono::microseconds(1);
+    Time back_off_max = std::chrono::microseconds(100);
+    double back_off_share = 1.0 / 16;  ///< of the time without work, if that is longer than back_off_max
+    std::uint32_t retries =
+        16;  ///< failed attempts before the policy's last resort (wait back_off_max, lifelines)
+};
+
+/// What sends and receives a node's messages (EARTH paper, section 5: RTS 2.0 and RTS 1.2).
+enum class Modules : std::uint8_t {
+    separate,  ///< modules of their own, beside the workers
+    single,    ///< the workers themselves, between tasks
+};
+
+/// Detached tasks that move to other nodes unasked (runtime/stealing/balancer.hpp).
+struct Balancing {
+    enum class Policy : std::uint8_t {
+        none,
+        sender,      ///< a node that has many gives some to any node
+        neighbours,  ///< nodes know what their neighbours have, and give to those that have less
+    };
+    Policy policy = Policy::none;
+    std::uint32_t threshold = 8;  ///< tasks: how many are many, and what difference matters
+};
+
+/// Where detached tasks that may leave the node (EARTH's tokens) wait.
+enum class TokenQueues : std::uint8_t {
+    worker,  ///< in the deque of the worker that made them
+    node,    ///< in one queue of the node (runtime/sources/token_deque.hpp)
+};
+
+struct Schedule {
+    std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
+    Stealing stealing;
+    Balancing balancing;
+    Modules modules = Modules::separate;
+    TokenQueues token_queue = TokenQueues::worker;
+    std::uint64_t seed = 1;
+    /// Natively, how long a worker without work looks again and again before it sleeps, where it has a core
+    /// to itself: in a run of several nodes, and of one. Waking up takes tens of microseconds, on virtual
+    /// machines now and then milliseconds. On several nodes an idle worker looks for work from time to time,
+    /// each time for so long.
+    Time spin = std::chrono::microseconds(5);
+    Time spin_alone = std::chrono::microseconds(200);
+    std::uint32_t deque_slots = 1U << 17;          ///< tasks that one worker can hold
+    std::uint64_t stack_bytes = 8U << 20;          ///< stack of one worker
+    std::uint64_t strand_stack_bytes = 64U << 10;  ///< stack of one strand
+    std::uint32_t aggregate_bytes =
+        4096;  ///< small active messages to one node are sent together up to this size
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,258 @@
+// Switches between the stacks of strands, and between them and the worker's own.
+#include "runtime/strands/strand_runner.hpp"
+
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/given_stack.hpp"
+#include "base/relax.hpp"
+#include "runtime/strands/strand_switch.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+namespace context = boost::context;
+
+/// After so many switches in a row the worker looks for other work and messages: some microseconds.
+constexpr std::uint32_t switches_max = 256;
+
+/// One to four microseconds, if the worker has a core to itself.
+constexpr std::uint32_t looks_before_leaving = 32;
+
+/// A worker takes so many stacks at once, and keeps twice as many.
+constexpr std::uint32_t stacks_at_once = 16;
+
+}  // namespace
+
+StrandRunner::StrandRunner(Worker& worker, Strands& strands)
+    : worker_(worker),
+      strands_(strands),
+      looks_(worker.node().topology().own_cores ? looks_before_leaving : 0) {}
+
+StrandRunner::~StrandRunner() = default;
+
+// --- lists
+
+void StrandRunner::put_own(Strand& strand) {
+    own_.put(strand);
+    // The first is this worker's own next.
+    if (own_.size() > 1 && worker_.node().wants_work()) publish_some(1);
+}
+
+void StrandRunner::publish_some(std::uint32_t kept) {
+    std::uint32_t shown = 0;
+    StrandList stay;
+    while (stay.size() < kept && !own_.empty()) stay.put(own_.take());
+    {
+        const SpinLock::Guard guard(lock_);
+        while (!own_.empty()) put(own_.take());
+        shown = shared_.size();
+        show();
+    }
+    own_ = stay;
+    // With nothing kept, this worker will run the first.
+    if (shown > (kept == 0 ? 1U : 0U) && worker_.steals_within_node()) worker_.node().wake_one(worker_);
+}
+
+void StrandRunner::put_shared(Strand& strand) {
+    const SpinLock::Guard guard(lock_);
+    put(strand);
+    show();
+}
+
+/// The caller holds the lock, as for the next two.
+void StrandRunner::put(Strand& strand) {
+    strands_.ready(strand.pinned()).fetch_add(1, std::memory_order_seq_cst);
+    (strand.pinned() ? pinned_ : shared_).put(strand);
+}
+
+Strand& StrandRunner::take(StrandList& list) {
+    Strand& strand = list.take();
+    show();
+    strands_.ready(strand.pinned()).fetch_sub(1, std::memory_order_seq_cst);
+    return strand;
+}
+
+void StrandRunner::show() {
+    stealable_.store(shared_.size(), std::memory_order_seq_cst);
+    arrived_.store(shared_.size() + pinned_.size(), std::memory_order_seq_cst);
+}
+
+Strand* StrandRunner::take_arrived() {
+    const SpinLock::Guard guard(lock_);
+    StrandList& list = pinned_.empty() ? shared_ : pinned_;
+    return list.empty() ? nullptr : &take(list);
+}
+
+bool StrandRunner::steal(StrandRunner& thief) {
+    if (stealable_.load(std::memory_order_seq_cst) == 0) return false;
+    const SpinLock::Guard guard(lock_);
+    if (shared_.empty()) return false;
+    thief.own_.put(take(shared_));
+    return true;
+}
+
+// --- stacks
+
+void StrandRunner::attach_stack(Strand& strand) {
+    if (!free_) {
+        free_ = strands_.stacks().take(stacks_at_once);
+        free_count_ = 0;
+        for (const StrandStack* stack = free_; stack; stack = stack->next) ++free_count_;
+    }
+    StrandStack& stack = *std::exchange(free_, free_->next);
+    --free_count_;
+    stack.next = nullptr;
+    stack.strand = &strand;
+    strand.stack_ = &stack;
+    strand.rest_ = std::move(stack.idle);
+    if (strand.rest_) return;
+    strand.rest_ = context::fiber(std::allocator_arg, GivenStack{stack.memory},
+                                  [&stack](context::fiber&& back) { return life(stack, std::move(back)); });
+}
+
+void StrandRunner::free_stack(StrandStack& stack) {
+    strands_.stacks().check(stack);
+    stack.strand = nullptr;
+    stack.next = free_;
+    free_ = &stack;
+    if (++free_count_ <= 2 * stacks_at_once) return;
+    StrandStack* last = free_;
+    for (std::uint32_t i = 1; i < stacks_at_once; ++i) last = last->next;
+    StrandStack* const given = std::exchange(free_, std::exchange(last->next, nullptr));
+    free_count_ -= stacks_at_once;
+    strands_.stacks().give_back(given);
+}
+
+/// The life of a stack: strand after strand.
+context::fiber StrandRunner::life(StrandStack& stack, context::fiber&& back) {
+    note_arrival(stack, true);
+    arrived(*stack.strand, std::move(back));
+    for (;;) {
+        Strand& strand = *stack.strand;
+        try {
+            strand.body_(strand);
+            strand.body_ = nullptr;
+        } catch (const context::detail::forced_unwind&) {
+            stack.notes.before_exit();
+            throw;
+        } catch (...) {
+            strand.runner_->failure_ = std::current_exception();
+        }
+        try {
+            strand.runner_->leave(strand, strand.runner_->next_in_turn(), Strand::Left::ended);
+        } catch (const context::detail::forced_unwind&) {
+            stack.notes.before_exit();
+            throw;
+        }
+    }
+}
+
+// --- switches
+
+bool StrandRunner::run(Slot* head) {
+    Strand* const first = next_ready();
+    if (!first) return false;
+    // All of the base is kept here, because a strand that waits as a task does runs others above itself.
+    struct Base {
+        StrandRunner& runner;
+        context::fiber fiber = std::move(runner.base_);
+        FiberNotes* notes = runner.base_notes_;
+        Strand* current = runner.current_;
+        Slot* head = runner.head_;
+
+        explicit Base(StrandRunner& owner) : runner(owner) {}
+        Base(const Base&) = delete;
+        Base& operator=(const Base&) = delete;
+        ~Base() {
+            runner.base_ = std::move(fiber);
+            runner.base_notes_ = notes;
+            runner.current_ = current;
+            runner.head_ = head;
+        }
+    };
+    {
+        const Base base(*this);
+        base_notes_ = current_ ? &current_->stack_->notes : nullptr;
+        head_ = head;
+        switches_left_ = switches_max;
+        go(*first);
+    }
+    publish(0);
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    return true;
+}
+
+/// From the base to a strand. Returns when a strand of this worker switches back.
+void StrandRunner::go(Strand& first) {
+    prepare(first);
+    first.from_ = nullptr;
+    StrandStack& stack = *first.stack_;
+    // Also when the base is unwound, which comes out of `resume` as an exception.
+    struct Return {
+        StrandRunner& runner;
+        FiberNotes& notes;
+        ~Return() {
+            notes.after_resume();
+            if (runner.base_notes_) {
+                runner.worker_.fiber_notes.runs(*runner.base_notes_);
+            } else {
+                runner.worker_.fiber_notes.runs_itself();
+            }
+        }
+    };
+    stack.notes.before_resume();
+    worker_.fiber_notes.runs(stack.notes);
+    context::fiber back;
+    {
+        const Return at_base{*this, stack.notes};
+        back = std::move(first.rest_).resume();
+    }
+    has_left(*last_, std::move(back));
+}
+
+/// Another worker may be about to do what a strand of this one waits for: looking takes less time than
+/// leaving, sleeping and being woken.
+bool StrandRunner::is_soon_done(const Waitable& waitable) const {
+    if (any_ready()) return false;
+    for (std::uint32_t look = 0; look < looks_; ++look) {
+        if (waitable.done()) return true;
+        relax();
+    }
+    return false;
+}
+
+void StrandRunner::settle(Strand& strand) {
+    if (strand.left_ == Strand::Left::ended) {
+        strand.stack_->idle = std::move(strand.rest_);
+        free_stack(*strand.stack_);
+        pool_.give_back(strand);
+        return;
+    }
+    count(counts_.waited, 1);
+    // From here on another worker may run the strand.
+    if (strand.waits_for_->await(strand.waiter_)) return;
+    count(counts_.resumed, 1);
+    own_.put(strand);
+}
+
+// The worker failed, or was abandoned, on a strand's stack. What is unwound brings back the base below it
+// (run).
+void StrandRunner::unwind() {
+    while (base_) {
+        if (FiberNotes* const notes = base_notes_) {
+            notes->before_resume();
+            base_ = {};
+            notes->after_unwind();
+        } else {
+            worker_.fiber_notes.runs_itself();
+            worker_.fiber_notes.before_resume();
+            base_ = {};
+            worker_.fiber_notes.after_unwind();
+        }
+    }
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,146 @@
+// The strands of one worker: those that are ready, and the switches between their stacks and the worker's.
+//
+// Ready strands are in lists. `own_` is the owner's: putting and taking there are plain memory operations.
+// `shared_` is for all contexts of the node, under a lock: other contexts put there, and thieves take there.
+// `pinned_` is like it, without thieves. The owner moves strands from `own_` to these two while other workers
+// have no work, and before it becomes idle (`publish`).
+//
+// Invariant: a strand is in one list, or runs, or waits, or ended. The stack that a worker leaves is saved by
+// the code that it goes on with (`has_left`), and only then the strand is shown to others: as ready, or to
+// what it waits for. So no other worker runs on a stack that is not left yet.
+#pragma once
+
+#include <atomic>
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <deque>
+#include <exception>
+
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/strands/strand.hpp"
+#include "runtime/strands/strand_stacks.hpp"
+
+namespace heddle::runtime {
+
+class Strands;
+
+/// The strands that one context has made or seen ending, used again and again.
+class StrandPool {
+public:
+    Strand& take() {
+        if (!free_) return made_.emplace_back();
+        Strand& strand = *free_;
+        free_ = strand.next_;
+        return strand;
+    }
+    void give_back(Strand& strand) {
+        strand.body_ = nullptr;
+        strand.stack_ = nullptr;
+        strand.runner_ = nullptr;
+        strand.next_ = free_;
+        free_ = &strand;
+    }
+
+private:
+    std::deque<Strand> made_;  // what is in it does not move
+    Strand* free_ = nullptr;
+};
+
+class StrandRunner {
+public:
+    StrandRunner(Worker& worker, Strands& strands);
+    ~StrandRunner();
+    StrandRunner(const StrandRunner&) = delete;
+    StrandRunner& operator=(const StrandRunner&) = delete;
+
+    // --- the owner, on the stack of its loop or of a task that waits
+    /// Runs ready strands above `head`: some, one after the other. False if none was ready.
+    bool run(Slot* head);
+    bool any_ready() const { return !own_.empty() || arrived_.load(std::memory_order_seq_cst) != 0; }
+
+    /// Lets thieves have what is ready here, except `kept` strands.
+    void publish(std::uint32_t kept) {
+        if (own_.size() > kept) [[unlikely]]
+            publish_some(kept);
+    }
+
+    // --- the owner, on a strand's stack
+    void wait(Strand& self, Waitable& waitable);
+    void yield(Strand& self);
+    Slot* head() const { return head_; }
+    /// The strand that runs now. Null: the worker's own loop does, or what it runs.
+    Strand* current() const { return current_; }
+
+    /// A strand has become ready. By the owner.
+    void put_own(Strand& strand);
+
+    // --- any context of the node
+    /// The same, by another context.
+    void put_shared(Strand& strand);
+    /// Takes one that is not pinned for `thief`'s list. False if none is left.
+    bool steal(StrandRunner& thief);
+
+    Worker& worker() const { return worker_; }
+    StrandPool& pool() { return pool_; }
+
+    /// Strands that began to wait here, and that this worker made ready again. Written by the owner.
+    struct Counts {
+        std::atomic<std::uint64_t> waited{0};
+        std::atomic<std::uint64_t> resumed{0};
+    };
+    Counts& counts() { return counts_; }
+    const Counts& counts() const { return counts_; }
+
+    /// Unwinds what this worker's own stack was at when it failed. No worker runs any more.
+    void unwind();
+
+private:
+    void publish_some(std::uint32_t kept);
+    void put(Strand& strand);
+    Strand& take(StrandList& list);
+    void show();
+    Strand* next_ready();
+    Strand* take_arrived();
+    void attach_stack(Strand& strand);
+    void free_stack(StrandStack& stack);
+    static boost::context::fiber life(StrandStack& stack, boost::context::fiber&& back);
+    void prepare(Strand& strand);
+    void go(Strand& first);
+    Strand* next_in_turn();
+    void leave(Strand& self, Strand* next, Strand::Left why);
+    static void note_arrival(StrandStack& stack, bool first);
+    static void arrived(Strand& strand, boost::context::fiber&& back);
+    static void has_left(Strand& strand, boost::context::fiber&& rest);
+    void settle(Strand& strand);
+    bool is_soon_done(const Waitable& waitable) const;
+
+    static void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
+        counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+
+    Worker& worker_;
+    Strands& strands_;
+    StrandList own_;
+    std::uint32_t switches_left_ = 0;  ///< until the worker's loop has a turn
+    std::uint32_t looks_;              ///< at what a strand waits for, before it leaves its stack
+    bool turn_ = false;                ///< of the lists that others write to
+    Strand* current_ = nullptr;
+    Slot* head_ = nullptr;              ///< above which strands fork
+    boost::context::fiber base_;        ///< the worker's stack, or of the strand that waits as a task does
+    FiberNotes* base_notes_ = nullptr;  ///< of that strand's stack; null: the worker's own
+    Strand* last_ = nullptr;            ///< that has switched to the base
+    StrandStack* free_ = nullptr;       ///< stacks
+    std::uint32_t free_count_ = 0;
+    std::exception_ptr failure_;
+    StrandPool pool_;
+    Counts counts_;
+
+    // Others write here.
+    alignas(64) SpinLock lock_;  ///< over both lists
+    StrandList shared_;
+    StrandList pinned_;
+    std::atomic<std::uint32_t> stealable_{0};  ///< the size of `shared_`
+    std::atomic<std::uint32_t> arrived_{0};    ///< the sizes of both
+};
+
+}  // namespace heddle::runtime
