@@ -187,12 +187,12 @@ public:
 
     /// `thief` takes what waits with `victim`, and runs it.
     bool steal(Worker& thief, Worker& victim, Slot* head) {
-        return any(used(with_workers_), [&](WorkSource& source) {
+        return any(taken_from(with_workers_), [&](WorkSource& source) {
             return source.may_be_taken() && source.steal(thief, victim, head);
         });
     }
     bool may_steal(Worker& victim) const {
-        return any(used(with_workers_), [&](const WorkSource& source) {
+        return any(taken_from(with_workers_), [&](const WorkSource& source) {
             return source.may_be_taken() && source.may_steal(victim);
         });
     }
@@ -204,7 +204,7 @@ public:
     /// How many tasks another node could get.
     std::uint32_t givable() const {
         std::uint32_t sum = 0;
-        each(used(givers_), [&](const WorkSource& source) {
+        each(taken_from(givers_), [&](const WorkSource& source) {
             if (source.may_be_taken()) sum += source.givable();
         });
         return sum;
@@ -212,7 +212,7 @@ public:
     /// Adds tasks of all sources to the gift as long as it wants more.
     template <class Gift>
     void give(Gift& gift) {
-        each(used(givers_), [&](WorkSource& source) {
+        each(taken_from(givers_), [&](WorkSource& source) {
             if (source.may_be_taken() && gift.wants_more()) source.give(gift);
         });
     }
@@ -235,11 +235,17 @@ private:
         waiting.kind_ = kind;
         waiting.used_ = &used_;
         waiting.known_.store(false, std::memory_order_release);
-        if (source.with_active_workers_ || source.may_wait()) waiting.make_known();
+        if (source.may_wait()) waiting.make_known();
+        if (source.with_active_workers_) include(with_active_workers_, kind);
     }
 
     Kinds used(const std::atomic<Kinds>& kinds) const {
         return kinds.load(std::memory_order_acquire) & used_.load(std::memory_order_seq_cst);
+    }
+    /// Those of `kinds` from which others may take something.
+    Kinds taken_from(const std::atomic<Kinds>& kinds) const {
+        return used(kinds) |
+               (kinds.load(std::memory_order_acquire) & with_active_workers_.load(std::memory_order_acquire));
     }
 
     /// Of a member function that a class inherits, the pointer's type names the base.
@@ -267,6 +273,7 @@ private:
     }
 
     alignas(64) std::atomic<Kinds> used_{0};  ///< those that have had work
+    std::atomic<Kinds> with_active_workers_{0};
     std::atomic<Kinds> always_{0}, unless_deep_{0};
     // Those that override steal(), give(), expects(), due().
     std::atomic<Kinds> with_workers_{0}, givers_{0}, expecting_{0}, due_{0};
