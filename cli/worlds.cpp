@@ -84,6 +84,8 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
         options.membership = native::join_mpi();
         options.mpi.emplace();
     }
+    if (options.membership && !options.membership->address.empty())
+        options.address = options.membership->address;
     options.group = groups_of(experiment, options.membership ? options.membership->nodes : 1);
     options.agreement = agreement_of(experiment);
     options.receive = receive_of(experiment.messages.receive);

@@ -50,7 +50,7 @@ protected:
         testing::internal::CaptureStdout();
         testing::internal::CaptureStderr();
         Ended ended;
-        ended.code = LocalLauncher().launch(options);
+        ended.code = launch_here(options);
         ended.output = testing::internal::GetCapturedStdout();
         ended.errors = testing::internal::GetCapturedStderr();
         return ended;
@@ -116,7 +116,7 @@ TEST(NativeLaunchChild, DISABLED_LaunchesSleepers) {
     LaunchOptions options;
     options.nodes = 2;
     options.argv = {"sh", "-c", sleeper};
-    std::_Exit(LocalLauncher().launch(options));
+    std::_Exit(launch_here(options));
 }
 
 TEST(NativeLaunchChild, DISABLED_SendsAround) {
@@ -217,7 +217,7 @@ TEST_F(NativeLaunch, AProgramThatIsNotThereIsAnError) {
     LaunchOptions options;
     options.nodes = 2;
     options.argv = {"/no/such/program"};
-    EXPECT_THAT(error_of([&] { LocalLauncher().launch(options); }),
+    EXPECT_THAT(error_of([&] { launch_here(options); }),
                 AllOf(HasSubstr("/no/such/program"), HasSubstr("No such file")));
 }
 

@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
                 native::LaunchOptions launch;
                 launch.nodes = static_cast<NodeId>(std::stoul(argv[4]));
                 launch.argv.assign(argv, argv + argc);
-                return native::LocalLauncher().launch(launch);
+                return native::launch_here(launch);
             }
         }
         const double before = peak_mb(), cpu_start = cpu_seconds();

@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
             native::LaunchOptions launch;
             launch.nodes = static_cast<NodeId>(number);
             launch.argv.assign(argv, argv + argc);
-            return native::LocalLauncher().launch(launch);
+            return native::launch_here(launch);
         } else {
             measure_cpu(workers);
         }

@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
             native::LaunchOptions launch;
             launch.nodes = 2;
             launch.argv.assign(argv, argv + argc);
-            return native::LocalLauncher().launch(launch);
+            return native::launch_here(launch);
         }
         run_node(argv[1], Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])), how);
     } catch (const std::exception& error) {

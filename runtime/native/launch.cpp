@@ -1,24 +1,20 @@
-// Starts and watches the processes of a run, forwards their output, and ends the rest if a process has
-// failed.
+// Decides which processes of a run are started where, and what each is told. Watching them is
+// host/started_processes.hpp.
 #include "runtime/native/launch.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
+#include <filesystem>
+#include <map>
 #include <memory>
-#include <string_view>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "host/limits.hpp"
-#include "host/local_starter.hpp"
-#include "host/signal_watch.hpp"
+#include "host/started_processes.hpp"
+#include "runtime/native/launch_part.hpp"
 #include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/native_backend.hpp"
@@ -29,197 +25,170 @@ namespace heddle::native {
 
 namespace {
 
-void write_error(std::string_view text) {
-    (void)!write(STDERR_FILENO, text.data(), text.size());
+using host::StartedProcesses;
+
+StartedProcesses::Options watching(const LaunchOptions& options) {
+    return {options.grace, options.terminate, exit_code_lost};
 }
 
-/// A stream of a node other than 0: its lines go to standard error, with the node's name in front.
-struct Stream {
-    NodeId node;
-    Descriptor descriptor;
-    std::string line;
+/// Each process takes two pipes and a connection here, and a connection to each other process there.
+void allow_files(NodeId nodes) {
+    host::allow_open_files(3 * std::uint64_t{nodes} + Listener::pending_max(nodes) + 64,
+                           fmt::format("a run of {} nodes", nodes));
+}
 
-    /// Passes on what has come. False at the end.
-    bool pass_on() {
-        std::array<char, 4096> bytes;
-        const auto count = read(descriptor.get(), bytes.data(), bytes.size());
-        if (count < 0) return errno == EINTR || errno == EAGAIN;
-        for (const char byte : std::string_view(bytes.data(), static_cast<std::size_t>(count))) {
-            line.push_back(byte);
-            if (byte == '\n' || line.size() >= line_max) end_line();
-        }
-        if (count == 0) end_line();
-        return count > 0;
-    }
-
-    void end_line() {
-        if (line.empty()) return;
-        if (line.back() != '\n') line.push_back('\n');
-        write_error(fmt::format("[node {}] {}", node, line));
-        line.clear();
-    }
-
-    static constexpr std::size_t line_max = 1 << 16;
-};
-
-struct Process {
-    pid_t id = -1;
-    bool running = false;
-};
-
-/// One launch, from the first process to the last.
-class Launch {
-public:
-    Launch(const LaunchOptions& options, host::LocalStarter& starter) : options_(options), starter_(starter) {
-        rendezvous_ = std::make_unique<Rendezvous>(options.nodes, key_, "127.0.0.1",
-                                                   options.meeting_max.value_or(meeting_time(options.nodes)));
-    }
-
-    ~Launch() {
-        signal_all(SIGKILL);  // none, unless a start failed
-        for (Process& process : processes_)
-            if (process.running) waitpid(process.id, nullptr, 0);
-    }
-
-    int run() {
-        processes_.resize(options_.nodes);
-        for (NodeId node = 0; node < options_.nodes; ++node) start(node);
-        while (running()) {
-            wait_for_news(timeout());
-            take_signals();
-            reap();
-            escalate();
-        }
-        // What they wrote last. A grandchild may keep a stream open for ever.
-        for (const Deadline deadline = Clock::now() + std::chrono::milliseconds(200);
-             !streams_.empty() && Clock::now() < deadline;)
-            wait_for_news(20);
-        for (Stream& stream : streams_) stream.end_line();
-        return exit_code_;
-    }
-
-private:
-    void start(NodeId node) {
-        const std::map<std::string, std::string> variables{
+/// Starts the nodes of `part`, which are processes of this machine.
+void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std::string& key_file,
+                 bool with_input, const std::string& address) {
+    for (NodeId i = 0; i < part.count; ++i) {
+        const NodeId node = part.first + i;
+        StartedProcesses::Start start;
+        start.node = node;
+        start.name = fmt::format("node {}", node);
+        start.line_prefix = fmt::format("[node {}] ", node);
+        start.argv = part.argv;
+        start.environment = {
             {environment::rank, std::to_string(node)},
-            {environment::nodes, std::to_string(options_.nodes)},
-            {environment::rendezvous, rendezvous_->address()},
-            {environment::key_file, key_file_.path},
-            {environment::local_rank, std::to_string(node)},
-            {environment::local_count, std::to_string(options_.nodes)},
+            {environment::nodes, std::to_string(part.nodes)},
+            {environment::rendezvous, part.rendezvous},
+            {environment::key_file, key_file},
+            {environment::local_rank, std::to_string(i)},
+            {environment::local_count, std::to_string(part.count)},
+            {environment::address, address},
         };
-        host::Streams streams;
-        const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-        Descriptor output;
-        Descriptor error;
-        if (node != 0) {
-            output = open_stream(node);
-            error = open_stream(node);
-            streams = {nothing.get(), output.get(), error.get()};
-        }
-        processes_[node] = {starter_.start(node, options_.argv, variables, streams), true};
+        start.own_input = node == 0 && with_input;
+        start.own_output = start.own_error = node == 0;
+        processes.start(start);
     }
+}
 
-    /// Returns the writing end; the reading end is watched.
-    Descriptor open_stream(NodeId node) {
-        int ends[2];
-        if (pipe2(ends, O_CLOEXEC)) throw Error(fmt::format("cannot make a pipe: {}", error_text(errno)));
-        streams_.push_back({node, Descriptor(ends[0]), {}});
-        return Descriptor(ends[1]);
+// --- on several hosts
+
+/// In quotes for a POSIX shell.
+std::string quoted(const std::string& word) {
+    std::string text = "'";
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+/// Without `user@`.
+std::string name_of_host(const std::string& host) {
+    return host.substr(host.find('@') + 1);
+}
+
+bool is_loopback(const std::string& host) {
+    return host == "localhost" || host == "127.0.0.1" || host == "::1";
+}
+
+/// Where this machine can be reached by the hosts.
+std::string meeting_address(const HostLaunchOptions& options) {
+    if (!options.address.empty()) return options.address;
+    const auto far = std::ranges::find_if(
+        options.hosts, [](const auto& entry) { return !is_loopback(name_of_host(entry.host)); });
+    if (far == options.hosts.end()) return "127.0.0.1";
+    try {
+        return local_address_towards(name_of_host(far->host));
+    } catch (const Error& error) {
+        throw Error(fmt::format("at which address do the hosts reach this machine? {}", error.message()),
+                    "state it: heddle launch --address ADDRESS");
     }
+}
 
-    bool running() const {
-        return std::ranges::any_of(processes_, [](const Process& process) { return process.running; });
+/// The hosts that get nodes, with how many.
+std::vector<host::HostSlots> filled(const HostLaunchOptions& options) {
+    std::uint64_t slots = 0;
+    for (const host::HostSlots& entry : options.hosts) slots += entry.slots;
+    if (options.nodes > slots) {
+        throw Error(fmt::format("{} nodes, and the hosts take {}", options.nodes, slots),
+                    "name more hosts, or say how many nodes each takes: a:2,b:4");
     }
-
-    void signal_all(int signal) {
-        for (const Process& process : processes_)
-            if (process.running) kill(process.id, signal);
+    std::vector<host::HostSlots> used;
+    NodeId left = options.nodes;
+    for (host::HostSlots entry : options.hosts) {
+        if (left == 0) break;
+        entry.slots = std::min(entry.slots, left);
+        left -= entry.slots;
+        used.push_back(entry);
     }
+    return used;
+}
 
-    int timeout() const {
-        if (next_step_ == Deadline::max()) return -1;
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_step_ - Clock::now());
-        return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+std::string failure_of(const std::string& host, int code, const HostLaunchOptions& options) {
+    if (code == 255) {
+        return fmt::format(
+            "heddle: the remote shell could not start anything on {}; this must work without a "
+            "question: {} {} true\n",
+            host, fmt::join(options.remote_shell, " "), host);
     }
-
-    void wait_for_news(int milliseconds) {
-        std::vector<pollfd> entries{{signals_.descriptor(), POLLIN, 0}};
-        for (const Stream& stream : streams_) entries.push_back({stream.descriptor.get(), POLLIN, 0});
-        if (poll(entries.data(), entries.size(), milliseconds) <= 0) return;
-        for (std::size_t i = streams_.size(); i-- > 0;) {
-            if (!entries[i + 1].revents) continue;
-            if (!streams_[i].pass_on()) streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(i));
-        }
+    if (code == 126 || code == 127) {
+        return fmt::format(
+            "heddle: {} cannot be run on {}; install this build there at the same path, or share "
+            "its folder\n",
+            options.self, host);
     }
-
-    void take_signals() {
-        while (const int signal = signals_.next()) {
-            if (signal == SIGCHLD) continue;
-            signal_all(signalled_ ? SIGKILL : signal);  // a second signal ends the processes at once
-            signalled_ = true;
-            stop_within(options_.grace);
-        }
-    }
-
-    void reap() {
-        for (NodeId node = 0; node < options_.nodes; ++node) {
-            Process& process = processes_[node];
-            int status = 0;
-            if (!process.running || waitpid(process.id, &status, WNOHANG) != process.id) continue;
-            process.running = false;
-            rendezvous_->node_ended(node);
-            const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-            if (code == 0) continue;
-            if (WIFSIGNALED(status) && !signalled_ && step_ != Step::terminate)
-                write_error(fmt::format("heddle: node {} was ended by signal {} ({})\n", node,
-                                        WTERMSIG(status), strsignal(WTERMSIG(status))));
-            // A process that lost another one ends with `exit_code_lost`, and may end first. This code is
-            // never the cause, so another code replaces it.
-            if (exit_code_ == 0 || exit_code_ == exit_code_lost) exit_code_ = code;
-            stop_within(options_.grace);
-        }
-    }
-
-    /// The others have that long to stop by themselves.
-    void stop_within(std::chrono::milliseconds time) {
-        if (step_ != Step::none) return;
-        step_ = Step::grace;
-        next_step_ = Clock::now() + time;
-    }
-
-    void escalate() {
-        if (Clock::now() < next_step_) return;
-        signal_all(step_ == Step::grace ? SIGTERM : SIGKILL);
-        next_step_ = step_ == Step::grace ? Clock::now() + options_.terminate : Deadline::max();
-        step_ = Step::terminate;
-    }
-
-    enum class Step : std::uint8_t { none, grace, terminate };
-
-    const LaunchOptions& options_;
-    host::LocalStarter& starter_;
-    host::SignalWatch signals_;  ///< before all that a signal must not leave behind
-    const Key key_ = make_key();
-    const KeyInMemory key_file_ = keep_in_memory(key_);
-    std::unique_ptr<Rendezvous> rendezvous_;
-    std::vector<Process> processes_;
-    std::vector<Stream> streams_;
-    Step step_ = Step::none;
-    Deadline next_step_ = Deadline::max();
-    bool signalled_ = false;
-    int exit_code_ = 0;
-};
+    return {};
+}
 
 }  // namespace
 
-int LocalLauncher::launch(const LaunchOptions& options) {
+int launch_here(const LaunchOptions& options) {
     if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
-    // Each process takes two pipes and a connection here, and a connection to each other process there.
-    host::allow_open_files(3 * std::uint64_t{options.nodes} + Listener::pending_max(options.nodes) + 64,
-                           fmt::format("a run of {} nodes", options.nodes));
-    host::LocalStarter starter;
-    return Launch(options, starter).run();
+    allow_files(options.nodes);
+    StartedProcesses processes(watching(options));
+    const Key key = make_key();
+    const KeyInMemory key_file = keep_in_memory(key);
+    Rendezvous rendezvous(options.nodes, key, "127.0.0.1",
+                          options.meeting_max.value_or(meeting_time(options.nodes)));
+    start_nodes(processes, {0, options.nodes, options.nodes, rendezvous.address(), key, options.argv},
+                key_file.path, true, "127.0.0.1");
+    return processes.run([&](const StartedProcesses::End& end) {
+        rendezvous.node_ended(static_cast<NodeId>(end.number));
+        return false;
+    });
+}
+
+int launch_on_hosts(const HostLaunchOptions& options) {
+    if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
+    const std::vector<host::HostSlots> hosts = filled(options);
+    allow_files(options.nodes);
+    StartedProcesses processes(watching(options));
+    const Key key = make_key();
+    Rendezvous rendezvous(options.nodes, key, meeting_address(options),
+                          options.meeting_max.value_or(meeting_time(options.nodes)));
+    const std::string command = fmt::format("cd {} && exec {} launch-part",
+                                            quoted(std::filesystem::current_path()), quoted(options.self));
+    std::vector<NodeId> first_nodes;
+    NodeId first = 0;
+    for (const host::HostSlots& entry : hosts) {
+        StartedProcesses::Start start;
+        start.node = first;
+        start.name = fmt::format("host {}", entry.host);
+        start.argv = options.remote_shell;
+        start.argv.push_back(entry.host);
+        start.argv.push_back(command);
+        start.own_output = first == 0;
+        start.told = pack({first, entry.slots, options.nodes, rendezvous.address(), key, options.argv});
+        first_nodes.push_back(first);
+        processes.start(start);
+        first += entry.slots;
+    }
+    return processes.run([&](const StartedProcesses::End& end) {
+        rendezvous.node_ended(first_nodes[end.number]);
+        const std::string failure = failure_of(hosts[end.number].host, end.code, options);
+        if (end.asked || failure.empty()) return false;
+        (void)!write(STDERR_FILENO, failure.data(), failure.size());
+        return true;
+    });
+}
+
+int launch_part() {
+    StartedProcesses processes({LaunchOptions{}.grace, LaunchOptions{}.terminate, exit_code_lost});
+    const LaunchPart part = read_launch_part(STDIN_FILENO);
+    allow_files(part.nodes);
+    const KeyInMemory key_file = keep_in_memory(part.key);
+    start_nodes(processes, part, key_file.path, false, local_address_towards(host_of(part.rendezvous)));
+    processes.end_with(STDIN_FILENO);
+    return processes.run([](const StartedProcesses::End&) { return false; });
 }
 
 }  // namespace heddle::native

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "host/host_list.hpp"
 
 namespace heddle::native {
 
@@ -20,21 +21,32 @@ struct LaunchOptions {
     std::optional<std::chrono::milliseconds> meeting_max = {};
 };
 
-class Launcher {
-public:
-    virtual ~Launcher() = default;
+/// Runs all processes on this machine to their end. Returns the exit code of the first that failed
+/// (128 + signal if a signal ended it; exit_code_lost only if none failed otherwise), or 0. Node 0 has the
+/// caller's standard streams; what other nodes write goes to standard error, each line after `[node 2] `.
+/// Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT on. The key is a file in the memory of this process
+/// (keep_in_memory). Throws Error where a process cannot be started.
+int launch_here(const LaunchOptions& options);
 
-    /// Runs to the end of all processes. Returns the exit code of the first that failed (128 + signal where a
-    /// signal ended it; exit_code_lost only where none failed otherwise), or 0. Node 0 has the caller's
-    /// standard streams; what other nodes write goes to standard error, each line after `[node 2] `. Passes
-    /// SIGINT, SIGTERM, SIGHUP and SIGQUIT on. Throws Error where a process cannot be started.
-    virtual int launch(const LaunchOptions& options) = 0;
+struct HostLaunchOptions : LaunchOptions {
+    std::vector<host::HostSlots> hosts;  ///< the nodes fill them in this order
+    std::string self;  ///< path of the program whose verb `launch-part` runs a part, everywhere
+    /// The command that runs a command on another host: these words, the host, and one word for the shell
+    /// there.
+    std::vector<std::string> remote_shell = {"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+    /// The address of this machine at which the others meet. Empty: the one by which the system reaches the
+    /// first host.
+    std::string address = {};
 };
 
-/// All processes on this machine. The key is a file in the memory of this process (keep_in_memory).
-class LocalLauncher final : public Launcher {
-public:
-    int launch(const LaunchOptions& options) override;
-};
+/// The same on several hosts. The remote shell starts one `launch-part` on each, in this process's working
+/// directory, and tells it key, command and meeting point through its standard input. If that ends, so do the
+/// nodes there. Nodes other than 0 have no standard input, and no node has the caller's environment.
+/// Throws Error also if there are more nodes than the hosts take, or if this machine's address is not found.
+int launch_on_hosts(const HostLaunchOptions& options);
+
+/// The part of such a run on one host, as standard input describes it (launch_part.hpp). Ends its nodes when
+/// standard input ends. Throws Error if that is no description.
+int launch_part();
 
 }  // namespace heddle::native

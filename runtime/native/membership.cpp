@@ -70,6 +70,7 @@ std::optional<Membership> membership_from_environment() {
                                 membership.local_rank, membership.local_count));
     membership.rendezvous = text_from(environment::rendezvous);
     (void)host_of(membership.rendezvous);
+    if (is_set(environment::address)) membership.address = text_from(environment::address);
     membership.key = read_key_file(text_from(environment::key_file));
     return membership;
 }

@@ -25,6 +25,7 @@ struct Membership {
     std::string rendezvous;         ///< host:port where the nodes learn each other's addresses
     std::uint32_t local_rank = 0;   ///< among the processes of the run on this machine
     std::uint32_t local_count = 1;  ///< processes of the run on this machine
+    std::string address = {};       ///< of this machine, at which the other nodes reach it; empty: not stated
 };
 
 /// How long the nodes of a run may take to come to the rendezvous, and then to connect to each other: more
@@ -39,6 +40,7 @@ inline constexpr const char* rendezvous = "HEDDLE_RENDEZVOUS";
 inline constexpr const char* key_file = "HEDDLE_KEY_FILE";
 inline constexpr const char* local_rank = "HEDDLE_LOCAL_RANK";
 inline constexpr const char* local_count = "HEDDLE_LOCAL_COUNT";
+inline constexpr const char* address = "HEDDLE_ADDRESS";
 }  // namespace environment
 
 /// What the environment says; nothing where HEDDLE_RANK is not set (a run of one process). Throws Error for a

@@ -134,6 +134,19 @@ std::string remote_address(int socket) {
     return text_of(address, size);
 }
 
+std::string local_address_towards(const std::string& host) {
+    // A datagram socket that is connected has chosen its way, and has sent nothing.
+    const AddressList list = resolve(host, "9", false);
+    int error = 0;
+    for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next) {
+        const Descriptor socket(::socket(entry->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        if (socket && connect(socket.get(), entry->ai_addr, entry->ai_addrlen) == 0)
+            return host_of(local_address(socket.get()));
+        error = errno;
+    }
+    throw Error(fmt::format("no way to {}: {}", host, error_text(error)));
+}
+
 std::string host_of(const std::string& address) {
     const auto colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())

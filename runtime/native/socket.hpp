@@ -32,6 +32,9 @@ void prepare(int socket);
 /// `127.0.0.1:4711`; `?` where the system does not say.
 std::string local_address(int socket);
 std::string remote_address(int socket);
+/// This machine's address on the way to `host` (a name or a number), as a number. Sends nothing. Throws
+/// Error.
+std::string local_address_towards(const std::string& host);
 std::string host_of(const std::string& address);  ///< without the port
 std::string port_of(const std::string& address);
 

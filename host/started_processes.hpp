@@ -1,0 +1,112 @@
+// The processes of one launch, until all have ended: passes on what they write, passes signals on to them,
+// and ends the others if one has failed. It does not know what they do.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "host/descriptor.hpp"
+#include "host/local_starter.hpp"
+#include "host/signal_watch.hpp"
+
+namespace heddle::host {
+
+class StartedProcesses {
+public:
+    struct Options {
+        std::chrono::milliseconds grace{10000};  ///< for the others to stop by themselves if one has failed
+        std::chrono::milliseconds terminate{2000};  ///< between asking a process to end and SIGKILL
+        int weak_code = 0;  ///< an exit code that follows from another process's end: any other replaces it
+    };
+
+    /// One process to start.
+    struct Start {
+        NodeId node = 0;          ///< for messages
+        std::string name;         ///< for messages: "node 2", "host a"
+        std::string line_prefix;  ///< before each line that it writes to a stream of its own
+        std::vector<std::string> argv;
+        std::map<std::string, std::string> environment = {};
+        bool own_input = false;   ///< it has the caller's standard input; else none, or `told`
+        bool own_output = false;  ///< it has the caller's standard output
+        bool own_error = false;   ///< it has the caller's standard error
+        /// Written to its standard input, which then stays open as its life line: the process is to end when
+        /// that ends, and gets no signals. Empty: no life line.
+        std::string told = {};
+    };
+
+    /// From here on, signals that would end this process are held back for `run`.
+    explicit StartedProcesses(Options options) : options_(options) {}
+    /// Kills what still runs.
+    ~StartedProcesses();
+    StartedProcesses(const StartedProcesses&) = delete;
+    StartedProcesses& operator=(const StartedProcesses&) = delete;
+
+    /// Returns its number, from 0. Throws Error where it cannot be started.
+    std::size_t start(const Start& start);
+
+    /// All are asked to end when `descriptor`, which is open to the caller, has come to its end.
+    void end_with(int descriptor) { life_line_ = descriptor; }
+
+    struct End {
+        std::size_t number = 0;
+        int code = 0;        ///< 128 + signal if a signal ended it
+        bool asked = false;  ///< it was asked to end before
+    };
+    /// Returns when all have ended: the exit code of the first that failed, or 0. Passes SIGINT, SIGTERM,
+    /// SIGHUP and SIGQUIT on; a second one kills. `ended` is called for each that has ended. It returns true
+    /// if it has reported a failure itself.
+    int run(const std::function<bool(const End&)>& ended);
+
+private:
+    /// Lines of a process go to standard error with its prefix.
+    struct Stream {
+        Descriptor descriptor;
+        std::string prefix;
+        std::string line;
+
+        bool pass_on();
+        void end_line();
+    };
+    struct Process {
+        pid_t id = -1;
+        bool running = false;
+        std::string name;
+        Descriptor life_line;
+        bool has_life_line = false;
+        std::string left_to_tell;
+    };
+    enum class Step : std::uint8_t { none, grace, terminate };
+    using Clock = std::chrono::steady_clock;
+
+    Descriptor open_stream(const std::string& prefix);
+    bool running() const;
+    int timeout() const;
+    void wait_for_news(int milliseconds);
+    void tell(Process& process);
+    void take_signals();
+    void reap(const std::function<bool(const End&)>& ended);
+    void escalate();
+    void ask_to_end(int signal);
+    void kill_all();
+    void stop_within(std::chrono::milliseconds time);
+
+    Options options_;
+    SignalWatch signals_;
+    LocalStarter starter_;
+    std::vector<Process> processes_;
+    std::vector<Stream> streams_;
+    int life_line_ = -1;
+    Step step_ = Step::none;
+    Clock::time_point next_step_ = Clock::time_point::max();
+    int signal_ = 0;  ///< the first that came
+    int exit_code_ = 0;
+};
+
+}  // namespace heddle::host

@@ -1,0 +1,31 @@
+// What the launcher tells a host about the nodes that it is to run. It travels through the standard input of
+// the process there, because it has the run's key. Starts nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "runtime/native/membership.hpp"
+
+namespace heddle::native {
+
+struct LaunchPart {
+    NodeId first = 0;  ///< of this host's nodes
+    NodeId count = 1;
+    NodeId nodes = 1;        ///< of the whole run
+    std::string rendezvous;  ///< host:port
+    Key key{};
+    std::vector<std::string> argv;
+
+    bool operator==(const LaunchPart&) const = default;
+};
+
+/// As bytes that say where they end.
+std::string pack(const LaunchPart& part);
+
+/// Reads one from `descriptor`, and nothing beyond it. Throws Error for anything else, and if it ends too
+/// early.
+LaunchPart read_launch_part(int descriptor);
+
+}  // namespace heddle::native

@@ -1,0 +1,162 @@
+"""heddle launch --hosts: nodes on several hosts, which are this machine behind a remote shell that the test makes. The command
+line of that shell is ssh's: options, a host, a command.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from script_arguments import script_arguments
+
+SECONDS_MAX = 120
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "OMPI_", "PMI", "HEDDLE_"))}
+failures = []
+
+# Notes each host and command; has no host "nowhere", and no folder on the host "bare".
+REMOTE_SHELL = """#!/bin/sh
+echo "$1 $2" >> "$(dirname "$0")/calls"
+case $1 in
+    nowhere) echo "no such host" >&2; exit 255;;
+    bare) exec sh -c "exec /no/such/heddle";;
+esac
+exec env -i PATH="$PATH" HOST="$1" sh -c "$2"
+"""
+
+
+def check(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def processes_with(text):
+    """Those that have it on their command line or in their environment."""
+    found = []
+    for name in os.listdir("/proc"):
+        for part in ("cmdline", "environ"):
+            try:
+                with open(f"/proc/{name}/{part}", "rb") as file:
+                    if text.encode() in file.read():
+                        found.append(name)
+            except OSError:
+                pass
+    return found
+
+
+class Hosts:
+    def __init__(self, heddle, directory):
+        self.heddle = heddle
+        self.directory = directory
+        self.shell = os.path.join(directory, "remote_shell")
+        with open(self.shell, "w", encoding="utf-8") as file:
+            file.write(REMOTE_SHELL)
+        os.chmod(self.shell, 0o755)
+
+    def words(self, hosts, *command, address=("--address", "127.0.0.1")):
+        return [self.heddle, "launch", *hosts, *address, "--ssh", self.shell, "--", *command]
+
+    def launch(self, hosts, *command, **options):
+        return subprocess.run(self.words(hosts, *command, **options), env=ENVIRONMENT, cwd=self.directory, capture_output=True,
+                              text=True, timeout=SECONDS_MAX, stdin=subprocess.DEVNULL)
+
+    def fib(self):
+        path = os.path.join(self.directory, "fib.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("workload: {name: fib, n: 18}\nbackend: native\nplatform: {cores: 1}\n")
+        return [self.heddle, "run", "fib.yaml"]
+
+
+def runs_on_hosts(hosts):
+    result = hosts.launch(["--hosts", "one,two:2"], *hosts.fib())
+    check(result.returncode == 0, f"a run on two hosts: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+    check("fib on 3 x 1 native" in result.stdout and "value 2584" in result.stdout, f"a run on two hosts prints\n{result.stdout}")
+    with open(os.path.join(hosts.directory, "calls"), encoding="utf-8") as file:
+        calls = file.read().splitlines()
+    check([call.split()[0] for call in calls] == ["one", "two"], f"the remote shell was called {calls}")
+
+
+def fills_hosts_in_order(hosts):
+    path = os.path.join(hosts.directory, "hostfile")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("one slots=2\ntwo slots=2\nthree slots=2\n")
+    script = 'echo "$HOST $HEDDLE_RANK of $HEDDLE_NODES, $HEDDLE_LOCAL_RANK of $HEDDLE_LOCAL_COUNT"; pwd >&2'
+    result = hosts.launch(["--hostfile", path, "-n", "3"], "sh", "-c", script)
+    lines = sorted((result.stdout + result.stderr).split("\n"))
+    for line in ("one 0 of 3, 0 of 2", "[node 1] one 1 of 3, 1 of 2", "[node 2] two 2 of 3, 0 of 1",
+                 f"[node 2] {os.path.realpath(hosts.directory)}"):
+        check(line in lines, f'"{line}" is not among {lines}')
+    check(result.stdout == "one 0 of 3, 0 of 2\n", f"node 0 alone writes to standard output: {result.stdout}")
+
+
+def says_what_failed(hosts):
+    start = time.monotonic()
+    result = hosts.launch(["--hosts", "one,nowhere"], *hosts.fib())
+    check(result.returncode != 0, "a host that does not exist is no error")
+    check("no such host" in result.stderr and "could not start anything on nowhere" in result.stderr, result.stderr)
+    result = hosts.launch(["--hosts", "bare,one"], *hosts.fib())
+    check(result.returncode != 0 and f"{hosts.heddle} cannot be run on bare" in result.stderr, result.stderr)
+    result = hosts.launch(["--hosts", "one,two"], "sh", "-c", "exit $((HEDDLE_RANK * 5))")
+    check(result.returncode == 5, f"the exit code of node 1 is 5, and of launch {result.returncode}")
+    check(time.monotonic() - start < 45, "three failures take more than 15 s each")
+    for words, part in ((["--hosts", "one:2", "-n", "3"], "3 nodes, and the hosts take 2"),
+                        (["--hosts", "one,-oProxyCommand=x"], "begins with a dash"),
+                        (["--hosts", "one", "--hostfile", "x"], "hosts are stated twice"),
+                        (["--hostfile", "/no/such/file"], "/no/such/file"),
+                        (["-n", "2"], "--address goes with several hosts")):
+        result = hosts.launch(words, "true")
+        check(result.returncode == 2 and part in result.stderr, f'{words}: {result.returncode}, "{part}" not in\n{result.stderr}')
+    result = hosts.launch(["--hosts", "no-such-host.invalid"], "true", address=())
+    check(result.returncode == 2 and "--address" in result.stderr, f"an unknown address: {result.stderr}")
+
+
+def leaves_nothing_running(hosts, how):
+    mark = f"HEDDLE_TEST_MARK_{os.getpid()}_{how}"
+    script = f"MARK={mark}; trap '' HUP; : > {mark}.$HEDDLE_RANK; while :; do sleep 0.1; done"
+    launcher = subprocess.Popen(hosts.words(["--hosts", "one,two"], "sh", "-c", script), env=ENVIRONMENT, cwd=hosts.directory,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    started = lambda: all(os.path.exists(os.path.join(hosts.directory, f"{mark}.{rank}")) for rank in (0, 1))
+    while not started() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    check(started(), f"{how}: the nodes did not start")
+    launcher.send_signal(how)
+    code = launcher.wait(timeout=SECONDS_MAX)
+    if how != signal.SIGKILL:
+        check(code == 128 + how, f"{how}: launch ended with {code}")
+    launcher.stderr.close()
+    while processes_with(mark) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    check(not processes_with(mark), f"{how}: processes were left running: {processes_with(mark)}")
+
+
+def keeps_the_key_secret(hosts):
+    """The processes read it from a file in memory; it is in no command line and no environment."""
+    script = "cat $HEDDLE_KEY_FILE; exec cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'"
+    result = hosts.launch(["--hosts", "one,two"], "sh", "-c", script)
+    key, _, everything = result.stdout.partition("\n")
+    check(len(key) == 64, f"the key is {key}")
+    check("launch-part" in everything, "the processes of the launch were not seen")
+    check(key not in everything, "the key is in a command line or an environment")
+    with open(os.path.join(hosts.directory, "calls"), encoding="utf-8") as file:
+        check(key not in file.read(), "the key is on a command line of the remote shell")
+
+
+def main():
+    arguments = script_arguments()
+    with tempfile.TemporaryDirectory() as directory:
+        hosts = Hosts(os.path.abspath(arguments.heddle), directory)
+        runs_on_hosts(hosts)
+        fills_hosts_in_order(hosts)
+        says_what_failed(hosts)
+        keeps_the_key_secret(hosts)
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            leaves_nothing_running(hosts, how)
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

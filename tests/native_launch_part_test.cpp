@@ -1,0 +1,71 @@
+// Tests what a launcher tells another host: it is read back as it was packed, and damage is refused.
+#include "runtime/native/launch_part.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "host/descriptor.hpp"
+
+namespace heddle::native {
+namespace {
+
+host::Descriptor file_with(const std::string& text) {
+    host::Descriptor file(memfd_create("part", 0));
+    EXPECT_EQ(write(file.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    lseek(file.get(), 0, SEEK_SET);
+    return file;
+}
+
+LaunchPart example() {
+    return {
+        4, 2, 8, "10.0.0.1:4711", make_key(), {"heddle", "run", "it's 3:\n\"a\"", std::string("\0b", 2), ""}};
+}
+
+TEST(LaunchPart, IsReadAsItWasPackedAndNothingBeyond) {
+    const LaunchPart part = example();
+    const auto file = file_with(pack(part) + "more");
+    EXPECT_EQ(read_launch_part(file.get()), part);
+    char left[8];
+    EXPECT_EQ(read(file.get(), left, sizeof left), 4);
+}
+
+TEST(LaunchPart, RefusesDamage) {
+    const std::string packed = pack(example());
+    Random random(1);
+    int refused = 0;
+    for (int i = 0; i < 3000; ++i) {
+        std::string damaged = packed;
+        if (i % 2 == 0) {
+            damaged.resize(random.below(packed.size()));
+        } else {
+            damaged[random.below(packed.size())] = static_cast<char>(random());
+        }
+        try {
+            read_launch_part(file_with(damaged).get());  // a changed key or word is another valid part
+        } catch (const Error&) {
+            ++refused;
+        }
+    }
+    EXPECT_GE(refused, 1500);
+}
+
+TEST(LaunchPart, RefusesNodesThatARunDoesNotHave) {
+    for (const auto& [first, count, nodes] :
+         {std::tuple{0U, 0U, 4U}, {4U, 1U, 4U}, {3U, 2U, 4U}, {1U, ~0U, 4U}}) {
+        LaunchPart part = example();
+        part.first = first;
+        part.count = count;
+        part.nodes = nodes;
+        EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);
+    }
+    LaunchPart part = example();
+    part.argv.clear();
+    EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);
+}
+
+}  // namespace
+}  // namespace heddle::native
