@@ -20,7 +20,7 @@ constexpr const char* list_advice = "write hosts like a,b:2 or n[01-16]:4";
     throw Error(fmt::format("\"{}\" is no list of hosts: {}", text, reason), list_advice);
 }
 
-/// The parts between commas that stand outside brackets.
+/// The parts between commas outside brackets.
 std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> parts;
     int depth = 0;
