@@ -197,6 +197,8 @@ void check(Platform& platform) {
     }
     check_positive(platform.core_speed, "core_speed");
     check_positive(platform.memory_bandwidth, "memory_bandwidth");
+    if (platform.core_memory_bandwidth != 0)
+        check_positive(platform.core_memory_bandwidth, "core_memory_bandwidth");
     check_positive(platform.disk.bandwidth, "disk.bandwidth");
     if (platform.disk.latency < Time::zero()) throw Error("a disk of negative latency", "state 0 or more");
     Network& network = platform.network;

@@ -17,23 +17,40 @@ namespace heddle {
 /// What one operation of the scheduler costs on a core of the platform (design: the overhead table).
 /// All zero: an ideal scheduler. The defaults are of the order of a current core's; see docs/platforms.md.
 struct Overheads {
-    Time fork{};             ///< create a task and push it
-    Time join{};             ///< pop an un-stolen task
-    Time steal_attempt{};    ///< look at another worker of the node and find no task
-    Time steal{};            ///< take a task from another worker of the node
-    Time steal_far{};        ///< added if that worker is on another socket, task or not
-    Time sync{};             ///< signal a sync slot
-    Time strand{};           ///< start a strand
-    Time strand_switch{};    ///< go on with another strand
-    Time token{};            ///< take a token from the node's token queue, or put one there
-    Time message_enqueue{};  ///< hand a message to the sender module (paid by the worker)
-    Time message_send{};     ///< send one message (paid by the sender module)
-    Time message_receive{};  ///< receive one message and run its handler (paid by the receiver module)
-    Time poll{};             ///< look for messages (schedule.modules: single; paid by the worker)
-    Time poll_peer{};        ///< added to each look for messages, for each other node
-    Time wake_up{};          ///< from an unpark to the parked worker's next instruction
+    Time fork{};                 ///< create a task and push it
+    Time join{};                 ///< pop an un-stolen task
+    Time steal_attempt{};        ///< look at another worker of the node and find no task
+    Time steal{};                ///< take a task from another worker of the node
+    Time steal_far{};            ///< added if that worker is on another socket, task or not
+    Time sync{};                 ///< signal a sync slot
+    Time strand{};               ///< start a strand
+    Time strand_switch{};        ///< go on with another strand
+    Time token{};                ///< take a token from the node's token queue, or put one there
+    Time message_enqueue{};      ///< hand a message to the sender module (paid by the worker)
+    Time message_send{};         ///< send one message (paid by the sender module)
+    Time message_receive{};      ///< receive one message and run its handler (paid by the receiver module)
+    Time message_send_kib{};     ///< added for each KiB of it: copies into the system, checksums
+    Time message_receive_kib{};  ///< the same where it arrives
+    Time poll{};                 ///< look for messages (schedule.modules: single; paid by the worker)
+    Time poll_peer{};            ///< added to each look for messages, for each other node
+    Time wake_up{};              ///< from an unpark to the parked worker's next instruction
 
     static Overheads defaults();
+
+    /// Of a message of so many bytes. Throws Error where the sum lies after the last moment.
+    Time sending(std::uint64_t bytes) const { return with_bytes(message_send, message_send_kib, bytes); }
+    Time receiving(std::uint64_t bytes) const {
+        return with_bytes(message_receive, message_receive_kib, bytes);
+    }
+
+private:
+    static Time with_bytes(Time fixed, Time per_kib, std::uint64_t bytes) {
+        if (per_kib == Time::zero()) [[likely]]
+            return fixed;
+        const TimeSum sum = TimeSum(fixed) + TimeSum(per_kib) * static_cast<std::int64_t>(bytes) / 1024;
+        if (sum > TimeSum(last_moment)) refuse_moment();
+        return Time(static_cast<std::int64_t>(sum.count()));
+    }
 };
 
 /// Where nothing is charged.
@@ -107,11 +124,12 @@ struct Platform {
     static constexpr NodeId nodes_max = 10'000'000;
 
     NodeId nodes = 1;
-    CoreId cores = 0;                ///< of each node; 0: natively the machine's own, in simulation 1
-    double core_speed = 10e9;        ///< flops per second, each core
-    double memory_bandwidth = 40e9;  ///< bytes per second, shared by the cores of a node
-    Disk disk;                       ///< of each node
-    CoreId sockets = 1;              ///< of each node; the cores are divided evenly among them
+    CoreId cores = 0;                  ///< of each node; 0: natively the machine's own, in simulation 1
+    double core_speed = 10e9;          ///< flops per second, each core
+    double memory_bandwidth = 40e9;    ///< bytes per second, shared by the cores of a node
+    double core_memory_bandwidth = 0;  ///< bytes per second, the most that one core gets; 0: no such limit
+    Disk disk;                         ///< of each node
+    CoreId sockets = 1;                ///< of each node; the cores are divided evenly among them
     /// If no network is described: how many neighbouring nodes are near each other, cluster by cluster.
     std::vector<std::uint32_t> clusters;
     Network network;

@@ -39,6 +39,7 @@ Json json_of(const sim::PlatformSummary& summary) {
         {"cores", {{"min", summary.cores_min}, {"max", summary.cores_max}, {"total", summary.cores_total}}},
         {"core_speed", {{"min", summary.core_speed_min}, {"max", summary.core_speed_max}}},
         {"memory_bandwidth", summary.memory_bandwidth},
+        {"core_memory_bandwidth", summary.core_memory_bandwidth},
         {"disk",
          {{"bandwidth", summary.disk.bandwidth}, {"latency_seconds", to_seconds(summary.disk.latency)}}},
         {"groups", summary.groups},
@@ -82,7 +83,11 @@ std::string text_of(const sim::PlatformSummary& summary) {
          fmt::format("{} each, {} in all", range<std::uint64_t>(summary.cores_min, summary.cores_max, count),
                      grouped(summary.cores_total))},
         {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
-        {"memory bandwidth", print_bandwidth(summary.memory_bandwidth) + " a node"},
+        {"memory bandwidth",
+         print_bandwidth(summary.memory_bandwidth) + " a node" +
+             (summary.core_memory_bandwidth == 0
+                  ? ""
+                  : ", at most " + print_bandwidth(summary.core_memory_bandwidth) + " a core")},
         {"disk", fmt::format("{} a node, {} a call", print_bandwidth(summary.disk.bandwidth),
                              print_time(summary.disk.latency))},
         {"groups", grouped(summary.groups)},

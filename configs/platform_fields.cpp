@@ -33,6 +33,8 @@ constexpr Overhead overheads[] = {
     {"message_send", &Overheads::message_send, "send one message (paid by the sender module)"},
     {"message_receive", &Overheads::message_receive,
      "receive one message and run its handler (paid by the receiver module)"},
+    {"message_send_kib", &Overheads::message_send_kib, "added for each KiB of it: copies, checksums"},
+    {"message_receive_kib", &Overheads::message_receive_kib, "the same where it arrives"},
     {"poll", &Overheads::poll, "look for messages, where schedule.modules is single (paid by the worker)"},
     {"poll_peer", &Overheads::poll_peer,
      "what each other node adds to a look for messages, as select() goes through all sockets: to each poll "
@@ -70,6 +72,10 @@ void add_platform(std::vector<Field>& all) {
         "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
         "bytes per second, shared by the cores of a node",
         [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
+    all.push_back(quantity(
+        "platform.core_memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 0, 1e18,
+        "bytes per second, the most that one core gets of them; 0Bps: no such limit",
+        [](auto& e) -> auto& { return e.platform.core_memory_bandwidth; }));
     all.push_back(quantity(
         "platform.disk.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
         "bytes per second of a node's disk, for input and output that a program declares",

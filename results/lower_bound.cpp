@@ -16,6 +16,13 @@ double speed_of_all(const Record& record) {
     return record.topology.core_speed * record.topology.nodes * record.topology.cores * faster;
 }
 
+/// The most that the cores of a node stream together.
+double memory_bandwidth_of_node(const Record& record) {
+    const Platform& platform = record.experiment.platform;
+    if (platform.core_memory_bandwidth == 0) return platform.memory_bandwidth;
+    return std::min(platform.memory_bandwidth, platform.core_memory_bandwidth * record.topology.cores);
+}
+
 }  // namespace
 
 std::optional<double> lower_bound_seconds(const Record& record) {
@@ -25,7 +32,8 @@ std::optional<double> lower_bound_seconds(const Record& record) {
         platform.noise.node > 0 || platform.noise.task > 0)
         return std::nullopt;
     const double computing = total.declared_flops / speed_of_all(record);
-    const double streaming = total.declared_bytes / (platform.memory_bandwidth * record.topology.nodes);
+    const double streaming =
+        total.declared_bytes / (memory_bandwidth_of_node(record) * record.topology.nodes);
     double bound = std::max(computing, streaming);
     const auto& of_graph = record.forecast.lower_bound_seconds;
     if (of_graph && platform.events.empty()) bound = std::max(bound, *of_graph);

@@ -1,10 +1,11 @@
-// The memory of one simulated node: at every moment, the workers that stream share its bandwidth equally. It
-// computes when a stream has been served; it starts no events.
+// The memory of one simulated node: at every moment, the workers that stream share its bandwidth equally, and
+// none gets more than a core can take. It computes when a stream has been served; it starts no events.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/time.hpp"
@@ -16,8 +17,10 @@ namespace heddle::sim {
 /// change only the speed at which service grows. So one number a stream suffices.
 class MemoryBus {
 public:
-    /// `bandwidth` in bytes per second.
-    explicit MemoryBus(double bandwidth) : bytes_per_picosecond_(bandwidth * 1e-12) {}
+    /// In bytes per second: `bandwidth` of all streams together, and the most of one; 0: no such limit.
+    MemoryBus(double bandwidth, double of_one)
+        : bytes_per_picosecond_(bandwidth * 1e-12),
+          of_one_(of_one == 0 ? std::numeric_limits<double>::infinity() : of_one * 1e-12) {}
 
     /// A stream of `bytes` begins. Times never go back.
     void begin(Time now, double bytes, void* stream) {
@@ -32,8 +35,9 @@ public:
     /// When the first of the present streams will have been served, if none comes before that. This is where
     /// times of the memory are rounded to whole picoseconds.
     Time next_end() const {
-        const double left = (streams_.front().end - served_) * static_cast<double>(streams_.size());
-        return checked_sum(last_, from_seconds(std::max(0.0, left / bytes_per_picosecond_) * 1e-12));
+        const double left = streams_.front().end - served_;
+        const double shared = left * static_cast<double>(streams_.size()) / bytes_per_picosecond_;
+        return checked_sum(last_, from_seconds(std::max({0.0, shared, left / of_one_}) * 1e-12));
     }
 
     /// Ends the streams that have been served at `now`, which is `next_end()`: at least one, in the order in
@@ -67,12 +71,14 @@ private:
     void serve_until(Time now) {
         if (!streams_.empty()) {
             const auto passed = static_cast<double>((now - last_).count());
-            served_ += passed * bytes_per_picosecond_ / static_cast<double>(streams_.size());
+            const double shared = passed * bytes_per_picosecond_ / static_cast<double>(streams_.size());
+            served_ += std::min(shared, passed * of_one_);
         }
         last_ = now;
     }
 
     double bytes_per_picosecond_;
+    double of_one_;  ///< bytes per picosecond
     double served_ = 0;
     Time last_{};
     std::uint64_t next_number_ = 0;

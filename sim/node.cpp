@@ -23,7 +23,7 @@ SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
       workers_(settings.cores),
       settings_(settings),
       pace_(std::move(pace)),
-      memory_(settings.memory_bandwidth) {}
+      memory_(settings.memory_bandwidth, settings.core_memory_bandwidth) {}
 
 void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
     program_ = &program;

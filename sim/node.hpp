@@ -96,7 +96,8 @@ struct World {
 struct NodeSettings {
     NodeId id = 0;
     CoreId cores = 1;
-    double memory_bandwidth = 0;  ///< bytes per second
+    double memory_bandwidth = 0;       ///< bytes per second
+    double core_memory_bandwidth = 0;  ///< bytes per second; 0: no such limit
     Disk disk;
 };
 

@@ -24,8 +24,9 @@ MessageNote note_of(const Message& message) {
 
 void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
     caller.charge(world_.costs.message_enqueue);
-    sender_free_ = pace_.after(std::max(sender_free_, caller.clock), world_.costs.message_send);
-    if (!world_.single_module) take_from_core(world_.costs.message_send);
+    const Time cost = world_.costs.sending(bytes.size() + enclosure.size());
+    sender_free_ = pace_.after(std::max(sender_free_, caller.clock), cost);
+    if (!world_.single_module) take_from_core(cost);
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.encloses = enclosure.size() > 0 || enclosure.body;
@@ -36,8 +37,7 @@ void SimNode::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::En
     message.time = sender_free_;
     if (sender_free_ == never) return;  // the node stops before it could be sent
     leaving_.push_back(&message);
-    if (caller.recorder)
-        caller.recorder->sending(note_of(message), sender_free_ - world_.costs.message_send, sender_free_);
+    if (caller.recorder) caller.recorder->sending(note_of(message), sender_free_ - cost, sender_free_);
     // After it has been put down: the window in which it departs may not be the one in which the caller goes
     // on.
     if (world_.single_module) caller.charge(sender_free_ - caller.clock);
@@ -92,7 +92,7 @@ bool SimNode::poll(SimWorker& worker) {
         Message& message = *std::exchange(received_, received_->next);
         any = true;
         if (Recorder* recorder = context.recorder) recorder->receiving(note_of(message), context.clock);
-        context.charge(world_.costs.message_receive);
+        context.charge(world_.costs.receiving(message.size()));
         hand_to_program(message, context.clock);
         const Time cost = receiver_.context->clock - context.clock;
         // A worker that the handler has woken acts before this one goes on beyond that time.
@@ -107,9 +107,10 @@ bool SimNode::poll(SimWorker& worker) {
 void SimNode::receive_next(Time now) {
     while (received_) {
         const Time begin = std::max(now, receiver_.context->clock);
-        take_from_core(world_.costs.message_receive);
+        const Time cost = world_.costs.receiving(received_->size());
+        take_from_core(cost);
         if (Recorder* recorder = receiver_.context->recorder) recorder->receiving(note_of(*received_), begin);
-        const Time end = pace_.after(begin, world_.costs.message_receive);
+        const Time end = pace_.after(begin, cost);
         if (end > now) return push(end, EventKind::delivery, nullptr);
         deliver(now);
     }

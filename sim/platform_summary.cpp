@@ -132,6 +132,7 @@ PlatformSummary describe(const Platform& stated, bool links) {
         }
     }
     summary.memory_bandwidth = platform.memory_bandwidth;
+    summary.core_memory_bandwidth = platform.core_memory_bandwidth;
     summary.disk = platform.disk;
     summary.groups = facts.groups;
     summary.links = facts.links;

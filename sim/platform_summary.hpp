@@ -20,8 +20,9 @@ struct PlatformSummary {
     std::uint64_t cores_total = 0;
     double core_speed_min = 0;  ///< flops per second
     double core_speed_max = 0;
-    double memory_bandwidth = 0;  ///< bytes per second, of one node
-    Disk disk;                    ///< of one node
+    double memory_bandwidth = 0;       ///< bytes per second, of one node
+    double core_memory_bandwidth = 0;  ///< bytes per second, the most of one core; 0: no such limit
+    Disk disk;                         ///< of one node
     std::uint32_t groups = 0;
     std::uint64_t links = 0;
 

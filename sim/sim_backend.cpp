@@ -221,7 +221,8 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     const HugeHeap heap(bytes_per_worker * platform.nodes * platform.cores);
     try {
         for (NodeId id = 0; id < platform.nodes; ++id) {
-            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth, platform.disk};
+            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth,
+                                        platform.core_memory_bandwidth, platform.disk};
             SimNode& node = state.nodes.emplace_back(world, settings,
                                                      Pace(platform, id, state.speed(id), state.options.seed));
             runtime::NodeProgram& program = make_node(id);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -223,6 +224,42 @@ TEST(SimNodes, FourCoresOnTheBandwidthOfOneAndAHalfSpeedUpByThat) {
         return to_seconds(end);
     };
     EXPECT_NEAR(time(1) / time(4), 1.5, 0.015);
+}
+
+// k cores copy at min(c, b / k) bytes per second each: b = 40 GB/s of the memory, c = 15 GB/s of a core.
+TEST(SimNodes, ACoreTakesNoMoreThanItsShareAndItsLimit) {
+    constexpr double bytes = 1e6;
+    const auto time = [](CoreId cores) {
+        Platform platform = ideal(1, cores);
+        platform.memory_bandwidth = 40e9;
+        platform.core_memory_bandwidth = 15e9;
+        Time end{};
+        run(platform, [&](Script&, Context& context) {
+            compute(context, {0, bytes});
+            end = std::max(end, now(context));
+        });
+        return to_seconds(end);
+    };
+    for (const CoreId cores : {1U, 2U, 3U, 4U, 8U})
+        EXPECT_NEAR(time(cores), bytes / std::min(15e9, 40e9 / cores), 2e-12) << cores << " cores";
+}
+
+// A core that streams while others come and go: 1 MB alone at 15 GB/s, then three at 40 / 3 GB/s each.
+TEST(SimNodes, AStreamSlowsDownWhenMoreCome) {
+    Platform platform = ideal(1, 3);
+    platform.memory_bandwidth = 40e9;
+    platform.core_memory_bandwidth = 15e9;
+    const Time later = from_seconds(1e6 / 15e9);
+    std::map<CoreId, double> ends;
+    run(platform, [&](Script&, Context& context) {
+        if (context.id.core != 0) sleep_until(context, later);
+        compute(context, {0, context.id.core == 0 ? 3e6 : 1e6});
+        ends[context.id.core] = to_seconds(now(context));
+    });
+    const double three = 1e6 / (40e9 / 3);
+    EXPECT_NEAR(ends[1], to_seconds(later) + three, 1e-11);
+    EXPECT_NEAR(ends[2], to_seconds(later) + three, 1e-11);
+    EXPECT_NEAR(ends[0], to_seconds(later) + three + 1e6 / 15e9, 1e-11);
 }
 
 // --- the disk

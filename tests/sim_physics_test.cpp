@@ -162,6 +162,39 @@ TEST(SimPhysics, TheSenderModuleSendsOneMessageAfterTheOther) {
     EXPECT_EQ(arrivals, (std::vector<Time>{us(103), us(203), us(303), us(403), us(503)}));
 }
 
+// Messages of k KiB cost their sender and their receiver k times what a KiB costs, beside the fixed cost;
+// with a padding that is only declared as with bytes. So of n messages, one after the other, the i-th departs
+// at (i + 1) (s + k c).
+TEST(SimPhysics, SenderAndReceiverPayByTheByte) {
+    Platform platform = ideal(2);
+    platform.overheads.message_send = us(10);
+    platform.overheads.message_send_kib = us(1);
+    std::vector<Time> arrivals;
+    const auto three = [&](Script&, Context& context) {
+        if (context.id.node != 0) return;
+        for (int i = 0; i < 3; ++i) send(context, 1, 64 << 10);
+    };
+    const auto note = [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); };
+    run(platform, three, note, {.messages_compete_for_cores = false});
+    ASSERT_EQ(arrivals.size(), 3U);
+    // 64 KiB take 65.536 us on the link, less than their sender takes, and the latency is 2 us.
+    const Time alone = us(10 + 64 + 2) + ns(64 << 10);
+    EXPECT_NEAR(to_seconds(arrivals[0]), to_seconds(alone), 2e-9);
+    EXPECT_NEAR(to_seconds(arrivals[1]), to_seconds(alone + us(74)), 2e-9);
+    EXPECT_NEAR(to_seconds(arrivals[2]), to_seconds(alone + us(148)), 2e-9);
+
+    platform.overheads.message_send_kib = {};
+    platform.overheads.message_receive_kib = us(5);
+    const Time expected = us(10 + 2) + ns(2048) + us(2 * 5);
+    EXPECT_NEAR(to_seconds(arrival_of(platform, 2048)), to_seconds(expected), 1e-9);
+}
+
+TEST(SimPhysics, ACopyTooLongForVirtualTimeIsRefused) {
+    Platform platform = ideal(2);
+    platform.overheads.message_send_kib = last_moment / 2;
+    EXPECT_THROW(arrival_of(platform, 4096), Error);
+}
+
 // The receiver module is one thread of control: messages that come together are delivered one `receive`
 // apart.
 TEST(SimPhysics, TheReceiverModuleReceivesOneMessageAfterTheOther) {
