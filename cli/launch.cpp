@@ -5,6 +5,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -17,7 +18,7 @@ namespace heddle::cli {
 namespace {
 
 struct Options {
-    std::int64_t nodes = 0;
+    std::optional<std::int64_t> nodes;
     std::string hosts, hostfile, address, remote_shell;
 };
 
@@ -53,12 +54,13 @@ std::vector<host::HostSlots> hosts_of(const Options& given) {
 int launch(const Options& given, std::vector<std::string> command) {
     constexpr std::int64_t nodes_max = 4096;
     const std::vector<host::HostSlots> hosts = hosts_of(given);
-    std::int64_t nodes = given.nodes;
-    if (nodes == 0)
+    if (!given.nodes && hosts.empty())
+        throw Error("the number of nodes is missing", "give -n, or name hosts: --hosts a,b:2");
+    std::int64_t nodes = given.nodes.value_or(0);
+    if (!given.nodes)
         for (const host::HostSlots& entry : hosts) nodes += entry.slots;
     if (nodes < 1 || nodes > nodes_max) {
-        throw Error(fmt::format("cannot launch {} nodes", nodes),
-                    fmt::format("-n takes 1 to {}; without it, --hosts says how many", nodes_max));
+        throw Error(fmt::format("cannot launch {} nodes", nodes), fmt::format("-n takes 1 to {}", nodes_max));
     }
     if (command.empty()) {
         throw Error("nothing to launch", "write it like: heddle launch -n 2 -- heddle run configs/fib.yaml");

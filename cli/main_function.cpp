@@ -37,9 +37,11 @@ constexpr const char* examples = R"(Examples:
   heddle compare configs/experiments/stealing.yaml
   heddle launch -n 2 -- heddle run configs/fib.yaml)";
 
+/// Those that users type.
 std::vector<std::string> verb_names(const CLI::App& app) {
     std::vector<std::string> names;
-    for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+    for (const CLI::App* verb : app.get_subcommands({}))
+        if (!verb->get_group().empty()) names.push_back(verb->get_name());
     return names;
 }
 

@@ -69,7 +69,7 @@ TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
         {{"run", good, "--seed", "-1"}, "heddle: --seed: seed: -1 is negative; expected 0 to"},
         {{"run", good, "--repeat", "0"}, "heddle: --repeat: repeat: 0 is out of range; expected 1 to"},
         {{"list", "workload"}, "heddle: there is no list of \"workload\"; did you mean \"workloads\"?"},
-        {{"launch", "--", "heddle"}, "heddle: --nodes is required"},
+        {{"launch", "--", "heddle"}, "heddle: the number of nodes is missing; give -n, or name hosts"},
         {{"launch", "-n", "2"}, "heddle: nothing to launch; write it like"},
         {{"launch", "-n", "0", "--", "heddle"}, "heddle: cannot launch 0 nodes; -n takes 1 to"},
         {{"run", folder / "none.yaml"},
