@@ -9,6 +9,7 @@
 #include <map>
 
 #include "cli/cell_progress.hpp"
+#include "host/command_line.hpp"
 #include "host/process_pool.hpp"
 #include "host/wall_clock.hpp"
 
@@ -74,7 +75,7 @@ public:
         std::vector<host::Job> jobs;
         for (const std::size_t cell : waiting_) {
             std::vector<std::string> argv = plan_.cells[cell].words;
-            argv.insert(argv.begin(), own_program());
+            argv.insert(argv.begin(), host::own_program());
             argv.insert(argv.end(), {"--out", options_.directory, "--no-tables"});
             // Cells at the same time have a core each. One that has all knows itself how many are worth it.
             if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", "1"});
@@ -133,7 +134,7 @@ private:
     static std::string command_of(const Cell& cell) {
         std::vector<std::string> words = cell.words;
         words.insert(words.begin(), "heddle");
-        return shell_words(words);
+        return host::shell_words(words);
     }
 
     void show() {

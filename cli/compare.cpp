@@ -24,6 +24,7 @@
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "host/command_line.hpp"
 #include "host/machine.hpp"
 #include "host/process_pool.hpp"
 #include "results/comparison.hpp"
@@ -218,7 +219,7 @@ int make_slurm(const Options& options, const std::string& file, const Plan& plan
     for (const configs::Override& given : overrides_of(options.overrides))
         words.insert(words.end(), {"--set", fmt::format("{}={}", given.key, given.value)});
     slurm.words = words;
-    slurm.words.insert(slurm.words.begin(), own_program());
+    slurm.words.insert(slurm.words.begin(), host::own_program());
     if (options.jobs > 0) slurm.words.insert(slurm.words.end(), {"--jobs", std::to_string(options.jobs)});
     if (options.retry_failed) slurm.words.emplace_back("--retry-failed");
     slurm.tasks = std::min(options.tasks > 0 ? options.tasks : tasks_max, plan.cells.size());
@@ -230,7 +231,7 @@ int make_slurm(const Options& options, const std::string& file, const Plan& plan
     std::cout << fmt::format("{}: {} cells in {} tasks\n", path, grouped(plan.cells.size()),
                              grouped(slurm.tasks));
     if (!options.submit) {
-        std::cout << fmt::format("submit it with: sbatch {}\n", shell_words({path}));
+        std::cout << fmt::format("submit it with: sbatch {}\n", host::shell_words({path}));
     } else {
         std::cout.flush();
         try {
@@ -240,7 +241,8 @@ int make_slurm(const Options& options, const std::string& file, const Plan& plan
             throw Error(error.message(), fmt::format("submit {} where Slurm is", path));
         }
     }
-    std::cout << fmt::format("when it has ended, the table comes from: heddle {}\n", shell_words(words));
+    std::cout << fmt::format("when it has ended, the table comes from: heddle {}\n",
+                             host::shell_words(words));
     return success;
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <map>
 
 #include "cli/worlds.hpp"
@@ -82,30 +81,6 @@ const Combination& Plan::combination(const Cell& cell) const {
 
 std::string Plan::described(const Cell& cell) const {
     return fmt::format("{} seed={}", combination(cell).words, cell.seed);
-}
-
-std::string shell_words(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        if (!text.empty()) text += ' ';
-        const bool plain = !word.empty() && word.find_first_not_of(
-                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
-                                                "WXYZ0123456789_./=:,+@%-") == std::string::npos;
-        if (plain) {
-            text += word;
-            continue;
-        }
-        text += '\'';
-        for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        text += '\'';
-    }
-    return text;
-}
-
-std::string own_program() {
-    std::error_code problem;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
-    return problem ? "heddle" : self.string();
 }
 
 }  // namespace heddle::cli

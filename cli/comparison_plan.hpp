@@ -39,10 +39,4 @@ struct Plan {
 /// Reads the file and lays out its cells. Throws Error, also for a world that cannot be had.
 Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides);
 
-/// Words as a shell takes them.
-std::string shell_words(const std::vector<std::string>& words);
-
-/// The path of this very binary.
-std::string own_program();
-
 }  // namespace heddle::cli

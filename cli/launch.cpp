@@ -4,12 +4,12 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <filesystem>
 #include <optional>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "cli/verbs.hpp"
+#include "host/command_line.hpp"
 #include "host/host_list.hpp"
 #include "runtime/native/launch.hpp"
 
@@ -22,15 +22,9 @@ struct Options {
     std::string hosts, hostfile, address, remote_shell;
 };
 
-std::string self() {
-    std::error_code problem;
-    const auto path = std::filesystem::read_symlink("/proc/self/exe", problem);
-    return problem ? "heddle" : path.string();
-}
-
 /// `heddle` after the dashes is this very binary, whether or not it is on the path.
 std::string program(const std::string& word) {
-    return word == "heddle" ? self() : word;
+    return word == "heddle" ? host::own_program() : word;
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -71,7 +65,6 @@ int launch(const Options& given, std::vector<std::string> command) {
     options.argv = std::move(command);
     if (hosts.empty()) return native::launch_here(options);
     options.hosts = hosts;
-    options.self = self();
     options.address = given.address;
     if (!given.remote_shell.empty()) options.remote_shell = words_of(given.remote_shell);
     return native::launch_on_hosts(options);

@@ -4,24 +4,25 @@
 #include <fmt/format.h>
 
 #include "cli/comparison_plan.hpp"
+#include "host/command_line.hpp"
 
 namespace heddle::cli {
 
 std::string slurm_script(const SlurmOptions& options) {
     std::string text = "#!/bin/sh\n";
     const auto directive = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
-    directive("--job-name=" + shell_words({options.name}));
+    directive("--job-name=" + host::shell_words({options.name}));
     directive(fmt::format("--array=0-{}", options.tasks - 1));
     directive("--ntasks=1");
-    directive("--output=" + shell_words({options.directory + "/slurm-%A_%a.out"}));
+    directive("--output=" + host::shell_words({options.directory + "/slurm-%A_%a.out"}));
     // Finished cells stay finished, so a task that was taken off its machine simply goes on.
     directive("--requeue");
     if (options.alone) directive("--exclusive");
     for (const std::string& option : options.sbatch) directive(option);
     text +=
         "\n# Each task runs its share of the cells. Submit it again and it goes on where it was cut off.\n";
-    text += fmt::format("cd {} || exit 1\n", shell_words({options.working_directory}));
-    text += fmt::format("exec {} --shard \"$SLURM_ARRAY_TASK_ID/{}\"\n", shell_words(options.words),
+    text += fmt::format("cd {} || exit 1\n", host::shell_words({options.working_directory}));
+    text += fmt::format("exec {} --shard \"$SLURM_ARRAY_TASK_ID/{}\"\n", host::shell_words(options.words),
                         options.tasks);
     return text;
 }

@@ -12,6 +12,7 @@
 #include "cli/slurm_script.hpp"
 #include "configs/cell.hpp"
 #include "configs/combinations.hpp"
+#include "host/command_line.hpp"
 #include "host/process_pool.hpp"
 #include "results/cells.hpp"
 #include "tests/cli_testing.hpp"
@@ -112,10 +113,10 @@ TEST_F(Cells, NativeCellsRunAloneAndAreLaunchedOnSeveralNodes) {
                        {configs::parse_override("workload.n=9")});
     ASSERT_EQ(plan.cells.size(), 2U);
     EXPECT_TRUE(plan.cells[0].alone);
-    EXPECT_EQ(cli::shell_words(plan.cells[0].words),
+    EXPECT_EQ(host::shell_words(plan.cells[0].words),
               "run " + (folder / "a.yaml").string() +
                   " --set workload.n=9 --set platform.nodes=1 --seed 1 --repeat 1");
-    EXPECT_THAT(cli::shell_words(plan.cells[1].words), HasSubstr("launch -n 2 -- heddle run"));
+    EXPECT_THAT(host::shell_words(plan.cells[1].words), HasSubstr("launch -n 2 -- heddle run"));
 }
 
 TEST_F(Cells, AFailureIsKeptUntilItIsForgotten) {
@@ -153,7 +154,7 @@ TEST_F(Cells, HalfAResultIsNoResult) {
 }
 
 TEST(ShellWords, ReadBackAsTheyWere) {
-    EXPECT_EQ(cli::shell_words({"run", "a b", "it's", "", "--set", "x=[1, 2]", "$HOME"}),
+    EXPECT_EQ(host::shell_words({"run", "a b", "it's", "", "--set", "x=[1, 2]", "$HOME"}),
               R"(run 'a b' 'it'\''s' '' --set 'x=[1, 2]' '$HOME')");
 }
 

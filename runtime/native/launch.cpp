@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "host/command_line.hpp"
 #include "host/limits.hpp"
 #include "host/started_processes.hpp"
 #include "runtime/native/launch_part.hpp"
@@ -63,13 +64,6 @@ void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std:
 }
 
 // --- on several hosts
-
-/// In quotes for a POSIX shell.
-std::string quoted(const std::string& word) {
-    std::string text = "'";
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
 
 /// Without `user@`.
 std::string name_of_host(const std::string& host) {
@@ -124,7 +118,7 @@ std::string failure_of(const std::string& host, int code, const HostLaunchOption
         return fmt::format(
             "heddle: {} cannot be run on {}; install this build there at the same path, or share "
             "its folder\n",
-            options.self, host);
+            host::own_program(), host);
     }
     return {};
 }
@@ -155,8 +149,9 @@ int launch_on_hosts(const HostLaunchOptions& options) {
     const Key key = make_key();
     Rendezvous rendezvous(options.nodes, key, meeting_address(options),
                           options.meeting_max.value_or(meeting_time(options.nodes)));
-    const std::string command = fmt::format("cd {} && exec {} launch-part",
-                                            quoted(std::filesystem::current_path()), quoted(options.self));
+    const std::string command =
+        fmt::format("cd {} && exec {}", host::shell_words({std::filesystem::current_path().string()}),
+                    host::shell_words({host::own_program(), "launch-part"}));
     std::vector<NodeId> first_nodes;
     NodeId first = 0;
     for (const host::HostSlots& entry : hosts) {

@@ -30,7 +30,6 @@ int launch_here(const LaunchOptions& options);
 
 struct HostLaunchOptions : LaunchOptions {
     std::vector<host::HostSlots> hosts;  ///< the nodes fill them in this order
-    std::string self;  ///< path of the program whose verb `launch-part` runs a part, everywhere
     /// The command that runs a command on another host: these words, the host, and one word for the shell
     /// there.
     std::vector<std::string> remote_shell = {"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
@@ -39,10 +38,11 @@ struct HostLaunchOptions : LaunchOptions {
     std::string address = {};
 };
 
-/// The same on several hosts. The remote shell starts one `launch-part` on each, in this process's working
-/// directory, and tells it key, command and meeting point through its standard input. If that ends, so do the
-/// nodes there. Nodes other than 0 have no standard input, and no node has the caller's environment.
-/// Throws Error also if there are more nodes than the hosts take, or if this machine's address is not found.
+/// The same on several hosts. On each, the remote shell starts the verb `launch-part` of this binary, at the
+/// same path and in this process's working directory, and tells it key, command and meeting point through its
+/// standard input. If that ends, so do the nodes there. No node has standard input or the caller's
+/// environment. Throws Error also if there are more nodes than the hosts take, or if this machine's address
+/// is not found.
 int launch_on_hosts(const HostLaunchOptions& options);
 
 /// The part of such a run on one host, as standard input describes it (launch_part.hpp). Ends its nodes when

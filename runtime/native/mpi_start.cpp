@@ -8,7 +8,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "host/command_line.hpp"
 #include "runtime/native/socket.hpp"
 
 namespace heddle::native {
@@ -61,9 +61,7 @@ void become_mpirun(NodeId nodes) {
         throw Error("mpirun was started, but says nothing of ranks that this program knows",
                     "start it yourself: " + command);
     std::vector<std::string> words = own_words();
-    std::error_code problem;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
-    if (!words.empty() && !problem) words.front() = self.string();
+    if (!words.empty()) words.front() = host::own_program();
     words.insert(words.begin(), {"mpirun", "-n", std::to_string(nodes)});
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
