@@ -171,7 +171,7 @@ protected:
         Session session;
         session.peer.rank = 7;
         session.receive_key = direction;
-        link_ = std::make_unique<Link>(std::move(right), session, 1 << 20);
+        link_ = std::make_unique<Link>(std::make_unique<SocketStream>(std::move(right)), session, 1 << 20);
     }
 
     void write(std::span<const std::byte> bytes) { ASSERT_EQ(write_all(attacker_.get(), bytes, soon()), ""); }

@@ -1,11 +1,7 @@
 // Writes queued frames with as few system calls as possible, and takes received bytes apart into frames.
 #include "runtime/native/link.hpp"
 
-#include <sys/socket.h>
-#include <sys/uio.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -34,8 +30,8 @@ void append(std::vector<std::byte>& to, const void* data, std::size_t size) {
 
 }  // namespace
 
-Link::Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_max)
-    : socket_(std::move(socket)),
+Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max)
+    : stream_(std::move(stream)),
       peer_(session.peer.rank),
       sealer_(session.send_key),
       opener_(session.receive_key, std::max<std::uint64_t>(frame_bytes_max, SendQueue::batch_bytes)),
@@ -110,29 +106,26 @@ Link::Flushed Link::write_out() {
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
         heard_.store(false, std::memory_order_relaxed);  // before the answer can come
         iovec parts[std::size(all)];
-        msghdr message{};
-        message.msg_iov = parts;
+        std::size_t count = 0;
         std::size_t done = written_;
         for (std::span<const std::byte> part : all) {
             const std::size_t of_part = std::min(done, part.size());
             done -= of_part;
             part = part.subspan(of_part);
-            // The system's interface does not say so, but it only reads.
-            if (!part.empty())
-                parts[message.msg_iovlen++] = {const_cast<std::byte*>(part.data()), part.size()};
+            // A stream does not change what it writes.
+            if (!part.empty()) parts[count++] = {const_cast<std::byte*>(part.data()), part.size()};
         }
-        const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-        const auto count = message.msg_iovlen == 1
-                               ? send(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags)
-                               : sendmsg(socket_.get(), &message, flags);
-        if (count >= 0) {
-            written_ += static_cast<std::size_t>(count);
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            blocked_.store(true, std::memory_order_relaxed);
-            return Flushed::blocked;
-        } else if (errno != EINTR) {
+        const std::ptrdiff_t moved = stream_->write({parts, count});
+        if (moved > 0) {
+            written_ += static_cast<std::size_t>(moved);
+        } else if (moved == Stream::ended) {
             broken_ = true;
             return Flushed::broken;
+        } else {
+            // In this order, so that the thread that learns of room finds the link blocked.
+            blocked_.store(true, std::memory_order_seq_cst);
+            if (!stream_->ask_for_room()) return Flushed::blocked;
+            blocked_.store(false, std::memory_order_relaxed);
         }
     }
     if (writing_now_.kind == FrameKind::batch) queue_.give_back(std::move(writing_now_.payload));
@@ -147,7 +140,7 @@ Link::Flushed Link::write_out() {
 void Link::give_up(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     if (given_up_.empty()) given_up_ = reason;
-    shutdown(socket_.get(), SHUT_RDWR);
+    stream_->shut_down();
 }
 
 // --- receiving
@@ -158,31 +151,20 @@ std::string Link::reason_of(const std::string& symptom) {
 }
 
 void Link::stop_receiving() {
-    shutdown(socket_.get(), SHUT_RD);
+    stream_->stop_reading();
 }
 
 std::string Link::receive(const Handler& handle, When when) {
     // A bounded number of rounds, so that one busy node does not keep the others waiting.
     for (int round = 0; round < 16 && !ended_; ++round) {
-        iovec parts[2];
-        msghdr message{};
-        message.msg_iov = parts;
-        std::size_t room = 0;
-        const auto add = [&](std::byte* begin, std::size_t size) {
-            parts[message.msg_iovlen++] = {begin, size};
-            room += size;
-        };
         const std::size_t large_left = in_large_ ? large_room_.size() - large_filled_ : 0;
-        if (in_large_) add(large_room_.data() + large_filled_, large_left);
-        add(buffer_.get() + end_, in_large_ ? behind_bytes : buffer_bytes - end_);
+        const iovec behind{buffer_.get() + end_, in_large_ ? behind_bytes : buffer_bytes - end_};
+        const iovec parts[] = {{large_room_.data() + large_filled_, large_left}, behind};
+        const std::size_t room = large_left + behind.iov_len;
         const bool waits = when == When::comes && round == 0;
-        const int flags = waits ? 0 : MSG_DONTWAIT;
-        const auto count = in_large_ ? recvmsg(socket_.get(), &message, flags)
-                                     : recv(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {};
-        if (count < 0) return reason_of(error_text(errno));
-        if (count == 0) return reason_of("connection closed");
+        const std::ptrdiff_t count = stream_->read(std::span(parts).subspan(in_large_ ? 0 : 1), waits);
+        if (count == Stream::nothing) return {};
+        if (count == Stream::ended) return reason_of(stream_->failure());
         heard_.store(true, std::memory_order_relaxed);
         const auto came = static_cast<std::size_t>(count);
         received_ += came;

@@ -1,4 +1,4 @@
-// The TCP connection to one other node: a queue of frames to send, and a frame that has been received in
+// The connection to one other node: a queue of frames to send, and a frame that has been received in
 // part. Any thread may queue a frame and try to write it; the sender writes the rest, the receiver reads.
 #pragma once
 
@@ -13,15 +13,17 @@
 #include "runtime/native/body_pool.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/send_queue.hpp"
+#include "runtime/native/stream.hpp"
 
 namespace heddle::native {
 
 class Link {
 public:
-    Link(Descriptor socket, const Session& session, std::uint64_t frame_bytes_max);
+    Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max);
 
     NodeId peer() const { return peer_; }
-    int socket() const { return socket_.get(); }
+    Stream& stream() { return *stream_; }
+    int descriptor() const { return stream_->descriptor(); }
 
     // --- any thread
     /// Queues a frame (a message: the payload of one). If no thread writes, the caller may write it itself,
@@ -34,10 +36,13 @@ public:
     // --- the sender
     enum class Flushed : std::uint8_t {
         all,      ///< nothing waits
-        blocked,  ///< the socket has no room now
+        blocked,  ///< the stream has no room now
         broken,   ///< the connection has ended: what waits is forgotten, the receiver will say why
     };
     Flushed flush();
+
+    /// Whether the last write found no room. Any thread.
+    bool is_blocked() const { return blocked_.load(std::memory_order_seq_cst); }
 
     /// Ends the connection: the receiver then finds it lost for this reason.
     void give_up(const std::string& reason);
@@ -74,19 +79,19 @@ private:
     std::string take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle);
     std::string reason_of(const std::string& symptom);
 
-    Descriptor socket_;
+    std::unique_ptr<Stream> stream_;
     NodeId peer_;
 
     // Posting.
     SendQueue queue_;
     std::atomic<bool> heard_{true};     ///< something has come since the last write
-    std::atomic<bool> blocked_{false};  ///< the socket had no room: the sender waits for some
+    std::atomic<bool> blocked_{false};  ///< the stream had no room: the sender waits for some
     std::mutex mutex_;
     std::string given_up_;
 
     // For the writer only: the thread that holds this mutex. It writes `head_`, a header; then the payload or
     // the body of `writing_now_`, not copied; then `tail_`, the message of a body. A batch has its header in
-    // front of its own payload. `written_`: what the socket has taken of all.
+    // front of its own payload. `written_`: what the stream has taken of all.
     std::mutex writing_;
     Deadline last_write_;
     Sealer sealer_;

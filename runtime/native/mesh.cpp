@@ -100,7 +100,7 @@ void Mesh::State::send_all() {
 /// Until a thread posts, a blocked socket has room again, or it is time to look at the hosts.
 void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max) {
     std::vector<pollfd> entries{{sender_wake.get(), POLLIN, 0}};
-    for (const Link* link : blocked) entries.push_back({link->socket(), POLLOUT, 0});
+    for (const Link* link : blocked) entries.push_back({link->descriptor(), POLLOUT, 0});
     const timespec most{time_max.count() / 1'000'000'000, time_max.count() % 1'000'000'000};
     ppoll(entries.data(), entries.size(), &most, nullptr);
     if (entries[0].revents) host::clear_event(sender_wake);
@@ -121,7 +121,7 @@ void Mesh::State::receive_all() {
 /// Until the mesh stops, or nothing more comes.
 void Mesh::State::receive_from_one(Link& link, Polling& polling) {
     // The only calls that do not say themselves that they must not wait are meant to.
-    fcntl(link.socket(), F_SETFL, fcntl(link.socket(), F_GETFL) & ~O_NONBLOCK);
+    fcntl(link.descriptor(), F_SETFL, fcntl(link.descriptor(), F_GETFL) & ~O_NONBLOCK);
     const auto at_first = polling.never() ? Link::When::comes : Link::When::now;
     Link::When when = at_first;
     for (std::uint64_t before = link.received(); receive_from(link, when); before = link.received()) {
@@ -144,7 +144,7 @@ void Mesh::State::receive_from_many(Polling& polling) {
     };
     watch(receiver_wake.get(), nullptr);
     for (const auto& link : links)
-        if (link && nodes > 2) watch(link->socket(), link.get());
+        if (link && nodes > 2) watch(link->descriptor(), link.get());
     std::vector<epoll_event> events_seen(64);
     int patience = 0;
     while (!stopping.load(std::memory_order_acquire)) {
@@ -155,7 +155,7 @@ void Mesh::State::receive_from_many(Polling& polling) {
         for (int i = 0; i < count; ++i) {
             Link* link = static_cast<Link*>(events_seen[static_cast<std::size_t>(i)].data.ptr);
             if (link && !receive_from(*link, Link::When::now))
-                epoll_ctl(set.get(), EPOLL_CTL_DEL, link->socket(), nullptr);
+                epoll_ctl(set.get(), EPOLL_CTL_DEL, link->descriptor(), nullptr);
         }
     }
 }

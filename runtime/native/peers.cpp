@@ -64,7 +64,8 @@ std::string Peers::admit(const Identity& peer) {
 
 void Peers::accept(Descriptor socket, const Session& session) {
     const std::lock_guard lock(mutex);
-    links[session.peer.rank] = std::make_unique<Link>(std::move(socket), session, options.frame_bytes_max);
+    links[session.peer.rank] = std::make_unique<Link>(std::make_unique<SocketStream>(std::move(socket)),
+                                                      session, options.frame_bytes_max);
     ++connected;
     changed.notify_all();
 }
@@ -163,7 +164,8 @@ void Peers::lose(NodeId node, const std::string& reason) {
 
 void Peers::look_for_dead_hosts() {
     for (const auto& link : links)
-        if (link && host_is_dead(link->socket(), host_patience)) link->give_up("its machine does not answer");
+        if (link && host_is_dead(link->descriptor(), host_patience))
+            link->give_up("its machine does not answer");
 }
 
 }  // namespace heddle::native

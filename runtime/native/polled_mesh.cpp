@@ -109,7 +109,7 @@ void PolledMesh::State::watch(Line& line) {
     epoll_event event{};
     event.events = events_wanted;
     event.data.ptr = &line;
-    HEDDLE_ASSERT(epoll_ctl(set.get(), operation, line.link->socket(), &event) == 0);
+    HEDDLE_ASSERT(epoll_ctl(set.get(), operation, line.link->descriptor(), &event) == 0);
 }
 
 void PolledMesh::State::write_later() {

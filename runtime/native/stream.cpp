@@ -1,0 +1,56 @@
+// Moves bytes through a socket with one system call each.
+#include "runtime/native/stream.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace heddle::native {
+
+namespace {
+
+msghdr header_of(std::span<const iovec> parts) {
+    msghdr header{};
+    // The system's interface does not say so, but it does not change the list.
+    header.msg_iov = const_cast<iovec*>(parts.data());
+    header.msg_iovlen = parts.size();
+    return header;
+}
+
+}  // namespace
+
+std::ptrdiff_t SocketStream::write(std::span<const iovec> parts) {
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    const msghdr header = header_of(parts);
+    for (;;) {
+        const auto count = parts.size() == 1 ? send(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags)
+                                             : sendmsg(socket_.get(), &header, flags);
+        if (count >= 0) return count;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return nothing;
+        if (errno != EINTR) return ended;
+    }
+}
+
+std::ptrdiff_t SocketStream::read(std::span<const iovec> parts, bool waits) {
+    const int flags = waits ? 0 : MSG_DONTWAIT;
+    msghdr header = header_of(parts);
+    for (;;) {
+        const auto count = parts.size() == 1 ? recv(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags)
+                                             : recvmsg(socket_.get(), &header, flags);
+        if (count > 0) return count;
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return nothing;
+        failure_ = count == 0 ? "connection closed" : error_text(errno);
+        return ended;
+    }
+}
+
+void SocketStream::stop_reading() {
+    shutdown(socket_.get(), SHUT_RD);
+}
+
+void SocketStream::shut_down() {
+    shutdown(socket_.get(), SHUT_RDWR);
+}
+
+}  // namespace heddle::native
