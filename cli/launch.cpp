@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "cli/verbs.hpp"
+#include "configs/program_code.hpp"
 #include "host/command_line.hpp"
 #include "host/host_list.hpp"
 #include "runtime/native/launch.hpp"
@@ -66,7 +67,8 @@ int launch(const Options& given, std::vector<std::string> command) {
     if (hosts.empty()) return native::launch_here(options);
     options.hosts = hosts;
     options.address = given.address;
-    if (!given.remote_shell.empty()) options.remote_shell = words_of(given.remote_shell);
+    options.build = configs::program_id();
+    if (!given.remote_shell.empty()) options.remote_shell.before = words_of(given.remote_shell);
     return native::launch_on_hosts(options);
 }
 
@@ -90,7 +92,7 @@ void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& c
     // What `launch --hosts` starts on each host.
     CLI::App* part = app.add_subcommand("launch-part", "");
     part->group("");
-    part->callback([&action] { action = [] { return native::launch_part(); }; });
+    part->callback([&action] { action = [] { return native::launch_part(configs::program_id()); }; });
 }
 
 }  // namespace heddle::cli

@@ -85,6 +85,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     record.timing.wall_seconds = host::wall_seconds() - began;
     record.warnings = warnings_of(*world);
     recording.note_clock_error(clock_error_seconds(*world));
+    record.timing.hosts = hosts_of(*world);
     record.versions.openblas = workloads::blas_version();
     if (by_mpi(experiment)) record.versions.mpi = native::mpi_version();
     if (record.result.makespan == Time::zero() && record.result.total.tasks > 0) {

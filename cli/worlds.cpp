@@ -302,6 +302,11 @@ double clock_error_seconds(const runtime::Backend& world) {
     return native ? to_seconds(native->clock_error()) : 0;
 }
 
+std::vector<std::string> hosts_of(const runtime::Backend& world) {
+    const auto* native = dynamic_cast<const native::NativeBackend*>(&world);
+    return native ? native->hosts() : std::vector<std::string>{};
+}
+
 results::Versions versions() {
     results::Versions versions;
     versions.heddle = HEDDLE_VERSION;

@@ -55,6 +55,9 @@ std::vector<std::string> warnings_of(const runtime::Backend& world);
 /// machine.
 double clock_error_seconds(const runtime::Backend& world);
 
+/// After a native run, on node 0: the names of the machines that the nodes ran on, by node. Else nothing.
+std::vector<std::string> hosts_of(const runtime::Backend& world);
+
 /// The world as placement sees it. A message also costs what the platform charges for one.
 ClusterView cluster_view(const configs::Experiment& experiment, const runtime::Backend& world);
 

@@ -96,4 +96,10 @@ std::vector<CodeId> program_code(const workloads::Kind& workload) {
     return code;
 }
 
+std::string program_id() {
+    std::vector<Loaded> all;
+    ::dl_iterate_phdr(add_loaded, &all);
+    return id_of(all.front());
+}
+
 }  // namespace heddle::configs

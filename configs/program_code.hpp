@@ -18,4 +18,7 @@ using CodeId = std::pair<std::string, std::string>;
 /// linker wrote none, it is the SHA-256 digest of the file. The C and C++ libraries are left out.
 std::vector<CodeId> program_code(const workloads::Kind& workload);
 
+/// The id of the program's own code.
+std::string program_id();
+
 }  // namespace heddle::configs

@@ -55,7 +55,11 @@ bool StartedProcesses::Stream::pass_on() {
 void StartedProcesses::Stream::end_line() {
     if (line.empty()) return;
     if (line.back() != '\n') line.push_back('\n');
-    write_error(prefix + line);
+    if (!sign.empty() && line == sign + "\n") {
+        signed_now = true;
+    } else {
+        write_error(prefix + line);
+    }
     line.clear();
 }
 
@@ -67,9 +71,9 @@ StartedProcesses::~StartedProcesses() {
 
 // --- starting
 
-Descriptor StartedProcesses::open_stream(const std::string& prefix) {
+Descriptor StartedProcesses::open_stream(const Start& start) {
     Pipe pipe = make_pipe();
-    streams_.push_back({std::move(pipe.read), prefix, {}});
+    streams_.push_back({std::move(pipe.read), start.line_prefix, processes_.size(), start.sign});
     return std::move(pipe.write);
 }
 
@@ -92,8 +96,9 @@ std::size_t StartedProcesses::start(const Start& start) {
     } else if (!start.own_input) {
         input.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
     }
-    if (!start.own_output) output = open_stream(start.line_prefix);
-    if (!start.own_error) error = open_stream(start.line_prefix);
+    if (!start.own_output) output = open_stream(start);
+    if (!start.own_error) error = open_stream(start);
+    process.begun = start.sign.empty();
     streams = {input.get(), output.get(), error.get()};
     process.id = starter_.start(start.node, start.argv, start.environment, streams);
     process.running = true;
@@ -115,10 +120,12 @@ void StartedProcesses::tell(Process& process) {
 // --- watching
 
 int StartedProcesses::run(const std::function<bool(const End&)>& ended) {
+    if (!std::ranges::all_of(processes_, &Process::begun)) begin_by_ = Clock::now() + options_.begin_max;
     while (running()) {
         wait_for_news(timeout());
         take_signals();
         reap(ended);
+        note_late(ended);
         escalate();
     }
     // What they wrote last. A grandchild may keep a stream open for ever.
@@ -134,8 +141,9 @@ bool StartedProcesses::running() const {
 }
 
 int StartedProcesses::timeout() const {
-    if (next_step_ == Clock::time_point::max()) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_step_ - Clock::now());
+    const Clock::time_point next = std::min(next_step_, begin_by_);
+    if (next == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
     return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
@@ -151,12 +159,15 @@ void StartedProcesses::wait_for_news(int milliseconds) {
         if (read(life_line_, ignored.data(), ignored.size()) == 0) {
             life_line_ = -1;
             ask_to_end(SIGTERM);
-            stop_within(options_.terminate);
+            step_ = Step::terminate;
+            next_step_ = Clock::now() + options_.terminate;
         }
     }
     for (std::size_t i = streams_.size(); i-- > 0;) {
         if (!entries[first_stream + i].revents) continue;
-        if (!streams_[i].pass_on()) streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(i));
+        const bool goes_on = streams_[i].pass_on();
+        if (streams_[i].signed_now) processes_[streams_[i].process].begun = true;
+        if (!goes_on) streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (Process& process : processes_)
         if (!process.left_to_tell.empty()) tell(process);
@@ -186,7 +197,7 @@ void StartedProcesses::reap(const std::function<bool(const End&)>& ended) {
         // Its own code would say only that the line to it has ended.
         if (process.has_life_line && code != 0 && signal_ != 0) code = 128 + signal_;
         const bool asked = signal_ != 0 || step_ == Step::terminate;
-        const bool reported = ended({number, code, asked});
+        const bool reported = ended({number, code, asked, process.begun});
         if (code == 0) continue;
         if (WIFSIGNALED(status) && !asked && !reported) {
             write_error(fmt::format("heddle: {} was ended by signal {} ({})\n", process.name,
@@ -196,6 +207,20 @@ void StartedProcesses::reap(const std::function<bool(const End&)>& ended) {
         if (exit_code_ == 0 || exit_code_ == options_.weak_code) exit_code_ = code;
         stop_within(options_.grace);
     }
+}
+
+void StartedProcesses::note_late(const std::function<bool(const End&)>& ended) {
+    if (Clock::now() < begin_by_) return;
+    begin_by_ = Clock::time_point::max();
+    bool late = false;
+    for (std::size_t number = 0; number < processes_.size(); ++number) {
+        if (!processes_[number].running || processes_[number].begun) continue;
+        if (step_ == Step::none) (void)ended({number, 1, false, false, true});
+        late = true;
+    }
+    if (!late) return;
+    if (exit_code_ == 0 || exit_code_ == options_.weak_code) exit_code_ = 1;
+    stop_within(std::chrono::milliseconds(0));
 }
 
 // --- ending

@@ -24,6 +24,7 @@ public:
         std::chrono::milliseconds grace{10000};  ///< for the others to stop by themselves if one has failed
         std::chrono::milliseconds terminate{2000};  ///< between asking a process to end and SIGKILL
         int weak_code = 0;  ///< an exit code that follows from another process's end: any other replaces it
+        std::chrono::milliseconds begin_max{10000};  ///< for a process to write its `sign`
     };
 
     /// One process to start.
@@ -39,6 +40,8 @@ public:
         /// Written to its standard input, which then stays open as its life line: the process is to end when
         /// that ends, and gets no signals. Empty: no life line.
         std::string told = {};
+        /// A line that the process writes to a stream of its own when it has begun. It is not passed on.
+        std::string sign = {};
     };
 
     /// From here on, signals that would end this process are held back for `run`.
@@ -58,10 +61,13 @@ public:
         std::size_t number = 0;
         int code = 0;        ///< 128 + signal if a signal ended it
         bool asked = false;  ///< it was asked to end before
+        bool begun = true;   ///< it wrote its sign, if it has one
+        bool late = false;   ///< it still runs, but did not write its sign within `begin_max`
     };
     /// Returns when all have ended: the exit code of the first that failed, or 0. Passes SIGINT, SIGTERM,
     /// SIGHUP and SIGQUIT on; a second one kills. `ended` is called for each that has ended. It returns true
-    /// if it has reported a failure itself.
+    /// if it has reported a failure itself. It is also called for a process that is late: that is a failure
+    /// with exit code 1, and all are asked to end.
     int run(const std::function<bool(const End&)>& ended);
 
 private:
@@ -69,7 +75,10 @@ private:
     struct Stream {
         Descriptor descriptor;
         std::string prefix;
-        std::string line;
+        std::size_t process;  ///< its number
+        std::string sign;     ///< the line that is not passed on; empty: none
+        std::string line = {};
+        bool signed_now = false;
 
         bool pass_on();
         void end_line();
@@ -81,13 +90,15 @@ private:
         Descriptor life_line;
         bool has_life_line = false;
         std::string left_to_tell;
+        bool begun = true;
     };
     enum class Step : std::uint8_t { none, grace, terminate };
     using Clock = std::chrono::steady_clock;
 
-    Descriptor open_stream(const std::string& prefix);
+    Descriptor open_stream(const Start& start);
     bool running() const;
     int timeout() const;
+    void note_late(const std::function<bool(const End&)>& ended);
     void wait_for_news(int milliseconds);
     void tell(Process& process);
     void take_signals();
@@ -105,7 +116,8 @@ private:
     int life_line_ = -1;
     Step step_ = Step::none;
     Clock::time_point next_step_ = Clock::time_point::max();
-    int signal_ = 0;  ///< the first that came
+    Clock::time_point begin_by_ = Clock::time_point::max();  ///< when a process without its sign is late
+    int signal_ = 0;                                         ///< the first that came
     int exit_code_ = 0;
 };
 

@@ -107,6 +107,7 @@ Json fields_of(const Record& record, bool with_timing) {
         json["placement_seconds"] = record.timing.placement_seconds;
         json["peak_memory_bytes"] = record.timing.peak_memory_bytes;
         json["host"] = record.timing.host;
+        json["hosts"] = record.timing.hosts;
         json["sim_threads"] = record.timing.sim_threads;
     }
     json["seed"] = record.experiment.seed;
@@ -137,6 +138,7 @@ std::string timing_json(const Record& record) {
                    {"placement_seconds", timing.placement_seconds},
                    {"peak_memory_bytes", timing.peak_memory_bytes},
                    {"host", timing.host},
+                   {"hosts", timing.hosts},
                    {"sim_threads", timing.sim_threads}},
                   2);
 }
@@ -158,8 +160,8 @@ std::string summary_json(const std::vector<Record>& records) {
         Json runs = Json::array();
         for (const Record& record : records) {
             Json run = fields_of(record, true);
-            for (const char* same : {"workload", "backend", "configuration", "versions", "host", "nodes",
-                                     "cores", "determinants"}) {
+            for (const char* same : {"workload", "backend", "configuration", "versions", "host", "hosts",
+                                     "nodes", "cores", "determinants"}) {
                 run.erase(same);
             }
             runs.push_back(std::move(run));

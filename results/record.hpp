@@ -32,7 +32,8 @@ struct Timing {
     double placement_seconds = 0;  ///< before the run, on this process
     std::uint64_t peak_memory_bytes = 0;
     std::string host;
-    unsigned sim_threads = 0;  ///< threads that simulated; 0 natively
+    std::vector<std::string> hosts = {};  ///< natively: of each node, by number
+    unsigned sim_threads = 0;             ///< threads that simulated; 0 natively
 };
 
 struct Record {

@@ -21,8 +21,13 @@ host::Descriptor file_with(const std::string& text) {
 }
 
 LaunchPart example() {
-    return {
-        4, 2, 8, "10.0.0.1:4711", make_key(), {"heddle", "run", "it's 3:\n\"a\"", std::string("\0b", 2), ""}};
+    return {4,
+            2,
+            8,
+            "10.0.0.1:4711",
+            make_key(),
+            "0af3",
+            {"heddle", "run", "it's 3:\n\"a\"", std::string("\0b", 2), ""}};
 }
 
 TEST(LaunchPart, IsReadAsItWasPackedAndNothingBeyond) {

@@ -27,20 +27,27 @@ T unpack(std::span<const std::byte> payload) {
     return value;
 }
 
+std::string text_of(std::span<const std::byte> payload) {
+    return {reinterpret_cast<const char*>(payload.data()), payload.size()};
+}
+
 Clock::rep clock_now() {
     return Clock::now().time_since_epoch().count();
 }
 
 }  // namespace
 
-Coordination::Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts, Begin begin,
-                           Attend attend)
+Coordination::Coordination(NodeId rank, NodeId nodes, std::string host, Post post,
+                           std::function<Counts()> counts, Begin begin, Attend attend)
     : rank_(rank),
       nodes_(nodes),
       post_(std::move(post)),
       counts_(std::move(counts)),
       begin_(std::move(begin)),
-      attend_(std::move(attend)) {}
+      attend_(std::move(attend)),
+      hosts_(nodes) {
+    hosts_[rank] = std::move(host);
+}
 
 void Coordination::post_to_all(FrameKind kind) {
     for (NodeId node = 0; node < nodes_; ++node)
@@ -76,6 +83,7 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
     const std::lock_guard lock(mutex_);
     switch (kind) {
         case FrameKind::ready:
+            if (from < nodes_) hosts_[from] = text_of(payload);
             ++ready_;
             break;
         case FrameKind::pong:
@@ -107,7 +115,9 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
 
 bool Coordination::start() {
     if (rank_ == 0) return lead_start();
-    post_(0, FrameKind::ready, {});
+    const std::string& host = hosts_[rank_];
+    const auto name = std::as_bytes(std::span(host.data(), host.size()));
+    post_(0, FrameKind::ready, {name.begin(), name.end()});
     std::unique_lock lock(mutex_);
     return wait(lock, [this] { return begun_; });
 }

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/native/frame.hpp"
 
@@ -32,11 +33,11 @@ public:
     /// The run begins at this moment of this node's clock, shortly ahead.
     using Begin = std::function<void(Clock::time_point zero)>;
 
-    /// `counts` is called on any thread. `begin` is called once: on node 0 by `start`, before another node
-    /// can begin; elsewhere by `handle`, before a message that comes later is delivered. `attend`: if the
-    /// thread that waits has to receive.
-    Coordination(NodeId rank, NodeId nodes, Post post, std::function<Counts()> counts, Begin begin,
-                 Attend attend = {});
+    /// `host`: the name of this node's machine. `counts` is called on any thread. `begin` is called once: on
+    /// node 0 by `start`, before another node can begin; elsewhere by `handle`, before a message that comes
+    /// later is delivered. `attend`: if the thread that waits has to receive.
+    Coordination(NodeId rank, NodeId nodes, std::string host, Post post, std::function<Counts()> counts,
+                 Begin begin, Attend attend = {});
 
     /// A control frame has come. The thread that receives.
     void handle(NodeId from, FrameKind kind, std::span<const std::byte> payload);
@@ -51,6 +52,9 @@ public:
     /// On node 0 after `start`: how far a node's zero may be from that of node 0, if its clock is another
     /// machine's. Zero if all nodes read one clock.
     Clock::duration clock_error() const { return clock_error_; }
+
+    /// On node 0 after `start`: the names of the nodes' machines, by rank.
+    const std::vector<std::string>& hosts() const { return hosts_; }
 
     /// This node's workers have returned. Returns when all nodes' have, and every message has been delivered.
     /// False where a node was lost.
@@ -77,6 +81,7 @@ private:
     NodeId done_ = 0;
     NodeId counted_ = 0;
     Counts total_;
+    std::vector<std::string> hosts_;
     bool finished_ = false;
     bool begun_ = false;
 

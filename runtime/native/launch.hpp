@@ -15,11 +15,15 @@ namespace heddle::native {
 struct LaunchOptions {
     NodeId nodes = 1;
     std::vector<std::string> argv;              ///< the program and its arguments, the same for every node
-    std::chrono::milliseconds grace{10000};     ///< for the others to stop by themselves when one has died
+    std::chrono::milliseconds grace{2000};      ///< for the others to stop by themselves when one has died
     std::chrono::milliseconds terminate{2000};  ///< between SIGTERM and SIGKILL
     /// For all to come to the rendezvous. None: meeting_time.
     std::optional<std::chrono::milliseconds> meeting_max = {};
 };
+
+/// Makes room for the open files of a run of `nodes`: each process takes two pipes and a connection in the
+/// launcher, and a connection in each other process. Throws Error.
+void allow_files(NodeId nodes);
 
 /// Runs all processes on this machine to their end. Returns the exit code of the first that failed
 /// (128 + signal if a signal ended it; exit_code_lost only if none failed otherwise), or 0. Node 0 has the
@@ -28,11 +32,18 @@ struct LaunchOptions {
 /// (keep_in_memory). Throws Error where a process cannot be started.
 int launch_here(const LaunchOptions& options);
 
+/// The command that runs a command on another host: the words `before`, the host, the words `after`, and one
+/// word for the shell there.
+struct RemoteShell {
+    std::vector<std::string> before = {"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=8"};
+    std::vector<std::string> after = {};
+};
+
 struct HostLaunchOptions : LaunchOptions {
     std::vector<host::HostSlots> hosts;  ///< the nodes fill them in this order
-    /// The command that runs a command on another host: these words, the host, and one word for the shell
-    /// there.
-    std::vector<std::string> remote_shell = {"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+    RemoteShell remote_shell = {};
+    std::string build = {};  ///< the id of this program's code; a host with another one refuses
+    std::chrono::milliseconds begin_max{10000};  ///< for this program to begin on each host
     /// The address of this machine at which the others meet. Empty: the one by which the system reaches the
     /// first host.
     std::string address = {};
@@ -40,13 +51,13 @@ struct HostLaunchOptions : LaunchOptions {
 
 /// The same on several hosts. On each, the remote shell starts the verb `launch-part` of this binary, at the
 /// same path and in this process's working directory, and tells it key, command and meeting point through its
-/// standard input. If that ends, so do the nodes there. No node has standard input or the caller's
-/// environment. Throws Error also if there are more nodes than the hosts take, or if this machine's address
-/// is not found.
+/// standard input. If that ends, so do the nodes there. No node has standard input. Throws Error also if
+/// there are more nodes than the hosts take, or if this machine's address is not found.
 int launch_on_hosts(const HostLaunchOptions& options);
 
 /// The part of such a run on one host, as standard input describes it (launch_part.hpp). Ends its nodes when
-/// standard input ends. Throws Error if that is no description.
-int launch_part();
+/// standard input ends. `build`: the id of this program's code. Throws Error if standard input is no
+/// description, or if the launcher has another build.
+int launch_part(const std::string& build);
 
 }  // namespace heddle::native

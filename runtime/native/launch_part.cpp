@@ -15,7 +15,7 @@ namespace heddle::native {
 
 namespace {
 
-constexpr std::string_view title = "heddle launch-part 1 ";
+constexpr std::string_view title = "heddle launch-part 2 ";
 constexpr std::size_t bytes_max = 4U << 20;
 
 [[noreturn]] void refuse(const std::string& reason) {
@@ -74,6 +74,7 @@ std::string pack(const LaunchPart& part) {
     for (const NodeId number : {part.first, part.count, part.nodes}) put(fields, std::to_string(number));
     put(fields, part.rendezvous);
     put(fields, {reinterpret_cast<const char*>(part.key.data()), part.key.size()});
+    put(fields, part.build);
     for (const std::string& word : part.argv) put(fields, word);
     return fmt::format("{}{}\n{}", title, fields.size(), fields);
 }
@@ -101,6 +102,7 @@ LaunchPart read_launch_part(int descriptor) {
     const std::string_view key = fields.next();
     if (key.size() != part.key.size()) refuse("its key has another length");
     std::memcpy(part.key.data(), key.data(), key.size());
+    part.build = fields.next();
     while (!fields.at_end()) part.argv.emplace_back(fields.next());
     if (part.count == 0 || part.first >= part.nodes || part.count > part.nodes - part.first)
         refuse("its nodes are not among those of the run");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -16,10 +17,14 @@ struct LaunchPart {
     NodeId nodes = 1;        ///< of the whole run
     std::string rendezvous;  ///< host:port
     Key key{};
+    std::string build;  ///< the id of the launcher's program
     std::vector<std::string> argv;
 
     bool operator==(const LaunchPart&) const = default;
 };
+
+/// The line that a host's part of a launch writes to standard error first: this program has begun there.
+inline constexpr std::string_view begin_sign = "heddle launch-part: begun";
 
 /// As bytes that say where they end.
 std::string pack(const LaunchPart& part);

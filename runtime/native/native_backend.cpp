@@ -66,6 +66,7 @@ struct NativeBackend::State {
 
     RunStart run_start;
     Time clock_error{};  ///< Coordination::clock_error
+    std::vector<std::string> hosts{host::host_name()};
 
     // Workers wait here for the start.
     std::mutex mutex;
@@ -167,6 +168,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
              [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
         started = state.coordination->start();
         state.clock_error = state.coordination->clock_error();
+        state.hosts = state.coordination->hosts();
     }
     state.release(!started);
     state.join();
@@ -207,7 +209,7 @@ void NativeBackend::State::meet() {
     Coordination::Attend attend;
     if (polled) attend = [this](const std::function<bool()>& done) { polled->wait_for_frames(done); };
     coordination = std::make_unique<Coordination>(
-        rank, topology.nodes,
+        rank, topology.nodes, host::host_name(),
         [this](NodeId to, FrameKind kind, Bytes payload) {
             transport->post(to, kind, std::move(payload), {});
         },
@@ -387,6 +389,10 @@ Time NativeBackend::elapsed() const {
 
 Time NativeBackend::clock_error() const {
     return state_->clock_error;
+}
+
+std::vector<std::string> NativeBackend::hosts() const {
+    return state_->hosts;
 }
 
 void NativeBackend::pause(Context&) {}

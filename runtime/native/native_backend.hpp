@@ -88,6 +88,9 @@ public:
     /// machine.
     Time clock_error() const;
 
+    /// On node 0: the names of the machines that the nodes are on, by node, once the run has begun.
+    std::vector<std::string> hosts() const;
+
 private:
     struct State;
     std::unique_ptr<State> state_;

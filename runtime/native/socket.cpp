@@ -104,7 +104,10 @@ Descriptor connect_to(const std::string& address, Deadline deadline) {
             return socket;
         }
         if (Clock::now() >= deadline)
-            throw Error(fmt::format("cannot connect to {}: {}", address, error_text(error)));
+            throw Error(fmt::format("cannot connect to {}: {}", address, error_text(error)),
+                        error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH
+                            ? "a firewall must let the hosts connect to each other at any port above 1023"
+                            : "");
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
 }
