@@ -59,6 +59,19 @@ native::Receive receive_of(configs::Messages::Receive receive) {
     throw std::logic_error("a way to receive that is not listed");
 }
 
+native::Local local_of(configs::Messages::Local local) {
+    using From = configs::Messages::Local;
+    switch (local) {
+        case From::shared_memory:
+            return native::Local::shared_memory;
+        case From::unix_socket:
+            return native::Local::unix_socket;
+        case From::tcp:
+            return native::Local::tcp;
+    }
+    throw std::logic_error("a local transport that is not listed");
+}
+
 std::vector<std::uint32_t> groups_of(const configs::Experiment& experiment, NodeId nodes) {
     try {
         return cluster_of_nodes(experiment.platform.clusters, nodes);
@@ -89,6 +102,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.group = groups_of(experiment, options.membership ? options.membership->nodes : 1);
     options.agreement = agreement_of(experiment);
     options.receive = receive_of(experiment.messages.receive);
+    options.local = local_of(experiment.messages.local);
     options.window = experiment.messages.window_bytes;
     options.times = {as_nanoseconds(experiment.schedule.spin), as_nanoseconds(experiment.schedule.spin_alone),
                      as_nanoseconds(experiment.messages.look), as_nanoseconds(experiment.messages.gather)};

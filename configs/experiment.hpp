@@ -31,8 +31,10 @@ std::vector<std::string> backend_names();
 
 /// How messages travel between the nodes of a native run.
 struct Messages {
-    enum class Receive : std::uint8_t { automatic, block, poll };  ///< as native::Receive
+    enum class Receive : std::uint8_t { automatic, block, poll };         ///< as native::Receive
+    enum class Local : std::uint8_t { shared_memory, unix_socket, tcp };  ///< as native::Local
     Receive receive = Receive::automatic;
+    Local local = Local::shared_memory;
     std::uint64_t window_bytes = 8U << 20;
     Time look = std::chrono::microseconds(50);
     Time gather = std::chrono::microseconds(20);

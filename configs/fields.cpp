@@ -141,6 +141,16 @@ void add_transport(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.messages.receive = static_cast<Messages::Receive>(index);
         }));
+    static const std::vector<std::string> local{"shared_memory", "unix", "tcp"};
+    all.push_back(choice(
+        "transport.local", local,
+        "natively, what connects processes of one machine: memory that both share, or Unix sockets, or TCP; "
+        "if "
+        "the first does not work between two of them, they take the next",
+        [](const Experiment& e) { return local[static_cast<std::size_t>(e.messages.local)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.messages.local = static_cast<Messages::Local>(index);
+        }));
     all.push_back(time(
         "transport.look",
         "natively, with receive: auto, how long the receiver looks for another message before it sleeps",

@@ -79,8 +79,8 @@ inline std::ostream& operator<<(std::ostream& out, const Arm& arm) {
     return out << arm.name;
 }
 
-/// The real world in one process: a backend for each node, each on a thread, connected by TCP, or by MPI.
-/// `common`: what the tests' own choices are added to.
+/// The real world in one process: a backend for each node, each on a thread, connected by shared memory, or
+/// by what the options say. `common`: what the tests' own choices are added to.
 inline void run_native(NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node,
                        const native::NativeOptions& common = {}) {
     native::NativeOptions options = common;
@@ -145,6 +145,15 @@ inline std::vector<Arm> arms() {
     all.push_back({"native_single", [](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
                        run_native(nodes, cores, make_node, {.single_module = true});
                    }});
+    for (const bool single : {false, true}) {
+        for (const native::Local local : {native::Local::unix_socket, native::Local::tcp}) {
+            const std::string name = local == native::Local::tcp ? "native_tcp" : "native_unix";
+            all.push_back({name + (single ? "_single" : ""),
+                           [=](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                               run_native(nodes, cores, make_node, {.local = local, .single_module = single});
+                           }});
+        }
+    }
     if (!native::mpi_version().empty()) {
         all.push_back(mpi_arm("native_mpi", {.together = true}));
         // Nearly every frame is split.

@@ -41,12 +41,14 @@ def wait_for(condition, seconds, what):
     sys.exit(f"{what}: not within {seconds} s")
 
 
-def lose(heddle, victim, modules, directory):
+def lose(heddle, victim, modules, local, directory):
     path = os.path.join(directory, "run.yaml")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"workload": {"name": "uts", "tree": "T1XL", "check": "none"}, "backend": "native",
-                   "platform": {"nodes": 4, "cores": 1}, "schedule": {"modules": modules}}, file)
+                   "platform": {"nodes": 4, "cores": 1}, "schedule": {"modules": modules},
+                   "transport": {"local": local}}, file)
     results = os.path.join(directory, f"results{victim}")
+    shared_before = set(os.listdir("/dev/shm"))
     run = subprocess.Popen([heddle, "launch", "-n", "4", "--", heddle, "run", path, "--out", results],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     processes = wait_for(lambda: (lambda all: all if len(all) == 4 else None)(
@@ -73,11 +75,16 @@ def lose(heddle, victim, modules, directory):
     files = [file for _, _, names in os.walk(results) for file in names]
     if files:
         sys.exit(f"node {victim} killed: results are left: {files}")
-    print(f"node {victim} killed: exit {run.returncode} after {seconds:.2f} s: {errors.strip().splitlines()[0]}")
+    shared = set(os.listdir("/dev/shm")) - shared_before
+    if [name for name in shared if "heddle" in name]:
+        sys.exit(f"node {victim} killed: shared memory is left: {shared}")
+    print(f"node {victim} killed, {local}: exit {run.returncode} after {seconds:.2f} s: {errors.strip().splitlines()[0]}")
 
 
 if __name__ == "__main__":
     options = script_arguments("heddle")
     with tempfile.TemporaryDirectory() as directory:
-        for node, modules in ((0, "separate"), (2, "separate"), (1, "single")):
-            lose(options.heddle, node, modules, directory)
+        for node, modules, local in ((0, "separate", "shared_memory"), (2, "separate", "shared_memory"),
+                                     (1, "single", "shared_memory"), (0, "separate", "tcp"), (2, "separate", "unix"),
+                                     (1, "single", "tcp"), (3, "single", "unix")):
+            lose(options.heddle, node, modules, local, directory)

@@ -35,7 +35,8 @@ enum class FrameKind : std::uint32_t {
     describe,  ///< rendezvous: what are your program and experiment?
     description,
     disagree,  ///< rendezvous: nodes differ; the message and the advice, a line each
-    last = disagree
+    memory,    ///< meeting on one machine: an offer of shared memory, and the answer (local_meeting.hpp)
+    last = memory
 };
 
 struct FrameHeader {

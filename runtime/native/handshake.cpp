@@ -220,8 +220,15 @@ Session introduce(int socket, const Key& key, const Identity& self, NodeId to, D
 Connection introduce_until(const std::string& address, const Key& key,
                            const std::function<Identity(int socket)>& identify, NodeId to,
                            Deadline deadline) {
+    return introduce_until([&] { return connect_to(address, deadline); }, key, identify, to, deadline);
+}
+
+Connection introduce_until(const std::function<Descriptor()>& connect, const Key& key,
+                           const std::function<Identity(int socket)>& identify, NodeId to,
+                           Deadline deadline) {
     for (auto pause = pause_min;; pause = std::min(2 * pause, pause_max)) {
-        Descriptor socket = connect_to(address, deadline);
+        Descriptor socket = connect();
+        if (!socket) return {};
         try {
             const Deadline challenge_deadline = std::min(deadline, Clock::now() + challenge_patience);
             const Session session =

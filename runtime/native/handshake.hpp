@@ -132,6 +132,10 @@ struct Connection {
 Connection introduce_until(const std::string& address, const Key& key,
                            const std::function<Identity(int socket)>& identify, NodeId to, Deadline deadline);
 
+/// The same on the sockets that `connect` makes. If it makes none, the result has none.
+Connection introduce_until(const std::function<Descriptor()>& connect, const Key& key,
+                           const std::function<Identity(int socket)>& identify, NodeId to, Deadline deadline);
+
 /// `node 2`, or `the rendezvous`.
 std::string name_of(NodeId rank);
 

@@ -51,7 +51,9 @@ bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
 bool Link::write_at_once(bool large) {
     const std::unique_lock lock(writing_, std::try_to_lock);
     if (!lock || blocked_.load(std::memory_order_relaxed)) return false;
-    if (!large && !heard_.load(std::memory_order_relaxed) && Clock::now() - last_write_ < quiet) return false;
+    const bool in_memory = stream_->in_memory();
+    if (!large && !in_memory && !heard_.load(std::memory_order_relaxed) && Clock::now() - last_write_ < quiet)
+        return false;
     return write_waiting(1) != Flushed::blocked && queue_.empty();
 }
 
@@ -72,7 +74,7 @@ Link::Flushed Link::write_waiting(int rounds_max) {
         }
         next_frame();
     }
-    last_write_ = Clock::now();
+    if (!stream_->in_memory()) last_write_ = Clock::now();
     return Flushed::all;
 }
 

@@ -27,10 +27,10 @@ public:
 
     // --- any thread
     /// Queues a frame (a message: the payload of one). If no thread writes, the caller may write it itself,
-    /// which saves the way through the sender. It does so for a large message, a lone one, and what has
-    /// gathered to a large one. Other frames wait for the sender, because they then travel together. Lone:
-    /// nothing was written for a while, or the peer has sent something since. True if the caller must tell
-    /// the sender. `body`: what a message encloses; it is not copied.
+    /// which saves the way through the sender. It does so if the stream is in memory, for a large message, a
+    /// lone one, and what has gathered to a large one. Other frames wait for the sender, because they then
+    /// travel together. Lone: nothing was written for a while, or the peer has sent something since. True if
+    /// the caller must tell the sender. `body`: what a message encloses; it is not copied.
     bool post(FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
 
     // --- the sender

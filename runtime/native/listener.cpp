@@ -45,7 +45,7 @@ std::size_t Listener::pending_max(NodeId nodes) {
 }
 
 struct Listener::State {
-    Descriptor listener;
+    std::vector<Descriptor> listening;
     Descriptor wake = host::make_event();
     std::atomic<bool> stopping{false};
     Key key;
@@ -71,7 +71,7 @@ struct Listener::State {
     }
 
     /// Accepts what has come, up to a limit. Returns false if the system has no descriptor left for it.
-    bool accept_some() {
+    bool accept_some(const Descriptor& listener) {
         for (int accepted = 0; accepted < accepts_a_turn;) {
             Descriptor socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
             if (!socket) {
@@ -133,25 +133,30 @@ struct Listener::State {
     void run() {
         std::vector<pollfd> entries;
         while (!stopping.load(std::memory_order_acquire)) {
-            entries.assign({{wake.get(), POLLIN, 0}, {listener.get(), POLLIN, 0}});
+            entries.assign({{wake.get(), POLLIN, 0}});
+            for (const Descriptor& socket : listening) entries.push_back({socket.get(), POLLIN, 0});
+            const std::size_t first = entries.size();
             for (const Pending& connection : pending) entries.push_back({connection.socket.get(), POLLIN, 0});
             poll(entries.data(), entries.size(), timeout());
             for (std::size_t i = 0; i < pending.size(); ++i)
-                if (entries[i + 2].revents) read_from(pending[i]);
+                if (entries[first + i].revents) read_from(pending[i]);
             const Deadline now = Clock::now();
             for (Pending& connection : pending) {
                 if (connection.gone || connection.deadline > now) continue;
                 drop(connection, fmt::format("it did not authenticate within {} s", patience.count() / 1000));
             }
             std::erase_if(pending, [](const Pending& connection) { return connection.gone; });
-            if (entries[1].revents && !accept_some()) std::this_thread::sleep_for(descriptor_pause);
+            for (std::size_t i = 0; i < listening.size(); ++i)
+                if (entries[1 + i].revents && !accept_some(listening[i]))
+                    std::this_thread::sleep_for(descriptor_pause);
         }
     }
 };
 
-Listener::Listener(const std::string& address, const Key& key, const Identity& self, Callbacks callbacks)
+Listener::Listener(std::vector<Descriptor> listening, const Key& key, const Identity& self,
+                   Callbacks callbacks)
     : state_(std::make_unique<State>()) {
-    state_->listener = listen_on(address);
+    state_->listening = std::move(listening);
     state_->key = key;
     state_->self = self;
     state_->callbacks = std::move(callbacks);
@@ -165,7 +170,7 @@ Listener::~Listener() {
 }
 
 std::string Listener::address() const {
-    return local_address(state_->listener.get());
+    return local_address(state_->listening.front().get());
 }
 
 }  // namespace heddle::native

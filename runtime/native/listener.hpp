@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/native/handshake.hpp"
 #include "runtime/native/socket.hpp"
@@ -21,13 +22,13 @@ public:
         std::function<void(Descriptor socket, const Session& session)> accept;
     };
 
-    /// Starts to listen at `address`, at a port that the system chooses. Throws Error.
-    Listener(const std::string& address, const Key& key, const Identity& self, Callbacks callbacks);
+    /// Accepts connections from all of `listening` (listen_on, listen_at_name). Throws Error.
+    Listener(std::vector<Descriptor> listening, const Key& key, const Identity& self, Callbacks callbacks);
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    /// The address that it listens at: host:port.
+    /// The address of the first socket that it listens at: host:port.
     std::string address() const;
 
     /// How long a connection may take to authenticate.

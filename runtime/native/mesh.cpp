@@ -36,7 +36,74 @@ struct Mesh::State final : Peers {
     void receive_all();
     void receive_from_one(Link& link, Polling& polling);
     void receive_from_many(Polling& polling);
+    void room(Link& link) override;
 };
+
+namespace {
+
+/// How long the sender sleeps at most while a link waits for room that its descriptor does not report. The
+/// receiver hears of such room, but it may have ended already.
+constexpr std::chrono::milliseconds room_look{5};
+
+/// The connections that the receiver waits for. An epoll set tells of all. Those in memory can also be looked
+/// at, without a system call.
+class Arrivals {
+public:
+    explicit Arrivals(const Descriptor& wake) : seen_(64) { watch(wake.get(), nullptr); }
+
+    void add(Link& link) {
+        watch(link.descriptor(), &link);
+        if (link.stream().in_memory()) in_memory_.push_back(&link);
+        ++links_;
+    }
+    void remove(Link& link) {
+        epoll_ctl(set_.get(), EPOLL_CTL_DEL, link.descriptor(), nullptr);
+        std::erase(in_memory_, &link);
+        --links_;
+    }
+    bool any_link() const { return links_ > 0; }
+
+    /// How often to look at memory before asking the system.
+    std::uint32_t looks_between_calls() const { return in_memory_.empty() ? 1 : 256; }
+
+    /// From now on the system tells of all that comes. False: something has come already.
+    bool may_sleep() {
+        return std::ranges::all_of(in_memory_, [](Link* link) { return link->stream().ask_for_bytes(); });
+    }
+
+    /// Adds to `ready` the links in memory that have bytes.
+    void look(std::vector<Link*>& ready) const {
+        for (Link* link : in_memory_)
+            if (link->stream().has_come()) ready.push_back(link);
+    }
+
+    /// Adds to `ready` the links that the system tells of; waits for one if `sleeps`. True: it told
+    /// something.
+    bool ask_system(std::vector<Link*>& ready, bool sleeps) {
+        const int count =
+            epoll_wait(set_.get(), seen_.data(), static_cast<int>(seen_.size()), sleeps ? -1 : 0);
+        for (int i = 0; i < count; ++i) {
+            Link* const link = static_cast<Link*>(seen_[static_cast<std::size_t>(i)].data.ptr);
+            if (link && std::ranges::find(ready, link) == ready.end()) ready.push_back(link);
+        }
+        return count > 0;
+    }
+
+private:
+    void watch(int descriptor, Link* link) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.ptr = link;
+        HEDDLE_ASSERT(epoll_ctl(set_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0);
+    }
+
+    Descriptor set_{epoll_create1(EPOLL_CLOEXEC)};
+    std::vector<epoll_event> seen_;
+    std::vector<Link*> in_memory_;
+    std::size_t links_ = 0;
+};
+
+}  // namespace
 
 // --- the sender module
 
@@ -100,7 +167,13 @@ void Mesh::State::send_all() {
 /// Until a thread posts, a blocked socket has room again, or it is time to look at the hosts.
 void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max) {
     std::vector<pollfd> entries{{sender_wake.get(), POLLIN, 0}};
-    for (const Link* link : blocked) entries.push_back({link->descriptor(), POLLOUT, 0});
+    for (Link* link : blocked) {
+        if (link->stream().in_memory()) {
+            time_max = std::min<std::chrono::nanoseconds>(time_max, room_look);
+        } else {
+            entries.push_back({link->descriptor(), POLLOUT, 0});
+        }
+    }
     const timespec most{time_max.count() / 1'000'000'000, time_max.count() % 1'000'000'000};
     ppoll(entries.data(), entries.size(), &most, nullptr);
     if (entries[0].revents) host::clear_event(sender_wake);
@@ -112,10 +185,13 @@ void Mesh::State::receive_all() {
     Polling polling(options.receive, options.times.receiver, options.core_is_free);
     Link* alone = nullptr;
     for (const auto& link : links)
-        if (link && nodes == 2) alone = link.get();
+        if (link && nodes == 2 && !link->stream().in_memory()) alone = link.get();
     // One call that blocks is cheaper than two, of which one waits and one reads.
-    if (alone) receive_from_one(*alone, polling);
-    receive_from_many(polling);
+    if (alone) {
+        receive_from_one(*alone, polling);
+    } else {
+        receive_from_many(polling);
+    }
 }
 
 /// Until the mesh stops, or nothing more comes.
@@ -135,29 +211,29 @@ void Mesh::State::receive_from_one(Link& link, Polling& polling) {
 }
 
 void Mesh::State::receive_from_many(Polling& polling) {
-    const Descriptor set(epoll_create1(EPOLL_CLOEXEC));
-    const auto watch = [&](int descriptor, Link* link) {
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.ptr = link;
-        HEDDLE_ASSERT(epoll_ctl(set.get(), EPOLL_CTL_ADD, descriptor, &event) == 0);
-    };
-    watch(receiver_wake.get(), nullptr);
+    Arrivals arrivals(receiver_wake);
     for (const auto& link : links)
-        if (link && nodes > 2) watch(link->descriptor(), link.get());
-    std::vector<epoll_event> events_seen(64);
-    int patience = 0;
-    while (!stopping.load(std::memory_order_acquire)) {
-        const int count =
-            epoll_wait(set.get(), events_seen.data(), static_cast<int>(events_seen.size()), patience);
-        if (count > 0) polling.found();
-        patience = count > 0 || (nodes > 2 && polling.again()) ? 0 : -1;
-        for (int i = 0; i < count; ++i) {
-            Link* link = static_cast<Link*>(events_seen[static_cast<std::size_t>(i)].data.ptr);
-            if (link && !receive_from(*link, Link::When::now))
-                epoll_ctl(set.get(), EPOLL_CTL_DEL, link->descriptor(), nullptr);
-        }
+        if (link) arrivals.add(*link);
+    std::vector<Link*> ready;
+    bool found = true;
+    for (std::uint32_t looks = 0; !stopping.load(std::memory_order_acquire);) {
+        ready.clear();
+        const std::uint32_t looks_between_calls = arrivals.looks_between_calls();
+        const bool looks_on =
+            found || (arrivals.any_link() && polling.again(looks_between_calls)) || !arrivals.may_sleep();
+        arrivals.look(ready);
+        found = !ready.empty();
+        if (!looks_on || ++looks % looks_between_calls == 0)
+            found = arrivals.ask_system(ready, !looks_on && !found) || found;
+        if (found) polling.found();
+        for (Link* link : ready)
+            if (!receive_from(*link, Link::When::now)) arrivals.remove(*link);
     }
+}
+
+/// The sender writes. Its mutex is not needed: the event stays set until the sender has seen it.
+void Mesh::State::room(Link& /*link*/) {
+    host::signal_event(sender_wake);
 }
 
 // --- the whole

@@ -8,6 +8,7 @@
 
 #include "runtime/native/agreement.hpp"
 #include "runtime/native/flow.hpp"
+#include "runtime/native/local_meeting.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/polling.hpp"
 #include "runtime/native/transport.hpp"
@@ -24,6 +25,7 @@ struct MeshOptions {
     WaitTimes times = {};
     std::uint64_t window = 8U << 20;          ///< see Flow
     std::function<bool()> core_is_free = {};  ///< see Polling
+    Local local = Local::shared_memory;
 };
 
 class Mesh final : public Transport {

@@ -194,7 +194,8 @@ void NativeBackend::State::meet() {
                          options.receive,
                          options.times,
                          options.window,
-                         [this] { return resting.load(std::memory_order_relaxed) != 0; }};
+                         [this] { return resting.load(std::memory_order_relaxed) != 0; },
+                         options.local};
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.

@@ -14,6 +14,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/native/agreement.hpp"
+#include "runtime/native/local_meeting.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/polling.hpp"
@@ -40,7 +41,8 @@ struct NativeOptions {
     /// TCP: how long to wait for the others at the start. None: meeting_time.
     std::optional<std::chrono::milliseconds> meeting_max = {};
     bool gate_open = true;  ///< false: each push and pop looks for requests, as where operations are charged
-    bool single_module = false;  ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
+    Local local = Local::shared_memory;  ///< what connects processes of one machine, without `mpi`
+    bool single_module = false;          ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
     /// after that: a handler that returns makes `run` throw Error once the local workers have returned.

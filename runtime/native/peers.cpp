@@ -2,14 +2,17 @@
 #include "runtime/native/peers.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "host/limits.hpp"
 #include "runtime/native/rendezvous.hpp"
+#include "runtime/native/unix_socket.hpp"
 
 namespace heddle::native {
 
@@ -56,38 +59,107 @@ std::string Peers::admit(const Identity& peer) {
     const std::lock_guard lock(mutex);
     if (peer.rank >= nodes || peer.rank <= rank)
         return fmt::format("node {} is not expected here", peer.rank);
-    if (links[peer.rank]) return fmt::format("node {} is connected already", peer.rank);
+    if (met_[peer.rank]) return fmt::format("node {} is connected already", peer.rank);
     // The rendezvous has compared the nodes. This refuses a process of another run that has the key.
     if (peer.fingerprint != fingerprint) return fmt::format("node {} belongs to another run", peer.rank);
     return {};
 }
 
+/// On the listener's thread, which must not wait. `await_higher` does the rest for peers on this machine.
 void Peers::accept(Descriptor socket, const Session& session) {
+    const bool local = is_unix_socket(socket.get());
+    std::optional<LocalPeer> peer;
+    if (local) {
+        const bool shares = options.local == Local::shared_memory;
+        const std::size_t ring_bytes = shares ? ring_bytes_for(options.membership.local_count) : 0;
+        peer.emplace(offer_memory(std::move(socket), session, ring_bytes));
+    }
+    {
+        const std::lock_guard lock(mutex);
+        met_[session.peer.rank] = true;
+        if (peer) local_.push_back(std::move(*peer));
+        changed.notify_all();
+    }
+    if (!local) add(session, {std::make_unique<SocketStream>(std::move(socket))});
+}
+
+void Peers::add(const Session& session, LocalStream stream) {
     const std::lock_guard lock(mutex);
-    links[session.peer.rank] = std::make_unique<Link>(std::make_unique<SocketStream>(std::move(socket)),
-                                                      session, options.frame_bytes_max);
+    if (!stream.word.empty() && !std::exchange(said_why_no_memory_, true))
+        spdlog::warn("node {} shares no memory with node {} ({}): they use a Unix socket", rank,
+                     session.peer.rank, stream.word);
+    links[session.peer.rank] =
+        std::make_unique<Link>(std::move(stream.stream), session, options.frame_bytes_max);
     ++connected;
     changed.notify_all();
 }
 
-void Peers::connect_all() {
-    const Identity self{rank, nodes, fingerprint, {}};
+/// Over TCP, and for processes of this machine over a Unix socket.
+void Peers::listen() {
+    std::vector<Descriptor> listening;
+    listening.push_back(listen_on(options.address));
+    if (options.local != Local::tcp) {
+        const std::string address = local_address(listening.front().get());
+        try {
+            listening.push_back(listen_at_name(local_name(rank, address, fingerprint)));
+        } catch (const Error& error) {
+            spdlog::warn("node {} uses TCP to processes of its own machine: {}", rank, error.message());
+        }
+    }
     listener_ = std::make_unique<Listener>(
-        options.address, options.membership.key, self,
+        std::move(listening), options.membership.key, identity(),
         Listener::Callbacks{
             [this](const Identity& peer) { return admit(peer); },
             [this](Descriptor socket, const Session& session) { accept(std::move(socket), session); }});
+}
+
+/// By a Unix socket if the node is on this machine, or else by TCP.
+Connection Peers::connect_to_node(NodeId node, const std::string& address, Deadline deadline) {
+    const auto identify = [this](int) { return identity(); };
+    if (options.local != Local::tcp) {
+        const std::string name = local_name(node, address, fingerprint);
+        try {
+            Connection connection = introduce_until([&] { return connect_to_name(name, deadline); },
+                                                    options.membership.key, identify, node, deadline);
+            if (connection.socket) return connection;
+        } catch (const Error& error) {
+            spdlog::warn("node {} uses TCP to node {}: {}", rank, node, error.message());
+        }
+    }
+    return introduce_until(address, options.membership.key, identify, node, deadline);
+}
+
+void Peers::connect_all() {
+    met_.resize(nodes);
+    listen();
     const std::vector<std::string> table =
         meet(options.membership, options.agreement, listener_->address(), options.meeting_max);
     const Deadline deadline = Clock::now() + options.meeting_max;
     // The nearest lower node first, so that not all nodes begin with node 0.
     for (NodeId node = rank; node-- > 0;) {
-        Connection connection = introduce_until(
-            table[node], options.membership.key, [&self](int) { return self; }, node, deadline);
-        accept(std::move(connection.socket), connection.session);
+        Connection connection = connect_to_node(node, table[node], deadline);
+        const Session session = connection.session;
+        if (is_unix_socket(connection.socket.get())) {
+            add(session, take_offer(std::move(connection), deadline));
+        } else {
+            add(session, {std::make_unique<SocketStream>(std::move(connection.socket))});
+        }
     }
+    await_higher(deadline);
+}
+
+/// Waits for the nodes that connect to this one, and for the answers of those on this machine.
+void Peers::await_higher(Deadline deadline) {
     std::unique_lock lock(mutex);
-    changed.wait_until(lock, deadline, [this] { return connected == nodes - 1; });
+    while (changed.wait_until(lock, deadline, [this] { return connected == nodes - 1 || !local_.empty(); }) &&
+           !local_.empty()) {
+        LocalPeer peer = std::move(local_.back());
+        local_.pop_back();
+        lock.unlock();
+        const Session session = peer.session;
+        add(session, conclude_offer(std::move(peer), deadline));
+        lock.lock();
+    }
     for (NodeId node = 0; node < nodes; ++node)
         if (node != rank && !links[node])
             throw Error(fmt::format("node {} did not connect to node {} within {} s", node, rank,
@@ -102,6 +174,7 @@ bool Peers::receive_from(Link& link, Link::When when) {
                          runtime::Body body) { take(link, kind, payload, std::move(body)); },
                      when);
     if (stopping.load(std::memory_order_acquire)) return false;
+    if (link.is_blocked() && link.stream().room_has_come()) room(link);
     if (!failure.empty()) lose(link.peer(), failure);
     return failure.empty() && !link.ended();
 }

@@ -14,6 +14,7 @@
 #include "runtime/native/flow.hpp"
 #include "runtime/native/link.hpp"
 #include "runtime/native/listener.hpp"
+#include "runtime/native/local_meeting.hpp"
 #include "runtime/native/mesh.hpp"
 
 namespace heddle::native {
@@ -34,6 +35,9 @@ struct Peers {
 
     /// Returns when what was posted has been written, or at `deadline`. The thread that receives.
     virtual void write_all_until(Deadline deadline) = 0;
+
+    /// A link that was blocked may have room again. The thread that receives.
+    virtual void room(Link& /*link*/) {}
 
     /// A frame has come that is no message, or a node was lost: a thread may be waiting for that.
     virtual void news() {}
@@ -65,12 +69,20 @@ struct Peers {
     bool lost = false;
 
 private:
+    Identity identity() const { return {rank, nodes, fingerprint, {}}; }
     void connect_all();
     std::string admit(const Identity& peer);
     void accept(Descriptor socket, const Session& session);
+    void listen();
+    Connection connect_to_node(NodeId node, const std::string& address, Deadline deadline);
+    void add(const Session& session, LocalStream stream);
+    void await_higher(Deadline deadline);
     void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
 
+    std::vector<bool> met_;         ///< by rank: has authenticated to the listener
+    std::vector<LocalPeer> local_;  ///< those that have not answered the offer of memory yet
+    bool said_why_no_memory_ = false;
     std::unique_ptr<Listener> listener_;  ///< the last member: its thread uses those above
 };
 

@@ -21,6 +21,9 @@ namespace {
 /// What is waited for that no core's number means: frames that are no messages.
 constexpr Lookout::Concern frames = std::numeric_limits<CoreId>::max();
 
+/// How long a thread sleeps at most while a line waits for room that its descriptor does not report.
+constexpr std::chrono::milliseconds room_look{5};
+
 }  // namespace
 
 struct PolledMesh::State final : Peers {
@@ -47,7 +50,11 @@ struct PolledMesh::State final : Peers {
     void write_later();
     bool look(Deadline until);
     int wait_for_events(Deadline until);
+    bool has_come_in_memory() const;
+    bool may_sleep();
+    void write_where_room_came();
     void serve(Line& line, std::uint32_t what);
+    void receive(Line& line);
 
     std::vector<Line> lines;                ///< by rank
     std::atomic<std::uint32_t> blocked{0};  ///< lines whose socket had no room
@@ -57,7 +64,10 @@ struct PolledMesh::State final : Peers {
 
     // For the thread that receives.
     std::array<epoll_event, 64> events_seen{};
-    std::vector<Line*> later;  ///< to be written when what has come is handled
+    std::vector<Line*> later;      ///< to be written when what has come is handled
+    std::vector<Line*> in_memory;  ///< lines that can be looked at without a system call
+    std::vector<Line*> ready;
+    std::uint32_t looks = 0;
     std::uint64_t delivered = 0;
     Polling polling{options.receive, options.times.receiver, options.core_is_free};
     Deadline next_look = Clock::now() + look_period;
@@ -75,6 +85,7 @@ PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) 
         Line& line = lines[link->peer()];
         line.link = link.get();
         watch(line);
+        if (link->stream().in_memory()) in_memory.push_back(&line);
     }
 }
 
@@ -101,8 +112,9 @@ void PolledMesh::State::write(Line& line) {
 
 /// Under the line's mutex.
 void PolledMesh::State::watch(Line& line) {
+    const bool polls_for_room = line.writes && !line.link->stream().in_memory();
     const std::uint32_t events_wanted =
-        (line.reads ? std::uint32_t{EPOLLIN} : 0U) | (line.writes ? std::uint32_t{EPOLLOUT} : 0U);
+        (line.reads ? std::uint32_t{EPOLLIN} : 0U) | (polls_for_room ? std::uint32_t{EPOLLOUT} : 0U);
     const std::uint32_t before = std::exchange(line.watched, events_wanted);
     if (before == events_wanted) return;
     const int operation = before == 0 ? EPOLL_CTL_ADD : events_wanted == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
@@ -158,6 +170,11 @@ bool PolledMesh::State::look(Deadline until) {
             host::clear_event(interrupted);
         }
     }
+    ready.clear();
+    for (Line* line : in_memory)
+        if (line->link->stream().has_come()) ready.push_back(line);
+    for (Line* line : ready) receive(*line);
+    if (blocked.load(std::memory_order_relaxed) != 0) write_where_room_came();
     if (const Deadline now = Clock::now(); now >= next_look) {
         look_for_dead_hosts();
         next_look = now + look_period;
@@ -165,31 +182,58 @@ bool PolledMesh::State::look(Deadline until) {
     return delivered != before;
 }
 
-/// Looks again and again for a while, where `polling` says so, and then sleeps in the system.
+/// Looks again and again for a while, where `polling` says so, and then sleeps in the system. Returns how
+/// many events there are; none, if a line in memory has something.
 int PolledMesh::State::wait_for_events(Deadline until) {
+    const std::uint32_t looks_between_calls = in_memory.empty() ? 1 : 16;
     for (;;) {
-        const int count = epoll_wait(set.get(), events_seen.data(), static_cast<int>(events_seen.size()), 0);
-        if (count > 0) return count;
-        if (until == Deadline::min()) return 0;
+        if (++looks % looks_between_calls == 0) {
+            const int count =
+                epoll_wait(set.get(), events_seen.data(), static_cast<int>(events_seen.size()), 0);
+            if (count > 0) return count;
+        }
+        if (until == Deadline::min() || has_come_in_memory()) return 0;
         const Deadline now = Clock::now();
         if (now >= std::min(until, next_look)) return 0;
-        if (polling.again()) continue;
+        if (polling.again(16 * looks_between_calls)) continue;
+        if (!may_sleep()) return 0;
         // An epoll set waits in milliseconds, poll in nanoseconds.
-        const auto left = std::chrono::nanoseconds(std::min(until, next_look) - now).count();
-        const timespec most{left / 1'000'000'000, left % 1'000'000'000};
+        auto left = std::chrono::nanoseconds(std::min(until, next_look) - now);
+        if (blocked.load(std::memory_order_relaxed) != 0)
+            left = std::min<std::chrono::nanoseconds>(left, room_look);
+        const timespec most{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
         pollfd entry{set.get(), POLLIN, 0};
-        ppoll(&entry, 1, &most, nullptr);
+        if (ppoll(&entry, 1, &most, nullptr) <= 0) return 0;
+        looks = looks_between_calls - 1;  // the next look asks the system
     }
+}
+
+bool PolledMesh::State::has_come_in_memory() const {
+    return std::ranges::any_of(in_memory, [](const Line* line) { return line->link->stream().has_come(); });
+}
+
+/// From now on the system tells of all that comes. False: something has come already.
+bool PolledMesh::State::may_sleep() {
+    return std::ranges::all_of(in_memory, [](Line* line) { return line->link->stream().ask_for_bytes(); });
+}
+
+void PolledMesh::State::write_where_room_came() {
+    for (Line& line : lines)
+        if (line.link && line.link->is_blocked() && line.link->stream().room_has_come()) write(line);
 }
 
 void PolledMesh::State::serve(Line& line, std::uint32_t what) {
     // A connection that has ended is ready for both, and says so by other names.
     if ((what & ~std::uint32_t{EPOLLIN}) != 0) write(line);
-    if (!line.reads || (what & ~std::uint32_t{EPOLLOUT}) == 0) return;
+    if (line.reads && (what & ~std::uint32_t{EPOLLOUT}) != 0) receive(line);
+}
+
+void PolledMesh::State::receive(Line& line) {
     polling.found();
     const bool more = receive_from(*line.link, Link::When::now);
     write_later();
     if (more) return;
+    std::erase(in_memory, &line);
     const std::lock_guard lock(line.mutex);
     line.reads = false;
     watch(line);

@@ -52,8 +52,8 @@ public:
         looks_ = 0;
     }
 
-    /// Nothing has come. True: look again, false: block. Lets others have the core now and then.
-    bool again() {
+    /// Nothing has come. True: look again, false: block. Gives other threads the core after that many looks.
+    bool again(std::uint32_t looks_between_yields = 16) {
         if (never()) return false;
         const bool polite = ++looks_ % looks_between_yields == 0;
         if (how_ == Receive::automatic) {
@@ -78,7 +78,6 @@ public:
 
 private:
     static constexpr std::chrono::milliseconds truce_min{10}, truce_max{1000};
-    static constexpr std::uint32_t looks_between_yields = 16;
 
     /// Looking took much longer than it may: another process had the core. When something comes, a thread
     /// that blocks gets a core at once; a thread that has used up its time by looking does not.

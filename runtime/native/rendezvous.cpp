@@ -160,8 +160,10 @@ Rendezvous::Rendezvous(NodeId nodes, const Key& key, const std::string& address,
     state.nodes = nodes;
     state.meeting_max = meeting_max;
     const Identity self{rendezvous_rank, nodes, 0, {}};
+    std::vector<Descriptor> listening;
+    listening.push_back(listen_on(address));
     state.listener = std::make_unique<Listener>(
-        address, key, self,
+        std::move(listening), key, self,
         Listener::Callbacks{[&state](const Identity& peer) { return state.admit(peer); },
                             [&state](Descriptor socket, const Session& session) {
                                 state.accept(std::move(socket), session);

@@ -35,6 +35,7 @@ AddressList resolve(const std::string& host, const std::string& port, bool passi
 }
 
 std::string text_of(const sockaddr_storage& address, socklen_t size) {
+    if (address.ss_family == AF_UNIX) return "this machine";
     char host[NI_MAXHOST];
     char port[NI_MAXSERV];
     if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, port, sizeof port,
@@ -163,6 +164,10 @@ std::string host_of(const std::string& address) {
 std::string port_of(const std::string& address) {
     (void)host_of(address);  // checks the form
     return address.substr(address.rfind(':') + 1);
+}
+
+bool wait_until_readable(int socket, Deadline deadline) {
+    return wait_for(socket, POLLIN, deadline);
 }
 
 std::string write_all(int socket, std::span<const std::byte> bytes, Deadline deadline) {

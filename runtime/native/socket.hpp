@@ -29,7 +29,7 @@ Descriptor connect_to(const std::string& address, Deadline deadline);
 /// idle.
 void prepare(int socket);
 
-/// `127.0.0.1:4711`; `?` where the system does not say.
+/// `127.0.0.1:4711`; `this machine` of a Unix socket; `?` where the system does not say.
 std::string local_address(int socket);
 std::string remote_address(int socket);
 /// This machine's address on the way to `host` (a name or a number), as a number. Sends nothing. Throws
@@ -41,6 +41,9 @@ std::string port_of(const std::string& address);
 /// Writes or reads all of `bytes`. Returns an empty string, or what went wrong.
 std::string write_all(int socket, std::span<const std::byte> bytes, Deadline deadline);
 std::string read_all(int socket, std::span<std::byte> bytes, Deadline deadline);
+
+/// False: nothing has come by `deadline`.
+bool wait_until_readable(int socket, Deadline deadline);
 
 /// True where the host at the other end has acknowledged nothing for `patience` although it was asked to: it
 /// is dead or cut off. A process that is only slow or stopped is not dead: its system still acknowledges.

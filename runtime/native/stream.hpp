@@ -24,43 +24,43 @@ public:
     Stream& operator=(const Stream&) = delete;
     virtual ~Stream() = default;
 
+    /// Whether bytes travel through memory. Then neither a look (`has_come`) nor a write costs a system call,
+    /// as long as the peer is awake; but the system knows nothing of bytes and room, so this process must ask
+    /// the peer to wake it. For a socket the system does that unasked.
+    virtual bool in_memory() const { return false; }
+
     // --- the writer
     /// Takes bytes from the front of `parts`, as many as there is room for; never waits. Returns how many.
     virtual std::ptrdiff_t write(std::span<const iovec> parts) = 0;
 
-    /// After `write` has found no room: lets the peer wake this process when there is some, by making
-    /// `descriptor` readable. True: there is room already. A socket needs no such request, because the system
-    /// reports that it is writable.
+    /// In memory, after `write` has found no room: asks the peer to make `descriptor` readable when there is
+    /// some. True: there is room already.
     virtual bool ask_for_room() { return false; }
 
-    /// Whether a poll of `descriptor` reports room as POLLOUT.
-    virtual bool descriptor_tells_room() const { return true; }
-
-    /// Whether a write costs no system call while the peer reads.
-    virtual bool is_cheap() const { return false; }
+    /// In memory: whether the peer has made room since. Any thread.
+    virtual bool room_has_come() const { return false; }
 
     // --- the reader
-    /// Fills `parts` from the front with what has come. Returns how many bytes. `waits`: until some come.
+    /// Fills `parts` from the front with what has come. Returns how many bytes. `waits`: until some come (not
+    /// in memory).
     virtual std::ptrdiff_t read(std::span<const iovec> parts, bool waits) = 0;
 
     /// Why `read` has returned `ended`.
     virtual std::string failure() const = 0;
 
-    /// Whether bytes have come, if that can be seen without a system call.
+    /// In memory: whether bytes have come.
     virtual bool has_come() const { return false; }
 
-    /// Whether the reader sees with `has_come` what comes. If not, `descriptor` becomes readable.
-    virtual bool is_watched() const { return false; }
-
-    /// Asks the peer to make `descriptor` readable when bytes come, so that the reader may sleep. False:
-    /// bytes have come already.
-    virtual bool stop_watching() { return true; }
+    /// Lets the peer make `descriptor` readable when bytes come, so that the reader may sleep. Lasts until
+    /// they are read. False: bytes have come already, and nothing is asked.
+    virtual bool ask_for_bytes() { return true; }
 
     // --- any thread
-    /// Becomes readable when bytes come, unless the stream is watched, and when the peer's process ends.
+    /// Becomes readable when bytes or room come, in memory only if asked for; and when the peer's process
+    /// ends.
     virtual int descriptor() const = 0;
 
-    /// Wakes a reader that waits in `read`; nothing more comes.
+    /// Wakes a reader that waits in `read`. The reader must read no more.
     virtual void stop_reading() = 0;
 
     /// Ends both directions.

@@ -1,5 +1,5 @@
-// The interface through which NativeBackend sends frames to other nodes: over TCP (mesh.hpp), over MPI
-// (mpi_mesh.hpp). It carries messages and control frames; coordination.hpp says what control frames
+// The interface through which NativeBackend sends frames to other nodes: over streams of bytes (mesh.hpp),
+// over MPI (mpi_mesh.hpp). It carries messages and control frames; coordination.hpp says what control frames
 // mean.
 #pragma once
 

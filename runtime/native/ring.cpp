@@ -1,0 +1,87 @@
+// Copies bytes into and out of a ring, in two pieces where it ends.
+#include "runtime/native/ring.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::native {
+
+// --- the writer
+
+std::size_t RingWriter::room_seen() {
+    const std::uint64_t used = position_ - read_seen_;
+    corrupt_ = corrupt_ || used > bytes_.size();
+    return corrupt_ ? 0 : bytes_.size() - used;
+}
+
+/// Reads the reader's position only if the ring looks full: reading it takes its cache line away from the
+/// reader.
+std::size_t RingWriter::room() {
+    if (room_seen() == 0 && !corrupt_) read_seen_ = control_.read.load(std::memory_order_acquire);
+    return room_seen();
+}
+
+bool RingWriter::has_room() {
+    read_seen_ = control_.read.load(std::memory_order_acquire);
+    return room_seen() > 0;
+}
+
+std::size_t RingWriter::put(std::span<const std::byte> from) {
+    const std::size_t count = std::min(from.size(), room());
+    const std::size_t begin = position_ & (bytes_.size() - 1);
+    const std::size_t first = std::min(count, bytes_.size() - begin);
+    if (first > 0) std::memcpy(bytes_.data() + begin, from.data(), first);
+    if (count > first) std::memcpy(bytes_.data(), from.data() + first, count - first);
+    position_ += count;
+    return count;
+}
+
+bool RingWriter::publish() {
+    published_ = position_;
+    control_.written.store(position_, std::memory_order_seq_cst);
+    return control_.reader_asks.load(std::memory_order_seq_cst) != 0 &&
+           control_.reader_asks.exchange(0, std::memory_order_seq_cst) != 0;
+}
+
+bool RingWriter::ask_for_room() {
+    control_.writer_asks.store(1, std::memory_order_seq_cst);
+    read_seen_ = control_.read.load(std::memory_order_seq_cst);
+    if (room_seen() == 0 && !corrupt_) return false;
+    control_.writer_asks.store(0, std::memory_order_relaxed);
+    return true;
+}
+
+// --- the reader
+
+std::size_t RingReader::take(std::span<std::byte> to) {
+    if (written_seen_ == position_) written_seen_ = control_.written.load(std::memory_order_acquire);
+    const std::uint64_t there = written_seen_ - position_;
+    corrupt_ = corrupt_ || there > bytes_.size();
+    if (corrupt_) return 0;
+    const std::size_t count = std::min<std::size_t>(to.size(), there);
+    const std::size_t begin = position_ & (bytes_.size() - 1);
+    const std::size_t first = std::min(count, bytes_.size() - begin);
+    if (first > 0) std::memcpy(to.data(), bytes_.data() + begin, first);
+    if (count > first) std::memcpy(to.data() + first, bytes_.data(), count - first);
+    position_ += count;
+    return count;
+}
+
+// A writer asks only if the ring is full. So the reader will pass the half, and wakes the writer once there,
+// not for each few bytes.
+bool RingReader::publish() {
+    control_.read.store(position_, std::memory_order_seq_cst);
+    if (control_.writer_asks.load(std::memory_order_seq_cst) == 0) return false;
+    written_seen_ = control_.written.load(std::memory_order_acquire);
+    if (written_seen_ - position_ > bytes_.size() / 2) return false;
+    return control_.writer_asks.exchange(0, std::memory_order_seq_cst) != 0;
+}
+
+bool RingReader::ask_for_bytes() {
+    control_.reader_asks.store(1, std::memory_order_seq_cst);
+    if (control_.written.load(std::memory_order_seq_cst) == position_) return true;
+    ask_no_more();
+    return false;
+}
+
+}  // namespace heddle::native
