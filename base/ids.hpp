@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-/// One SMP machine of the platform, 0 to nodes - 1.
+/// One process of the run, 0 to nodes - 1. Neighbouring nodes may share a machine (`platform.processes`).
 using NodeId = std::uint32_t;
 
 /// One core of a node, 0 to cores - 1. The worker on it has the same number.

@@ -145,8 +145,9 @@ void check_shape(const Platform& platform) {
         throw Error(fmt::format("a zero in the shape {}", text), "every extent is at least 1");
     }
     const std::uint64_t holds = product(shape);
-    if (holds < platform.nodes) {
-        throw Error(fmt::format("the shape {} holds {} nodes, not {}", text, holds, platform.nodes),
+    if (holds < platform.machines()) {
+        throw Error(fmt::format("the shape {} holds {} {}, not {}", text, holds,
+                                platform.processes == 1 ? "nodes" : "machines", platform.machines()),
                     "enlarge platform.network.shape, or leave it out: it is then chosen");
     }
     if (holds > (1U << 24)) {
@@ -184,6 +185,20 @@ void check_positive(double value, const char* what) {
     throw Error(fmt::format("platform.{} is {}", what, value), "state a number above zero");
 }
 
+void check_machines(const Platform& platform) {
+    if (platform.processes == 0) throw Error("machines of zero processes", "state 1 or more");
+    if (platform.nodes % platform.processes != 0) {
+        throw Error(fmt::format("{} nodes do not fill machines of {} processes each", platform.nodes,
+                                platform.processes),
+                    "platform.nodes counts the processes on all machines: make it a multiple of "
+                    "platform.processes");
+    }
+    if (platform.shared_memory.latency < Time::zero())
+        throw Error("a shared memory of negative latency", "state 0 or more");
+    check_positive(platform.shared_memory.bandwidth, "shared_memory.bandwidth");
+    if (platform.cache.line == 0) throw Error("a cache line of zero bytes", "state 1 or more");
+}
+
 void check(Platform& platform) {
     if (platform.file.empty() && !platform.hosts.empty()) {
         throw Error("platform.hosts chooses hosts of a platform file, and none is stated",
@@ -195,6 +210,7 @@ void check(Platform& platform) {
     if (platform.cores == 0 && platform.stated_cores) {
         throw Error("nodes of zero cores", "state at least one in platform.cores");
     }
+    if (platform.file.empty() || platform.stated_nodes) check_machines(platform);
     check_positive(platform.core_speed, "core_speed");
     check_positive(platform.memory_bandwidth, "memory_bandwidth");
     if (platform.core_memory_bandwidth != 0)
@@ -215,13 +231,13 @@ void check(Platform& platform) {
             case Network::Topology::star:
                 break;
             case Network::Topology::fat_tree:
-                network.shape = fat_tree_shape(platform.nodes);
+                network.shape = fat_tree_shape(platform.machines());
                 break;
             case Network::Topology::torus:
-                network.shape = torus_shape(platform.nodes);
+                network.shape = torus_shape(platform.machines());
                 break;
             case Network::Topology::dragonfly:
-                network.shape = dragonfly_shape(platform.nodes);
+                network.shape = dragonfly_shape(platform.machines());
                 break;
         }
     }

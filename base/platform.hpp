@@ -34,6 +34,9 @@ struct Overheads {
     Time poll{};                 ///< look for messages (schedule.modules: single; paid by the worker)
     Time poll_peer{};            ///< added to each look for messages, for each other node
     Time wake_up{};              ///< from an unpark to the parked worker's next instruction
+    Time wake_up_deep{};         ///< added if the worker has been parked for `deep_sleep` or longer
+    Time deep_sleep{};           ///< a core that idles for so long sleeps deeply
+    Time unpark{};               ///< wake a parked worker (paid by the worker or handler that wakes it)
 
     static Overheads defaults();
 
@@ -95,12 +98,13 @@ struct Noise {
     double task = 0;  ///< of a factor for each piece of work
 };
 
-/// What happens to a node while a run is on. One of `speed` and `stop` is stated.
+/// What happens to a node while a run is on. One of `speed` and `stop` is stated. A machine stops with all of
+/// its nodes: its memory bus and its card stop too.
 struct NodeEvent {
     Time at{};
     NodeId node = 0;
     std::optional<double> speed{};  ///< of its cores from then on, as a factor of what they had at first
-    std::optional<bool> stop{};     ///< true: nothing goes on there; false: it goes on where it was
+    std::optional<bool> stop{};     ///< true: nothing goes on on its machine; false: it goes on where it was
     Location where{};
 };
 
@@ -120,16 +124,33 @@ struct Disk {
     Time latency = std::chrono::microseconds(100);  ///< of each call
 };
 
+/// What messages between the nodes of a machine take. Messages of one node to another pass one after the
+/// other.
+struct SharedMemory {
+    Time latency = std::chrono::nanoseconds(300);
+    double bandwidth = 10e9;  ///< bytes per second, from one node to one other
+};
+
+/// What decides how many bytes a copy moves (runtime/core/copy.hpp).
+struct Cache {
+    std::uint64_t line = 64;           ///< bytes; memory moves whole lines
+    std::uint64_t bytes = 1ULL << 20;  ///< of each core
+};
+
 struct Platform {
     static constexpr NodeId nodes_max = 10'000'000;
 
     NodeId nodes = 1;
+    /// So many neighbouring nodes share a machine: its memory bus, disk and network card. Divides `nodes`.
+    NodeId processes = 1;
+    SharedMemory shared_memory;
     CoreId cores = 0;                  ///< of each node; 0: natively the machine's own, in simulation 1
     double core_speed = 10e9;          ///< flops per second, each core
-    double memory_bandwidth = 40e9;    ///< bytes per second, shared by the cores of a node
+    double memory_bandwidth = 40e9;    ///< bytes per second, shared by the cores of a machine
     double core_memory_bandwidth = 0;  ///< bytes per second, the most that one core gets; 0: no such limit
-    Disk disk;                         ///< of each node
-    CoreId sockets = 1;                ///< of each node; the cores are divided evenly among them
+    Cache cache;
+    Disk disk;           ///< of each machine
+    CoreId sockets = 1;  ///< of each node; the cores are divided evenly among them
     /// If no network is described: how many neighbouring nodes are near each other, cluster by cluster.
     std::vector<std::uint32_t> clusters;
     Network network;
@@ -146,11 +167,14 @@ struct Platform {
     /// `node_speeds` and `core_speeds` of that core.
     double speed_factor(NodeId node, CoreId core) const;
 
-    /// A SimGrid platform file; its hosts are the nodes, in the order of the file. `nodes`, `cores`,
+    /// The network joins machines, so its topology counts these.
+    NodeId machines() const { return nodes / processes; }
+
+    /// A SimGrid platform file; its hosts are the machines, in the order of the file. `nodes`, `cores`,
     /// `core_speed` and `network` then come from the file, except those that the YAML states (`stated_*`).
     std::string file;
 
-    /// Which hosts of the file are nodes: names, in which `*`, `?` and `[0-9]` stand for letters as in a
+    /// Which hosts of the file are machines: names, in which `*`, `?` and `[0-9]` stand for letters as in a
     /// shell. The hosts of the first entry come first, and within an entry in the order of the file. Empty:
     /// all hosts.
     std::vector<std::string> hosts;

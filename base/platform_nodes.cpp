@@ -28,7 +28,7 @@ void check_noise(double deviation, const char* what) {
 
 /// The events come in the order of time.
 void check_events(const Platform& platform) {
-    std::map<NodeId, bool> stopped;
+    std::map<NodeId, bool> stopped;  // by machine
     for (const NodeEvent& event : platform.events) {
         if (event.node >= platform.nodes) {
             throw Error(
@@ -45,11 +45,14 @@ void check_events(const Platform& platform) {
             throw Error(fmt::format("an event with the speed {}", *event.speed),
                         "a factor above zero, or `stop: true`", event.where);
         }
-        bool& now = stopped[event.node];
+        bool& now = stopped[event.node / platform.processes];
         if (now == *event.stop) {
             throw Error(fmt::format("node {} is to {}, but it {} then", event.node, now ? "stop" : "go on",
                                     now ? "has stopped already" : "has not stopped"),
-                        "`stop: true` and `stop: false` of a node take turns", event.where);
+                        platform.processes == 1
+                            ? "`stop: true` and `stop: false` of a node take turns"
+                            : "a stop is one of all nodes of its machine: state it for one of them",
+                        event.where);
         }
         now = *event.stop;
     }

@@ -36,6 +36,11 @@ Json json_of(const sim::PlatformSummary& summary) {
         {"topology", summary.topology},
         {"shape", summary.shape},
         {"nodes", summary.nodes},
+        {"machines", summary.nodes / summary.processes},
+        {"processes", summary.processes},
+        {"shared_memory",
+         {{"bandwidth", summary.shared_memory.bandwidth},
+          {"latency_seconds", to_seconds(summary.shared_memory.latency)}}},
         {"cores", {{"min", summary.cores_min}, {"max", summary.cores_max}, {"total", summary.cores_total}}},
         {"core_speed", {{"min", summary.core_speed_min}, {"max", summary.core_speed_max}}},
         {"memory_bandwidth", summary.memory_bandwidth},
@@ -76,23 +81,34 @@ std::string links_text(const sim::PlatformSummary& summary) {
 std::string text_of(const sim::PlatformSummary& summary) {
     const std::string shape = shape_in_words(summary.shape);
     const auto count = [](std::uint64_t number) { return grouped(number); };
+    const char* const owner = summary.processes == 1 ? "node" : "machine";
     std::vector<std::vector<std::string>> rows = {
         {"topology", shape.empty() ? summary.topology : fmt::format("{} ({})", summary.topology, shape)},
         {"nodes", grouped(summary.nodes)},
-        {"cores",
-         fmt::format("{} each, {} in all", range<std::uint64_t>(summary.cores_min, summary.cores_max, count),
-                     grouped(summary.cores_total))},
-        {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
-        {"memory bandwidth",
-         print_bandwidth(summary.memory_bandwidth) + " a node" +
-             (summary.core_memory_bandwidth == 0
-                  ? ""
-                  : ", at most " + print_bandwidth(summary.core_memory_bandwidth) + " a core")},
-        {"disk", fmt::format("{} a node, {} a call", print_bandwidth(summary.disk.bandwidth),
-                             print_time(summary.disk.latency))},
-        {"groups", grouped(summary.groups)},
-        {"links", grouped(summary.links)},
     };
+    if (summary.processes > 1) {
+        rows.push_back(
+            {"machines", fmt::format("{} of {} nodes each", grouped(summary.nodes / summary.processes),
+                                     summary.processes)});
+        rows.push_back({"shared memory", fmt::format("{}, {} between two nodes of a machine",
+                                                     print_time(summary.shared_memory.latency),
+                                                     print_bandwidth(summary.shared_memory.bandwidth))});
+    }
+    rows.insert(
+        rows.end(),
+        {{"cores",
+          fmt::format("{} each, {} in all", range<std::uint64_t>(summary.cores_min, summary.cores_max, count),
+                      grouped(summary.cores_total))},
+         {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
+         {"memory bandwidth",
+          fmt::format("{} a {}{}", print_bandwidth(summary.memory_bandwidth), owner,
+                      summary.core_memory_bandwidth == 0
+                          ? ""
+                          : ", at most " + print_bandwidth(summary.core_memory_bandwidth) + " a core")},
+         {"disk", fmt::format("{} a {}, {} a call", print_bandwidth(summary.disk.bandwidth), owner,
+                              print_time(summary.disk.latency))},
+         {"groups", grouped(summary.groups)},
+         {"links", grouped(summary.links)}});
     if (summary.pairs > 0) {
         rows.push_back(
             {"latency", range(summary.latency_min, summary.latency_max, print_time) +

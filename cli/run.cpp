@@ -63,7 +63,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     if (experiment.backend != configs::Backend::sim) {
         sim_threads = 0;
     } else if (sim_threads == 0) {
-        sim_threads = sim_threads_worth(experiment.platform.nodes);
+        sim_threads = sim_threads_worth(experiment.platform.machines());
     }
     auto world = make_world(experiment, sim_threads);
     const double placing = host::wall_seconds();

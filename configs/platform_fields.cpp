@@ -40,6 +40,11 @@ constexpr Overhead overheads[] = {
      "what each other node adds to a look for messages, as select() goes through all sockets: to each poll "
      "of a worker, or to each message_receive"},
     {"wake_up", &Overheads::wake_up, "from an unpark to the parked worker's next instruction"},
+    {"wake_up_deep", &Overheads::wake_up_deep,
+     "added to wake_up if the worker has been parked for deep_sleep or longer"},
+    {"deep_sleep", &Overheads::deep_sleep, "a core that idles for so long sleeps deeply"},
+    {"unpark", &Overheads::unpark,
+     "wake a parked worker (paid by the worker, or by the module whose handler wakes it)"},
 };
 
 std::vector<std::string> topology_names() {
@@ -56,6 +61,18 @@ void add_platform(std::vector<Field>& all) {
         "platform.nodes", 1, 1e7, "SMP machines; natively the processes that take part",
         [](auto& e) -> auto& { return e.platform.nodes; }));
     all.push_back(integer(
+        "platform.processes", 1, 65536,
+        "in simulation: so many neighbouring nodes share a machine, that is, its memory, disk and network "
+        "card",
+        [](auto& e) -> auto& { return e.platform.processes; }));
+    all.push_back(time(
+        "platform.shared_memory.latency", "of a message between two nodes of a machine",
+        [](auto& e) -> auto& { return e.platform.shared_memory.latency; }));
+    all.push_back(quantity(
+        "platform.shared_memory.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
+        "bytes per second from a node to one other of its machine",
+        [](auto& e) -> auto& { return e.platform.shared_memory.bandwidth; }));
+    all.push_back(integer(
         "platform.cores", 1, 65536, "cores of each node; natively by default the machine's own",
         [](auto& e) -> auto& { return e.platform.cores; }));
     all.push_back(choice(
@@ -70,7 +87,7 @@ void add_platform(std::vector<Field>& all) {
         [](auto& e) -> auto& { return e.platform.core_speed; }));
     all.push_back(quantity(
         "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
-        "bytes per second, shared by the cores of a node",
+        "bytes per second, shared by the cores of a machine",
         [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
     all.push_back(quantity(
         "platform.core_memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 0, 1e18,
@@ -78,7 +95,7 @@ void add_platform(std::vector<Field>& all) {
         [](auto& e) -> auto& { return e.platform.core_memory_bandwidth; }));
     all.push_back(quantity(
         "platform.disk.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
-        "bytes per second of a node's disk, for input and output that a program declares",
+        "bytes per second of a machine's disk, for input and output that a program declares",
         [](auto& e) -> auto& { return e.platform.disk.bandwidth; }));
     all.push_back(time(
         "platform.disk.latency", "of each read or write; a disk serves one after the other",
@@ -109,7 +126,7 @@ void add_network(std::vector<Field>& all) {
         "platform.network.latency", "of one link",
         [](auto& e) -> auto& { return e.platform.network.latency; }));
     all.push_back(time(
-        "platform.network.gap", "least time between two messages that leave one node (LogGP's g)",
+        "platform.network.gap", "least time between two messages that leave one machine (LogGP's g)",
         [](auto& e) -> auto& { return e.platform.network.gap; }));
     all.push_back(integers(
         "platform.network.shape",

@@ -16,11 +16,14 @@ double speed_of_all(const Record& record) {
     return record.topology.core_speed * record.topology.nodes * record.topology.cores * faster;
 }
 
-/// The most that the cores of a node stream together.
-double memory_bandwidth_of_node(const Record& record) {
+/// The most that the cores of all machines stream together.
+double memory_bandwidth_of_all(const Record& record) {
     const Platform& platform = record.experiment.platform;
-    if (platform.core_memory_bandwidth == 0) return platform.memory_bandwidth;
-    return std::min(platform.memory_bandwidth, platform.core_memory_bandwidth * record.topology.cores);
+    const double machines = static_cast<double>(record.topology.nodes) / platform.processes;
+    const double of_machine = platform.memory_bandwidth * machines;
+    if (platform.core_memory_bandwidth == 0) return of_machine;
+    return std::min(of_machine,
+                    platform.core_memory_bandwidth * record.topology.cores * record.topology.nodes);
 }
 
 }  // namespace
@@ -32,8 +35,7 @@ std::optional<double> lower_bound_seconds(const Record& record) {
         platform.noise.node > 0 || platform.noise.task > 0)
         return std::nullopt;
     const double computing = total.declared_flops / speed_of_all(record);
-    const double streaming =
-        total.declared_bytes / (memory_bandwidth_of_node(record) * record.topology.nodes);
+    const double streaming = total.declared_bytes / memory_bandwidth_of_all(record);
     double bound = std::max(computing, streaming);
     const auto& of_graph = record.forecast.lower_bound_seconds;
     if (of_graph && platform.events.empty()) bound = std::max(bound, *of_graph);

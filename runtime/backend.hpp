@@ -81,6 +81,7 @@ struct Topology {
     double bandwidth = 0;
     double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores
     CoreId near_cores = 0;  ///< this many cores in a row are near each other; 0: all are
+    Cache cache{};          ///< what a copy's bytes are counted by
     // What the scheduler must know of the world, and may not ask it otherwise.
     /// A worker that looks at memory again and again keeps no other thread from running.
     bool own_cores = false;

@@ -1,36 +1,38 @@
-// A table of the time at which each simulated node must run next.
+// A table of the time at which each simulated machine must run next.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-#include "base/ids.hpp"
 #include "base/time.hpp"
+#include "sim/cards.hpp"
 
 namespace heddle::sim {
 
-/// Most nodes are due in most windows. So the times are an array that is read from one end to the other. The
-/// earliest time of each block of it lets a reader pass over nodes if few are due.
+/// Most machines are due in most windows. So the times are an array that is read from one end to the other.
+/// The earliest time of each block of it lets a reader pass over machines if few are due.
 class Agenda {
 public:
-    explicit Agenda(NodeId nodes) : times_(nodes, never), blocks_((nodes + block - 1) / block, never) {}
+    explicit Agenda(MachineId machines)
+        : times_(machines, never), blocks_((machines + block - 1) / block, never) {}
 
-    /// Node `id` is to be looked at by `time`.
-    void note(NodeId id, Time time) {
+    /// Machine `id` is to be looked at by `time`.
+    void note(MachineId id, Time time) {
         times_[id] = std::min(times_[id], time);
         blocks_[id / block] = std::min(blocks_[id / block], time);
     }
 
-    /// `never` if no node is due.
+    /// `never` if no machine is due.
     Time next_time() const {
         Time first = never;
         for (const Time time : blocks_) first = std::min(first, time);
         return first;
     }
 
-    /// Appends the nodes that are due before `end` to `due`, in the order of their numbers, and forgets them.
-    void take(Time end, std::vector<NodeId>& due) {
+    /// Appends the machines that are due before `end` to `due`, in the order of their numbers, and forgets
+    /// them.
+    void take(Time end, std::vector<MachineId>& due) {
         for (std::size_t number = 0; number < blocks_.size(); ++number)
             if (blocks_[number] < end) blocks_[number] = take_of_block(number * block, end, due);
     }
@@ -39,11 +41,11 @@ private:
     static constexpr std::size_t block = 64;
 
     /// Returns the earliest time that is left.
-    Time take_of_block(std::size_t first, Time end, std::vector<NodeId>& due) {
+    Time take_of_block(std::size_t first, Time end, std::vector<MachineId>& due) {
         Time left = never;
         for (std::size_t id = first; id < std::min(first + block, times_.size()); ++id) {
             if (times_[id] < end) {
-                due.push_back(static_cast<NodeId>(id));
+                due.push_back(static_cast<MachineId>(id));
                 times_[id] = never;
             } else {
                 left = std::min(left, times_[id]);

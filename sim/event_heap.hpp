@@ -1,4 +1,4 @@
-// The events of one simulated node, earliest first. Their order follows from time, kind, source node and
+// The events of one simulated machine, earliest first. Their order follows from time, kind, source node and
 // number at the source, never from the order of insertion. It only sorts events; it does not run them.
 #pragma once
 
@@ -17,13 +17,14 @@ namespace heddle::sim {
 
 /// In the order in which events of one time happen.
 enum class EventKind : std::uint32_t {
-    stop,      ///< the node stops; it goes on by itself
+    stop,      ///< the machine stops; it goes on by itself
     arrival,   ///< a message reaches the node
     delivery,  ///< the receiver module has paid for a message
     memory,    ///< the memory has served a worker's bytes
     disk,      ///< the disk has served a call
     resume,    ///< a worker goes on
-    deadline   ///< a parked worker's deadline
+    deadline,  ///< a parked worker's deadline
+    departure  ///< a message will leave for another machine, the time that sending takes from now
 };
 
 struct Event {

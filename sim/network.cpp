@@ -13,14 +13,15 @@ namespace heddle::sim {
 
 namespace {
 
-std::uint64_t pair_of(NodeId from, NodeId to) {
+std::uint64_t pair_of(CardId from, CardId to) {
     return std::uint64_t{from} << 32 | to;
 }
+/// Of nodes.
 std::uint64_t pair_of(const Message& message) {
     return pair_of(message.from, message.to);
 }
 
-/// The lookahead if there is only one node.
+/// The lookahead if there is only one host.
 constexpr Time alone = std::chrono::milliseconds(1);
 
 /// SimGrid shares links in proportion to this.
@@ -30,37 +31,38 @@ double weight(Time latency) {
 
 }  // namespace
 
-Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time sending)
+Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time sending, const Cards& cards)
     : simgrid_(simgrid),
-      nodes_(static_cast<NodeId>(simgrid.facts().hosts.size())),
+      hosts_(static_cast<CardId>(simgrid.facts().hosts.size())),
+      cards_(cards),
       lookahead_(simgrid.facts().lookahead == never ? alone : simgrid.facts().lookahead),
       sending_(sending),
       contention_(settings.contention),
       gap_(settings.gap),
       small_bytes_(settings.small_message_bytes),
-      blocks_(nodes_),
+      blocks_(hosts_),
       kinds_(1),
-      card_free_(nodes_),
-      out_(nodes_),
-      in_(nodes_),
+      card_free_(hosts_),
+      out_(hosts_),
+      in_(hosts_),
       fair_([this](const Passage& passage) { arrive(passage); }),
-      late_until_(nodes_),
-      doubts_(nodes_) {
+      late_until_(std::size_t{hosts_} * cards.processes()),
+      doubts_(hosts_) {
     const PlatformFacts& facts = simgrid.facts();
     if (facts.tree.empty()) return;
     kinds_.resize(1 + facts.tree.size());
-    // What ends at one instant ends in the order of the links: first where messages leave their nodes.
-    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].out, out_, node);
-    for (NodeId node = 0; node < nodes_; ++node) place_of(facts.hosts[node].in, in_, node);
+    // What ends at one instant ends in the order of the links: first where messages leave their hosts.
+    for (CardId host = 0; host < hosts_; ++host) place_of(facts.hosts[host].out, out_, host);
+    for (CardId host = 0; host < hosts_; ++host) place_of(facts.hosts[host].in, in_, host);
     // With fewer groups, threads that simulate one each would lack work.
-    constexpr NodeId groups_min = 8;
-    if (nodes_ / facts.tree.front() < groups_min) return;
-    group_nodes_ = facts.tree.front();
-    between_groups_ = route(0, group_nodes_).latency;
+    constexpr CardId groups_min = 8;
+    if (hosts_ / facts.tree.front() < groups_min) return;
+    group_machines_ = facts.tree.front();
+    between_groups_ = route(0, group_machines_).latency;
 }
 
-std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends, NodeId node) {
-    auto& links = ends.all[node];
+std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends, CardId host) {
+    auto& links = ends.all[host];
     for (std::uint32_t i = 0; i < links.size(); ++i) {
         if (links[i].first == link.number) return i;
     }
@@ -69,13 +71,13 @@ std::uint32_t Network::place_of(const LinkFacts& link, Ends& ends, NodeId node) 
         const auto changed = changed_.find(link.number);
         ours->second = fair_.add_link(changed == changed_.end() ? link.bandwidth : changed->second);
     }
-    if (links.empty()) ends.first[node] = ours->second;
+    if (links.empty()) ends.first[host] = ours->second;
     links.emplace_back(link.number, ours->second);
     return static_cast<std::uint32_t>(links.size() - 1);
 }
 
 /// SimGrid's route, as it is remembered.
-Network::Route Network::noted(const RouteFacts& facts, NodeId from, NodeId to) {
+Network::Route Network::noted(const RouteFacts& facts, CardId from, CardId to) {
     Route way{facts.latency, facts.bandwidth, facts.shared};
     way.weight = weight(facts.latency);
     way.course = facts.course;
@@ -86,10 +88,10 @@ Network::Route Network::noted(const RouteFacts& facts, NodeId from, NodeId to) {
     return way;
 }
 
-void Network::fetch(NodeId from, NodeId first, Block& block) {
-    const NodeId count = std::min(block_nodes, nodes_ - first);
+void Network::fetch(CardId from, CardId first, Block& block) {
+    const CardId count = std::min(block_hosts, hosts_ - first);
     const std::vector<RouteFacts> facts = simgrid_.routes(from, first, count);
-    for (NodeId i = 0; i < count; ++i) {
+    for (CardId i = 0; i < count; ++i) {
         const Route way = noted(facts[i], from, first + i);
         block[i] = kind_of(way);
     }
@@ -102,7 +104,7 @@ std::uint32_t Network::kind_of(const Route& way) {
 }
 
 /// Keeps what a route shows of all routes that are alike: its kind, its first link and its last.
-void Network::keep_parts(const RouteFacts& facts, NodeId from, NodeId to) {
+void Network::keep_parts(const RouteFacts& facts, CardId from, CardId to) {
     if (from == to || !(facts.bandwidth > 0)) return;
     const RouteKeys keys = simgrid_.facts().structure.keys(from, to);
     const Route way = noted(facts, from, to);
@@ -113,7 +115,7 @@ void Network::keep_parts(const RouteFacts& facts, NodeId from, NodeId to) {
 }
 
 /// The route, if routes that are alike have shown its kind and both of its ends.
-const Network::Route* Network::composed_route(NodeId from, NodeId to) {
+const Network::Route* Network::composed_route(CardId from, CardId to) {
     const RouteKeys keys = simgrid_.facts().structure.keys(from, to);
     const auto kind = kind_of_key_.find(keys.kind);
     const auto first = out_.by_key.find(std::uint64_t{from} << 32 | keys.first);
@@ -127,46 +129,46 @@ const Network::Route* Network::composed_route(NodeId from, NodeId to) {
 
 /// Asks SimGrid only for what no route that is alike has shown. A question costs more than a route, so it
 /// also asks for the routes from the neighbours of `from`, and for those to the neighbours of `to`.
-const Network::Route& Network::structured_route(NodeId from, NodeId to) {
+const Network::Route& Network::structured_route(CardId from, CardId to) {
     if (const Route* known = composed_route(from, to)) return *known;
-    constexpr NodeId together = 64;
-    const NodeId senders = from / together * together, receivers = to / together * together;
-    std::vector<RouteFacts> facts = simgrid_.routes_to(to, senders, std::min(together, nodes_ - senders));
-    for (std::size_t i = 0; i < facts.size(); ++i) keep_parts(facts[i], senders + static_cast<NodeId>(i), to);
-    facts = simgrid_.routes(from, receivers, std::min(together, nodes_ - receivers));
+    constexpr CardId together = 64;
+    const CardId senders = from / together * together, receivers = to / together * together;
+    std::vector<RouteFacts> facts = simgrid_.routes_to(to, senders, std::min(together, hosts_ - senders));
+    for (std::size_t i = 0; i < facts.size(); ++i) keep_parts(facts[i], senders + static_cast<CardId>(i), to);
+    facts = simgrid_.routes(from, receivers, std::min(together, hosts_ - receivers));
     for (std::size_t i = 0; i < facts.size(); ++i)
-        keep_parts(facts[i], from, receivers + static_cast<NodeId>(i));
+        keep_parts(facts[i], from, receivers + static_cast<CardId>(i));
     if (const Route* known = composed_route(from, to)) return *known;
     composed_ = {};  // without bandwidth: there is no route
     return composed_;
 }
 
-const Network::Route& Network::route_of_block(NodeId from, NodeId to) {
+const Network::Route& Network::route_of_block(CardId from, CardId to) {
     auto& row = blocks_[from];
-    if (row.empty()) row.resize((nodes_ + block_nodes - 1) / block_nodes);
-    auto& block = row[to / block_nodes];
+    if (row.empty()) row.resize((hosts_ + block_hosts - 1) / block_hosts);
+    auto& block = row[to / block_hosts];
     if (!block) {
         block = std::make_unique<Block>();
-        fetch(from, to / block_nodes * block_nodes, *block);
+        fetch(from, to / block_hosts * block_hosts, *block);
     }
-    return kinds_[(*block)[to % block_nodes]];
+    return kinds_[(*block)[to % block_hosts]];
 }
 
-const Network::Route& Network::route_of_pair(NodeId from, NodeId to) {
+const Network::Route& Network::route_of_pair(CardId from, CardId to) {
     const auto [kind, is_new] = kind_of_pair_.try_emplace(pair_of(from, to));
     if (is_new) kind->second = kind_of(noted(simgrid_.routes(from, to, 1).front(), from, to));
     return kinds_[kind->second];
 }
 
-const Network::Route& Network::route(NodeId from, NodeId to) {
+const Network::Route& Network::route(CardId from, CardId to) {
     if (const PlatformFacts& facts = simgrid_.facts(); !facts.tree.empty()) {
         Route& way = kinds_[1 + facts.meeting_level(from, to)];
         if (!(way.bandwidth > 0)) way = noted(simgrid_.routes(from, to, 1).front(), from, to);
         return way;
     }
     // Up to here all routes are asked for sooner or later, and many at once are cheaper.
-    constexpr NodeId few = 512;
-    const Route& found = nodes_ <= few                        ? route_of_block(from, to)
+    constexpr CardId few = 512;
+    const Route& found = hosts_ <= few                        ? route_of_block(from, to)
                          : simgrid_.facts().structure.known() ? structured_route(from, to)
                                                               : route_of_pair(from, to);
     if (!(found.bandwidth > 0)) {
@@ -191,7 +193,7 @@ Network::Way Network::way_at(const Route& route, Time departure, const Message& 
     return {latency, state_at(course, begin).bandwidth, transfer_time(course, begin, bytes)};
 }
 
-Path& Network::path(NodeId from, NodeId to) {
+Path& Network::path(CardId from, CardId to) {
     const auto [found, is_new] = paths_.try_emplace(pair_of(from, to));
     Path& path = found->second;
     if (is_new) {
@@ -202,21 +204,22 @@ Path& Network::path(NodeId from, NodeId to) {
 }
 
 void Network::send(Time departure, Message& message) {
-    const Route& found = route(message.from, message.to);
+    const CardId from = cards_.card(message.from), to = cards_.card(message.to);
+    const Route& found = route(from, to);
     if (contention_ == Contention::none) {
         const Way way = way_at(found, departure, message);
         const Time arrival = checked_sum(checked_sum(departure, way.transfer), way.latency);
         known_.push_back({arrival, &message, message.to});
         return;
     }
-    Time& card_free = card_free_[message.from];
+    Time& card_free = card_free_[from];
     const Time start = std::max(departure, card_free);
     card_free = saturated_sum(start, gap_);
     const bool calculated = contention_ == Contention::full && is_small(message);
-    calculated ? send_small(found, start, message) : send_large(found, start, message);
+    calculated ? send_small(found, {from, to}, start, message) : send_large(found, start, message);
 }
 
-void Network::send_small(const Route& route, Time start, Message& message) {
+void Network::send_small(const Route& route, Pair ends, Time start, Message& message) {
     const Way way = way_at(route, start, message);
     Passage passage{checked_sum(start, way.latency),    &message, message.from, message.to, message.sequence,
                     static_cast<double>(message.size())};
@@ -224,17 +227,17 @@ void Network::send_small(const Route& route, Time start, Message& message) {
     passage.at_least = way.transfer;
     if (route.course > 0) {
         // The latency may have fallen since the last message, which is not overtaken for that.
-        Path& on_way = path(message.from, message.to);
+        Path& on_way = path(message);
         passage.start = on_way.last_start = std::max(passage.start, on_way.last_start);
         passage.at_least = transfer_time(courses_[route.course], passage.start, passage.bytes);
     }
-    if (route.shared > 0) passage.links[0] = out_.link(message.from, route.first);
-    if (route.shared > 1) passage.links[1] = in_.link(message.to, route.last);
+    if (route.shared > 0) passage.links[0] = out_.link(ends.from, route.first);
+    if (route.shared > 1) passage.links[1] = in_.link(ends.to, route.last);
     // What is short beside its latency meets others inside the network too seldom to be late for it.
     constexpr std::int64_t short_part = 100;
     passage.inside = route.shared > 2 && passage.at_least > way.latency / short_part;
     if (!load_.empty()) {
-        const double bandwidth = std::min(way.bandwidth, load_.bandwidth(path(message.from, message.to)));
+        const double bandwidth = std::min(way.bandwidth, load_.bandwidth(path(message)));
         passage.extra = std::max(Time::zero(), from_seconds(passage.bytes / bandwidth) - passage.at_least);
     }
     fair_.begin(passage);
@@ -244,7 +247,7 @@ void Network::arrive(const Passage& passage) {
     Time arrival = checked_sum(passage.ends, passage.extra);
     Time& late_until = late_until_[passage.from];
     if (passage.extra > Time::zero() || arrival < late_until) {
-        Path& on_way = path(passage.from, passage.to);
+        Path& on_way = path(*passage.message);
         arrival = std::max(arrival, on_way.last_arrival);  // none overtakes another of the same pair
         on_way.last_arrival = arrival;
         late_until = std::max(late_until, arrival);
@@ -254,7 +257,7 @@ void Network::arrive(const Passage& passage) {
     last_arrival_ = std::max(last_arrival_, arrival);
     const Time late = std::max(passage.late, passage.inside ? late_inside(passage) : Time::zero());
     if (late == Time::zero()) return;
-    Doubt& doubt = doubts_[passage.to];
+    Doubt& doubt = doubts_[cards_.card(passage.to)];
     const Time until = saturated_sum(arrival, late);
     // What lies between two such times counts once, however many messages lie there.
     doubt.sum += std::max(Time::zero(), until - std::max(arrival, doubt.until));
@@ -265,9 +268,9 @@ void Network::arrive(const Passage& passage) {
 /// the other: an estimate, and more than sharing them would take.
 Time Network::late_inside(const Passage& passage) {
     constexpr std::size_t pairs_max = 50000;  // asking for the links of a pair takes time
-    if (paths_.size() >= pairs_max && !paths_.contains(pair_of(passage.from, passage.to)))
-        return Time::zero();
-    const Path& on_way = path(passage.from, passage.to);
+    const CardId from = cards_.card(passage.from), to = cards_.card(passage.to);
+    if (paths_.size() >= pairs_max && !paths_.contains(pair_of(from, to))) return Time::zero();
+    const Path& on_way = path(from, to);
     Time late{};
     for (std::size_t i = 1; i + 1 < on_way.links.size(); ++i) {
         const LinkFacts& link = on_way.links[i];
@@ -290,8 +293,8 @@ void Network::send_large(const Route& route, Time start, Message& message) {
     const Way way = way_at(route, start, message);
     // Unique, and the same whatever the other nodes do.
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
-    const FlowStart flow{id, checked_sum(start, way.latency - lookahead_), message.from, message.to,
-                         message.size()};
+    const FlowStart flow{id, checked_sum(start, way.latency - lookahead_), cards_.card(message.from),
+                         cards_.card(message.to), message.size()};
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
     earliest_ends_.emplace(checked_sum(flow.start, way.transfer) - way.transfer / 1000000 - Time(1), id);
@@ -316,7 +319,7 @@ Time Network::begin_window(Time now) {
         if (found == flows_.end()) continue;  // has ended already
         Flow& flow = found->second;
         flow.loads = true;
-        flow.handle = load_.begin(path(flow.message->from, flow.message->to));
+        flow.handle = load_.begin(path(*flow.message));
     }
     const Time flows = flows_quiet_until();
     const Time end = saturated_sum(now, ahead());

@@ -1,5 +1,5 @@
-// Computes when each message between simulated nodes arrives: small ones from the first and the last link of
-// their route, large ones by SimGrid's sharing of bandwidth. It never calls handlers.
+// Computes when each message between simulated machines arrives: small ones from the first and the last link
+// of their route, large ones by SimGrid's sharing of bandwidth. It never calls handlers.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sim/cards.hpp"
 #include "sim/fair_links.hpp"
 #include "sim/link_load.hpp"
 #include "sim/simgrid_process.hpp"
@@ -31,9 +32,9 @@ struct Arrival {
 class Network {
 public:
     /// `sending`: no message departs sooner after a node has begun to send it.
-    Network(SimgridProcess& simgrid, const heddle::Network& settings, Time sending);
+    Network(SimgridProcess& simgrid, const heddle::Network& settings, Time sending, const Cards& cards);
 
-    /// A message leaves its node. The departures of one node come in the order of time.
+    /// A message leaves its machine. The departures of one card come in the order of time.
     void send(Time departure, Message& message);
 
     /// The arrivals that have become known and not been forgotten. None lies less than a lookahead after the
@@ -48,28 +49,28 @@ public:
     /// end, before which no message arrives that is not known.
     Time begin_window(Time now);
 
-    /// Nodes come in groups of so many neighbours, which messages from other groups take longer to reach.
+    /// Machines come in groups of so many neighbours, which messages from other groups take longer to reach.
     /// Zero where that is not so, or where there are few groups.
-    NodeId group_nodes() const { return group_nodes_; }
+    MachineId group_machines() const { return group_machines_; }
 
-    /// How far into the present window, or beyond, a node may go on if nothing is sent to it by its own group
-    /// in the window and nothing that is under way may reach it before. At least the window's end.
+    /// How far into the present window, or beyond, a machine may go on if nothing is sent to it by its own
+    /// group in the window and nothing that is under way may reach it before. At least the window's end.
     Time group_end() const { return group_end_; }
 
-    /// Calls `visit(node)` for all that something of which the arrival is not known yet may reach before
+    /// Calls `visit(machine)` for all that something of which the arrival is not known yet may reach before
     /// `group_end`.
     template <class Visit>
     void expecting(const Visit& visit) const {
-        fair_.beginning_before(group_end_, visit);
-        for (NodeId node = 0; node < nodes_; ++node)
-            if (fair_.serves(node)) visit(node);
+        fair_.beginning_before(group_end_, [&](NodeId to) { visit(cards_.machine(to)); });
+        for (NodeId node = 0; node < hosts_ * cards_.processes(); ++node)
+            if (fair_.serves(node)) visit(cards_.machine(node));
     }
 
     /// Goes on with the messages, to `until` or to the first moment at which some have left the network.
     void advance(Time until);
 
-    /// How long small messages met load that is only estimated: the longest time of any one node, as a part
-    /// of the time until the last arrival.
+    /// How long small messages met load that is only estimated: the longest time of any one machine, as a
+    /// part of the time until the last arrival.
     double doubtful() const;
 
     /// Whether what is sent may arrive at the same instant.
@@ -96,20 +97,20 @@ private:
                             other.course);
         }
     };
-    /// The links that leave a node, or those that lead to it, by node. Nearly always one; a node of a torus
+    /// The links that leave a host, or those that lead to it, by host. Nearly always one; a host of a torus
     /// has several.
     struct Ends {
-        explicit Ends(NodeId nodes) : first(nodes), all(nodes) {}
-        std::uint32_t link(NodeId node, std::uint32_t place) const {
-            return place == 0 ? first[node] : all[node][place].second;
+        explicit Ends(CardId hosts) : first(hosts), all(hosts) {}
+        std::uint32_t link(CardId host, std::uint32_t place) const {
+            return place == 0 ? first[host] : all[host][place].second;
         }
         std::vector<std::uint32_t> first;                         ///< its number in `fair_`
-        std::unordered_map<std::uint64_t, std::uint32_t> by_key;  ///< place, by node and RouteKeys' key
+        std::unordered_map<std::uint64_t, std::uint32_t> by_key;  ///< place, by host and RouteKeys' key
         std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> all;  ///< SimGrid's number, ours
     };
-    static constexpr NodeId block_nodes = 256;
+    static constexpr CardId block_hosts = 256;
     /// Kinds of routes (1 and up; 0: not asked for yet) to neighbouring destinations.
-    using Block = std::array<std::uint32_t, block_nodes>;
+    using Block = std::array<std::uint32_t, block_hosts>;
 
     struct Flow {
         Message* message = nullptr;
@@ -125,21 +126,26 @@ private:
         Time transfer{};       ///< how long they flow
     };
 
-    const Route& route(NodeId from, NodeId to);
-    void keep_parts(const RouteFacts& facts, NodeId from, NodeId to);
-    const Route* composed_route(NodeId from, NodeId to);
-    const Route& structured_route(NodeId from, NodeId to);
-    const Route& route_of_block(NodeId from, NodeId to);
-    const Route& route_of_pair(NodeId from, NodeId to);
+    const Route& route(CardId from, CardId to);
+    void keep_parts(const RouteFacts& facts, CardId from, CardId to);
+    const Route* composed_route(CardId from, CardId to);
+    const Route& structured_route(CardId from, CardId to);
+    const Route& route_of_block(CardId from, CardId to);
+    const Route& route_of_pair(CardId from, CardId to);
     std::uint32_t kind_of(const Route& way);
     Way way_at(const Route& route, Time departure, const Message& message) const;
     Time next_small();
     void run_small(Time until);
-    Path& path(NodeId from, NodeId to);
-    Route noted(const RouteFacts& facts, NodeId from, NodeId to);
-    void fetch(NodeId from, NodeId first, Block& block);
-    std::uint32_t place_of(const LinkFacts& link, Ends& ends, NodeId node);
-    void send_small(const Route& route, Time start, Message& message);
+    Path& path(CardId from, CardId to);
+    Path& path(const Message& message) { return path(cards_.card(message.from), cards_.card(message.to)); }
+    Route noted(const RouteFacts& facts, CardId from, CardId to);
+    void fetch(CardId from, CardId first, Block& block);
+    std::uint32_t place_of(const LinkFacts& link, Ends& ends, CardId host);
+    struct Pair {
+        CardId from = 0;
+        CardId to = 0;
+    };
+    void send_small(const Route& route, Pair ends, Time start, Message& message);
     void send_large(const Route& route, Time start, Message& message);
     void load_changes(Time now);
     Time flows_quiet_until();
@@ -150,13 +156,14 @@ private:
     bool is_small(const Message& message) const { return message.size() < small_bytes_; }
 
     SimgridProcess& simgrid_;
-    NodeId nodes_;
+    CardId hosts_;
+    Cards cards_;
     Time lookahead_;
     Time sending_;
     Contention contention_;
     Time gap_;
     std::uint64_t small_bytes_;
-    NodeId group_nodes_ = 0;
+    MachineId group_machines_ = 0;
     Time between_groups_{};  ///< no route from one group to another has less latency
     Time group_end_{};
 
@@ -170,7 +177,7 @@ private:
     std::vector<RouteCourse> courses_;  ///< by number; empty: not asked for yet
 
     std::unordered_map<std::uint64_t, Path> paths_;  // never iterated over
-    std::vector<Time> card_free_;  ///< when a node's network card can begin the next message
+    std::vector<Time> card_free_;                    ///< when a network card can begin the next message
     std::vector<Arrival> known_;
 
     // Small messages.
@@ -189,7 +196,7 @@ private:
         Time sum{};
         Time until{};
     };
-    std::vector<Doubt> doubts_;      ///< of each node, as a receiver
+    std::vector<Doubt> doubts_;      ///< of each card, as a receiver
     std::vector<Time> inside_free_;  ///< when a link would be, if messages passed it one by one
     Time last_arrival_{};
 

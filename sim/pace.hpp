@@ -15,7 +15,8 @@ namespace heddle::sim {
 
 class Pace {
 public:
-    /// From `begin` on nothing goes on until `end`, which may be `never`.
+    /// From `begin` on nothing goes on until `end`, which may be `never`. All nodes of a machine stop
+    /// together.
     struct Stop {
         Time begin{};
         Time end = never;

@@ -6,13 +6,15 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "sim/cards.hpp"
+#include "sim/hosts.hpp"
 #include "sim/simgrid_process.hpp"
 
 namespace heddle::sim {
 
 namespace {
 
-/// Up to this many nodes all pairs are looked at; of larger platforms as many routes as these have.
+/// Up to this many machines all pairs are looked at; of larger platforms as many routes as these have.
 constexpr NodeId nodes_all = 64;
 constexpr std::uint64_t routes_sampled = 4032;
 
@@ -30,7 +32,7 @@ void add_route(PlatformSummary& summary, const RouteFacts& route, double& latenc
 }
 
 void add_routes(PlatformSummary& summary, SimgridProcess& simgrid) {
-    const NodeId nodes = summary.nodes;
+    const NodeId nodes = summary.nodes / summary.processes;  // of SimGrid
     if (nodes < 2) return;
     summary.latency_min = never;
     summary.bandwidth_min = std::numeric_limits<double>::infinity();
@@ -55,72 +57,103 @@ void add_routes(PlatformSummary& summary, SimgridProcess& simgrid) {
 
 }  // namespace
 
-RouteMeans mean_route(SimgridProcess& simgrid, NodeId nodes) {
+RouteMeans mean_route(SimgridProcess& simgrid, const Platform& platform) {
     constexpr NodeId sources = 4;
+    const NodeId hosts = platform.machines();
+    const SharedMemory& memory = platform.shared_memory;
+    const std::int64_t neighbours = std::int64_t{platform.processes} - 1;
     std::int64_t latency_sum = 0;
     double byte_times = 0;
     std::int64_t count = 0;
-    for (NodeId i = 0; i < std::min(sources, nodes); ++i) {
-        const auto from = static_cast<NodeId>(std::uint64_t{i} * nodes / sources);
-        for (const RouteFacts& route : simgrid.routes(from, 0, nodes)) {
+    for (NodeId i = 0; i < std::min(sources, hosts); ++i) {
+        const auto from = static_cast<NodeId>(std::uint64_t{i} * hosts / sources);
+        for (const RouteFacts& route : simgrid.routes(from, 0, hosts)) {
             if (!route.exists()) continue;  // to itself
-            latency_sum += route.latency.count();
-            byte_times += 1 / route.bandwidth;
-            ++count;
+            latency_sum += route.latency.count() * platform.processes;
+            byte_times += platform.processes / route.bandwidth;
+            count += platform.processes;
         }
+        latency_sum += memory.latency.count() * neighbours;
+        byte_times += static_cast<double>(neighbours) / memory.bandwidth;
+        count += neighbours;
     }
     if (count == 0) return {};
     return {Time(latency_sum / count), static_cast<double>(count) / byte_times};
 }
 
-RouteTable route_table(SimgridProcess& simgrid, NodeId nodes, Time besides) {
-    using Route = RouteTable::Route;
-    const auto route = [besides](const RouteFacts& facts) {
-        if (!facts.exists()) {
-            throw Error("there are nodes without a route between them", "every host must reach every other");
-        }
-        return Route{facts.latency + besides, facts.bandwidth};
-    };
-    if (nodes < 2) return RouteTable::equal({});
+namespace {
+
+using Route = RouteTable::Route;
+
+Route checked_route(const RouteFacts& facts, Time besides) {
+    if (!facts.exists()) {
+        throw Error("there are nodes without a route between them", "every host must reach every other");
+    }
+    return {facts.latency + besides, facts.bandwidth};
+}
+
+/// A tree of switches, whose lowest ones are machines if these have several nodes.
+RouteTable tree_of_nodes(SimgridProcess& simgrid, const Platform& platform, const Route& within,
+                         Time besides) {
     const PlatformFacts& facts = simgrid.facts();
-    if (facts.tree.empty()) {
-        return RouteTable::rows(nodes, [&simgrid, nodes, route](NodeId from) {
+    const NodeId hosts = platform.machines();
+    std::vector<NodeId> below;
+    std::vector<Route> at_level;
+    if (platform.processes > 1) {
+        below.push_back(platform.processes);
+        at_level.push_back(within);
+    }
+    for (std::size_t level = 0; level < facts.tree.size(); ++level) {
+        // The first host outside the smaller group; at some levels there is none.
+        const NodeId to = level == 0 ? 1 : facts.tree[level - 1];
+        const bool there = to < hosts && facts.meeting_level(0, to) == level;
+        below.push_back(facts.tree[level] * platform.processes);
+        at_level.push_back(there ? checked_route(simgrid.routes(0, to, 1).front(), besides) : Route{});
+    }
+    return RouteTable::tree(platform.nodes, std::move(below), std::move(at_level));
+}
+
+}  // namespace
+
+RouteTable route_table(SimgridProcess& simgrid, const Platform& platform, Time besides) {
+    const NodeId nodes = platform.nodes;
+    const Route within{platform.shared_memory.latency + besides, platform.shared_memory.bandwidth};
+    if (nodes < 2) return RouteTable::equal({});
+    if (platform.machines() == 1 || !simgrid.facts().tree.empty())
+        return tree_of_nodes(simgrid, platform, within, besides);
+    return RouteTable::rows(
+        nodes, [&simgrid, cards = Cards(platform.processes), nodes, within, besides](NodeId from) {
             std::vector<Route> row(nodes);
-            const std::vector<RouteFacts> found = simgrid.routes(from, 0, nodes);
+            const CardId own = cards.card(from);
+            const std::vector<RouteFacts> found = simgrid.routes(own, 0, cards.card(nodes - 1) + 1);
             for (NodeId to = 0; to < nodes; ++to) {
-                if (to != from) row[to] = route(found[to]);
+                if (to == from) continue;
+                row[to] = cards.card(to) == own ? within : checked_route(found[cards.card(to)], besides);
             }
             return row;
         });
-    }
-    std::vector<Route> at_level;
-    for (std::size_t level = 0; level < facts.tree.size(); ++level) {
-        // The first node outside the smaller group; at some levels there is none.
-        const NodeId to = level == 0 ? 1 : facts.tree[level - 1];
-        const bool there = to < nodes && facts.meeting_level(0, to) == level;
-        at_level.push_back(there ? route(simgrid.routes(0, to, 1).front()) : Route{});
-    }
-    return RouteTable::tree(nodes, facts.tree, std::move(at_level));
 }
 
 PlatformSummary describe(const Platform& stated, bool links) {
     Platform platform = stated;
     complete(platform);
-    SimgridProcess simgrid(platform);
+    SimgridProcess simgrid(platform_of_hosts(platform));
     const PlatformFacts& facts = simgrid.facts();
 
     PlatformSummary summary;
     const bool from_file = !platform.file.empty();
     summary.topology = from_file ? platform.file : name(platform.network.topology);
     if (!from_file) summary.shape = platform.network.shape;
-    summary.nodes = static_cast<NodeId>(facts.hosts.size());
+    summary.processes = platform.processes;
+    summary.shared_memory = platform.shared_memory;
+    summary.nodes = static_cast<NodeId>(facts.hosts.size()) * platform.processes;
     const bool file_cores = from_file && !platform.stated_cores;
     const bool file_speed = from_file && !platform.stated_core_speed;
     summary.cores_min = std::numeric_limits<CoreId>::max();
     summary.core_speed_min = std::numeric_limits<double>::infinity();
     for (NodeId node = 0; node < summary.nodes; ++node) {
-        const HostFacts& host = facts.hosts[node];
-        const CoreId cores = file_cores ? host.cores : std::max(platform.cores, CoreId{1});
+        const HostFacts& host = facts.hosts[node / platform.processes];
+        const CoreId cores = file_cores ? cores_of_node(platform, host) : std::max(platform.cores, CoreId{1});
         const double speed = file_speed ? host.speed : platform.core_speed;
         summary.cores_min = std::min(summary.cores_min, cores);
         summary.cores_max = std::max(summary.cores_max, cores);
@@ -133,6 +166,7 @@ PlatformSummary describe(const Platform& stated, bool links) {
     }
     summary.memory_bandwidth = platform.memory_bandwidth;
     summary.core_memory_bandwidth = platform.core_memory_bandwidth;
+    summary.cache = platform.cache;
     summary.disk = platform.disk;
     summary.groups = facts.groups;
     summary.links = facts.links;

@@ -15,8 +15,9 @@
 #include "base/error.hpp"
 #include "base/memory_need.hpp"
 #include "base/stack_guard.hpp"
+#include "sim/hosts.hpp"
 #include "sim/huge_pages.hpp"
-#include "sim/node.hpp"
+#include "sim/machine.hpp"
 #include "sim/platform_file.hpp"
 #include "sim/platform_summary.hpp"
 #include "sim/simgrid_process.hpp"
@@ -34,12 +35,13 @@ namespace {
 void refuse_large(const Platform& platform) {
     constexpr double bytes_per_node = 8 << 10;
     constexpr double bytes_of_worker = 6 << 10;
-    std::uint64_t hosts = platform.nodes;
+    std::uint64_t hosts = platform.machines();
     if (!platform.file.empty()) hosts = read_platform_file(platform.file, platform.where).hosts;
     // Patterns of hosts are compared with names when SimGrid has loaded the file; then each names a host at
     // least.
     const std::uint64_t least = platform.hosts.empty() ? hosts : platform.hosts.size();
-    const std::uint64_t nodes = platform.file.empty() || platform.stated_nodes ? platform.nodes : least;
+    const std::uint64_t nodes =
+        platform.file.empty() || platform.stated_nodes ? platform.nodes : least * platform.processes;
     const double workers = static_cast<double>(nodes) * std::max(platform.cores, CoreId{1});
     constexpr double bytes_of_host = 1400;  // in SimGrid alone
     need_memory(
@@ -54,28 +56,6 @@ Platform completed(Platform platform) {
     complete(platform);
     refuse_large(platform);
     return platform;
-}
-
-/// Counts and speeds that the file or a default decided.
-void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::string>& notes) {
-    const auto [few, many] =
-        std::minmax_element(facts.hosts.begin(), facts.hosts.end(),
-                            [](const HostFacts& a, const HostFacts& b) { return a.cores < b.cores; });
-    platform.nodes = static_cast<NodeId>(facts.hosts.size());
-    if (platform.cores == 0 || (!platform.file.empty() && !platform.stated_cores)) {
-        platform.cores = few->cores;
-        if (few->cores != many->cores) {
-            notes.emplace_back("hosts differ in their number of cores; every node has that of the smallest");
-        }
-    }
-    if (!platform.file.empty() && !platform.stated_core_speed) {
-        platform.core_speed = facts.hosts.front().speed;
-    }
-    try {
-        complete_nodes(platform);
-    } catch (const Error& error) {
-        throw error.at(platform.where);
-    }
 }
 
 /// The mean speed factor of a node's cores, without noise, which is not known before the run.
@@ -100,13 +80,18 @@ SimWorker& worker_of(const Context& context) {
 
 struct SimBackend::State {
     State(const Platform& stated, const SimOptions& chosen)
-        : platform(completed(stated)), options(chosen), simgrid(platform), notes(simgrid.facts().notes) {
+        : platform(completed(stated)),
+          options(chosen),
+          simgrid(platform_of_hosts(platform)),
+          cards(platform.processes),
+          notes(simgrid.facts().notes) {
         fill_in(platform, simgrid.facts(), notes);
         topology.nodes = platform.nodes;
         topology.cores = platform.cores;
         if (platform.sockets > 1) topology.near_cores = platform.cores / platform.sockets;
-        for (const HostFacts& host : simgrid.facts().hosts) topology.group.push_back(host.group);
-        const RouteMeans means = mean_route(simgrid, topology.nodes);
+        topology.cache = platform.cache;
+        for (NodeId node = 0; node < platform.nodes; ++node) topology.group.push_back(group(node));
+        const RouteMeans means = mean_route(simgrid, platform);
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
         topology.distances = distances();
@@ -117,14 +102,35 @@ struct SimBackend::State {
         topology.core_speed = speeds / platform.nodes;
     }
 
+    /// The nodes of a machine are a group, if there is more than one. Distances tell which machines are near.
+    std::uint32_t group(NodeId node) const {
+        return platform.processes > 1 ? cards.machine(node) : simgrid.facts().hosts[node].group;
+    }
+
     /// Exact where the platform is a tree; elsewhere two nodes stand for the pairs of their groups.
     NodeDistances distances() {
-        if (!simgrid.facts().tree.empty() || topology.nodes < 2)
-            return {topology.group, route_table(simgrid, topology.nodes, Time::zero())};
+        if (!simgrid.facts().tree.empty() || simgrid.facts().hosts.size() < 2)
+            return {topology.group, route_table(simgrid, platform, Time::zero())};
         const auto latency = [this](NodeId from, NodeId to) {
-            return simgrid.routes(from, to, 1).front().latency;
+            if (cards.machine(from) == cards.machine(to)) return platform.shared_memory.latency;
+            return simgrid.routes(cards.card(from), cards.card(to), 1).front().latency;
         };
         return {topology.group, latency, topology.latency};
+    }
+
+    void start_machine(runtime::Backend& backend, World& of_all, MachineId number,
+                       const runtime::NodeFactory& make_node) {
+        const NodeId first = number * platform.processes;
+        std::vector<Pace> paces;
+        for (NodeId id = first; id < first + platform.processes; ++id)
+            paces.emplace_back(platform, id, speed(id), options.seed);
+        const MachineSettings settings{first, platform.cores, platform.memory_bandwidth,
+                                       platform.core_memory_bandwidth, platform.disk};
+        SimMachine& machine = machines.emplace_back(of_all, settings, std::move(paces));
+        for (NodeId place = 0; place < platform.processes; ++place) {
+            runtime::NodeProgram& program = make_node(first + place);
+            machine.start(place, backend, program, stacks_with(0));
+        }
     }
 
     Stacks& stacks_with(std::size_t beside_bytes) {
@@ -135,19 +141,20 @@ struct SimBackend::State {
 
     double speed(NodeId node) const {
         const bool of_host = !platform.file.empty() && !platform.stated_core_speed;
-        return of_host ? simgrid.facts().hosts[node].speed : platform.core_speed;
+        return of_host ? simgrid.facts().hosts[cards.card(node)].speed : platform.core_speed;
     }
 
     Platform platform;
     SimOptions options;
     SimgridProcess simgrid;
+    Cards cards;
     std::vector<std::string> notes;
     runtime::Topology topology;
 
     // While it runs.
     std::optional<World> world;
-    std::optional<Stacks> stacks;  ///< made with the first node, which says what is to lie beside them
-    std::deque<SimNode> nodes;     // a deque: what is in it does not move
+    std::optional<Stacks> stacks;     ///< made with the first node, which says what is to lie beside them
+    std::deque<SimMachine> machines;  // a deque: what is in it does not move
     std::atomic<std::int64_t> elapsed{0};  ///< picoseconds
 };
 
@@ -194,7 +201,7 @@ ClusterView SimBackend::cluster(Time per_message) const {
     }
     const auto other = [&](double speed) { return speed != platform.core_speed; };
     if (std::none_of(view.speeds.begin(), view.speeds.end(), other)) view.speeds.clear();
-    view.routes = std::make_shared<RouteTable>(route_table(state_->simgrid, platform.nodes, per_message));
+    view.routes = std::make_shared<RouteTable>(route_table(state_->simgrid, platform, per_message));
     const RouteTable::Mean mean = view.routes->mean();
     view.message_seconds = mean.latency;
     view.seconds_per_byte = mean.seconds_per_byte;
@@ -216,23 +223,17 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     if (looks > TimeSum(last_moment)) refuse_moment();
     look = Time(static_cast<std::int64_t>(looks.count()));
     World& world = state.world.emplace(
-        state.simgrid, platform.network, costs, state.options.messages_compete_for_cores,
-        state.options.single_module, state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
+        state.simgrid, platform, costs, state.options.messages_compete_for_cores, state.options.single_module,
+        state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     const HugeHeap heap(bytes_per_worker * platform.nodes * platform.cores);
     try {
-        for (NodeId id = 0; id < platform.nodes; ++id) {
-            const NodeSettings settings{id, platform.cores, platform.memory_bandwidth,
-                                        platform.core_memory_bandwidth, platform.disk};
-            SimNode& node = state.nodes.emplace_back(world, settings,
-                                                     Pace(platform, id, state.speed(id), state.options.seed));
-            runtime::NodeProgram& program = make_node(id);
-            node.start(*this, program, state.stacks_with(0));
-        }
-        Simulation(world, state.nodes, {state.options.reverse_nodes, state.options.plain_windows},
+        for (MachineId machine = 0; machine < platform.machines(); ++machine)
+            state.start_machine(*this, world, machine, make_node);
+        Simulation(world, state.machines, {state.options.reverse_nodes, state.options.plain_windows},
                    state.options.crew.get(), state.elapsed)
             .run();
     } catch (...) {
-        for (SimNode& node : state.nodes) node.abandon();
+        for (SimMachine& machine : state.machines) machine.abandon();
         throw;
     }
 }
@@ -243,33 +244,34 @@ Time SimBackend::now(const Context& context) const {
 
 void SimBackend::pause(Context& context) {
     SimWorker& worker = worker_of(context);
-    if (context.id.core < state_->topology.cores) return worker.node->pause(worker);
+    if (context.id.core < state_->topology.cores) return worker.machine->pause(worker);
     refuse_moment();  // a handler runs in one go: only time itself ends it
 }
 
 void SimBackend::park(Context& context, Time deadline) {
     SimWorker& worker = worker_of(context);
-    worker.node->park(worker, deadline);
+    worker.machine->park(worker, deadline);
 }
 
 void SimBackend::unpark(Context& caller, CoreId core) {
-    worker_of(caller).node->unpark(caller, core);
+    SimWorker& own = worker_of(caller);
+    own.machine->unpark(caller, *own.node, core);
 }
 
 void SimBackend::compute(Context& context, runtime::Work work, const std::function<void()>& code) {
     SimWorker& worker = worker_of(context);
-    worker.node->compute(worker, work, code);
+    worker.machine->compute(worker, work, code);
 }
 
 void SimBackend::io(Context& caller, double bytes, std::function<void()> code,
                     std::function<void(Context& context)> done) {
     code();
-    worker_of(caller).node->io(caller, bytes, std::move(done));
+    worker_of(caller).machine->io(caller, bytes, std::move(done));
 }
 
 void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
-    worker_of(context).node->send(context, to, std::move(message), std::move(enclosure));
+    worker_of(context).machine->send(context, to, std::move(message), std::move(enclosure));
 }
 
 std::span<std::byte> SimBackend::beside_stack(WorkerId worker, std::size_t bytes) {
@@ -278,12 +280,12 @@ std::span<std::byte> SimBackend::beside_stack(WorkerId worker, std::size_t bytes
 }
 
 runtime::Bytes SimBackend::buffer(Context& context) {
-    return worker_of(context).node->buffer();
+    return worker_of(context).machine->buffer();
 }
 
 bool SimBackend::poll(Context& context) {
     SimWorker& worker = worker_of(context);
-    return worker.node->poll(worker);
+    return worker.machine->poll(worker);
 }
 
 Time SimBackend::elapsed() const {

@@ -1,4 +1,4 @@
-// Runs the loop of windows: decides how far nodes may go, advances them, and hands on their messages.
+// Runs the loop of windows: decides how far machines may go, advances them, and hands on their messages.
 #include "sim/simulation.hpp"
 
 #include <fmt/format.h>
@@ -14,37 +14,38 @@ namespace heddle::sim {
 
 namespace {
 
-/// Windows may be shorter than the lookahead, never longer. This keeps `elapsed` going on a single node.
+/// Windows may be shorter than the lookahead, never longer. This keeps `elapsed` going on a single machine.
 constexpr Time window_max = std::chrono::milliseconds(1);
 
-/// If fewer nodes than one in so many are due, it is not worth finding all nodes that may go on.
+/// If fewer machines than one in so many are due, it is not worth finding all machines that may go on.
 constexpr std::size_t few = 16;
 
-/// So many nodes before its turn comes, a node is told of its arrivals.
+/// So many machines before its turn comes, a machine is told of its arrivals.
 constexpr std::size_t ahead = 2;
 
 }  // namespace
 
-Simulation::Simulation(World& world, std::deque<SimNode>& nodes, Order order, Crew* crew,
+Simulation::Simulation(World& world, std::deque<SimMachine>& machines, Order order, Crew* crew,
                        std::atomic<std::int64_t>& elapsed)
     : world_(world),
-      nodes_(nodes),
+      machines_(machines),
       order_(order),
       crew_(crew),
-      agenda_(static_cast<NodeId>(nodes.size())),
-      inboxes_(nodes.size()),
+      agenda_(static_cast<MachineId>(machines.size())),
+      inboxes_(machines.size()),
       due_of_lane_(world.lanes.size()),
-      expecting_(nodes.size()),
+      expecting_(machines.size()),
       elapsed_(elapsed) {}
 
 // Invariant: at the beginning of a window [T, T + S + L), every message that arrives before its end is in its
 // receiver's heap; S is the time that sending takes, L the lookahead. A message that is sent in the window
 // departs at T + S or later, and arrives at T + S + L or later: a small one because no latency is below L, a
 // large one because it leaves SimGrid at T + S or later and arrives L after that. Large messages have been
-// advanced to T at least; where one may leave SimGrid before T + S, the window ends L after that. A node may
-// have gone beyond the window (see go_on_alone): then every message that arrives before that is in its heap.
+// advanced to T at least; where one may leave SimGrid before T + S, the window ends L after that. A machine
+// may have gone beyond the window (see go_on_alone): then every message that arrives before that is in its
+// heap.
 void Simulation::run() {
-    for (NodeId id = 0; id < nodes_.size(); ++id) agenda_.note(id, nodes_[id].next_time());
+    for (MachineId id = 0; id < machines_.size(); ++id) agenda_.note(id, machines_[id].next_time());
     while (!all_done()) {
         const Time begin = agenda_.next_time();
         if (world_.network.behind(begin)) {
@@ -66,11 +67,11 @@ void Simulation::run_window(Time begin) {
     due_.clear();
     agenda_.take(end, due_);
     if (order_.reverse) std::reverse(due_.begin(), due_.end());
-    groups_go_on_ = !order_.plain && due_.size() >= nodes_.size() / few && end == window_end &&
+    groups_go_on_ = !order_.plain && due_.size() >= machines_.size() / few && end == window_end &&
                     world_.network.group_end() > end;
     if (groups_go_on_) {
         ++window_;
-        world_.network.expecting([this](NodeId node) { expecting_[node] = window_; });
+        world_.network.expecting([this](MachineId machine) { expecting_[machine] = window_; });
     }
     stopped_at_.assign(world_.lanes.size(), due_.size());
     for (auto& due : due_of_lane_) due.clear();
@@ -81,19 +82,20 @@ void Simulation::run_window(Time begin) {
     } else {
         run_lanes(end);
     }
-    // The first failure in the order of the nodes, whichever thread ran them.
+    // The first failure in the order of the machines, whichever thread ran them.
     const auto first = std::min_element(stopped_at_.begin(), stopped_at_.end());
     if (*first < due_.size())
         std::rethrow_exception(
             world_.lanes[static_cast<std::size_t>(first - stopped_at_.begin())].switchboard.failure);
-    for (const NodeId id : due_) {
-        nodes_[id].hand_over();
-        agenda_.note(id, nodes_[id].next_time());
+    for (const MachineId id : due_) {
+        machines_[id].hand_over();
+        agenda_.note(id, machines_[id].next_time());
     }
 }
 
-// What nodes of different lanes share in a window is only read: nodes do not look at each other, and what
-// they send waits with them until the window is over. So which thread runs a node, and when, changes nothing.
+// What machines of different lanes share in a window is only read: machines do not look at each other, and
+// what they send waits with them until the window is over. So which thread runs a machine, and when, changes
+// nothing.
 void Simulation::run_lanes(Time end) {
     for (std::size_t lane = 0;
          (lane = next_lane_.fetch_add(1, std::memory_order_relaxed)) < world_.lanes.size();)
@@ -102,27 +104,27 @@ void Simulation::run_lanes(Time end) {
 
 void Simulation::run_lane(std::size_t lane, Time end) {
     Lane& mine = world_.lanes[lane];
-    // Only of this lane: another thread may be at any other node.
+    // Only of this lane: another thread may be at any other machine.
     const std::vector<std::size_t>& due = due_of_lane_[lane];
-    const auto node = [&](std::size_t i) -> SimNode& { return nodes_[due_[due[i]]]; };
-    // What a node's arrivals are must be known before it runs, so also before it is fetched.
+    const auto machine = [&](std::size_t i) -> SimMachine& { return machines_[due_[due[i]]]; };
+    // What a machine's arrivals are must be known before it runs, so also before it is fetched.
     const auto collect = [&](std::size_t i) {
-        if (i < due.size()) node(i).arrive(std::exchange(inboxes_[due_[due[i]]], nullptr));
+        if (i < due.size()) machine(i).arrive(std::exchange(inboxes_[due_[due[i]]], nullptr));
     };
-    const NodeId group_nodes = std::max<NodeId>(world_.network.group_nodes(), 1);
-    const auto group_of = [&](std::size_t i) { return due_[due[i]] / group_nodes; };
+    const MachineId group_machines = std::max<MachineId>(world_.network.group_machines(), 1);
+    const auto group_of = [&](std::size_t i) { return due_[due[i]] / group_machines; };
     std::size_t group_begin = 0;
     for (std::size_t i = 0; i < ahead; ++i) collect(i);
     for (std::size_t i = 0; i < due.size() && !mine.switchboard.failure; ++i) {
-        if (i + 4 < due.size()) node(i + 4).prefetch_object();
-        if (i + 3 < due.size()) node(i + 3).prefetch_lists(inboxes_[due_[due[i + 3]]]);
+        if (i + 4 < due.size()) machine(i + 4).prefetch_object();
+        if (i + 3 < due.size()) machine(i + 3).prefetch_lists(inboxes_[due_[due[i + 3]]]);
         collect(i + ahead);
-        if (i + 2 < due.size()) node(i + 2).prefetch_subjects();
-        if (i + 1 < due.size()) node(i + 1).prefetch();
-        node(i).run_until(end);
+        if (i + 2 < due.size()) machine(i + 2).prefetch_subjects();
+        if (i + 1 < due.size()) machine(i + 1).prefetch();
+        machine(i).run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = due[i];
-        if (groups_go_on_) note_written_to(node(i).leaving());
-        if (world_.lanes.size() == 1) node(i).hand_over();  // while it is in the cache
+        if (groups_go_on_) note_written_to(machine(i).leaving());
+        if (world_.lanes.size() == 1) machine(i).hand_over();  // while it is in the cache
         const bool group_ends = i + 1 == due.size() || group_of(i + 1) != group_of(i);
         if (!groups_go_on_ || !group_ends) continue;
         go_on_alone(lane, group_begin, i + 1);
@@ -130,26 +132,29 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     }
 }
 
-/// Those that nodes of their own group have written to: what comes from elsewhere comes later.
+/// Those that machines of their own group have written to: what comes from elsewhere comes later.
 void Simulation::note_written_to(std::span<Message* const> sent) {
-    const NodeId group_nodes = world_.network.group_nodes();
-    for (const Message* message : sent)
-        if (message->to / group_nodes == message->from / group_nodes) expecting_[message->to] = window_;
+    const MachineId group_machines = world_.network.group_machines();
+    for (const Message* message : sent) {
+        const MachineId to = world_.cards.machine(message->to);
+        if (to / group_machines == world_.cards.machine(message->from) / group_machines)
+            expecting_[to] = window_;
+    }
 }
 
-// Messages from other groups take longer than those of the own group. So once all nodes of a group have run,
-// the window is longer for those that no node of the group has sent anything. They go on while they are in
-// the cache.
+// Messages from other groups take longer than those of the own group. So once all machines of a group have
+// run, the window is longer for those that no machine of the group has sent anything. They go on while they
+// are in the cache.
 void Simulation::go_on_alone(std::size_t lane, std::size_t first, std::size_t last) {
     Lane& mine = world_.lanes[lane];
     const Time end = world_.network.group_end();
     for (std::size_t i = first; i < last && !mine.switchboard.failure; ++i) {
         const std::size_t place = due_of_lane_[lane][i];
-        SimNode& node = nodes_[due_[place]];
-        if (expecting_[due_[place]] == window_ || node.next_time() >= end) continue;
-        node.run_until(end);
+        SimMachine& machine = machines_[due_[place]];
+        if (expecting_[due_[place]] == window_ || machine.next_time() >= end) continue;
+        machine.run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = place;
-        if (world_.lanes.size() == 1) node.hand_over();
+        if (world_.lanes.size() == 1) machine.hand_over();
     }
 }
 
@@ -168,8 +173,9 @@ void Simulation::insert_arrivals() {
         HEDDLE_ASSERT(arrival.time >= next_arrival_);
         Message& message = *arrival.message;
         message.time = arrival.time;
-        message.next = std::exchange(inboxes_[arrival.to], &message);
-        agenda_.note(arrival.to, arrival.time);
+        const MachineId machine = world_.cards.machine(arrival.to);
+        message.next = std::exchange(inboxes_[machine], &message);
+        agenda_.note(machine, arrival.time);
     }
     world_.network.forget_known();
 }
@@ -177,10 +183,10 @@ void Simulation::insert_arrivals() {
 void Simulation::deadlock() const {
     std::uint64_t parked = 0;
     std::uint64_t nodes = 0;
-    for (const SimNode& node : nodes_) {
-        const std::uint32_t of_node = node.parked_for_ever();
-        parked += of_node;
-        nodes += of_node > 0 ? 1 : 0;
+    for (const SimMachine& machine : machines_) {
+        const SimMachine::Waiting waiting = machine.parked_for_ever();
+        parked += waiting.workers;
+        nodes += waiting.nodes;
     }
     throw Error(
         fmt::format("deadlock: {} workers on {} nodes are parked for ever, and nothing is under way that "

@@ -1,5 +1,6 @@
-// Advances all nodes of a simulation in windows of virtual time: within a window no node can reach another,
-// so threads may simulate nodes at the same time. Large messages advance between windows, in SimGrid.
+// Advances all machines of a simulation in windows of virtual time: within a window no machine can reach
+// another, so threads may simulate machines at the same time. Large messages advance between windows, in
+// SimGrid.
 #pragma once
 
 #include <atomic>
@@ -10,20 +11,20 @@
 
 #include "base/crew.hpp"
 #include "sim/agenda.hpp"
-#include "sim/node.hpp"
+#include "sim/machine.hpp"
 
 namespace heddle::sim {
 
 class Simulation {
 public:
     struct Order {
-        bool reverse = false;  ///< nodes of one window are visited in the opposite order
+        bool reverse = false;  ///< machines of one window are visited in the opposite order
         bool plain = false;    ///< none goes on beyond the window
     };
     /// `order` must not matter. `elapsed`:
-    /// the time that all nodes have reached, in picoseconds, for other threads to read.
+    /// the time that all machines have reached, in picoseconds, for other threads to read.
     /// `crew`: runs the lanes of the world at the same time; may be null.
-    Simulation(World& world, std::deque<SimNode>& nodes, Order order, Crew* crew,
+    Simulation(World& world, std::deque<SimMachine>& machines, Order order, Crew* crew,
                std::atomic<std::int64_t>& elapsed);
 
     /// Runs until all workers have returned and all messages are delivered. Passes on what a worker or
@@ -41,18 +42,18 @@ private:
     [[noreturn]] void deadlock() const;
 
     World& world_;
-    std::deque<SimNode>& nodes_;
+    std::deque<SimMachine>& machines_;
     Order order_;
     Crew* crew_;
     std::atomic<std::size_t> next_lane_{0};  ///< of this window: the next that a thread takes
     Agenda agenda_;
-    std::vector<Message*> inboxes_;  ///< by node: what it has not been told of, linked
-    std::vector<NodeId> due_;
+    std::vector<Message*> inboxes_;  ///< by machine: what it has not been told of, linked
+    std::vector<MachineId> due_;
     std::vector<std::vector<std::size_t>> due_of_lane_;  ///< places in `due_`
-    std::vector<std::uint32_t> expecting_;  ///< by node: the last window in which a message may have come
+    std::vector<std::uint32_t> expecting_;  ///< by machine: the last window in which a message may have come
     std::uint32_t window_ = 0;
     bool groups_go_on_ = false;            ///< in the present window
-    std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the node that failed
+    std::vector<std::size_t> stopped_at_;  ///< by lane: the place in `due_` of the machine that failed
     Time next_arrival_{};                  ///< nothing new arrives before this
     std::atomic<std::int64_t>& elapsed_;
 };

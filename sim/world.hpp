@@ -13,16 +13,17 @@
 
 namespace heddle::sim {
 
-class SimNode;
+class SimMachine;
+struct SimNode;
 
 /// A worker, or the receiver of a node (which has no fiber), or the simulation's own thread of control (which
-/// has no node).
+/// has no machine and no node).
 ///
 /// What every switch looks at comes first, in one line of the cache.
 struct alignas(64) SimWorker : runtime::BackendPart {
     boost::context::fiber fiber;  ///< where it goes on; empty while it runs
     runtime::Context* context = nullptr;
-    SimNode* node = nullptr;
+    SimMachine* machine = nullptr;
     bool parked = false;
     bool waking = false;  ///< unparked, but not yet back
     bool permit = false;
@@ -32,8 +33,9 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     Time debt{};                      ///< taken from its core by messages, still to be paid
     const void* hot = nullptr;        ///< Context::hot
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
-    Time flops_end{};                 ///< when its arithmetic is done, while it waits for memory
-    std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
+    SimNode* node = nullptr;
+    Time flops_end{};         ///< when its arithmetic is done, while it waits for memory
+    std::uint32_t parks = 0;  ///< how often it parked: tells its present deadline from older ones
     [[no_unique_address]] FiberNotes notes;
 };
 

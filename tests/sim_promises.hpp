@@ -1,6 +1,6 @@
-// Five machines on which a simulated graph must take, to the picosecond, what its schedule promises: equal
-// cores, unequal cores, two clusters joined by a WAN, a fat tree, and a SimGrid file whose hosts all differ.
-// Tests use them.
+// Platforms on which a simulated graph must take, to the picosecond, what its schedule promises: equal
+// cores, unequal cores, two clusters joined by a WAN, a fat tree, a SimGrid file whose hosts all differ, and
+// machines of several nodes. Tests use them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -72,7 +72,15 @@ inline std::vector<NamedPlatform> platforms(const std::filesystem::path& folder)
                              "nodes: 8, network: {topology: fat_tree, shape: [2, 4], latency: 3us, "
                              "bandwidth: 3Gbps, " +
                              quiet + "}"},
-            {"file", ideal + "file: '" + uneven + "', network: {" + quiet + "}"}};
+            {"file", ideal + "file: '" + uneven + "', network: {" + quiet + "}"},
+            {"machines", ideal +
+                             "nodes: 8, processes: 2, cores: 2, core_speed: 3Gf, node_speeds: [1, 0.7, 0.3], "
+                             "shared_memory: {latency: 800ns, bandwidth: 3GBps}, network: {topology: "
+                             "fat_tree, shape: [2, 2], " +
+                             quiet + "}"},
+            {"one machine", ideal + "nodes: 3, processes: 3, network: {" + quiet + "}"},
+            {"machines of a file",
+             ideal + "file: '" + wan + "', processes: 2, cores: 1, network: {" + quiet + "}"}};
 }
 
 /// The platform, with as many workers as the graph has costs for, if it can have as many.
@@ -82,6 +90,9 @@ inline Platform platform_for(const NamedPlatform& named, const graphs::GraphFile
     if (!graph.costs.empty()) {
         sets.push_back({"platform.cores", "1", "test"});
         sets.push_back({"platform.nodes", std::to_string(graph.costs.front().size()), "test"});
+        if (named.name.find("machine") != std::string::npos)
+            sets.push_back({"platform.processes", "1", "test"});
+        if (named.name == "machines") sets.push_back({"platform.network.shape", "[2, 64]", "test"});
         if (named.name == "fat tree") sets.push_back({"platform.network.shape", "[2, 64]", "test"});
     }
     return configs::read_platform_text("{platform: " + yaml + "}", "test", sets);
@@ -90,7 +101,8 @@ inline Platform platform_for(const NamedPlatform& named, const graphs::GraphFile
 /// Whether the machine has as many nodes as the graph has columns of costs. Files have 8 and 3 hosts.
 inline bool has_room(const NamedPlatform& named, const graphs::GraphFile& graph) {
     const std::size_t columns = graph.costs.empty() ? 0 : graph.costs.front().size();
-    return !(named.name == "wan" && columns > 8) && !(named.name == "file" && columns > 3);
+    const bool wan = named.name == "wan" || named.name == "machines of a file";
+    return !(wan && columns > 8) && !(named.name == "file" && columns > 3);
 }
 
 /// Holds a run to its schedule: the makespan that `heddle schedule` finds, the promise of the placement, and

@@ -1,5 +1,6 @@
-// Tests the simulator's windows, spans of virtual time in which nodes run independently: they change no
-// result. A naive simulation with one heap for all nodes ends the same. Two runs are the same event by event.
+// Tests the simulator's windows, spans of virtual time in which machines run independently: they change no
+// result. A naive simulation with one heap for all machines ends the same. Two runs are the same event by
+// event.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,9 +34,12 @@ struct Scenario {
     int steps = 60;
     bool coarse = false;
     std::uint64_t bytes_max = 3000;
+    NodeId processes = 1;
 
     Platform platform() const {
         Platform platform = ideal(nodes, cores);
+        platform.processes = processes;
+        platform.shared_memory = {ns(coarse ? 100 : 313), 2e9};
         platform.overheads.message_enqueue = ns(coarse ? 100 : 61);
         platform.overheads.message_send = ns(coarse ? 100 : 401);
         platform.overheads.message_receive = ns(coarse ? 100 : 299);
@@ -114,7 +118,7 @@ public:
         for (NodeId n = 0; n < scenario.nodes; ++n) {
             nodes_[n].workers.resize(scenario.cores);
             for (CoreId c = 0; c < scenario.cores; ++c) push(Time::zero(), Kind::resume, n, n, c);
-            links_.add_link(1e9);  // from the node
+            links_.add_link(1e9);  // from the card of that number
             links_.add_link(1e9);  // to it
         }
     }
@@ -141,7 +145,7 @@ public:
     }
 
 private:
-    enum class Kind { arrival, delivery, resume, deadline };
+    enum class Kind { arrival, delivery, resume, deadline, departure };
     struct Event {
         Time time{};
         Kind kind;
@@ -167,7 +171,8 @@ private:
         std::uint64_t sequence = 0;
         std::uint64_t messages = 0;
         Time sender{};
-        Time card{};
+        Time card{};  // of the machine of that number
+        std::map<NodeId, Time> channels;
         Time receiver{};
         std::deque<std::pair<NodeId, std::uint64_t>> inbox;
     };
@@ -176,20 +181,36 @@ private:
         events_.push({time, kind, source, nodes_[source].sequence++, node, subject});
     }
 
+    NodeId machine(NodeId node) const { return node / scenario_.processes; }
+
     void send(NodeId from, Time clock, NodeId to, std::uint64_t bytes) {
         Node& node = nodes_[from];
         node.sender = std::max(node.sender, clock) + platform_.overheads.message_send;
-        const Time start = std::max(node.sender, node.card);
-        node.card = start + platform_.network.gap;
+        const std::uint64_t number = node.messages++;
+        if (machine(from) != machine(to)) {
+            events_.push({node.sender, Kind::departure, from, number, to, bytes});
+            return;
+        }
+        Time& channel = node.channels[to];
+        channel = std::max(node.sender, channel) + ns(static_cast<std::int64_t>(bytes)) / 2;
+        events_.push({channel + platform_.shared_memory.latency, Kind::arrival, from, number, to, bytes});
+    }
+
+    /// The machine's card takes the message.
+    void depart(const Event& event) {
+        Node& card = nodes_[machine(event.source)];
+        const Time start = std::max(event.time, card.card);
+        card.card = start + platform_.network.gap;
         Message& message = messages_.emplace_back();
-        message.bytes.resize(bytes);
-        message.from = from;
-        message.to = to;
-        message.sequence = node.messages++;
-        Passage passage{start + us(2), &message, from, to, message.sequence, static_cast<double>(bytes)};
+        message.bytes.resize(event.subject);
+        message.from = event.source;
+        message.to = event.node;
+        message.sequence = event.sequence;
+        Passage passage{start + us(2), &message,       event.source,
+                        event.node,    event.sequence, static_cast<double>(event.subject)};
         passage.weight = 1 / 2e-6;
-        passage.at_least = ns(static_cast<std::int64_t>(bytes));
-        passage.links = {2 * from, 2 * to + 1};
+        passage.at_least = ns(static_cast<std::int64_t>(event.subject));
+        passage.links = {2 * machine(event.source), 2 * machine(event.node) + 1};
         links_.begin(passage);
     }
 
@@ -214,6 +235,9 @@ private:
             case Kind::arrival:
                 node.inbox.emplace_back(event.source, event.subject);
                 if (node.inbox.size() == 1) receive(node, event.node, event.time);
+                break;
+            case Kind::departure:
+                depart(event);
                 break;
             case Kind::delivery: {
                 const auto [from, bytes] = node.inbox.front();
@@ -308,6 +332,36 @@ TEST(SimWindow, AlsoWhereMuchHappensAtTheSameTime) {
     }
 }
 
+// Nodes of a machine share its card, which takes messages in the order of departure, and write to each other
+// through memory. The latency of memory is a sixth of the network's.
+TEST(SimWindow, MachinesOfSeveralNodesEndAsWithOneHeapForAll) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        const auto processes = static_cast<NodeId>(2 + seed % 3);
+        const Scenario scenario{.seed = seed,
+                                .nodes = processes * static_cast<NodeId>(1 + seed % 4),
+                                .cores = static_cast<CoreId>(1 + seed % 4),
+                                .coarse = seed % 2 == 0,
+                                .processes = processes};
+        ASSERT_EQ(simulated(scenario, no_competition), Naive(scenario).run()) << "seed " << seed;
+    }
+}
+
+TEST(SimWindow, TheOrderInWhichMachinesOfSeveralNodesAreVisitedDoesNotMatter) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const Scenario scenario{.seed = seed,
+                                .nodes = 12,
+                                .coarse = seed % 2 == 0,
+                                .bytes_max = seed % 3 == 0 ? std::uint64_t{30000} : 900,
+                                .processes = 3};
+        const Log forwards = simulated(scenario, {.reverse_nodes = false});
+        ASSERT_EQ(forwards, simulated(scenario, {.reverse_nodes = true})) << "seed " << seed;
+        ASSERT_EQ(forwards, simulated(scenario, {.plain_windows = true})) << "seed " << seed;
+        ASSERT_EQ(forwards, simulated(scenario, {.crew = crew})) << "seed " << seed;
+    }
+}
+
 TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         // With large messages as well, and with nodes whose messages take time from busy cores.
@@ -318,20 +372,23 @@ TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
     }
 }
 
-// Three nodes to a leaf switch: messages between the switches take longer. A node goes on beyond the window
-// if no node of its group has written to it.
+// Three machines to a leaf switch: messages between the switches take longer. A machine goes on beyond the
+// window if no machine of its group has written to it.
 TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const auto crew = std::make_shared<host::ThreadCrew>(2);
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         constexpr NodeId groups = 9;
         const bool large = seed % 5 == 0;
+        const auto processes = static_cast<NodeId>(1 + seed / 2 % 2);
         const Scenario scenario{.seed = seed,
-                                .nodes = 3 * groups,
+                                .nodes = 3 * groups * processes,
                                 .cores = static_cast<CoreId>(1 + seed % 4),
                                 .coarse = seed % 2 == 0,
-                                .bytes_max = large ? std::uint64_t{30000} : 900};
+                                .bytes_max = large ? std::uint64_t{30000} : 900,
+                                .processes = processes};
         Platform platform = scenario.platform();
+        ASSERT_EQ(platform.machines(), 3 * groups);
         platform.network.topology = Network::Topology::fat_tree;
         platform.network.shape = {3, groups};
         platform.network.cables = {1, 3};

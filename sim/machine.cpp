@@ -1,5 +1,5 @@
-// Runs the events of one simulated node up to a time: messages arrive, workers resume, park and compute.
-#include "sim/node.hpp"
+// Runs the events of one simulated machine up to a time: messages arrive, workers resume, park and compute.
+#include "sim/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -17,63 +17,83 @@ namespace heddle::sim {
 using runtime::Context;
 namespace context = boost::context;
 
-SimNode::SimNode(World& world, const NodeSettings& settings, Pace pace)
+SimMachine::SimMachine(World& world, const MachineSettings& settings, std::vector<Pace> paces)
     : world_(world),
-      lane_(world.lane_of(settings.id)),
-      workers_(settings.cores),
+      lane_(world.lane_of(world.cards.machine(settings.first))),
+      workers_(paces.size() * (settings.cores + std::size_t{1})),
       settings_(settings),
-      pace_(std::move(pace)),
-      memory_(settings.memory_bandwidth, settings.core_memory_bandwidth) {}
+      one_node_(paces.size() == 1),
+      memory_(settings.memory_bandwidth, settings.core_memory_bandwidth) {
+    nodes_.reserve(paces.size());
+    for (std::size_t place = 0; place < paces.size(); ++place) {
+        const std::span own = std::span(workers_).subspan(place * (settings.cores + 1), settings.cores + 1);
+        nodes_.emplace_back(settings.first + static_cast<NodeId>(place), own.first(settings.cores),
+                            own.back(), std::move(paces[place]));
+    }
+    stops_ = nodes_.front().pace.stops();
+}
 
-void SimNode::start(runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks) {
-    program_ = &program;
+void SimMachine::start(NodeId place, runtime::Backend& backend, runtime::NodeProgram& program,
+                       Stacks& stacks) {
+    SimNode& node = nodes_[place];
+    node.program = &program;
+    if (place == 0) first_program_ = &program;
     for (CoreId core = 0; core <= settings_.cores; ++core) {
-        SimWorker& worker = core < settings_.cores ? workers_[core] : receiver_;
-        worker.node = this;
+        SimWorker& worker = core < settings_.cores ? node.workers[core] : *node.receiver;
+        worker.machine = this;
+        worker.node = &node;
         worker.context = &program.context(core);
         worker.context->backend = &backend;
-        worker.context->id = {settings_.id, core};
+        worker.context->id = {node.id, core};
         worker.context->costs = &world_.costs;
         worker.context->backend_part = &worker;
         worker.context->fiber_notes.follow(worker.notes);
     }
     Switchboard& switchboard = lane_.switchboard;
     for (CoreId core = 0; core < settings_.cores; ++core) {
-        SimWorker& worker = workers_[core];
-        const GivenStack stack{stacks.stack(std::uint64_t{settings_.id} * settings_.cores + core)};
+        SimWorker& worker = node.workers[core];
+        const GivenStack stack{stacks.stack(std::uint64_t{node.id} * settings_.cores + core)};
         worker.fiber =
             context::fiber(std::allocator_arg, worker.notes.noted(stack),
-                           [this, &switchboard, &worker, core](context::fiber&& caller) {
+                           [this, &switchboard, &worker, &node, core](context::fiber&& caller) {
                                switchboard.entered(worker, std::move(caller));
                                try {
                                    switchboard.jump(worker, switchboard.main());  // until its first event
-                                   program_->work(core);
+                                   node.program->work(core);
                                } catch (const context::detail::forced_unwind&) {
                                    worker.notes.before_exit();
                                    throw;
                                } catch (...) {
                                    switchboard.failure = std::current_exception();
                                }
-                               ++idle_;
+                               ++node.idle;
                                --lane_.workers_left;
-                               if (++finished_ == settings_.cores && world_.single_module && received_)
-                                   receive_next(worker.context->clock);
+                               if (++node.finished == node.cores() && world_.single_module && node.received)
+                                   receive_next(node, worker.context->clock);
                                return switchboard.leave(worker);
                            });
         switchboard.jump(switchboard.main(), worker);
-        push(pace_.at(Time::zero()), EventKind::resume, &worker);
+        push_resume(worker, node.pace.at(Time::zero()));
     }
-    for (const Pace::Stop& stop : pace_.stops()) push(stop.begin, EventKind::stop, nullptr);
     lane_.workers_left += settings_.cores;
+    if (place + 1 != nodes_.size()) return;
+    for (const Pace::Stop& stop : stops_) push(stop.begin, EventKind::stop, settings_.first, nullptr);
 }
 
-void SimNode::abandon() {
-    for (SimWorker& worker : workers_) lane_.switchboard.abandon(worker);
+void SimMachine::abandon() {
+    for (SimNode& node : nodes_) {
+        for (SimWorker& worker : node.workers) lane_.switchboard.abandon(worker);
+    }
 }
 
-std::uint32_t SimNode::parked_for_ever() const {
-    return static_cast<std::uint32_t>(std::count_if(workers_.begin(), workers_.end(),
-                                                    [](const SimWorker& worker) { return worker.parked; }));
+SimMachine::Waiting SimMachine::parked_for_ever() const {
+    Waiting waiting;
+    for (const SimNode& node : nodes_) {
+        const auto parked = std::ranges::count_if(node.workers, &SimWorker::parked);
+        waiting.workers += static_cast<std::uint64_t>(parked);
+        waiting.nodes += parked > 0 ? 1 : 0;
+    }
+    return waiting;
 }
 
 // --- the loop
@@ -89,24 +109,25 @@ void fetch(const void* memory, int lines) {
 
 }  // namespace
 
-// Of a thousand nodes little is left in the cache from one window to the next, and what a node needs lies
-// behind pointers: one after the other, these misses would take longer than the events. The numbers of lines
-// were found by trying.
-void SimNode::prefetch_object() const {
+// Of a thousand machines little is left in the cache from one window to the next, and what a machine needs
+// lies behind pointers: one after the other, these misses would take longer than the events. The numbers of
+// lines were found by trying.
+void SimMachine::prefetch_object() const {
     fetch(this, static_cast<int>(sizeof *this / 64) + 1);
 }
 
-void SimNode::prefetch_lists(const Message* inbox) const {
+void SimMachine::prefetch_lists(const Message* inbox) const {
     if (inbox) fetch(inbox, 2);
     fetch(events_.memory(), 6);
-    fetch(program_, 10);
+    fetch(nodes_.data(), 3);
+    fetch(first_program_, 10);
 }
 
-void SimNode::prefetch_subjects() const {
+void SimMachine::prefetch_subjects() const {
     for (const Event& event : events_.first(5)) fetch(event.subject, 2);
 }
 
-void SimNode::prefetch() const {
+void SimMachine::prefetch() const {
     for (const Event& event : events_.first(5)) {
         if (event.kind() == EventKind::arrival) {
             fetch(static_cast<const Message*>(event.subject)->bytes.data(), 1);
@@ -122,7 +143,7 @@ void SimNode::prefetch() const {
 
 // What a handler throws is kept with the lane, as what a worker throws is: the lane may be at another thread
 // than the simulation.
-void SimNode::run_until(Time end) {
+void SimMachine::run_until(Time end) {
     window_end_ = end;
     try {
         while (events_.next_time() < end && !lane_.switchboard.failure) handle(events_.pop());
@@ -131,7 +152,7 @@ void SimNode::run_until(Time end) {
     }
 }
 
-void SimNode::handle(const Event& event) {
+void SimMachine::handle(const Event& event) {
     if (event.kind() != EventKind::resume) last_ = nullptr;
     switch (event.kind()) {
         case EventKind::stop:
@@ -141,9 +162,14 @@ void SimNode::handle(const Event& event) {
             receive(*static_cast<Message*>(event.subject), event.time);
             check_return(event.time);
             break;
-        case EventKind::delivery:
-            deliver(event.time);
-            receive_next(event.time);
+        case EventKind::delivery: {
+            SimNode& node = *static_cast<SimNode*>(event.subject);
+            deliver(node, event.time);
+            receive_next(node, event.time);
+            break;
+        }
+        case EventKind::departure:
+            depart(event);
             break;
         case EventKind::memory:
             memory_served(event);
@@ -160,24 +186,28 @@ void SimNode::handle(const Event& event) {
             if (!worker.parked || worker.parks != static_cast<std::uint32_t>(event.sequence >> 32)) break;
             if (beyond_time(event.time)) refuse_moment();
             worker.parked = false;
-            --idle_;
+            --worker.node->idle;
             resume(worker, event.time);
             break;
         }
     }
 }
 
+[[gnu::noinline]] void SimMachine::depart(const Event& event) {
+    leaving_.push_back(static_cast<Message*>(event.subject));
+}
+
 /// Lets a worker go on at `time`, or later if messages took time from its core.
-void SimNode::resume(SimWorker& worker, Time time) {
+void SimMachine::resume(SimWorker& worker, Time time) {
     if (worker.debt > Time::zero()) {
-        push(pay(worker, time), EventKind::resume, &worker);
+        push_resume(worker, pay(worker, time));
         return;
     }
     prepare(worker, time);
     lane_.switchboard.jump(lane_.switchboard.main(), worker);
 }
 
-void SimNode::prepare(SimWorker& worker, Time time) {
+void SimMachine::prepare(SimWorker& worker, Time time) {
     HEDDLE_ASSERT(time >= worker.context->clock);  // no clock goes back
     worker.waking = false;
     worker.context->clock = time;
@@ -192,13 +222,13 @@ void SimNode::prepare(SimWorker& worker, Time time) {
 // A worker that waits leaves its frames cold: what is inlined here are lines that need not be fetched again.
 
 /// The worker waits for an event. Goes straight on to the next worker if it is a worker's turn.
-[[gnu::always_inline]] inline void SimNode::leave(SimWorker& worker) {
+[[gnu::always_inline]] inline void SimMachine::leave(SimWorker& worker) {
     if (lane_.switchboard.abandoning()) return;
     SimWorker& next = worker_is_next() ? prepared(events_.pop()) : lane_.switchboard.main();
     if (&next != &worker) lane_.switchboard.jump(worker, next);
 }
 
-SimWorker& SimNode::prepared(const Event& resume) {
+SimWorker& SimMachine::prepared(const Event& resume) {
     SimWorker& worker = *static_cast<SimWorker*>(resume.subject);
     prepare(worker, resume.time);
     return worker;
@@ -206,14 +236,14 @@ SimWorker& SimNode::prepared(const Event& resume) {
 
 /// Which worker goes on while `worker` waits until `time`: itself, another one, or the lane's main one, which
 /// runs the window. No heap is sorted on the stack of a worker that waits.
-[[gnu::noinline]] SimWorker& SimNode::next_while(SimWorker& worker, Time time) {
-    const Event own = event(time, EventKind::resume, &worker);
+[[gnu::noinline]] SimWorker& SimMachine::next_while(SimWorker& worker, Time time) {
+    const Event own = event(time, EventKind::resume, worker.context->id.node, &worker);
     if (worker_is_next()) return prepared(events_.push_pop(own));
     events_.push(own);
     return worker_is_next() ? prepared(events_.pop()) : lane_.switchboard.main();
 }
 
-bool SimNode::worker_is_next() const {
+bool SimMachine::worker_is_next() const {
     if (events_.next_time() >= window_end_) return false;
     const Event& next = events_.top();
     return next.kind() == EventKind::resume &&
@@ -221,15 +251,15 @@ bool SimNode::worker_is_next() const {
 }
 
 /// What messages took from the worker's core, it lacks from `time` on. Returns until when.
-[[gnu::noinline]] Time SimNode::pay_debt(SimWorker& worker, Time time) {
-    const Time end = pace_.after(time, std::exchange(worker.debt, Time::zero()));
+[[gnu::noinline]] Time SimMachine::pay_debt(SimWorker& worker, Time time) {
+    const Time end = worker.node->pace.after(time, std::exchange(worker.debt, Time::zero()));
     const Activity before = worker.context->enter(Activity::overhead, time);
     worker.context->enter(before, end);
     return end;
 }
 
 /// Lets other events happen until `time`, if there are any.
-[[gnu::always_inline]] inline void SimNode::wait_until(SimWorker& worker, Time time) {
+[[gnu::always_inline]] inline void SimMachine::wait_until(SimWorker& worker, Time time) {
     time = pay(worker, time);
     if (time < worker.context->horizon) {
         worker.context->clock = time;
@@ -243,7 +273,7 @@ bool SimNode::worker_is_next() const {
 // --- the seam
 // -------------------------------------------------------------------------------------------------
 
-void SimNode::pause(SimWorker& worker) {
+void SimMachine::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
     // If operations cost nothing, another worker at this instant must not have a turn after each of them.
@@ -252,40 +282,41 @@ void SimNode::pause(SimWorker& worker) {
         return;
     cross_stop(worker);
     worker.context->clock = pay(worker, worker.context->clock);
-    const Event own = event(worker.context->clock, EventKind::resume, &worker);
+    const Event own = event(worker.context->clock, EventKind::resume, worker.context->id.node, &worker);
     if (worker_is_next() && events_.top().before(own))
         return switchboard.jump(worker, prepared(events_.push_pop(own)));
     events_.push(own);
     switchboard.jump(worker, switchboard.main());
 }
 
-void SimNode::park(SimWorker& worker, Time deadline) {
+void SimMachine::park(SimWorker& worker, Time deadline) {
     rest(worker, deadline);
-    if (!world_.single_module || !received_ || lane_.switchboard.abandoning()) return;
+    if (!world_.single_module || !worker.node->received || lane_.switchboard.abandoning()) return;
     worker.context->charge(world_.costs.poll);
     poll(worker);
 }
 
-void SimNode::rest(SimWorker& worker, Time deadline) {
+void SimMachine::rest(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
-    if (world_.single_module && received_) return pause(worker);  // it came after the last look
+    if (world_.single_module && worker.node->received) return pause(worker);  // it came after the last look
     if (deadline <= worker.context->clock && !beyond_time(deadline)) return pause(worker);
     if (lane_.switchboard.abandoning()) return;
     worker.parked = true;
     ++worker.parks;
-    ++idle_;
+    ++worker.node->idle;
     if (deadline != never) {
         const std::uint64_t number = std::uint64_t{worker.parks} << 32 | worker.context->id.core;
         // A deadline beyond the last moment matters only if nothing else wakes the worker.
-        const Time wakes = beyond_time(deadline) ? never - Time(1) : pace_.after(deadline, Time::zero());
-        events_.push({wakes, EventKind::deadline, settings_.id, number, &worker});
+        const Time wakes =
+            beyond_time(deadline) ? never - Time(1) : worker.node->pace.after(deadline, Time::zero());
+        events_.push({wakes, EventKind::deadline, worker.context->id.node, number, &worker});
     }
     leave(worker);
 }
 
-void SimNode::unpark(Context& caller, CoreId core) {
-    SimWorker& worker = workers_[core];
+void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
+    SimWorker& worker = node.workers[core];
     if (!worker.parked) {
         // One that is on its way back will see whatever it was to be told.
         if (!worker.waking) worker.permit = true;
@@ -293,18 +324,32 @@ void SimNode::unpark(Context& caller, CoreId core) {
     }
     worker.parked = false;
     worker.waking = true;
-    --idle_;
-    const Time time = pace_.after(caller.clock, world_.costs.wake_up);
-    push(time, EventKind::resume, &worker);
-    if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, time);
+    --node.idle;
+    Time cost = world_.costs.wake_up;
+    // A parked worker's clock is the time at which it parked.
+    if (world_.costs.wake_up_deep > Time::zero() &&
+        caller.clock - worker.context->clock >= world_.costs.deep_sleep)
+        cost = checked_sum(cost, world_.costs.wake_up_deep);
+    const Time time = node.pace.after(caller.clock, cost);
+    push_resume(worker, time);
+    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, time);
+    if (world_.costs.unpark > Time::zero()) charge_waker(caller);
 }
 
-void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
+/// A worker pays at its next operation: it may hold a lock now, and must not pause.
+void SimMachine::charge_waker(Context& caller) {
+    if (!is_worker(caller)) return caller.charge(world_.costs.unpark);
+    SimWorker& waker = *static_cast<SimWorker*>(caller.backend_part);
+    waker.debt = checked_sum(waker.debt, world_.costs.unpark);
+    caller.horizon = Time::zero();
+}
+
+void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
     if (code) code();
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
-    work = pace_.drawn(work);
-    const Time flops_end = pace_.computed(worker.context->id.core, clock, work.flops);
+    work = worker.node->pace.drawn(work);
+    const Time flops_end = worker.node->pace.computed(worker.context->id.core, clock, work.flops);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
     begin_stream(worker, work.bytes);
@@ -314,50 +359,53 @@ void SimNode::compute(SimWorker& worker, runtime::Work work, const std::function
 // --- the disk
 // ---------------------------------------------------------------------------------------------------
 
-void SimNode::io(runtime::Context& caller, double bytes,
-                 std::function<void(runtime::Context& context)> done) {
+void SimMachine::io(runtime::Context& caller, double bytes,
+                    std::function<void(runtime::Context& context)> done) {
     if (lane_.switchboard.abandoning()) return;
+    SimNode& of_caller = node(caller.id.node);
     const Time cost = checked_sum(settings_.disk.latency, from_seconds(bytes / settings_.disk.bandwidth));
-    disk_free_ = pace_.after(std::max(disk_free_, caller.clock), cost);
-    disk_calls_.push_back(std::move(done));
-    push(disk_free_, EventKind::disk, nullptr);
-    if (caller.id.core < settings_.cores) caller.horizon = std::min(caller.horizon, disk_free_);
+    disk_free_ = of_caller.pace.after(std::max(disk_free_, caller.clock), cost);
+    disk_calls_.push_back({&of_caller, std::move(done)});
+    push(disk_free_, EventKind::disk, settings_.first, nullptr);
+    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, disk_free_);
 }
 
-void SimNode::disk_served(Time now) {
-    const auto done = std::move(disk_calls_.front());
+void SimMachine::disk_served(Time now) {
+    const DiskCall call = std::move(disk_calls_.front());
     disk_calls_.pop_front();
+    SimWorker& receiver = *call.node->receiver;
     runtime::Context context;
-    context.backend = receiver_.context->backend;
-    context.id = receiver_.context->id;
-    context.backend_part = &receiver_;
+    context.backend = receiver.context->backend;
+    context.id = receiver.context->id;
+    context.backend_part = &receiver;
     context.clock = now;
-    done(context);
+    call.done(context);
 }
 
 // --- memory
 // ---------------------------------------------------------------------------------------------------
 
-void SimNode::begin_stream(SimWorker& worker, double bytes) {
-    memory_.begin(pace_.running(worker.context->clock), bytes, &worker);
+void SimMachine::begin_stream(SimWorker& worker, double bytes) {
+    memory_.begin(worker.node->pace.running(worker.context->clock), bytes, &worker);
     begin_memory_round();
 }
 
 /// A stream that begins or ends changes the time at which the next stream ends.
-void SimNode::begin_memory_round() {
+void SimMachine::begin_memory_round() {
     ++memory_round_;
     if (memory_.idle()) return;
-    Event next = event(pace_.at(memory_.next_end()), EventKind::memory, nullptr);
+    Event next =
+        event(nodes_.front().pace.at(memory_.next_end()), EventKind::memory, settings_.first, nullptr);
     next.number = memory_round_;
     events_.push(next);
 }
 
-void SimNode::memory_served(const Event& event) {
+void SimMachine::memory_served(const Event& event) {
     if (event.number != memory_round_) return;
-    memory_.end(pace_.running(event.time), served_);
+    memory_.end(nodes_.front().pace.running(event.time), served_);
     for (void* stream : served_) {
         SimWorker& worker = *static_cast<SimWorker*>(stream);
-        push(std::max(event.time, worker.flops_end), EventKind::resume, &worker);
+        push_resume(worker, std::max(event.time, worker.flops_end));
     }
     served_.clear();
     begin_memory_round();
@@ -366,36 +414,39 @@ void SimNode::memory_served(const Event& event) {
 // --- stops
 // -------------------------------------------------------------------------------------------------------
 
-// A node that has stopped is not held back: every time that is put into its heap is one at which it goes on.
-// Only what a worker is charged is not known before. So each stop is an event as well: no worker runs past it
-// without a pause.
+// A machine that has stopped is not held back: every time that is put into its heap is one at which it goes
+// on. Only what a worker is charged is not known before. So each stop is an event as well: no worker runs
+// past it without a pause.
 
 /// The worker's clock has been charged past the next stop: the rest of the charge follows after it.
-void SimNode::cross_stop(SimWorker& worker) {
-    if (stops_passed_ == pace_.stops().size()) return;
-    const Time stop = pace_.stops()[stops_passed_].begin;
+void SimMachine::cross_stop(SimWorker& worker) {
+    if (stops_passed_ == stops_.size()) return;
+    const Time stop = stops_[stops_passed_].begin;
     Time& clock = worker.context->clock;
-    if (clock >= stop) clock = pace_.after(stop, clock - stop);
+    if (clock >= stop) clock = worker.node->pace.after(stop, clock - stop);
 }
 
-void SimNode::stop(Time now) {
+void SimMachine::stop(Time now) {
     ++stops_passed_;
     check_return(now);
 }
 
 /// Ends a run that cannot end by itself: others may go on for ever asking a node that has stopped for work.
-void SimNode::check_return(Time now) {
-    if (pace_.after(now, Time::zero()) != never || lane_.switchboard.failure) return;
-    const auto left = std::count_if(workers_.begin(), workers_.end(),
-                                    [](const SimWorker& worker) { return !worker.finished; });
-    const bool messages = sender_free_ == never || received_;
-    if (left == 0 && !messages) return;
-    const std::string what = left > 0 ? fmt::format("{} of its workers have not finished", left)
-                                      : "there are messages that it has not sent or received";
-    lane_.switchboard.failure =
-        std::make_exception_ptr(Error(fmt::format("deadlock: node {} stopped for ever at {}, and {}",
-                                                  settings_.id, print_time(pace_.stops().back().begin), what),
-                                      "let it return with another event, `stop: false`"));
+void SimMachine::refuse_endless_stop(Time now) {
+    if (nodes_.front().pace.after(now, Time::zero()) != never || lane_.switchboard.failure) return;
+    for (const SimNode& node : nodes_) {
+        const auto left =
+            std::ranges::count_if(node.workers, [](const SimWorker& worker) { return !worker.finished; });
+        const bool messages = node.sender_free == never || node.received;
+        if (left == 0 && !messages) continue;
+        const std::string what = left > 0 ? fmt::format("{} of its workers have not finished", left)
+                                          : "there are messages that it has not sent or received";
+        lane_.switchboard.failure =
+            std::make_exception_ptr(Error(fmt::format("deadlock: node {} stopped for ever at {}, and {}",
+                                                      node.id, print_time(stops_.back().begin), what),
+                                          "let it return with another event, `stop: false`"));
+        return;
+    }
 }
 
 }  // namespace heddle::sim

@@ -1,0 +1,242 @@
+// One simulated machine: its nodes, the memory and disk that they share, and a heap of their events. It runs
+// up to the end of a span of virtual time (a window), independently of other machines.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "runtime/backend.hpp"
+#include "sim/cards.hpp"
+#include "sim/event_heap.hpp"
+#include "sim/memory_bus.hpp"
+#include "sim/network.hpp"
+#include "sim/node.hpp"
+#include "sim/pace.hpp"
+#include "sim/stacks.hpp"
+#include "sim/world.hpp"
+
+namespace heddle::sim {
+
+/// The messages that a lane's machines send, used again and again. One may be given back in another lane.
+class Mailroom {
+public:
+    Message& take() {
+        ++on_way_;
+        if (spare_.empty()) spare_.push_back(&messages_.emplace_back());
+        Message& message = *spare_.back();
+        spare_.pop_back();
+        return message;
+    }
+    void give_back(Message& message) {
+        --on_way_;
+        keep(std::move(message.bytes));
+        message.bytes = {};
+        if (std::exchange(message.encloses, false)) message.enclosure = {};
+        spare_.push_back(&message);
+    }
+    runtime::Bytes buffer() {
+        if (buffers_.empty()) return {};
+        runtime::Bytes buffer = std::move(buffers_.back());
+        buffers_.pop_back();
+        return buffer;
+    }
+    /// Messages that were taken here, less those that were given back here.
+    std::int64_t on_way() const { return on_way_; }
+
+private:
+    /// Keeps a buffer for a later message: thousands may be under way, and each would cost a call of the
+    /// allocator.
+    void keep(runtime::Bytes&& buffer) {
+        constexpr std::size_t bytes_max = 256;
+        constexpr std::size_t buffers_max = 1U << 14;
+        if (buffer.capacity() == 0 || buffer.capacity() > bytes_max || buffers_.size() == buffers_max) return;
+        buffer.clear();
+        buffers_.push_back(std::move(buffer));
+    }
+
+    std::deque<Message> messages_;
+    std::vector<Message*> spare_;
+    std::vector<runtime::Bytes> buffers_;  ///< of messages that were given back
+    std::int64_t on_way_ = 0;
+};
+
+/// What machines share that are simulated one after the other, by one thread at a time.
+struct alignas(64) Lane {
+    Switchboard switchboard;
+    Mailroom mailroom;
+    std::uint64_t workers_left = 0;  ///< workers whose `work` has not returned
+};
+
+/// What all machines share.
+struct World {
+    World(SimgridProcess& simgrid, const Platform& platform, const Overheads& charged, bool compete,
+          bool single, std::size_t lane_count)
+        : cards(platform.processes),
+          network(simgrid, platform.network, charged.message_send, cards),
+          costs(charged),
+          shared_memory(platform.shared_memory),
+          channels_busy(platform.network.contention != heddle::Network::Contention::none),
+          messages_compete(compete && !single),
+          single_module(single),
+          lanes(lane_count) {}
+
+    /// All machines of a group are in one lane.
+    std::size_t lane_number(MachineId machine) const {
+        return machine / std::max<MachineId>(network.group_machines(), 1) % lanes.size();
+    }
+    Lane& lane_of(MachineId machine) { return lanes[lane_number(machine)]; }
+
+    const Cards cards;
+    Network network;        ///< asked between windows only
+    const Overheads costs;  ///< of all nodes
+    const SharedMemory shared_memory;
+    bool channels_busy;  ///< a message between two nodes of a machine waits for the one before it
+    bool messages_compete;
+    bool single_module;  ///< workers send and receive
+    std::vector<Lane> lanes;
+};
+
+struct MachineSettings {
+    NodeId first = 0;                  ///< of its nodes, which are neighbours
+    CoreId cores = 1;                  ///< of each node
+    double memory_bandwidth = 0;       ///< bytes per second
+    double core_memory_bandwidth = 0;  ///< bytes per second; 0: no such limit
+    Disk disk;
+};
+
+class SimMachine {
+public:
+    /// `paces`: of each node. All stop at the same times.
+    SimMachine(World& world, const MachineSettings& settings, std::vector<Pace> paces);
+
+    /// Gives every worker of the machine's node `place` a stack and lets it wait for time zero. To be called
+    /// for each node, in order. Addresses of the machine are kept from now on.
+    void start(NodeId place, runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks);
+
+    Time next_time() const { return events_.next_time(); }
+    void run_until(Time end);
+    /// Notes the arrivals of a list, linked in any order.
+    void arrive(Message* messages);
+    /// Fetches what `run_until` will look at first into the cache. In this order: the
+    /// machine itself, what it points to, and what that points to.
+    void prefetch_object() const;
+    void prefetch_lists(const Message* inbox) const;
+    void prefetch_subjects() const;
+    void prefetch() const;
+    /// Messages to other machines that have left since the last call of `hand_over`.
+    std::span<Message* const> leaving() const { return leaving_; }
+    /// Hands these messages to the network. Those of one machine come in the order of departure.
+    void hand_over();
+
+    /// Unwinds what has not finished.
+    void abandon();
+    struct Waiting {
+        std::uint64_t workers = 0;
+        std::uint64_t nodes = 0;
+    };
+    Waiting parked_for_ever() const;
+
+    // The seam (runtime/backend.hpp), for a worker or a receiver of this machine.
+    void pause(SimWorker& worker);
+    /// With a single module: also delivers what has come.
+    void park(SimWorker& worker, Time deadline);
+    void unpark(runtime::Context& caller, SimNode& node, CoreId core);
+    void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
+    bool poll(SimWorker& worker);
+    void io(runtime::Context& caller, double bytes, std::function<void(runtime::Context& context)> done);
+    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
+    runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
+
+private:
+    /// Of a clock that was charged more than a Time holds, too. `never` is the time of a node that stopped.
+    static bool beyond_time(Time time) {
+        return static_cast<std::uint64_t>(time.count()) > static_cast<std::uint64_t>(last_moment.count()) &&
+               time != never;
+    }
+    Event event(Time time, EventKind kind, NodeId source, void* subject) {
+        if (beyond_time(time)) [[unlikely]]
+            refuse_moment();
+        return {time, kind, source, next_event_++, subject};
+    }
+    void push(Time time, EventKind kind, NodeId source, void* subject) {
+        events_.push(event(time, kind, source, subject));
+    }
+    void push_resume(SimWorker& worker, Time time) {
+        push(time, EventKind::resume, worker.context->id.node, &worker);
+    }
+    /// Arrivals and departures come in the order of the messages at their source.
+    void push_message(Time time, EventKind kind, Message& message) {
+        events_.push({time, kind, message.from, message.sequence, &message});
+    }
+    SimNode& node(NodeId id) { return nodes_[id - settings_.first]; }
+    /// A worker, not a receiver, which acts in the course of an event.
+    bool is_worker(const runtime::Context& context) const { return context.id.core < settings_.cores; }
+
+    void handle(const Event& event);
+    void resume(SimWorker& worker, Time time);
+    void prepare(SimWorker& worker, Time time);
+    void rest(SimWorker& worker, Time deadline);
+    void leave(SimWorker& worker);
+    bool worker_is_next() const;
+    SimWorker& prepared(const Event& resume);
+    SimWorker& next_while(SimWorker& worker, Time time);
+    Time pay(SimWorker& worker, Time time) {
+        return worker.debt == Time::zero() ? time : pay_debt(worker, time);
+    }
+    static Time pay_debt(SimWorker& worker, Time time);
+    void wait_until(SimWorker& worker, Time time);
+    [[gnu::noinline]] void begin_stream(SimWorker& worker, double bytes);
+    void begin_memory_round();
+    void memory_served(const Event& event);
+    void disk_served(Time now);
+    [[gnu::noinline]] void put_on_way(runtime::Context& caller, SimNode& sender, Message& message);
+    void depart(const Event& event);
+    Time passes_memory(SimNode& sender, const Message& message);
+    void receive(Message& message, Time now);
+    void receive_next(SimNode& node, Time now);
+    void deliver(SimNode& node, Time now);
+    void hand_to_program(SimNode& node, Message& message, Time now);
+    void wake_to_poll(SimNode& node, Time now);
+    void charge_waker(runtime::Context& caller);
+    void take_from_core(SimNode& node, Time cost);
+    void cross_stop(SimWorker& worker);
+    void stop(Time now);
+    void check_return(Time now) {
+        if (!stops_.empty()) [[unlikely]]
+            refuse_endless_stop(now);
+    }
+    void refuse_endless_stop(Time now);
+
+    World& world_;
+    Lane& lane_;
+    EventHeap events_;
+    std::uint64_t next_event_ = 0;
+    Time window_end_{};
+    const void* first_program_ = nullptr;  ///< to be fetched into the cache
+
+    std::vector<SimWorker> workers_;  // and receivers, by node; does not grow: what is in it does not move
+    std::vector<SimNode> nodes_;      // does not grow
+    SimWorker* last_ = nullptr;       ///< the worker that acted last; null after any other event
+    std::vector<Message*> leaving_;   ///< to other machines, in this window
+    MachineSettings settings_;
+    bool one_node_;
+    std::span<const Pace::Stop> stops_;
+    std::size_t stops_passed_ = 0;
+
+    Time disk_free_{};
+    struct DiskCall {
+        SimNode* node = nullptr;
+        std::function<void(runtime::Context& context)> done;
+    };
+    std::deque<DiskCall> disk_calls_;  ///< in the order of their ends
+    MemoryBus memory_;
+    std::uint64_t memory_round_ = 0;  ///< changes whenever the bus's next end does
+    std::vector<void*> served_;
+};
+
+}  // namespace heddle::sim

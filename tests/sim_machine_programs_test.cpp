@@ -1,0 +1,86 @@
+// Tests whole programs on simulated machines of four nodes: their answers are right, two runs are the same
+// event by event, and neither windows, their order nor the number of threads changes anything.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "host/thread_crew.hpp"
+#include "tests/sim_nodes.hpp"
+#include "tests/sim_workloads.hpp"
+
+namespace heddle::sim::testing {
+namespace {
+
+/// Ten machines of four nodes with two cores each, on leaf switches of one machine: so some of them go on
+/// beyond a window.
+Platform machines() {
+    Platform platform;
+    platform.processes = 4;
+    platform.nodes = 40;
+    platform.cores = 2;
+    platform.network.topology = heddle::Network::Topology::fat_tree;
+    platform.network.shape = {1, 10};
+    platform.network.cables = {1, 1};
+    return platform;
+}
+
+const std::vector<StatedWorkload> programs = {
+    {"uts", {{"depth", "6"}}},
+    {"nqueens", {{"n", "8"}}},
+    {"cholesky", {{"tiles", "6"}, {"tile_size", "32"}}, "etf"},
+    {"cholesky", {{"tiles", "5"}, {"tile_size", "16"}}},
+};
+
+// Each workload compares its answer with one known from elsewhere (`simulate` fails otherwise).
+void expect_the_same_in_all_orders(const Platform& platform, bool single) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
+    for (const StatedWorkload& program : programs) {
+        for (const std::string victim : {"hierarchical", "random", "satin"}) {
+            runtime::Schedule schedule;
+            schedule.seed = 3;
+            schedule.stealing.victim = victim;
+            const auto once = [&](SimOptions options) {
+                options.single_module = single;
+                return all_of(simulate(program, platform, schedule, options));
+            };
+            const auto first = once({});
+            EXPECT_EQ(first, once({})) << program.name << ", " << victim;
+            EXPECT_EQ(first, once({.reverse_nodes = true})) << program.name << ", " << victim;
+            EXPECT_EQ(first, once({.plain_windows = true})) << program.name << ", " << victim;
+            EXPECT_EQ(first, once({.crew = crew})) << program.name << ", " << victim;
+        }
+    }
+}
+
+TEST(SimMachinePrograms, AreTheSameInAllOrdersWithModules) {
+    expect_the_same_in_all_orders(machines(), false);
+}
+
+TEST(SimMachinePrograms, AreTheSameInAllOrdersWithASingleModule) {
+    expect_the_same_in_all_orders(machines(), true);
+}
+
+TEST(SimMachinePrograms, AreTheSameInAllOrdersIfNothingCostsAnything) {
+    Platform platform = machines();
+    platform.overheads = {};
+    platform.events = {stop(us(12), 3), go_on(us(40), 2), speed(us(10), 0, 0.5)};
+    expect_the_same_in_all_orders(platform, false);
+}
+
+// What a thief takes from its own machine is nearer: a local-first policy gains by machines of four nodes.
+TEST(SimMachinePrograms, MessagesWithinAMachineSaveTime) {
+    Platform together = machines();
+    together.network.latency = us(50);
+    Platform apart = together;
+    apart.processes = 1;
+    apart.network.shape = {4, 10};
+    apart.network.cables = {1, 4};
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "hierarchical";
+    const StatedWorkload uts{"uts", {{"depth", "7"}}};
+    EXPECT_LT(simulate(uts, together, schedule).makespan, simulate(uts, apart, schedule).makespan);
+}
+
+}  // namespace
+}  // namespace heddle::sim::testing

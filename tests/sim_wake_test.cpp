@@ -1,0 +1,110 @@
+// Tests what waking a simulated worker costs, and which context pays. Each test states its formula.
+#include <gtest/gtest.h>
+
+#include "tests/sim_harness.hpp"
+
+namespace heddle::sim::testing {
+namespace {
+
+Platform platform_of(CoreId cores) {
+    Platform platform = ideal(1, cores);
+    platform.overheads.wake_up = us(2);
+    platform.overheads.wake_up_deep = us(50);
+    platform.overheads.deep_sleep = us(20);
+    return platform;
+}
+
+/// How long after the unpark worker 1 goes on if it has slept for `slept`.
+Time wake_up_after(Time slept, const Platform& platform) {
+    Time woken{};
+    run(platform, [&](Script&, Context& context) {
+        if (context.id.core == 1) {
+            compute(context, busy(us(3)));
+            context.backend->park(context, never);
+            woken = now(context);
+        } else {
+            compute(context, busy(us(3) + slept));
+            context.backend->unpark(context, 1);
+        }
+    });
+    return woken - us(3) - slept;
+}
+
+// wake_up, and wake_up_deep in addition after a sleep of deep_sleep or longer.
+TEST(SimWake, ADeepSleeperTakesLonger) {
+    const Platform platform = platform_of(2);
+    EXPECT_EQ(wake_up_after(us(1), platform), us(2));
+    EXPECT_EQ(wake_up_after(us(20) - Time(1), platform), us(2));
+    EXPECT_EQ(wake_up_after(us(20), platform), us(52));
+    EXPECT_EQ(wake_up_after(us(1000), platform), us(52));
+    Platform shallow = platform;
+    shallow.overheads.wake_up_deep = Time::zero();
+    EXPECT_EQ(wake_up_after(us(1000), shallow), us(2));
+}
+
+// A sleep ends with its park: a worker that parks again sleeps lightly again.
+TEST(SimWake, EachSleepCountsByItself) {
+    std::vector<Time> woken;
+    run(platform_of(2), [&](Script&, Context& context) {
+        for (int i = 0; i < 3; ++i) {
+            if (context.id.core == 1) {
+                context.backend->park(context, never);
+                woken.push_back(now(context));
+            } else {
+                constexpr std::int64_t pauses[] = {10, 100, 60};
+                compute(context, busy(us(pauses[i])));
+                context.backend->unpark(context, 1);
+            }
+        }
+    });
+    EXPECT_EQ(woken, (std::vector{us(12), us(162), us(172)}));
+}
+
+// The waker pays `unpark` before its next operation; the woken worker does not wait for that. Waking a worker
+// that does not sleep costs nothing.
+TEST(SimWake, TheWakerPays) {
+    Platform platform = platform_of(2);
+    platform.overheads.unpark = us(5);
+    Time waker{}, woken{};
+    run(platform, [&](Script&, Context& context) {
+        if (context.id.core == 1) {
+            context.backend->park(context, never);
+            woken = now(context);
+            compute(context, busy(us(100)));
+        } else {
+            compute(context, busy(us(10)));
+            context.backend->unpark(context, 1);
+            compute(context, busy(us(10)));
+            context.backend->unpark(context, 1);  // at work: it gets a permit
+            compute(context, busy(us(10)));
+            waker = now(context);
+        }
+    });
+    EXPECT_EQ(woken, us(12));
+    EXPECT_EQ(waker, us(35));
+}
+
+// A handler's wake-up is paid by the receiver module: the next message waits for it.
+TEST(SimWake, TheReceiverPaysForItsHandlers) {
+    Platform platform = ideal(2);
+    platform.overheads.unpark = us(5);
+    std::vector<Time> handled;
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.node == 0) {
+                for (int i = 0; i < 3; ++i) send(context, 1, 0);
+            } else {
+                while (handled.size() < 3) context.backend->park(context, never);
+            }
+        },
+        [&](Script&, Context& context, NodeId, auto) {
+            handled.push_back(now(context));
+            context.backend->unpark(context, 0);
+        });
+    // The worker sleeps again at once, so each handler wakes it.
+    EXPECT_EQ(handled, (std::vector{us(2), us(7), us(12)}));
+}
+
+}  // namespace
+}  // namespace heddle::sim::testing
