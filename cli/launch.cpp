@@ -12,6 +12,8 @@
 #include "configs/program_code.hpp"
 #include "host/command_line.hpp"
 #include "host/host_list.hpp"
+#include "host/machine.hpp"
+#include "host/slurm_job.hpp"
 #include "runtime/native/launch.hpp"
 
 namespace heddle::cli {
@@ -35,39 +37,67 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
-std::vector<host::HostSlots> hosts_of(const Options& given) {
+/// Where the nodes go.
+struct Hosts {
+    std::vector<host::HostSlots> list;  ///< empty: this machine
+    bool by_srun = false;               ///< they are those of a Slurm job
+};
+
+std::uint64_t slots_of(const Hosts& hosts) {
+    std::uint64_t slots = 0;
+    for (const host::HostSlots& entry : hosts.list) slots += entry.slots;
+    return slots;
+}
+
+Hosts hosts_of(const Options& given) {
     if (!given.hosts.empty() && !given.hostfile.empty())
         throw Error("hosts are stated twice", "give --hosts or --hostfile");
-    if (!given.hosts.empty()) return host::parse_hosts(given.hosts);
-    if (!given.hostfile.empty()) return host::read_hostfile(given.hostfile);
-    for (const auto& [option, value] :
-         {std::pair{"--address", &given.address}, {"--ssh", &given.remote_shell}})
-        if (!value->empty()) throw Error(fmt::format("{} goes with several hosts", option), "add --hosts");
+    if (!given.hosts.empty()) return {host::parse_hosts(given.hosts)};
+    if (!given.hostfile.empty()) return {host::read_hostfile(given.hostfile)};
+    if (!given.remote_shell.empty()) throw Error("--ssh goes with several hosts", "add --hosts");
+    if (const auto allocated = host::slurm_hosts()) return {*allocated, true};
+    if (!given.address.empty()) throw Error("--address goes with several hosts", "add --hosts");
     return {};
 }
 
-int launch(const Options& given, std::vector<std::string> command) {
+NodeId nodes_of(const Options& given, const Hosts& hosts) {
     constexpr std::int64_t nodes_max = 4096;
-    const std::vector<host::HostSlots> hosts = hosts_of(given);
-    if (!given.nodes && hosts.empty())
+    if (!given.nodes && hosts.list.empty())
         throw Error("the number of nodes is missing", "give -n, or name hosts: --hosts a,b:2");
-    std::int64_t nodes = given.nodes.value_or(0);
-    if (!given.nodes)
-        for (const host::HostSlots& entry : hosts) nodes += entry.slots;
-    if (nodes < 1 || nodes > nodes_max) {
+    const auto slots = static_cast<std::int64_t>(slots_of(hosts));
+    const std::int64_t nodes = given.nodes.value_or(slots);
+    if (nodes < 1 || nodes > nodes_max)
         throw Error(fmt::format("cannot launch {} nodes", nodes), fmt::format("-n takes 1 to {}", nodes_max));
+    if (hosts.by_srun && nodes > slots) {
+        throw Error(
+            fmt::format("{} nodes, and the Slurm job has {} task{}", nodes, slots, slots == 1 ? "" : "s"),
+            fmt::format("ask for more (salloc -n {}), or name hosts (--hosts a,b:2)", nodes));
     }
+    return static_cast<NodeId>(nodes);
+}
+
+/// A step of the job on one host. It takes no resources from other steps, and may use all cores of the job.
+native::RemoteShell srun_shell() {
+    return {{"srun", "--nodes=1", "--ntasks=1", "--overlap", "--mpi=none", "--cpu-bind=none", "--unbuffered",
+             "--quiet", "--nodelist"},
+            {"sh", "-c"}};
+}
+
+int launch(const Options& given, std::vector<std::string> command) {
+    const Hosts hosts = hosts_of(given);
+    native::HostLaunchOptions options;
+    options.nodes = nodes_of(given, hosts);
     if (command.empty()) {
         throw Error("nothing to launch", "write it like: heddle launch -n 2 -- heddle run configs/fib.yaml");
     }
     command.front() = program(command.front());
-    native::HostLaunchOptions options;
-    options.nodes = static_cast<NodeId>(nodes);
     options.argv = std::move(command);
-    if (hosts.empty()) return native::launch_here(options);
-    options.hosts = hosts;
+    const bool here = hosts.by_srun && hosts.list.size() == 1 && hosts.list[0].host == host::host_name();
+    if (hosts.list.empty() || here) return native::launch_here(options);
+    options.hosts = hosts.list;
     options.address = given.address;
     options.build = configs::program_id();
+    if (hosts.by_srun) options.remote_shell = srun_shell();
     if (!given.remote_shell.empty()) options.remote_shell.before = words_of(given.remote_shell);
     return native::launch_on_hosts(options);
 }
@@ -77,8 +107,10 @@ int launch(const Options& given, std::vector<std::string> command) {
 void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& command) {
     const auto given = std::make_shared<Options>();
     CLI::App* verb = app.add_subcommand("launch", "start the processes of a native run on several nodes");
-    verb->add_option("-n,--nodes", given->nodes,
-                     "how many processes; each is one node; default: as many as the hosts take");
+    verb->add_option(
+        "-n,--nodes", given->nodes,
+        "how many processes; each is one node; default: as many as the hosts take, or as the Slurm "
+        "job has tasks");
     verb->add_option("--hosts", given->hosts, "where to start them, by ssh: a,b:2,n[01-16]:4");
     verb->add_option("--hostfile", given->hostfile, "a file with such hosts, one a line");
     verb->add_option("--address", given->address, "this machine's address, as the hosts reach it");

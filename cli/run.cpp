@@ -24,6 +24,7 @@
 #include "results/lower_bound.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
+#include "runtime/native/job_start.hpp"
 #include "runtime/native/job_step.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/run/execution.hpp"
@@ -203,7 +204,13 @@ std::optional<configs::Experiment> read_experiment(const Options& options, Part&
     configs::Experiment experiment;
     try {
         experiment = configs::read_experiment(options.file, overrides);
-        if (!part.launched && !options.resolve) refuse_copies(experiment);
+        const bool alone = !part.launched && !options.resolve;
+        if (alone) part = part_by_job(experiment, part);
+        if (alone && part.launched) {
+            overrides.push_back({"platform.nodes", std::to_string(part.nodes), "srun -n"});
+            experiment = configs::read_experiment(options.file, overrides);
+        }
+        if (alone && !part.launched) refuse_copies(experiment);
         if (by_mpi(experiment) && !options.resolve) {
             part = part_by_mpi(experiment, part);
             if (part.launched && !experiment.is_stated("platform.nodes")) {
@@ -214,7 +221,9 @@ std::optional<configs::Experiment> read_experiment(const Options& options, Part&
         if (!options.resolve) settle(experiment, part);
         check_recording(options.recording, experiment);
     } catch (const Error&) {
-        if ((part.speaks() && native::job_step().value_or(native::JobStep{}).rank == 0) || part.by_mpi) throw;
+        const auto step = native::job_step();
+        const bool alone = step && !part.launched;
+        if (alone ? !native::fail_in_job() || step->rank == 0 : part.speaks() || part.by_mpi) throw;
         return std::nullopt;
     }
     return experiment;

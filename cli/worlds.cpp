@@ -12,7 +12,7 @@
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/core/registered.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/native/job_step.hpp"
+#include "runtime/native/job_start.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/mpi_start.hpp"
@@ -93,6 +93,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.bandwidth = experiment.platform.network.bandwidth;
     if (!by_mpi(experiment)) {
         options.membership = native::membership_from_environment();
+        if (!options.membership) options.membership = native::membership_by_job();
     } else if (experiment.platform.nodes > 1) {
         options.membership = native::join_mpi();
         options.mpi.emplace();
@@ -187,20 +188,6 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
     } catch (const Error& error) {
         throw error.at(where);
     }
-}
-
-void refuse_copies(const configs::Experiment& experiment) {
-    const auto step = native::job_step();
-    if (!step || (by_mpi(experiment) && native::mpi_hint())) return;
-    const bool native_run = experiment.backend == configs::Backend::native;
-    throw Error(fmt::format("{} processes of this command were started ({}={}), and each would run the whole "
-                            "experiment",
-                            step->processes, step->variable, step->processes),
-                fmt::format("start one process{}; or, if each is a run of its own, set {}=1",
-                            native_run ? fmt::format(", or connect them: --set platform.transport=mpi{}",
-                                                     native::mpi_hint() ? "" : " and srun --mpi=pmix")
-                                       : std::string(" (srun -n 1)"),
-                            native::independent_variable));
 }
 
 void settle(configs::Experiment& experiment, const Part& part) {

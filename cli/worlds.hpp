@@ -30,6 +30,12 @@ Part part_of_this_process();
 /// MPI launcher has started becomes an mpirun of the same command. Throws Error.
 Part part_by_mpi(const configs::Experiment& experiment, const Part& part);
 
+/// The same for an experiment whose messages travel by TCP, in one of several processes that srun or mpirun
+/// started: together they are the nodes of one run. A process that was started alone, or whose launcher
+/// offers neither PMI nor PMIx, keeps `part`. Throws Error if the experiment states another number of nodes,
+/// or if a process does not come.
+Part part_by_job(const configs::Experiment& experiment, const Part& part);
+
 /// Whether the messages of an experiment travel by MPI.
 bool by_mpi(const configs::Experiment& experiment);
 

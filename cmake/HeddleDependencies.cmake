@@ -19,6 +19,9 @@ pkg_check_modules(openblas REQUIRED openblas)  # headers only: workloads/blas.cp
 if(HEDDLE_SIM)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
 endif()
+# PMIx: its header only. The library is loaded if a launcher offers PMIx.
+find_path(PMIX_INCLUDE_DIR pmix.h PATH_SUFFIXES pmix2/include pmix PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)
+mark_as_advanced(PMIX_INCLUDE_DIR)
 if(HEDDLE_MPI)
     if(NOT CMAKE_C_COMPILER_LOADED)
         enable_language(C)

@@ -188,7 +188,7 @@ class Cluster:
         return self.run(self.heddle, "launch", "--hosts", hosts, *options, "--", *command)
 
     def heddle_processes(self):
-        """Command lines of this binary's processes, anywhere in the cluster."""
+        """Numbers and command lines of this binary's processes, anywhere in the cluster."""
         found = []
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -198,11 +198,11 @@ class Cluster:
             except OSError:
                 continue
             if os.path.basename(program).startswith("heddle"):
-                found.append(" ".join(words))
+                found.append((int(name), " ".join(words)))
         return found
 
-    def check_nothing_runs(self, what):
-        deadline = time.monotonic() + 5
+    def check_nothing_runs(self, what, seconds=5):
+        deadline = time.monotonic() + seconds
         while self.heddle_processes() and time.monotonic() < deadline:
             time.sleep(0.05)
         check(not self.heddle_processes(), f"{what}: still running: {self.heddle_processes()}")
@@ -210,7 +210,11 @@ class Cluster:
 
 def inside(test, arguments, hosts):
     cluster = Cluster(arguments, hosts, os.environ.pop(INSIDE))
-    test(cluster)
+    try:
+        test(cluster)
+    finally:
+        if "HEDDLE_TEST_KEEP" in os.environ:
+            subprocess.run(["cp", "-r", cluster.directory, os.environ["HEDDLE_TEST_KEEP"]])
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

@@ -1,0 +1,75 @@
+// Reads what salloc and sbatch leave in the environment.
+#include "host/slurm_job.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include "base/error.hpp"
+
+namespace heddle::host {
+
+namespace {
+
+constexpr const char* hosts_variable = "SLURM_JOB_NODELIST";
+constexpr const char* counts_variable = "SLURM_TASKS_PER_NODE";
+
+std::string value_of(const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value ? value : "";
+}
+
+/// Takes a number off the front. Throws Error.
+std::uint32_t take_number(std::string_view& text, std::string_view all) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{})
+        throw Error(fmt::format("\"{}\" is no list of counts", all), "Slurm writes it like 2(x3),1");
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return value;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> expand_counts(std::string_view text) {
+    const std::string_view all = text;
+    const Error damaged(fmt::format("\"{}\" is no list of counts", all), "Slurm writes it like 2(x3),1");
+    std::vector<std::uint32_t> counts;
+    for (;;) {
+        const std::uint32_t count = take_number(text, all);
+        std::uint32_t times = 1;
+        if (text.starts_with("(x")) {
+            text.remove_prefix(2);
+            times = take_number(text, all);
+            if (!text.starts_with(')')) throw damaged;
+            text.remove_prefix(1);
+        }
+        if (times > hosts_max || counts.size() + times > hosts_max) throw damaged;
+        counts.insert(counts.end(), times, count);
+        if (text.empty()) return counts;
+        if (text.front() != ',') throw damaged;
+        text.remove_prefix(1);
+    }
+}
+
+std::optional<std::vector<HostSlots>> slurm_hosts() {
+    const std::string names = value_of(hosts_variable);
+    // srun sets the number of a step, and so does the batch script's own step, which has no tasks.
+    if (names.empty() || !value_of("SLURM_STEP_NUM_TASKS").empty()) return std::nullopt;
+    const std::vector<std::string> hosts = expand_host_list(names);
+    const std::string text = value_of(counts_variable);
+    const std::vector<std::uint32_t> counts =
+        text.empty() ? std::vector<std::uint32_t>(hosts.size(), 1) : expand_counts(text);
+    if (counts.size() != hosts.size()) {
+        throw Error(fmt::format("Slurm names {} hosts ({}={}) and tasks on {} ({}={})", hosts.size(),
+                                hosts_variable, names, counts.size(), counts_variable, text),
+                    "name the hosts: heddle launch --hosts a,b:2");
+    }
+    std::vector<HostSlots> list;
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+        if (counts[i] > 0) list.push_back({hosts[i], counts[i]});
+    return list;
+}
+
+}  // namespace heddle::host

@@ -1,0 +1,173 @@
+// Two exchanges: first each process's public key and host, then the rendezvous's address and the sealed keys.
+#include "runtime/native/job_start.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "host/machine.hpp"
+#include "runtime/native/socket.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+static_assert(crypto_box_PUBLICKEYBYTES == 32 && crypto_box_SECRETKEYBYTES == 32);
+
+using Bytes = std::vector<unsigned char>;
+
+// Keys of the job space.
+constexpr const char* host_word = "heddle-host";
+constexpr const char* public_word = "heddle-public";
+
+constexpr const char* failed_word = "failed";  ///< the public key of a process that cannot take part
+
+std::string hexadecimal(const unsigned char* bytes, std::size_t size) {
+    std::string text(2 * size + 1, '\0');
+    sodium_bin2hex(text.data(), text.size(), bytes, size);
+    text.pop_back();
+    return text;
+}
+
+/// Empty if the text is no `size` bytes.
+Bytes bytes_of(const std::string& text, std::size_t size) {
+    Bytes bytes(size);
+    std::size_t found = 0;
+    if (text.size() != 2 * size ||
+        sodium_hex2bin(bytes.data(), size, text.data(), text.size(), nullptr, &found, nullptr) != 0 ||
+        found != size)
+        return {};
+    return bytes;
+}
+
+[[noreturn]] void refuse() {
+    throw Error("the run's key that process 0 sent was damaged on its way through the launcher",
+                "start the run with `heddle launch`");
+}
+
+/// This machine's address as process 0's other hosts reach it.
+std::string meeting_address(const std::vector<std::string>& hosts) {
+    for (const std::string& host : hosts) {
+        if (host == hosts[0]) continue;
+        try {
+            return local_address_towards(host);
+        } catch (const Error& error) {
+            throw Error(fmt::format("node 0, on {}, does not find {}: {}", hosts[0], host, error.message()),
+                        "each host's name must lead to its address from each other host");
+        }
+    }
+    return "127.0.0.1";
+}
+
+}  // namespace
+
+BoxKeys::BoxKeys() {
+    HEDDLE_ASSERT(sodium_init() >= 0);
+    crypto_box_keypair(open.data(), secret.data());
+}
+
+BoxKeys::~BoxKeys() {
+    sodium_memzero(secret.data(), secret.size());
+}
+
+std::string seal_key(const Key& key, const BoxKeys& from, const std::string& to) {
+    const Bytes receiver = bytes_of(to, crypto_box_PUBLICKEYBYTES);
+    Bytes box(crypto_box_NONCEBYTES + crypto_box_MACBYTES + key.size());
+    randombytes_buf(box.data(), crypto_box_NONCEBYTES);
+    if (receiver.empty() || crypto_box_easy(box.data() + crypto_box_NONCEBYTES, key.data(), key.size(),
+                                            box.data(), receiver.data(), from.secret.data()) != 0)
+        refuse();
+    return hexadecimal(box.data(), box.size());
+}
+
+Key open_key(const std::string& sealed, const BoxKeys& to, const std::string& sender) {
+    Key key;
+    const Bytes box = bytes_of(sealed, crypto_box_NONCEBYTES + crypto_box_MACBYTES + key.size());
+    const Bytes from = bytes_of(sender, crypto_box_PUBLICKEYBYTES);
+    if (box.empty() || from.empty() ||
+        crypto_box_open_easy(key.data(), box.data() + crypto_box_NONCEBYTES,
+                             box.size() - crypto_box_NONCEBYTES, box.data(), from.data(),
+                             to.secret.data()) != 0)
+        refuse();
+    return key;
+}
+
+JobRun start_by_job(JobSpace& space, const std::string& host) {
+    const BoxKeys own;
+    JobRun run;
+    Membership& self = run.membership;
+    self.rank = space.rank();
+    self.nodes = space.processes();
+    space.put(host_word, host);
+    space.put(public_word, hexadecimal(own.open.data(), own.open.size()));
+    space.exchange();
+    std::vector<std::string> hosts;
+    std::vector<std::string> public_keys;
+    for (NodeId node = 0; node < self.nodes; ++node) {
+        hosts.push_back(space.get(node, host_word));
+        public_keys.push_back(space.get(node, public_word));
+        if (public_keys.back() == failed_word)
+            throw Error(fmt::format("node {}, on {}, cannot take part", node, hosts.back()),
+                        "see what it says");
+    }
+    self.local_count = static_cast<std::uint32_t>(std::ranges::count(hosts, host));
+    self.local_rank = static_cast<std::uint32_t>(std::count(hosts.begin(), hosts.begin() + self.rank, host));
+    if (self.rank == 0) {
+        self.key = make_key();
+        run.rendezvous = std::make_unique<Rendezvous>(self.nodes, self.key, meeting_address(hosts),
+                                                      meeting_time(self.nodes));
+        self.rendezvous = run.rendezvous->address();
+        space.put("heddle-meet", self.rendezvous);
+        for (NodeId node = 1; node < self.nodes; ++node)
+            space.put(fmt::format("heddle-key-{}", node), seal_key(self.key, own, public_keys[node]));
+    }
+    space.exchange();
+    if (self.rank != 0) {
+        self.rendezvous = space.get(0, "heddle-meet");
+        self.key = open_key(space.get(0, fmt::format("heddle-key-{}", self.rank)), own, public_keys[0]);
+    }
+    self.address = local_address_towards(host_of(self.rendezvous));
+    return run;
+}
+
+namespace {
+
+std::optional<JobRun>& run_of_this_process() {
+    static std::optional<JobRun> run;
+    return run;
+}
+
+}  // namespace
+
+const Membership& join_job() {
+    std::optional<JobRun>& run = run_of_this_process();
+    if (!run) {
+        const std::unique_ptr<JobSpace> space = open_job_space();
+        if (!space)
+            throw Error("the launcher offers neither PMI nor PMIx", "start the run with `heddle launch`");
+        run = start_by_job(*space, host::host_name());
+    }
+    return run->membership;
+}
+
+bool fail_in_job() try {
+    const std::unique_ptr<JobSpace> space = open_job_space();
+    if (!space || run_of_this_process()) return !space;
+    space->put(host_word, host::host_name());
+    space->put(public_word, failed_word);
+    space->exchange();
+    return space->get(0, public_word) == failed_word;
+} catch (const Error&) {
+    return false;
+}
+
+std::optional<Membership> membership_by_job() {
+    const std::optional<JobRun>& run = run_of_this_process();
+    return run ? std::optional(run->membership) : std::nullopt;
+}
+
+}  // namespace heddle::native

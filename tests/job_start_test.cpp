@@ -1,0 +1,124 @@
+// Tests how the processes of a job step become the nodes of one run: they agree on a key that the launcher
+// does not see, and a value that was changed on its way is refused.
+#include "runtime/native/job_start.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sodium.h>
+
+#include <barrier>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace heddle::native {
+namespace {
+
+std::string hexadecimal(const std::array<unsigned char, 32>& bytes) {
+    std::array<char, 65> text{};
+    sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
+    return text.data();
+}
+
+/// The launcher of several processes, which are threads here.
+struct Launcher {
+    explicit Launcher(NodeId count) : processes(count), meeting(count) {}
+
+    NodeId processes;
+    std::barrier<> meeting;
+    std::mutex mutex;
+    std::map<std::pair<NodeId, std::string>, std::string> values;
+};
+
+class Space final : public JobSpace {
+public:
+    Space(Launcher& launcher, NodeId rank) : launcher_(launcher), rank_(rank) {}
+
+    NodeId rank() const override { return rank_; }
+    NodeId processes() const override { return launcher_.processes; }
+    void put(const std::string& key, const std::string& value) override {
+        EXPECT_LE(value.size(), value_max);
+        EXPECT_EQ(value.find_first_of(" =;\n"), std::string::npos) << value;
+        const std::lock_guard lock(launcher_.mutex);
+        launcher_.values[{rank_, key}] = value;
+    }
+    void exchange() override { launcher_.meeting.arrive_and_wait(); }
+    std::string get(NodeId from, const std::string& key) override {
+        const std::lock_guard lock(launcher_.mutex);
+        return launcher_.values[{from, key}];
+    }
+
+private:
+    Launcher& launcher_;
+    NodeId rank_;
+};
+
+TEST(JobStart, ProcessesAgreeOnAKeyThatTheLauncherDoesNotSee) {
+    Launcher launcher(3);
+    const std::vector<std::string> hosts{"localhost", "localhost", "localhost"};
+    std::vector<JobRun> runs(3);
+    std::vector<std::thread> threads;
+    for (NodeId rank = 0; rank < 3; ++rank) {
+        threads.emplace_back([&, rank] {
+            Space space(launcher, rank);
+            runs[rank] = start_by_job(space, hosts[rank]);
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (NodeId rank = 0; rank < 3; ++rank) {
+        const Membership& self = runs[rank].membership;
+        EXPECT_EQ(self.rank, rank);
+        EXPECT_EQ(self.nodes, 3u);
+        EXPECT_EQ(self.key, runs[0].membership.key);
+        EXPECT_EQ(self.rendezvous, runs[0].rendezvous->address());
+        EXPECT_EQ(self.local_rank, rank);
+        EXPECT_EQ(self.local_count, 3u);
+    }
+    EXPECT_NE(runs[0].membership.key, Key{});
+    for (const auto& [name, value] : launcher.values)
+        EXPECT_EQ(value.find(hexadecimal(runs[0].membership.key)), std::string::npos) << name.second;
+}
+
+TEST(JobStart, AProcessThatCannotTakePartIsNamed) {
+    Launcher launcher(2);
+    std::thread other([&] {
+        Space space(launcher, 1);
+        space.put("heddle-host", "h7");
+        space.put("heddle-public", "failed");
+        space.exchange();
+    });
+    Space space(launcher, 0);
+    try {
+        (void)start_by_job(space, "localhost");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.message(), testing::HasSubstr("node 1, on h7"));
+    }
+    other.join();
+}
+
+TEST(JobStart, OnlyTheReceiverOpensAKeyAndOnlyFromItsSender) {
+    const BoxKeys sender;
+    const BoxKeys receiver;
+    const BoxKeys other;
+    const Key key = make_key();
+    const std::string sealed = seal_key(key, sender, hexadecimal(receiver.open));
+    EXPECT_EQ(open_key(sealed, receiver, hexadecimal(sender.open)), key);
+    EXPECT_THROW(open_key(sealed, other, hexadecimal(sender.open)), Error);
+    EXPECT_THROW(open_key(sealed, receiver, hexadecimal(other.open)), Error) << "from another sender";
+    for (std::size_t i = 0; i < sealed.size(); ++i) {
+        std::string changed = sealed;
+        changed[i] = changed[i] == '0' ? '1' : '0';
+        EXPECT_THROW(open_key(changed, receiver, hexadecimal(sender.open)), Error) << i;
+    }
+    EXPECT_THROW(open_key("", receiver, hexadecimal(sender.open)), Error);
+    EXPECT_THROW(open_key(sealed, receiver, "x"), Error);
+    EXPECT_THROW(seal_key(key, sender, "failed"), Error);
+}
+
+}  // namespace
+}  // namespace heddle::native
