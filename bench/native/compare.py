@@ -202,9 +202,17 @@ def metg(bench):
 
 # --- messages
 
-def mpi(command):
-    return (("mpirun", "--allow-run-as-root", "-np", "2", "--oversubscribe", "--mca", "btl", "tcp,self", "--mca", "pml", "ob1"),
-            command)
+def mpi(command, *way):
+    way = way or ("--oversubscribe", "--mca", "btl", "tcp,self")
+    return (("mpirun", "--allow-run-as-root", "-np", "2", *way, "--mca", "pml", "ob1"), command)
+
+
+def show_messages(title, found, unit, value):
+    print(f"\n### {title}\n")
+    row = table("program", unit, "Heddle, active / this")
+    reference = value(found["Heddle, active"])
+    for name, said in found.items():
+        row(name, f"{value(said):.2f}", ratio(reference, value(said)))
 
 
 def messages(bench):
@@ -213,7 +221,8 @@ def messages(bench):
 
     def cases(heddle, kind, bytes_, count, sockets):
         count //= share
-        all_ = {name: ((), ("heddle_messages", *how[:2], bytes_, count, *how[2:])) for name, how in heddle.items()}
+        all_ = {name: ((), ("heddle_messages", *how[:2], bytes_, count, how[2] if len(how) > 2 else "auto", "tcp"))
+                for name, how in heddle.items()}
         all_ |= {name: ((), ("peer_socket_messages", kind, bytes_, count, *words)) for name, words in sockets.items()}
         all_["ZeroMQ"] = ((), ("peer_zeromq_messages", kind, bytes_, count))
         if have_mpi:
@@ -222,32 +231,25 @@ def messages(bench):
 
     blocking = {"sockets": [], "sockets, pinned": ["pinned"]}
 
-    def show(title, found, unit, value):
-        print(f"\n### {title}\n")
-        row = table("program", unit, "Heddle, active / this")
-        reference = value(found["Heddle, active"])
-        for name, said in found.items():
-            row(name, f"{value(said):.2f}", ratio(reference, value(said)))
-
     levels = {"Heddle, active": "active", "Heddle, seam": "seam"}
     found = bench.alternate("latency", cases(
         {name: (level, "latency") for name, level in levels.items()}
         | {f"Heddle, {level}, {way}": (level, "latency", way) for level in ("active", "endpoint") for way in ("block", "poll")},
         "latency", 8, 50_000,
         blocking | {"sockets, polling": ["polling"], "sockets, polling and pinned": ["polling", "pinned"]}))
-    show("A message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
+    show_messages("A message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
 
     found = bench.alternate("rate", cases({name: (level, "rate") for name, level in levels.items()}, "rate", 16, 1_000_000, blocking))
-    show("Messages of 16 bytes, each sent at once", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
+    show_messages("Messages of 16 bytes, each sent at once", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
 
     found = bench.alternate("gathered", cases(
         {"Heddle, active": ("active", "gathered"), "Heddle, seam": ("seam", "rate")}, "rate", 16, 2_000_000,
         {"sockets, 4 KiB at a time, parsed": ["aggregate=4096"], "sockets, 64 KiB at a time, parsed": ["aggregate=65536"]}))
-    show("Messages of 16 bytes, gathered", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
+    show_messages("Messages of 16 bytes, gathered", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
 
     for bytes_, name, count in (65536, "64 KiB", 16384), (1 << 20, "1 MiB", 1024):
         found = bench.alternate("bulk", cases({name: (level, "bulk") for name, level in levels.items()}, "bulk", bytes_, count, blocking))
-        show(f"Messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
+        show_messages(f"Messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
 
     found = bench.alternate("inside", {"Heddle": ((), ("heddle_messages", "inside", "latency", 8, 1_000_000 // share))})
     print("\n### A message of 8 bytes from one worker to the other of a node\n")
@@ -312,7 +314,32 @@ def strands(bench):
           f"Resident, of 20,000 that wait: {found['memory']['bytes'] / 1024:.1f} KiB each.")
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "idle": idle, "metg": metg, "strands": strands}
+def memory(bench):
+    """Through shared memory. Receivers of MPI always poll, so for latency those of Heddle do."""
+    share = 10 if bench.quick else 1
+    have_mpi = bench.earlier or shutil.which("mpirun")
+
+    def cases(kind, bytes_, count, how):
+        count //= share
+        all_ = {f"Heddle, {level}": ((), ("heddle_messages", level, kind, bytes_, count, how, "memory"))
+                for level in ("active", "seam")}
+        all_ |= {f"Heddle, active, {way}": ((), ("heddle_messages", "active", kind, bytes_, count, how, way))
+                 for way in ("unix", "tcp")}
+        if have_mpi:
+            # The second without the kernel's copy from one process to the other.
+            for name, options in (("", ()), (", two copies", ("--mca", "btl_vader_single_copy_mechanism", "none"))):
+                all_["Open MPI, shared memory" + name] = mpi(
+                    ("peer_mpi_messages", kind, bytes_, count), "--mca", "btl", "vader,self", *options)
+        return all_
+
+    found = bench.alternate("memory", cases("latency", 8, 200_000, "poll"))
+    show_messages("Shared memory: a message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
+    for bytes_, name, count in (65536, "64 KiB", 16384), (1 << 20, "1 MiB", 2048):
+        found = bench.alternate("memory", cases("bulk", bytes_, count, "auto"))
+        show_messages(f"Shared memory: messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
+
+
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands}
 
 
 def main():
@@ -331,8 +358,8 @@ def main():
             earlier = {(case["group"], *case["command"]): case["runs"] for case in json.load(file)}
     folder = os.path.join(options.build, "bench", "native")
     bench = Bench(folder, options.runs, options.quick, options.fastest, earlier, options.json)
-    if not bench.has("heddle_fork_join"):
-        sys.exit(f"{folder} has no heddle_fork_join: cmake -DHEDDLE_BENCH=ON {options.build} && ninja -C {options.build} benches")
+    if not bench.has("heddle_messages"):
+        sys.exit(f"{folder} has no heddle_messages: cmake -DHEDDLE_BENCH=ON {options.build} && ninja -C {options.build} benches")
     if unknown := set(options.only.split(",")) - set(GROUPS):
         sys.exit(f"there is no group {', '.join(unknown)}: {', '.join(GROUPS)}")
     for name in options.only.split(","):

@@ -1,16 +1,19 @@
 // Messages between two processes, which are started as `heddle launch` starts them:
 //
-//     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll]
-//     heddle_messages endpoint latency BYTES COUNT [auto|block|poll|single]
-//     heddle_messages inside latency BYTES COUNT
+//     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll|single]
+//     [memory|unix|tcp] heddle_messages endpoint latency BYTES COUNT [auto|block|poll|single]
+//     [memory|unix|tcp] heddle_messages inside latency BYTES COUNT
 //
 // seam: bytes through Backend::send, handled by NodeProgram::deliver. active: active messages through an
 // outbox, with their handlers; `gathered` ones may wait in the outbox until enough have come together, the
 // others may not. endpoint: messages between strands, which wait for them. inside: active messages from one
-// worker of a node to the other. Nothing is stolen meanwhile. The last word is how receivers wait
-// (`native.receive`); `single` gives each node a single module instead (`schedule.modules`).
+// worker of a node to the other. Nothing is stolen meanwhile. The last words are how receivers wait
+// (`transport.receive`), and what connects the processes (`transport.local`); `single` gives each node a
+// single module instead (`schedule.modules`).
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 
 #include "base/error.hpp"
@@ -252,7 +255,7 @@ void run_inside(const Task& task) {
     }).run();
 }
 
-void run_node(std::string_view level, const Task& task, std::string_view how) {
+void run_node(std::string_view level, const Task& task, std::string_view how, std::string_view local) {
     native::NativeOptions options;
     options.membership = native::membership_from_environment();
     options.agreement.program = runtime::registered_functions();
@@ -260,6 +263,9 @@ void run_node(std::string_view level, const Task& task, std::string_view how) {
                       : how == "poll" ? native::Receive::poll
                                       : native::Receive::automatic;
     options.single_module = how == "single";
+    options.local = local == "tcp"    ? native::Local::tcp
+                    : local == "unix" ? native::Local::unix_socket
+                                      : native::Local::shared_memory;
     native::NativeBackend backend(options);
     if (level != "seam") {
         runtime::Schedule schedule;
@@ -277,11 +283,16 @@ void run_node(std::string_view level, const Task& task, std::string_view how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::string_view how = argc == 6 ? argv[5] : "auto";
-    if (argc < 5 || argc > 6 || (how != "auto" && how != "block" && how != "poll" && how != "single")) {
+    const std::string_view how = argc > 5 ? argv[5] : "auto";
+    const std::string_view local = argc > 6 ? argv[6] : "memory";
+    const auto is_one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
+        return std::ranges::find(words, word) != words.end();
+    };
+    if (argc < 5 || argc > 7 || !is_one_of(how, {"auto", "block", "poll", "single"}) ||
+        !is_one_of(local, {"memory", "unix", "tcp"})) {
         std::fprintf(stderr,
                      "usage: %s seam|active|endpoint latency|rate|gathered|bulk BYTES COUNT "
-                     "[auto|block|poll|single]\n",
+                     "[auto|block|poll|single] [memory|unix|tcp]\n",
                      argv[0]);
         return 2;
     }
@@ -296,7 +307,7 @@ int main(int argc, char** argv) {
             launch.argv.assign(argv, argv + argc);
             return native::launch_here(launch);
         }
-        run_node(argv[1], Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])), how);
+        run_node(argv[1], Task::named(argv[2], std::stoul(argv[3]), std::stoul(argv[4])), how, local);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
         return 1;
