@@ -72,6 +72,19 @@ native::Local local_of(configs::Messages::Local local) {
     throw std::logic_error("a local transport that is not listed");
 }
 
+native::Protection protection_of(configs::Messages::Protection protection) {
+    using From = configs::Messages::Protection;
+    switch (protection) {
+        case From::integrity:
+            return native::Protection::integrity;
+        case From::encryption:
+            return native::Protection::encryption;
+        case From::headers:
+            return native::Protection::headers;
+    }
+    throw std::logic_error("a protection that is not listed");
+}
+
 std::vector<std::uint32_t> groups_of(const configs::Experiment& experiment, NodeId nodes) {
     try {
         return cluster_of_nodes(experiment.platform.clusters, nodes);
@@ -104,6 +117,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.agreement = agreement_of(experiment);
     options.receive = receive_of(experiment.messages.receive);
     options.local = local_of(experiment.messages.local);
+    options.protection = protection_of(experiment.messages.protection);
     options.window = experiment.messages.window_bytes;
     options.times = {as_nanoseconds(experiment.schedule.spin), as_nanoseconds(experiment.schedule.spin_alone),
                      as_nanoseconds(experiment.messages.look), as_nanoseconds(experiment.messages.gather)};
@@ -159,10 +173,19 @@ void refuse_single_by_mpi(const configs::Experiment& experiment) {
                 experiment.where("schedule.modules"));
 }
 
+void refuse_protection_by_mpi(const configs::Experiment& experiment) {
+    if (!by_mpi(experiment) || !experiment.is_stated("transport.protection")) return;
+    throw Error("transport.protection is for TCP; MPI sends messages as they are",
+                "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
+                "transport.protection out",
+                experiment.where("transport.protection"));
+}
+
 }  // namespace
 
 Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
     refuse_single_by_mpi(experiment);  // before it starts processes
+    refuse_protection_by_mpi(experiment);
     const Location where = experiment.where("platform.transport");
     const NodeId nodes = experiment.platform.nodes;
     if (part.launched) {
@@ -200,6 +223,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
                     experiment.where("schedule.modules"));
     }
     refuse_single_by_mpi(experiment);
+    refuse_protection_by_mpi(experiment);
     // A platform file states its cores in simulation only.
     if (experiment.backend == Backend::inprocess && experiment.platform.cores == 0)
         experiment.platform.cores = 1;

@@ -31,10 +31,12 @@ std::vector<std::string> backend_names();
 
 /// How messages travel between the nodes of a native run.
 struct Messages {
-    enum class Receive : std::uint8_t { automatic, block, poll };         ///< as native::Receive
-    enum class Local : std::uint8_t { shared_memory, unix_socket, tcp };  ///< as native::Local
+    enum class Receive : std::uint8_t { automatic, block, poll };             ///< as native::Receive
+    enum class Local : std::uint8_t { shared_memory, unix_socket, tcp };      ///< as native::Local
+    enum class Protection : std::uint8_t { integrity, encryption, headers };  ///< as native::Protection
     Receive receive = Receive::automatic;
     Local local = Local::shared_memory;
+    Protection protection = Protection::integrity;
     std::uint64_t window_bytes = 8U << 20;
     Time look = std::chrono::microseconds(50);
     Time gather = std::chrono::microseconds(20);

@@ -151,6 +151,15 @@ void add_transport(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.messages.local = static_cast<Messages::Local>(index);
         }));
+    static const std::vector<std::string> protections{"integrity", "encryption", "headers"};
+    all.push_back(choice(
+        "transport.protection", protections,
+        "natively, how messages are protected on the way: integrity notices every change, encryption also "
+        "hides what they say, headers notices no change of large data",
+        [](const Experiment& e) { return protections[static_cast<std::size_t>(e.messages.protection)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.messages.protection = static_cast<Messages::Protection>(index);
+        }));
     all.push_back(time(
         "transport.look",
         "natively, with receive: auto, how long the receiver looks for another message before it sleeps",

@@ -228,8 +228,12 @@ TEST(Config, TheResolvedConfigurationNamesEveryKey) {
 }
 
 TEST(Config, HowNativeMessagesTravelIsResolvedWhereItIsStated) {
-    const Experiment stated = read("workload: {name: fib}\ntransport: {receive: block, window: 1MiB}");
+    const Experiment stated =
+        read("workload: {name: fib}\ntransport: {receive: block, window: 1MiB, protection: encryption}");
     EXPECT_EQ(stated.messages.receive, Messages::Receive::block);
+    EXPECT_EQ(stated.messages.protection, Messages::Protection::encryption);
+    EXPECT_THAT(resolved_yaml(stated), HasSubstr("protection: encryption\n"));
+    EXPECT_EQ(read("workload: {name: fib}").messages.protection, Messages::Protection::integrity);
     EXPECT_EQ(stated.messages.window_bytes, 1U << 20);
     EXPECT_THAT(resolved_yaml(stated), HasSubstr("receive: block\n"));
     EXPECT_THAT(resolved_yaml(stated), HasSubstr("window: 1MiB\n"));

@@ -1,13 +1,11 @@
-// Tests which processes may connect and what a connection carries: the handshake, the frames, and that forged
-// ones are refused.
+// Tests which processes may connect: the handshake, and that forged, changed and recorded ones are refused.
 #include <gmock/gmock.h>
 
 #include <cstring>
 #include <future>
 
-#include "runtime/native/frame.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/native/handshake.hpp"
-#include "runtime/native/link.hpp"
 #include "tests/native_testing.hpp"
 
 namespace heddle::native {
@@ -54,7 +52,7 @@ struct Outcome {
     runtime::Bytes heard;
 };
 
-Outcome shake_hands(Acceptor& acceptor, const Key& initiators_key, const Identity& initiator,
+Outcome shake_hands(Acceptor& acceptor, const Credentials& initiators_key, const Identity& initiator,
                     const std::function<std::string(const Identity&)>& admit = admit_all) {
     auto [left, right] = connected_pair();
     Outcome outcome;
@@ -156,147 +154,171 @@ TEST(NativeHandshake, WhoWantsAnotherNodeOrAnotherRunIsRefused) {
     EXPECT_EQ(of_a_larger_run.state(), Acceptor::State::refused);
 }
 
-// --- frames
-// ----------------------------------------------------------------------------------------------------------
+// --- on the way
 
 namespace {
 
-constexpr DirectionKey direction{1, 2, 3};
+enum class Message : std::uint8_t { hello, challenge, proof, verdict };
 
-class NativeFrames : public testing::Test {
-protected:
-    NativeFrames() {
-        auto [left, right] = connected_pair();
-        attacker_ = std::move(left);
-        Session session;
-        session.peer.rank = 7;
-        session.receive_key = direction;
-        link_ = std::make_unique<Link>(std::make_unique<SocketStream>(std::move(right)), session, 1 << 20);
+/// A handshake over a wire that changes one byte of one message.
+struct Changed {
+    Message message;
+    std::size_t byte;
+
+    void apply(Message now, std::span<std::byte> bytes) const {
+        if (now == message && byte < bytes.size()) bytes[byte] ^= std::byte{0x10};
     }
+};
 
-    void write(std::span<const std::byte> bytes) { ASSERT_EQ(write_all(attacker_.get(), bytes, soon()), ""); }
-
-    void write(const FrameHeader& header, const std::string& payload) {
-        write(std::as_bytes(std::span(&header, 1)));
-        write(bytes_of(payload));
+Outcome shake_hands_over(const Changed& change, Acceptor& acceptor) {
+    auto [left, right] = connected_pair();
+    Outcome outcome;
+    auto initiating = std::async(std::launch::async, [&, &socket = left] {
+        outcome.initiator_error =
+            error_of([&] { introduce(socket.get(), key, high, low.rank, soon(), soon()); });
+        socket.reset();
+    });
+    for (const auto& [asked, answered] :
+         {std::pair(Message::hello, Message::challenge), std::pair(Message::proof, Message::verdict)}) {
+        if (!read_all(right.get(), acceptor.wanted(), soon()).empty()) break;
+        change.apply(asked, acceptor.wanted());
+        const auto reply = acceptor.advance(admit_all);
+        runtime::Bytes sent(reply.begin(), reply.end());
+        if (sent.empty()) break;
+        change.apply(answered, sent);
+        (void)write_all(right.get(), sent, soon());
     }
+    right.reset();
+    initiating.get();
+    return outcome;
+}
 
-    std::string receive() {
-        const auto text = [](std::span<const std::byte> bytes) {
-            return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        };
-        return link_->receive([&](FrameKind, std::span<const std::byte> message, const runtime::Body& body) {
-            received_.push_back(text(message));
-            if (body) received_.push_back("with " + text(*body));
-        });
+}  // namespace
+
+TEST(NativeHandshake, AWireThatChangesNothingIsNotNoticed) {
+    Acceptor acceptor(key, low);
+    const Outcome outcome = shake_hands_over({Message::hello, sizeof(wire::Hello)}, acceptor);  // behind it
+    EXPECT_EQ(outcome.initiator_error, "");
+    EXPECT_EQ(acceptor.state(), Acceptor::State::accepted);
+}
+
+TEST(NativeHandshake, AChangedByteAnywhereIsNoticed) {
+    const std::pair<Message, std::size_t> messages[] = {{Message::hello, sizeof(wire::Hello)},
+                                                        {Message::challenge, sizeof(wire::Challenge)},
+                                                        {Message::proof, sizeof(wire::Proof)},
+                                                        {Message::verdict, sizeof(wire::Verdict)}};
+    for (const auto& [message, size] : messages) {
+        for (std::size_t byte = 0; byte < size; ++byte) {
+            Acceptor acceptor(key, low);
+            const Outcome outcome = shake_hands_over({message, byte}, acceptor);
+            EXPECT_NE(outcome.initiator_error, "") << static_cast<int>(message) << ' ' << byte;
+            // The acceptor has nothing left to hear after the proof.
+            EXPECT_EQ(acceptor.state() == Acceptor::State::accepted, message == Message::verdict)
+                << static_cast<int>(message) << ' ' << byte;
+        }
     }
+}
 
-    Sealer sealer_{direction};
-    Descriptor attacker_;
-    std::unique_ptr<Link> link_;
-    std::vector<std::string> received_;
+TEST(NativeHandshake, AChangedMessageIsNamed) {
+    Acceptor first(key, low);
+    EXPECT_THAT(
+        shake_hands_over({Message::challenge, offsetof(wire::Challenge, fresh)}, first).initiator_error,
+        HasSubstr("or a message was changed on the way"));
+    Acceptor second(key, low);
+    EXPECT_THAT(shake_hands_over({Message::verdict, 0}, second).initiator_error,
+                HasSubstr("its verdict was changed on the way"));
+}
+
+TEST(NativeHandshake, TheAcceptorLearnsHowTheInitiatorProtectsItsMessages) {
+    Identity encrypting = high;
+    encrypting.protection = Protection::encryption;
+    Acceptor acceptor(key, low);
+    const Outcome outcome = shake_hands(acceptor, key, encrypting);
+    EXPECT_EQ(acceptor.session().peer.protection, Protection::encryption);
+    EXPECT_EQ(outcome.initiator.peer.protection, Protection::encryption);
+}
+
+// --- key pairs
+
+namespace {
+
+struct Pairs {
+    std::vector<KeyPair> own;
+    std::vector<PublicKey> shown;
+
+    explicit Pairs(std::size_t nodes) {
+        for (std::size_t node = 0; node < nodes; ++node) {
+            own.push_back(make_key_pair());
+            shown.push_back(own.back().shown);
+        }
+    }
+    Credentials of(std::size_t node) const { return {own[node], shown}; }
 };
 
 }  // namespace
 
-TEST_F(NativeFrames, ATrueFrameArrives) {
-    write(sealer_.seal(FrameKind::message, bytes_of("hello")), "hello");
-    write(sealer_.seal(FrameKind::message, bytes_of("again")), "again");
-    EXPECT_EQ(receive(), "");
-    EXPECT_THAT(received_, testing::ElementsAre("hello", "again"));
+TEST(NativeKeys, BothOwnersOfPairsComputeOneKeyAndOtherPairsAnother) {
+    const KeyPair a = make_key_pair();
+    const KeyPair b = make_key_pair();
+    const KeyPair c = make_key_pair();
+    ASSERT_TRUE(pair_key(a, b.shown));
+    EXPECT_EQ(pair_key(a, b.shown), pair_key(b, a.shown));
+    EXPECT_NE(pair_key(a, b.shown), pair_key(a, c.shown));
+    EXPECT_NE(pair_key(a, b.shown), pair_key(c, b.shown));
 }
 
-TEST_F(NativeFrames, AFrameMayComeInPieces) {
-    const FrameHeader header = sealer_.seal(FrameKind::message, bytes_of("hello"));
-    std::string all(reinterpret_cast<const char*>(&header), sizeof header);
-    all += "hello";
-    for (const char byte : all) {
-        EXPECT_TRUE(received_.empty());
-        write(bytes_of(std::string(1, byte)));
-        EXPECT_EQ(receive(), "");
-    }
-    EXPECT_THAT(received_, testing::ElementsAre("hello"));
+TEST(NativeKeys, APublicKeyTravelsAsText) {
+    const KeyPair pair = make_key_pair();
+    EXPECT_EQ(public_key_from(text_of(pair.shown)), pair.shown);
+    EXPECT_EQ(text_of(pair.shown).size(), 64u);
+    for (const std::string text : {"", "ab", "not a key"}) EXPECT_FALSE(public_key_from(text)) << text;
+    EXPECT_FALSE(public_key_from(text_of(pair.shown) + "00"));
 }
 
-TEST_F(NativeFrames, GarbageIsACorruptFrame) {
-    write(bytes_of(std::string(100, 'x')));
-    EXPECT_EQ(receive(), "it sent a corrupt frame");
-    EXPECT_TRUE(received_.empty());
-}
-
-TEST_F(NativeFrames, AChangedPayloadIsACorruptFrame) {
-    write(sealer_.seal(FrameKind::message, bytes_of("hello")), "jello");
-    EXPECT_EQ(receive(), "it sent a corrupt frame");
-    EXPECT_TRUE(received_.empty());
-}
-
-TEST_F(NativeFrames, AChangedLengthIsNotBelieved) {
-    FrameHeader header = sealer_.seal(FrameKind::message, bytes_of("hello"));
-    header.length = 1ULL << 60;
-    write(header, "hello");
-    EXPECT_EQ(receive(), "it sent a corrupt frame");
-}
-
-TEST_F(NativeFrames, ATrueFrameThatIsTooLargeIsRefusedBeforeItsPayload) {
-    const std::string large((1 << 20) + 1, 'x');
-    write(sealer_.seal(FrameKind::message, bytes_of(large)), "");
-    EXPECT_THAT(receive(), HasSubstr("1048577 bytes, more than the 1048576 allowed"));
-}
-
-TEST_F(NativeFrames, ARecordedFrameIsOutOfOrder) {
-    const FrameHeader header = sealer_.seal(FrameKind::message, bytes_of("hello"));
-    write(header, "hello");
-    write(header, "hello");
-    EXPECT_EQ(receive(), "it sent a frame out of order");
-    EXPECT_THAT(received_, testing::ElementsAre("hello"));
-}
-
-TEST_F(NativeFrames, AFrameOfTheOtherDirectionIsCorrupt) {
-    Sealer other(DirectionKey{9});
-    write(other.seal(FrameKind::message, bytes_of("hello")), "hello");
-    EXPECT_EQ(receive(), "it sent a corrupt frame");
-}
-
-TEST_F(NativeFrames, AMalformedBatchIsRefused) {
-    const std::string batch(
-        "\xff\xff\xff\x7f"
-        "abc",
-        7);
-    write(sealer_.seal(FrameKind::batch, bytes_of(batch)), batch);
-    EXPECT_EQ(receive(), "it sent a malformed batch");
-}
-
-TEST_F(NativeFrames, ABodyComesWithItsMessageInWhateverPieces) {
-    const std::string large(100'000, 'b');
-    for (const std::string& body : {std::string("body"), std::string(), large}) {
-        write(sealer_.seal(FrameKind::body, bytes_of(body)), body);
-        EXPECT_EQ(receive(), "");
-        EXPECT_TRUE(received_.empty());
-        write(sealer_.seal(FrameKind::message, bytes_of("hello")), "hello");
-        write(sealer_.seal(FrameKind::message, bytes_of("alone")), "alone");
-        EXPECT_EQ(receive(), "");
-        EXPECT_THAT(std::exchange(received_, {}), testing::ElementsAre("hello", "with " + body, "alone"));
+// X25519 gives zero for these points, whatever the secret: RFC 7748, section 6.1, asks to check for that.
+TEST(NativeKeys, APublicKeyThatGivesTheSameProductWithEachSecretIsRefused) {
+    const KeyPair pair = make_key_pair();
+    for (const auto low_order : std::initializer_list<unsigned char>{0, 1}) {
+        EXPECT_FALSE(pair_key(pair, PublicKey{low_order}));
+        EXPECT_THAT(error_of([&] {
+                        Credentials(pair, {pair.shown, PublicKey{low_order}});
+                    }),
+                    HasSubstr("node 1 has published a key that is none"));
     }
 }
 
-TEST_F(NativeFrames, ABodyWithoutItsMessageIsRefused) {
-    write(sealer_.seal(FrameKind::body, bytes_of("body")), "body");
-    write(sealer_.seal(FrameKind::body, bytes_of("body")), "body");
-    EXPECT_EQ(receive(), "it sent a body without its message");
+TEST(NativeKeys, NodesThatKnowEachOthersPublicKeysShakeHands) {
+    const Pairs pairs(3);
+    Acceptor acceptor(pairs.of(0), low);
+    const Outcome outcome = shake_hands(acceptor, pairs.of(1), high);
+    EXPECT_EQ(outcome.initiator_error, "");
+    ASSERT_EQ(acceptor.state(), Acceptor::State::accepted);
+    EXPECT_EQ(outcome.initiator.send_key, acceptor.session().receive_key);
 }
 
-TEST_F(NativeFrames, ABodyBeforeABatchIsRefused) {
-    write(sealer_.seal(FrameKind::body, bytes_of("body")), "body");
-    write(sealer_.seal(FrameKind::batch, bytes_of("")), "");
-    EXPECT_EQ(receive(), "it sent a body without its message");
+TEST(NativeKeys, APairThatIsNotPublishedIsRefused) {
+    const Pairs pairs(2);
+    const Credentials stranger(make_key_pair(), pairs.shown);
+    Acceptor acceptor(pairs.of(0), low);
+    const Outcome outcome = shake_hands(acceptor, stranger, high);
+    EXPECT_THAT(outcome.initiator_error, HasSubstr("does not know the run's key"));
+    EXPECT_EQ(acceptor.state(), Acceptor::State::refused);
 }
 
-TEST_F(NativeFrames, AnEndWithoutGoodbyeIsALoss) {
-    write(sealer_.seal(FrameKind::message, bytes_of("hello")), "hello");
-    attacker_.reset();
-    EXPECT_EQ(receive(), "");
-    EXPECT_EQ(receive(), "connection closed");
-    EXPECT_THAT(received_, testing::ElementsAre("hello"));
+TEST(NativeKeys, ANodeCannotPassForAnother) {
+    const Pairs pairs(3);
+    Acceptor acceptor(pairs.of(0), low);
+    shake_hands(acceptor, pairs.of(2), high);  // as node 1
+    EXPECT_EQ(acceptor.state(), Acceptor::State::refused);
+}
+
+TEST(NativeKeys, WithoutCredentialsNothingIsBelieved) {
+    Acceptor acceptor(Credentials(), low);
+    shake_hands(acceptor, key, high);
+    EXPECT_EQ(acceptor.state(), Acceptor::State::refused);
+    Acceptor other(key, low);
+    EXPECT_THAT(shake_hands(other, Credentials(), high).initiator_error,
+                HasSubstr("this process has no key in common with node 0"));
 }
 
 }  // namespace heddle::native

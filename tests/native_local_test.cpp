@@ -279,7 +279,7 @@ protected:
     NativeSharedLink() {
         auto [made, taken] = agree(64 << 10);
         attacker_ = std::move(made.stream);
-        link_ = std::make_unique<Link>(std::move(taken.stream), opener_, 1 << 20);
+        link_ = std::make_unique<Link>(std::move(taken.stream), opener_, 1 << 20, Protection::local);
     }
 
     void write(std::span<const std::byte> bytes) {

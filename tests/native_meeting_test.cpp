@@ -118,6 +118,20 @@ TEST(NativeMeeting, WhoHasAnotherKeyDoesNotMeet) {
     EXPECT_TRUE(eventually([&] { return log.has("dropped a connection from 127.0.0.1:"); })) << log.text();
 }
 
+TEST(NativeMeeting, NodesThatProtectMessagesInDifferentWaysRefuseEachOther) {
+    const LogReader log;
+    const Key key = make_key();
+    const Rendezvous rendezvous(2, key);
+    NativeOptions first = member(0, 2, key, rendezvous.address());
+    NativeOptions second = member(1, 2, key, rendezvous.address());
+    second.protection = Protection::encryption;
+    first.meeting_max = second.meeting_max = 1s;
+    first.local = second.local = Local::tcp;
+    const auto errors = run_all({first, second});
+    EXPECT_THAT(errors[0], HasSubstr("node 1 did not connect to node 0"));
+    EXPECT_THAT(errors[1], HasSubstr("transport.protection is encryption on node 1 and integrity on node 0"));
+}
+
 TEST(NativeMeeting, DifferentBinariesRefuseEachOther) {
     const LogReader log;
     const Key key = make_key();
@@ -211,7 +225,7 @@ void say_and_wait(const std::string& address, std::span<const std::byte> bytes) 
 wire::Hello hello_to(NodeId rank, NodeId nodes) {
     // The protocol's name and version, as any eavesdropper could read it.
     wire::Hello hello{};
-    hello.magic = 0x31'65'6c'64'64'65'68'00;
+    hello.magic = 0x32'65'6c'64'64'65'68'00;
     hello.nodes = nodes;
     hello.from = rank == 0 ? 1 : 0;
     hello.to = rank;
@@ -223,7 +237,7 @@ void attack(const std::string& address) {
     say_and_wait(address, bytes_of(std::string(100'000, '\xff')));
     say_and_wait(address,
                  bytes_of(std::string("GET / HTTP/1.1\r\nHost: heddle\r\n\r\n") + std::string(200, ' ')));
-    const FrameHeader oversized{0x4c'44'45'48, FrameKind::message, 1ULL << 60, 0, 0, 0};
+    const FrameHeader oversized{0x4c'44'45'48, FrameKind::message, 1ULL << 60, 0, 0};
     const std::string padding(sizeof(wire::Hello) - sizeof oversized, '\0');
     std::string frame(reinterpret_cast<const char*>(&oversized), sizeof oversized);
     say_and_wait(address, bytes_of(frame + padding));
@@ -337,7 +351,7 @@ TEST_F(NativeMembership, IsReadFromTheEnvironment) {
     EXPECT_EQ(membership->rank, 1u);
     EXPECT_EQ(membership->nodes, 4u);
     EXPECT_EQ(membership->rendezvous, "127.0.0.1:4711");
-    EXPECT_EQ(membership->key, key_);
+    EXPECT_EQ(membership->credentials.key_with(0), key_);
     EXPECT_EQ(membership->local_rank, 1u) << "unless stated, all may be on this machine";
     EXPECT_EQ(membership->local_count, 4u);
 }

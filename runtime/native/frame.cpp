@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 
 namespace heddle::native {
@@ -14,50 +16,77 @@ namespace {
 
 constexpr std::uint32_t magic = 0x4c'44'45'48;
 
-std::uint64_t tag_of(const DirectionKey& key, std::span<const std::byte> bytes) {
-    static_assert(crypto_shorthash_BYTES == sizeof(std::uint64_t));
-    static_assert(crypto_shorthash_KEYBYTES == sizeof(DirectionKey));
-    unsigned char tag[crypto_shorthash_BYTES];
-    crypto_shorthash(tag, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), key.data());
-    std::uint64_t value = 0;
-    std::memcpy(&value, tag, sizeof value);
-    return value;
+/// What AES-GCM encrypts under one nonce.
+constexpr std::uint64_t encrypted_bytes_max = (1ULL << 36) - 32;
+
+HeaderKey header_key(const DirectionKey& key) {
+    HeaderKey result;
+    HEDDLE_ASSERT(crypto_kdf_derive_from_key(result.data(), result.size(), 0, "heddleFR", key.data()) == 0);
+    return result;
 }
 
-std::uint64_t header_tag_of(const DirectionKey& key, const FrameHeader& header) {
-    return tag_of(key, std::as_bytes(std::span(&header, 1)).first(offsetof(FrameHeader, header_tag)));
+std::uint64_t tag_of(const HeaderKey& key, const FrameHeader& header) {
+    static_assert(crypto_shorthash_BYTES == sizeof(std::uint64_t));
+    static_assert(crypto_shorthash_KEYBYTES == sizeof(HeaderKey));
+    std::uint64_t tag = 0;
+    crypto_shorthash(reinterpret_cast<unsigned char*>(&tag), reinterpret_cast<const unsigned char*>(&header),
+                     offsetof(FrameHeader, tag), key.data());
+    return tag;
+}
+
+bool covers(Protection protection, FrameKind kind) {
+    return protection != Protection::headers || kind != FrameKind::body;
 }
 
 }  // namespace
 
-FrameHeader Sealer::seal(FrameKind kind, std::span<const std::byte> payload) {
-    const std::uint64_t tag = kind == FrameKind::body ? 0 : tag_of(key_, payload);
-    FrameHeader header{magic, kind, payload.size(), sequence_++, tag, 0};
-    header.header_tag = header_tag_of(key_, header);
+Sealer::Sealer(const DirectionKey& key, Protection protection)
+    : key_(header_key(key)), protection_(protection), cipher_(make_cipher(protection, key)) {}
+
+FrameHeader Sealer::begin(FrameKind kind, std::uint64_t length) {
+    FrameHeader header{magic, kind, length, sequence_, 0};
+    header.tag = tag_of(key_, header);
+    cipher_->begin(sequence_++);
+    covered_ = covers(protection_, kind);
     return header;
 }
 
-std::string Opener::open(const FrameHeader& header) {
-    if (header.magic != magic || header.header_tag != header_tag_of(key_, header))
+Opener::Opener(const DirectionKey& key, Protection protection, std::uint64_t length_max)
+    : key_(header_key(key)),
+      protection_(protection),
+      cipher_(make_cipher(protection, key)),
+      length_max_(cipher_->encrypts() ? std::min(length_max, encrypted_bytes_max) : length_max) {}
+
+std::string Opener::begin(const FrameHeader& header) {
+    const std::uint64_t tag = tag_of(key_, header);
+    if (header.magic != magic || sodium_memcmp(&tag, &header.tag, sizeof tag) != 0)
         return "it sent a corrupt frame";
     if (header.sequence != sequence_) return "it sent a frame out of order";
     if (header.length > length_max_)
         return fmt::format("it sent a frame of {} bytes, more than the {} allowed", header.length,
                            length_max_);
     if (header.kind > FrameKind::last) return "it sent a frame of an unknown kind";
-    ++sequence_;
+    cipher_->begin(sequence_++);
+    covered_ = covers(protection_, header.kind);
     return {};
 }
 
-bool Opener::matches(const FrameHeader& header, std::span<const std::byte> payload) const {
-    return header.kind == FrameKind::body || header.payload_tag == tag_of(key_, payload);
+bool Opener::matches(std::span<const std::byte> tag) {
+    const PayloadTag own = cipher_->finish();
+    return tag.size() == cipher_->tag_bytes() && sodium_memcmp(own.data(), tag.data(), tag.size()) == 0;
 }
 
 std::string write_frame(int socket, Sealer& sealer, FrameKind kind, std::span<const std::byte> payload,
                         Deadline deadline) {
-    const FrameHeader header = sealer.seal(kind, payload);
-    std::string failure = write_all(socket, std::as_bytes(std::span(&header, 1)), deadline);
-    return failure.empty() ? write_all(socket, payload, deadline) : failure;
+    const FrameHeader header = sealer.begin(kind, payload.size());
+    runtime::Bytes all(sizeof header + payload.size() + sealer.tag_bytes());
+    std::byte* const place = all.data() + sizeof header;
+    std::memcpy(all.data(), &header, sizeof header);
+    std::ranges::copy(payload, place);
+    sealer.seal({place, payload.size()}, place);
+    const PayloadTag tag = sealer.finish();
+    std::memcpy(place + payload.size(), tag.data(), sealer.tag_bytes());
+    return write_all(socket, all, deadline);
 }
 
 Frame read_frame(int socket, Opener& opener, Deadline deadline) {
@@ -66,10 +95,14 @@ Frame read_frame(int socket, Opener& opener, Deadline deadline) {
     };
     FrameHeader header;
     check(read_all(socket, std::as_writable_bytes(std::span(&header, 1)), deadline));
-    check(opener.open(header));
+    check(opener.begin(header));
     Frame frame{header.kind, runtime::Bytes(header.length)};
     check(read_all(socket, frame.payload, deadline));
-    if (!opener.matches(header, frame.payload)) throw Error("it sent a corrupt frame");
+    PayloadTag tag;
+    const std::span<std::byte> tag_sent = std::span(tag).first(opener.tag_bytes());
+    check(read_all(socket, tag_sent, deadline));
+    opener.open(frame.payload);
+    if (!opener.matches(tag_sent)) throw Error("it sent a corrupt frame");
     return frame;
 }
 

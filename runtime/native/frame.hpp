@@ -1,16 +1,18 @@
-// Frames: the units in which an authenticated connection carries bytes. Each frame has a number and a keyed
-// hash (SipHash) of its header, which is checked before a length is used or memory allocated. Payloads have a
-// second hash, except bodies (large data): hashing those would take longer than sending them. What the bytes
-// mean is not decided here.
+// Frames: the units in which an authenticated connection carries bytes. On the wire a frame is a header, a
+// payload and the payload's tag. The header has the frame's number and a keyed hash (SipHash), which is
+// checked before a length is used or memory allocated. The tag covers every byte of the payload, and the
+// frame's number. What the bytes mean is not decided here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "runtime/backend.hpp"
 #include "runtime/native/handshake.hpp"
+#include "runtime/native/payload_cipher.hpp"
 
 namespace heddle::native {
 
@@ -44,32 +46,64 @@ struct FrameHeader {
     FrameKind kind;
     std::uint64_t length;  ///< of the payload
     std::uint64_t sequence;
-    std::uint64_t payload_tag;
-    std::uint64_t header_tag;  ///< over all above
+    std::uint64_t tag;  ///< over all above
 };
 
-/// Makes the headers of one direction.
+/// A key of one direction, for headers only.
+using HeaderKey = std::array<unsigned char, 16>;
+
+/// Makes the frames of one direction: a header, then the payload's pieces, then the tag.
 class Sealer {
 public:
-    explicit Sealer(const DirectionKey& key) : key_(key) {}
-    FrameHeader seal(FrameKind kind, std::span<const std::byte> payload);
+    Sealer(const DirectionKey& key, Protection protection);
+
+    FrameHeader begin(FrameKind kind, std::uint64_t length);
+
+    /// The next piece of the payload; all but the last have a multiple of PayloadCipher::block_bytes.
+    /// Encrypts it to `to`, which may be where the piece is. If this does not encrypt, the piece itself is to
+    /// be written.
+    void seal(std::span<const std::byte> piece, std::byte* to) {
+        if (covered_ && !piece.empty()) cipher_->seal(piece, to);
+    }
+    bool encrypts() const { return cipher_->encrypts(); }
+
+    /// The first `tag_bytes` of it are to be written.
+    PayloadTag finish() { return cipher_->finish(); }
+    std::size_t tag_bytes() const { return cipher_->tag_bytes(); }
 
 private:
-    DirectionKey key_;
+    HeaderKey key_;
+    Protection protection_;
+    std::unique_ptr<PayloadCipher> cipher_;
+    bool covered_ = true;  ///< the present frame's payload is protected, not only its header
     std::uint64_t sequence_ = 0;
 };
 
 /// Checks the frames of one direction, which come in order.
 class Opener {
 public:
-    Opener(const DirectionKey& key, std::uint64_t length_max) : key_(key), length_max_(length_max) {}
+    /// No payload may have more than `length_max` bytes. With encryption the limit is 64 GiB at most, because
+    /// AES-GCM ends there.
+    Opener(const DirectionKey& key, Protection protection, std::uint64_t length_max);
 
     /// Returns an empty string, or what is wrong. After an error the connection is of no use.
-    std::string open(const FrameHeader& header);
-    bool matches(const FrameHeader& header, std::span<const std::byte> payload) const;
+    std::string begin(const FrameHeader& header);
+
+    /// The next piece of the payload, in the sizes that `Sealer::seal` says; decrypts it in its place. The
+    /// caller must not use it before `matches` has said so.
+    void open(std::span<std::byte> piece) {
+        if (covered_ && !piece.empty()) cipher_->open(piece);
+    }
+
+    /// True if all pieces are what the sealer took. `tag`: what came behind them, `tag_bytes` long.
+    bool matches(std::span<const std::byte> tag);
+    std::size_t tag_bytes() const { return cipher_->tag_bytes(); }
 
 private:
-    DirectionKey key_;
+    HeaderKey key_;
+    Protection protection_;
+    std::unique_ptr<PayloadCipher> cipher_;
+    bool covered_ = true;  ///< the present frame's payload is protected, not only its header
     std::uint64_t length_max_;
     std::uint64_t sequence_ = 0;
 };

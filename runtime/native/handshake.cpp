@@ -1,11 +1,13 @@
-// The initiator's and the acceptor's side of the handshake, with hashes by libsodium.
+// The initiator's and the acceptor's side of the handshake, with X25519 and keyed hashes by libsodium.
 #include "runtime/native/handshake.hpp"
 
 #include <fmt/format.h>
 #include <sodium.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <type_traits>
@@ -25,7 +27,7 @@ constexpr std::chrono::milliseconds challenge_patience{3000};
 constexpr std::chrono::microseconds pause_min{5'000};
 constexpr std::chrono::microseconds pause_max{200'000};
 
-constexpr std::uint64_t magic = 0x31'65'6c'64'64'65'68'00;  // the name and a version
+constexpr std::uint64_t magic = 0x32'65'6c'64'64'65'68'00;  // the name and a version
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
@@ -41,22 +43,18 @@ std::span<std::byte> writable_bytes_of(T& value) {
 
 using Mac = std::array<unsigned char, 32>;
 
-/// A keyed hash (BLAKE2b) over a label and all that was said up to here.
-Mac keyed_hash(const Key& key, std::string_view label, const wire::Hello& hello,
-               const wire::Challenge& challenge, bool whole_challenge, std::span<const std::byte> more = {}) {
+/// A keyed hash (BLAKE2b) over a label and `parts`, whose sizes the label determines.
+Mac keyed_hash(const Key& key, std::string_view label,
+               std::initializer_list<std::span<const std::byte>> parts) {
     std::array<unsigned char, 16> padded{};
     HEDDLE_ASSERT(label.size() <= padded.size());
     std::ranges::copy(label, padded.begin());
     crypto_generichash_state state;
     Mac mac;
-    const auto add = [&](const void* data, std::size_t size) {
-        crypto_generichash_update(&state, static_cast<const unsigned char*>(data), size);
-    };
     crypto_generichash_init(&state, key.data(), key.size(), mac.size());
-    add(padded.data(), padded.size());
-    add(&hello, sizeof hello);
-    add(&challenge, whole_challenge ? sizeof challenge : offsetof(wire::Challenge, mac));
-    add(more.data(), more.size());
+    crypto_generichash_update(&state, padded.data(), padded.size());
+    for (const auto part : parts)
+        crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()), part.size());
     crypto_generichash_final(&state, mac.data(), mac.size());
     return mac;
 }
@@ -65,27 +63,42 @@ bool same(const Mac& a, const Mac& b) {
     return sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-Mac challenge_mac(const Key& key, const wire::Hello& hello, const wire::Challenge& challenge) {
-    return keyed_hash(key, "acceptor", hello, challenge, false);
+/// A message without the hash that ends it.
+template <class T>
+std::span<const std::byte> before_mac(const T& message) {
+    return bytes_of(message).first(offsetof(T, mac));
 }
 
-Mac proof_mac(const Key& key, const wire::Hello& hello, const wire::Challenge& challenge) {
-    return keyed_hash(key, "initiator", hello, challenge, true);
+/// The key of a handshake: of the run's key, the product of the fresh keys, and all that was said before.
+/// Nothing if the other side's fresh key is none. Forgets `own`'s secret.
+std::optional<Key> joint_key(const Key& key, KeyPair& own, const PublicKey& other, const wire::Hello& hello,
+                             const wire::Challenge& challenge) {
+    auto product = pair_key(own, other);
+    sodium_memzero(own.secret.data(), own.secret.size());
+    if (!product) return std::nullopt;
+    const Key joint = keyed_hash(key, "joint", {bytes_of(hello), before_mac(challenge), bytes_of(*product)});
+    sodium_memzero(product->data(), product->size());
+    return joint;
 }
 
-Mac verdict_mac(const Key& key, const wire::Hello& hello, const wire::Challenge& challenge,
+Mac challenge_mac(const Key& joint, const wire::Hello& hello, const wire::Challenge& challenge) {
+    return keyed_hash(joint, "acceptor", {bytes_of(hello), before_mac(challenge)});
+}
+
+Mac proof_mac(const Key& joint, const wire::Hello& hello, const wire::Challenge& challenge) {
+    return keyed_hash(joint, "initiator", {bytes_of(hello), bytes_of(challenge)});
+}
+
+Mac verdict_mac(const Key& joint, const wire::Hello& hello, const wire::Challenge& challenge,
                 const wire::Verdict& verdict) {
-    return keyed_hash(key, "verdict", hello, challenge, true, bytes_of(verdict.refusal));
+    return keyed_hash(joint, "verdict", {bytes_of(hello), bytes_of(challenge), bytes_of(verdict.refusal)});
 }
 
 /// The keys of the direction from the initiator and of the direction to it.
-std::pair<DirectionKey, DirectionKey> direction_keys(const Key& key, const wire::Hello& hello,
+std::pair<DirectionKey, DirectionKey> direction_keys(const Key& joint, const wire::Hello& hello,
                                                      const wire::Challenge& challenge) {
-    const Mac both = keyed_hash(key, "session", hello, challenge, true);
-    std::pair<DirectionKey, DirectionKey> keys;
-    std::copy_n(both.begin(), 16, keys.first.begin());
-    std::copy_n(both.begin() + 16, 16, keys.second.begin());
-    return keys;
+    return {keyed_hash(joint, "from initiator", {bytes_of(hello), bytes_of(challenge)}),
+            keyed_hash(joint, "to initiator", {bytes_of(hello), bytes_of(challenge)})};
 }
 
 template <std::size_t size>
@@ -105,11 +118,16 @@ void need_sodium() {
 
 }  // namespace
 
+std::array<unsigned char, 32> hello_mac(const Key& key, const wire::Hello& hello) {
+    return keyed_hash(key, "hello", {before_mac(hello)});
+}
+
 std::string name_of(NodeId rank) {
     return rank == rendezvous_rank ? "the rendezvous" : fmt::format("node {}", rank);
 }
 
-Acceptor::Acceptor(const Key& key, const Identity& self) : key_(key), self_(self) {
+Acceptor::Acceptor(const Credentials& credentials, const Identity& self)
+    : credentials_(credentials), self_(self) {
     need_sodium();
 }
 
@@ -149,30 +167,50 @@ std::span<const std::byte> Acceptor::take_hello() {
         refuse("it belongs to another run");
         return {};
     }
+    const std::optional<Key> key = credentials_.key_with(hello_.from);
+    if (key && same(hello_.mac, hello_mac(*key, hello_))) return challenge(*key);
+    refuse("it does not know the run's key");
+    // A challenge that no key explains, so that the initiator learns why.
+    challenge_.magic = magic;
+    randombytes_buf(challenge_.fresh.data(), challenge_.fresh.size());
+    randombytes_buf(challenge_.mac.data(), challenge_.mac.size());
+    return bytes_of(challenge_);
+}
+
+std::span<const std::byte> Acceptor::challenge(const Key& key) {
+    KeyPair fresh = make_key_pair();
     challenge_.magic = magic;
     challenge_.fingerprint = self_.fingerprint;
-    randombytes_buf(challenge_.nonce.data(), challenge_.nonce.size());
-    challenge_.mac = challenge_mac(key_, hello_, challenge_);
+    challenge_.fresh = fresh.shown;
+    const std::optional<Key> joint = joint_key(key, fresh, hello_.fresh, hello_, challenge_);
+    if (!joint) {
+        refuse("its fresh key is none");
+        return {};
+    }
+    joint_ = *joint;
+    challenge_.mac = challenge_mac(joint_, hello_, challenge_);
     state_ = State::proof;
     return bytes_of(challenge_);
 }
 
 std::span<const std::byte> Acceptor::take_proof(const std::function<std::string(const Identity&)>& admit) {
-    if (!same(proof_.mac, proof_mac(key_, hello_, challenge_))) {
+    if (!same(proof_.mac, proof_mac(joint_, hello_, challenge_))) {
         refuse("it does not know the run's key");
         return {};
     }
-    session_.peer = {hello_.from, hello_.nodes, hello_.fingerprint, get_text(hello_.address)};
-    std::tie(session_.receive_key, session_.send_key) = direction_keys(key_, hello_, challenge_);
+    session_.peer = {hello_.from, hello_.nodes, hello_.fingerprint, get_text(hello_.address),
+                     hello_.protection};
+    std::tie(session_.receive_key, session_.send_key) = direction_keys(joint_, hello_, challenge_);
     state_ = State::accepted;
     if (std::string reason = admit(session_.peer); !reason.empty()) refuse(std::move(reason));
     put_text(verdict_.refusal, refusal_);
-    verdict_.mac = verdict_mac(key_, hello_, challenge_, verdict_);
+    verdict_.mac = verdict_mac(joint_, hello_, challenge_, verdict_);
+    sodium_memzero(joint_.data(), joint_.size());
     return bytes_of(verdict_);
 }
 
-Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline challenge_deadline,
-                  Deadline deadline) {
+Session introduce(int socket, const Credentials& credentials, const Identity& self, NodeId to,
+                  Deadline challenge_deadline, Deadline deadline) {
     need_sodium();
     const auto text_of = [&](const std::string& failure) {
         return fmt::format("{} at {} did not accept node {}: {}", name_of(to), remote_address(socket),
@@ -184,46 +222,54 @@ Session introduce(int socket, const Key& key, const Identity& self, NodeId to, D
     const auto check = [&](const std::string& failure) {
         if (!failure.empty()) throw Error(text_of(failure));
     };
+    const std::optional<Key> key = credentials.key_with(to);
+    if (!key) throw Error(fmt::format("this process has no key in common with {}", name_of(to)));
+    KeyPair fresh = make_key_pair();
     wire::Hello hello{};
     hello.magic = magic;
     hello.fingerprint = self.fingerprint;
     hello.nodes = self.nodes;
     hello.from = self.rank;
     hello.to = to;
-    randombytes_buf(hello.nonce.data(), hello.nonce.size());
+    hello.protection = self.protection;
+    hello.fresh = fresh.shown;
     if (self.address.size() >= hello.address.size())
         throw Error(fmt::format("the address {} is too long", self.address), "use a numeric address");
     put_text(hello.address, self.address);
+    hello.mac = hello_mac(*key, hello);
     check_io(write_all(socket, bytes_of(hello), challenge_deadline));
 
     wire::Challenge challenge;
     check_io(read_all(socket, writable_bytes_of(challenge), challenge_deadline));
-    if (challenge.magic != magic || !same(challenge.mac, challenge_mac(key, hello, challenge)))
-        check("it does not know the run's key");
-    const wire::Proof proof{proof_mac(key, hello, challenge)};
+    std::optional<Key> joint = joint_key(*key, fresh, challenge.fresh, hello, challenge);
+    if (challenge.magic != magic || !joint || !same(challenge.mac, challenge_mac(*joint, hello, challenge)))
+        check("it does not know the run's key, or a message was changed on the way");
+    const wire::Proof proof{proof_mac(*joint, hello, challenge)};
     check_io(write_all(socket, bytes_of(proof), deadline));
 
     wire::Verdict verdict;
     // An acceptor that has the proof may have accepted: a second connection from this node would be refused,
     // so the initiator waits for the verdict as long as it may.
     check_io(read_all(socket, writable_bytes_of(verdict), deadline));
-    if (!same(verdict.mac, verdict_mac(key, hello, challenge, verdict)))
+    if (!same(verdict.mac, verdict_mac(*joint, hello, challenge, verdict)))
         check("its verdict was changed on the way");
     check(get_text(verdict.refusal));
 
     Session session;
-    session.peer = {to, self.nodes, challenge.fingerprint, {}};
-    std::tie(session.send_key, session.receive_key) = direction_keys(key, hello, challenge);
+    session.peer = {to, self.nodes, challenge.fingerprint, {}, self.protection};
+    std::tie(session.send_key, session.receive_key) = direction_keys(*joint, hello, challenge);
+    sodium_memzero(joint->data(), joint->size());
     return session;
 }
 
-Connection introduce_until(const std::string& address, const Key& key,
+Connection introduce_until(const std::string& address, const Credentials& credentials,
                            const std::function<Identity(int socket)>& identify, NodeId to,
                            Deadline deadline) {
-    return introduce_until([&] { return connect_to(address, deadline); }, key, identify, to, deadline);
+    return introduce_until([&] { return connect_to(address, deadline); }, credentials, identify, to,
+                           deadline);
 }
 
-Connection introduce_until(const std::function<Descriptor()>& connect, const Key& key,
+Connection introduce_until(const std::function<Descriptor()>& connect, const Credentials& credentials,
                            const std::function<Identity(int socket)>& identify, NodeId to,
                            Deadline deadline) {
     for (auto pause = pause_min;; pause = std::min(2 * pause, pause_max)) {
@@ -231,8 +277,8 @@ Connection introduce_until(const std::function<Descriptor()>& connect, const Key
         if (!socket) return {};
         try {
             const Deadline challenge_deadline = std::min(deadline, Clock::now() + challenge_patience);
-            const Session session =
-                introduce(socket.get(), key, identify(socket.get()), to, challenge_deadline, deadline);
+            const Session session = introduce(socket.get(), credentials, identify(socket.get()), to,
+                                              challenge_deadline, deadline);
             return {std::move(socket), session};
         } catch (const NoAnswer&) {
             if (Clock::now() + pause >= deadline) throw;

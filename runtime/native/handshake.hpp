@@ -1,10 +1,14 @@
-// How two processes of a run prove to each other that they share its key, and agree on session keys.
-// Four messages of fixed size: the initiator's hello (its number and a nonce), the acceptor's challenge (its
-// own nonce and a keyed hash over both), the initiator's proof (a keyed hash over all that), the acceptor's
-// verdict. Each keyed hash begins with a label of its own, so no hash can be sent back in another message
-// (reflection). Each covers the nonces of both sides, so no hash can be used in a later handshake (replay).
-// The session has a key for each direction; both keys are derived from the same
-// messages.
+// How two processes of a run prove to each other that they belong to it, and make session keys. Four messages
+// of fixed size: the initiator's hello (its number and a fresh public key of X25519, with a keyed hash), the
+// acceptor's challenge (a fresh public key of its own, with a keyed hash over both), the initiator's proof (a
+// keyed hash over all that), the acceptor's verdict. The key of the first hash is the run's; that of the
+// others also has the product of the fresh keys in it, and so have the session keys, one for each direction.
+// Both sides forget the fresh keys' secrets at once: if the run's key becomes known later, what was recorded
+// stays closed (forward secrecy).
+//
+// Each keyed hash begins with a label of its own, so no hash can be sent back in another message
+// (reflection). All but the first cover fresh keys of both sides, so none can be used in a later handshake
+// (replay). A stranger's hello costs the acceptor a hash, and no product.
 #pragma once
 
 #include <array>
@@ -16,7 +20,8 @@
 
 #include "base/error.hpp"
 #include "base/ids.hpp"
-#include "runtime/native/membership.hpp"
+#include "runtime/native/keys.hpp"
+#include "runtime/native/protection.hpp"
 #include "runtime/native/socket.hpp"
 
 namespace heddle::native {
@@ -30,9 +35,11 @@ struct Identity {
     NodeId nodes = 1;
     std::uint64_t fingerprint = 0;
     std::string address = {};  ///< where others may connect to it: an initiator's only, at most 63 characters
+    /// Of what follows: an initiator's only, which the acceptor may refuse.
+    Protection protection = Protection::integrity;
 };
 
-using DirectionKey = std::array<unsigned char, 16>;
+using DirectionKey = std::array<unsigned char, 32>;
 
 /// The outcome: what the other end says of itself, and the keys of the two directions.
 struct Session {
@@ -49,15 +56,16 @@ struct Hello {
     std::uint32_t nodes;
     std::uint32_t from;
     std::uint32_t to;
-    std::uint32_t zero;
-    std::array<unsigned char, 32> nonce;
+    Protection protection;
+    PublicKey fresh;
     std::array<char, 64> address;
+    std::array<unsigned char, 32> mac;  ///< over all above
 };
 
 struct Challenge {
     std::uint64_t magic;
     std::uint64_t fingerprint;
-    std::array<unsigned char, 32> nonce;
+    PublicKey fresh;
     std::array<unsigned char, 32> mac;  ///< over the hello and all above
 };
 
@@ -72,12 +80,15 @@ struct Verdict {
 
 }  // namespace wire
 
+/// What a hello says in `mac` if its sender has the key.
+std::array<unsigned char, 32> hello_mac(const Key& key, const wire::Hello& hello);
+
 /// The acceptor's side, as a machine that is fed: it never waits, and allocates nothing by what it is told.
 class Acceptor {
 public:
     enum class State : std::uint8_t { hello, proof, accepted, refused };
 
-    Acceptor(const Key& key, const Identity& self);
+    Acceptor(const Credentials& credentials, const Identity& self);
 
     State state() const { return state_; }
 
@@ -93,12 +104,14 @@ public:
 
 private:
     std::span<const std::byte> take_hello();
+    std::span<const std::byte> challenge(const Key& key);
     std::span<const std::byte> take_proof(const std::function<std::string(const Identity&)>& admit);
     void refuse(std::string reason);
 
-    Key key_;
+    Credentials credentials_;
     Identity self_;
     State state_ = State::hello;
+    Key joint_{};  ///< of this handshake
     wire::Hello hello_{};
     wire::Challenge challenge_{};
     wire::Proof proof_{};
@@ -117,8 +130,8 @@ public:
 /// The initiator's side, on a connection to what should be node `to`. Blocks until `challenge_deadline` for
 /// the acceptor's first answer and until `deadline` for the verdict. Throws NoAnswer if the acceptor says
 /// nothing, and Error if it does not know the key or refuses.
-Session introduce(int socket, const Key& key, const Identity& self, NodeId to, Deadline challenge_deadline,
-                  Deadline deadline);
+Session introduce(int socket, const Credentials& credentials, const Identity& self, NodeId to,
+                  Deadline challenge_deadline, Deadline deadline);
 
 /// A connection and its session.
 struct Connection {
@@ -129,11 +142,11 @@ struct Connection {
 /// Connects to node `to` at `address` (host:port) and introduces itself. An acceptor under load drops
 /// connections, so the initiator tries again until `deadline`, after pauses that grow. `identify` returns
 /// what this process says of itself on a connected socket. Throws Error.
-Connection introduce_until(const std::string& address, const Key& key,
+Connection introduce_until(const std::string& address, const Credentials& credentials,
                            const std::function<Identity(int socket)>& identify, NodeId to, Deadline deadline);
 
 /// The same on the sockets that `connect` makes. If it makes none, the result has none.
-Connection introduce_until(const std::function<Descriptor()>& connect, const Key& key,
+Connection introduce_until(const std::function<Descriptor()>& connect, const Credentials& credentials,
                            const std::function<Identity(int socket)>& identify, NodeId to, Deadline deadline);
 
 /// `node 2`, or `the rendezvous`.

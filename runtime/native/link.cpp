@@ -18,23 +18,38 @@ constexpr std::size_t behind_bytes = 1 << 10;
 
 constexpr std::size_t large_kept_bytes = 4 << 20;
 
+/// What is protected and written at a time of a large frame: it is still in the cache when the system copies
+/// it, and the receiver checks one piece while the next is made.
+constexpr std::size_t piece_bytes = 256 << 10;
+static_assert(piece_bytes % PayloadCipher::block_bytes == 0);
+
 /// How long nothing must have been written for a message to count as alone: a little more than a write takes.
 constexpr std::chrono::microseconds quiet{4};
 
 using Length = SendQueue::Length;
 
-void append(std::vector<std::byte>& to, const void* data, std::size_t size) {
+template <class Buffer>
+void append(Buffer& to, const void* data, std::size_t size) {
     const auto* bytes = static_cast<const std::byte*>(data);
     to.insert(to.end(), bytes, bytes + size);
 }
 
+/// Adds the tag of the frame that the sealer is at.
+template <class Buffer>
+void append_tag(Buffer& to, Sealer& sealer) {
+    const PayloadTag tag = sealer.finish();
+    append(to, tag.data(), sealer.tag_bytes());
+}
+
 }  // namespace
 
-Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max)
+Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max,
+           Protection protection)
     : stream_(std::move(stream)),
       peer_(session.peer.rank),
-      sealer_(session.send_key),
-      opener_(session.receive_key, std::max<std::uint64_t>(frame_bytes_max, SendQueue::batch_bytes)),
+      sealer_(session.send_key, protection),
+      opener_(session.receive_key, protection,
+              std::max<std::uint64_t>(frame_bytes_max, SendQueue::batch_bytes)),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
 
 // --- sending
@@ -78,25 +93,49 @@ Link::Flushed Link::write_waiting(int rounds_max) {
     return Flushed::all;
 }
 
-/// Makes the next frames of what was taken: a batch, or one large message.
+/// Begins the next frame of what was taken: a batch, or one large message.
 void Link::next_frame() {
-    head_.clear();
-    tail_.clear();
-    written_ = 0;
     writing_now_ = std::move(taken_[taken_next_++]);
     auto& [kind, payload, body] = writing_now_;
-    middle_ = body ? std::span<const std::byte>(*body) : payload;
     if (kind == FrameKind::batch) {
-        const FrameHeader header = sealer_.seal(kind, middle_.subspan(sizeof header));
+        // In one buffer, which has room for the header.
+        const auto content = std::span(payload).subspan(sizeof(FrameHeader));
+        const FrameHeader header = sealer_.begin(kind, content.size());
         std::memcpy(payload.data(), &header, sizeof header);
+        sealer_.seal(content, content.data());
+        append_tag(payload, sealer_);
+        middle_ = payload;
         return;
     }
-    const FrameHeader first = sealer_.seal(body ? FrameKind::body : kind, middle_);
-    append(head_, &first, sizeof first);
+    left_ = body ? std::span<const std::byte>(*body) : payload;
+    const FrameHeader header = sealer_.begin(body ? FrameKind::body : kind, left_.size());
+    append(head_, &header, sizeof header);
+    next_piece();
+}
+
+void Link::next_piece() {
+    middle_ = left_.first(std::min(left_.size(), piece_bytes));
+    left_ = left_.subspan(middle_.size());
+    if (sealer_.encrypts()) {
+        room_.resize(std::max(room_.size(), middle_.size()));
+        sealer_.seal(middle_, room_.data());
+        middle_ = std::span(room_).first(middle_.size());
+    } else {
+        sealer_.seal(middle_, nullptr);
+    }
+    if (left_.empty()) end_frame();
+}
+
+void Link::end_frame() {
+    append_tag(tail_, sealer_);
+    const auto& [kind, payload, body] = writing_now_;
     if (!body) return;
-    const FrameHeader second = sealer_.seal(kind, payload);
-    append(tail_, &second, sizeof second);
+    const FrameHeader header = sealer_.begin(kind, payload.size());
+    append(tail_, &header, sizeof header);
     append(tail_, payload.data(), payload.size());
+    const auto copy = std::span(tail_).last(payload.size());
+    sealer_.seal(copy, copy.data());
+    append_tag(tail_, sealer_);
 }
 
 Link::Flushed Link::write_out() {
@@ -104,6 +143,21 @@ Link::Flushed Link::write_out() {
         queue_.clear();
         return Flushed::broken;
     }
+    for (;;) {
+        if (const Flushed flushed = write_piece(); flushed != Flushed::all) return flushed;
+        head_.clear();
+        tail_.clear();
+        written_ = 0;
+        if (left_.empty()) break;
+        next_piece();
+    }
+    if (writing_now_.kind == FrameKind::batch) queue_.give_back(std::move(writing_now_.payload));
+    writing_now_ = {};
+    middle_ = {};
+    return Flushed::all;
+}
+
+Link::Flushed Link::write_piece() {
     const std::span<const std::byte> all[] = {head_, middle_, tail_};
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
         heard_.store(false, std::memory_order_relaxed);  // before the answer can come
@@ -130,12 +184,6 @@ Link::Flushed Link::write_out() {
             blocked_.store(false, std::memory_order_relaxed);
         }
     }
-    if (writing_now_.kind == FrameKind::batch) queue_.give_back(std::move(writing_now_.payload));
-    writing_now_ = {};
-    middle_ = {};
-    head_.clear();
-    tail_.clear();
-    written_ = 0;
     return Flushed::all;
 }
 
@@ -182,18 +230,16 @@ std::string Link::receive(const Handler& handle, When when) {
 /// buffer.
 std::string Link::parse(const Handler& handle) {
     if (in_large_) {
-        if (large_filled_ < header_.length) return {};
-        in_large_ = have_header_ = false;
-        if (std::string failure = take(header_, large_room_, handle); !failure.empty()) return failure;
-        // One huge message must not hold its memory for ever.
-        if (large_.size() > large_kept_bytes) runtime::Bytes().swap(large_);
+        open_collected();
+        if (!large_whole_) return {};
     }
     for (;;) {
         const std::size_t available = end_ - begin_;
+        const std::size_t tag_bytes = opener_.tag_bytes();
         if (!have_header_) {
             if (available < sizeof header_) break;
             std::memcpy(&header_, buffer_.get() + begin_, sizeof header_);
-            if (std::string failure = opener_.open(header_); !failure.empty()) return failure;
+            if (std::string failure = opener_.begin(header_); !failure.empty()) return failure;
             have_header_ = true;
             begin_ += sizeof header_;
             if (header_.kind != FrameKind::body) continue;
@@ -201,14 +247,21 @@ std::string Link::parse(const Handler& handle) {
             body_ = bodies_->make(header_.length);
             collect(*body_);
             if (in_large_) return {};
-        } else if (header_.length <= available) {
+        } else if (large_whole_) {
+            if (available < tag_bytes) break;
+            large_whole_ = have_header_ = false;
+            if (std::string failure = take_at(begin_, large_room_, handle); !failure.empty()) return failure;
+            // One huge message must not hold its memory for ever.
+            if (large_.size() > large_kept_bytes) runtime::Bytes().swap(large_);
+        } else if (header_.length + tag_bytes <= available) {
             const std::span payload(buffer_.get() + begin_, header_.length);
             begin_ += header_.length;
             have_header_ = false;
-            if (std::string failure = take(header_, payload, handle); !failure.empty()) return failure;
-        } else if (header_.length > buffer_bytes) {
+            opener_.open(payload);
+            if (std::string failure = take_at(begin_, payload, handle); !failure.empty()) return failure;
+        } else if (header_.length + tag_bytes > buffer_bytes) {
             collect(large_);
-            return {};
+            if (in_large_) return {};
         } else {
             break;
         }
@@ -229,17 +282,32 @@ void Link::collect(runtime::Bytes& room) {
     if (available > 0) std::memcpy(room.data(), buffer_.get() + begin_, available);
     begin_ += available;
     large_filled_ = available;
-    in_large_ = available < length;
-    if (!in_large_) {
-        have_header_ = false;
-    } else {
-        begin_ = end_ = 0;
-    }
+    large_opened_ = 0;
+    in_large_ = true;
+    open_collected();
+    if (in_large_) begin_ = end_ = 0;
+}
+
+/// Opens what has been collected, up to a whole block or the end.
+void Link::open_collected() {
+    const bool whole = large_filled_ == large_room_.size();
+    const std::size_t end =
+        whole ? large_filled_ : large_filled_ - large_filled_ % PayloadCipher::block_bytes;
+    opener_.open(large_room_.first(end).subspan(large_opened_));
+    large_opened_ = end;
+    in_large_ = !whole;
+    large_whole_ = whole;
+}
+
+/// Takes a payload whose tag is at `buffer_[place]`, and goes behind the tag.
+std::string Link::take_at(std::size_t place, std::span<const std::byte> payload, const Handler& handle) {
+    begin_ = place + opener_.tag_bytes();
+    if (!opener_.matches({buffer_.get() + place, opener_.tag_bytes()})) return "it sent a corrupt frame";
+    return take(header_, payload, handle);
 }
 
 std::string Link::take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle) {
     if (ended_) return "it sent a frame after its goodbye";
-    if (!opener_.matches(header, payload)) return "it sent a corrupt frame";
     if (header.kind == FrameKind::goodbye) ended_ = true;
     if (header.kind == FrameKind::body) return {};
     if (body_ && header.kind != FrameKind::message) return "it sent a body without its message";

@@ -19,7 +19,8 @@ namespace heddle::native {
 
 class Link {
 public:
-    Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max);
+    Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max,
+         Protection protection);
 
     NodeId peer() const { return peer_; }
     Stream& stream() { return *stream_; }
@@ -73,9 +74,14 @@ private:
     bool write_at_once(bool large);
     Flushed write_waiting(int rounds_max);
     void next_frame();
+    void next_piece();
+    void end_frame();
+    Flushed write_piece();
     Flushed write_out();
     std::string parse(const Handler& handle);
     void collect(runtime::Bytes& room);
+    void open_collected();
+    std::string take_at(std::size_t place, std::span<const std::byte> payload, const Handler& handle);
     std::string take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle);
     std::string reason_of(const std::string& symptom);
 
@@ -89,9 +95,10 @@ private:
     std::mutex mutex_;
     std::string given_up_;
 
-    // For the writer only: the thread that holds this mutex. It writes `head_`, a header; then the payload or
-    // the body of `writing_now_`, not copied; then `tail_`, the message of a body. A batch has its header in
-    // front of its own payload. `written_`: what the stream has taken of all.
+    // For the writer only: the thread that holds this mutex. A frame is written in pieces, each protected
+    // when its turn comes: `left_` of the payload or body of `writing_now_` is not protected yet. A piece is
+    // `head_` (a header), `middle_` (bytes of the payload, or of `room_`, where they are encrypted), and
+    // `tail_` (the tag, and behind a body its message). `written_`: what the stream has taken of the piece.
     std::mutex writing_;
     Deadline last_write_;
     Sealer sealer_;
@@ -99,7 +106,8 @@ private:
     std::size_t taken_next_ = 0;
     SendQueue::Parcel writing_now_{};
     std::vector<std::byte> head_, tail_;
-    std::span<const std::byte> middle_;
+    std::span<const std::byte> left_, middle_;
+    runtime::Bytes room_;
     std::size_t written_ = 0;
     bool broken_ = false;
 
@@ -118,6 +126,8 @@ private:
     runtime::Body body_;
     std::span<std::byte> large_room_;  ///< of the one that is being collected
     std::size_t large_filled_ = 0;
+    std::size_t large_opened_ = 0;  ///< of that
+    bool large_whole_ = false;      ///< only its tag is missing
     bool ended_ = false;
 };
 

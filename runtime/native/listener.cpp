@@ -48,7 +48,7 @@ struct Listener::State {
     std::vector<Descriptor> listening;
     Descriptor wake = host::make_event();
     std::atomic<bool> stopping{false};
-    Key key;
+    Credentials credentials;
     Identity self;
     Callbacks callbacks;
     std::deque<Pending> pending;  ///< the oldest first
@@ -86,8 +86,8 @@ struct Listener::State {
             prepare(socket.get());
             if (pending.size() >= pending_max(self.nodes)) drop_one();
             std::string address = remote_address(socket.get());
-            pending.push_back(
-                {std::move(socket), std::move(address), Clock::now() + patience, Acceptor(key, self)});
+            pending.push_back({std::move(socket), std::move(address), Clock::now() + patience,
+                               Acceptor(credentials, self)});
         }
         return true;
     }
@@ -153,11 +153,11 @@ struct Listener::State {
     }
 };
 
-Listener::Listener(std::vector<Descriptor> listening, const Key& key, const Identity& self,
+Listener::Listener(std::vector<Descriptor> listening, const Credentials& credentials, const Identity& self,
                    Callbacks callbacks)
     : state_(std::make_unique<State>()) {
     state_->listening = std::move(listening);
-    state_->key = key;
+    state_->credentials = credentials;
     state_->self = self;
     state_->callbacks = std::move(callbacks);
     state_->thread = std::thread([state = state_.get()] { state->run(); });

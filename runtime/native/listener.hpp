@@ -23,7 +23,8 @@ public:
     };
 
     /// Accepts connections from all of `listening` (listen_on, listen_at_name). Throws Error.
-    Listener(std::vector<Descriptor> listening, const Key& key, const Identity& self, Callbacks callbacks);
+    Listener(std::vector<Descriptor> listening, const Credentials& credentials, const Identity& self,
+             Callbacks callbacks);
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;

@@ -20,6 +20,10 @@ namespace {
 
 constexpr std::uint64_t answer_bytes_max = 4096;
 
+/// Of the offer and the answer. The link that follows numbers its frames from 0 again, and has no payload
+/// tags.
+constexpr Protection protection = Protection::integrity;
+
 /// The payload of an offer. No bytes: there is no memory.
 struct Offer {
     std::uint64_t ring_bytes = 0;
@@ -35,7 +39,7 @@ void check(const Session& session, const std::string& failure) {
 }
 
 runtime::Bytes read_answer(int socket, const Session& session, Deadline deadline) {
-    Opener opener(session.receive_key, answer_bytes_max);
+    Opener opener(session.receive_key, protection, answer_bytes_max);
     try {
         Frame frame = read_frame(socket, opener, deadline);
         if (frame.kind != FrameKind::memory) throw Error("it answered something else");
@@ -47,7 +51,7 @@ runtime::Bytes read_answer(int socket, const Session& session, Deadline deadline
 
 void write_answer(int socket, const Session& session, std::span<const std::byte> payload) {
     // A fresh connection has room for these few bytes.
-    Sealer sealer(session.send_key);
+    Sealer sealer(session.send_key, protection);
     check(session, write_frame(socket, sealer, FrameKind::memory, payload, Clock::now()));
 }
 
@@ -94,7 +98,7 @@ LocalPeer offer_memory(Descriptor socket, const Session& session, std::size_t ri
     if (peer.memory) peer.memory->close_file();
     std::span<const std::byte> payload = std::as_bytes(std::span(&offer, 1));
     if (!peer.memory) payload = std::as_bytes(std::span(text));
-    Sealer sealer(session.send_key);
+    Sealer sealer(session.send_key, protection);
     (void)write_frame(peer.socket.get(), sealer, FrameKind::memory, payload, Clock::now());
     return peer;
 }

@@ -2,26 +2,22 @@
 // environment (launch.hpp). Opens no connection: that is rendezvous.hpp.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 
 #include "base/ids.hpp"
+#include "runtime/native/keys.hpp"
 #include "runtime/native/socket.hpp"
 
 namespace heddle::native {
-
-/// The secret that all processes of one run share. A process that knows it belongs to the run.
-using Key = std::array<unsigned char, 32>;
 
 /// This process's part in a run over several processes.
 struct Membership {
     NodeId rank = 0;   ///< the node that this process is
     NodeId nodes = 1;  ///< of the whole run
-    Key key{};
+    Credentials credentials = {};
     std::string rendezvous;         ///< host:port where the nodes learn each other's addresses
     std::uint32_t local_rank = 0;   ///< among the processes of the run on this machine
     std::uint32_t local_count = 1;  ///< processes of the run on this machine
@@ -46,23 +42,5 @@ inline constexpr const char* address = "HEDDLE_ADDRESS";
 /// What the environment says; nothing where HEDDLE_RANK is not set (a run of one process). Throws Error for a
 /// value that makes no sense, and for a key file that is missing, malformed, or readable by others.
 std::optional<Membership> membership_from_environment();
-
-/// A fresh random key.
-Key make_key();
-
-/// The key as a file in memory that only this user may read, and its path, which other processes of this user
-/// can open as long as the descriptor is open in this process. Nothing is left of it when this process ends,
-/// however it ends. Throws Error.
-struct KeyInMemory {
-    Descriptor file;
-    std::string path;
-};
-KeyInMemory keep_in_memory(const Key& key);
-
-/// Writes the key in hexadecimal to a new file of mode 0600. Throws Error.
-void write_key_file(const std::filesystem::path& path, const Key& key);
-
-/// Reads it back. Throws Error for a file that is missing, malformed, or open to group or others.
-Key read_key_file(const std::filesystem::path& path);
 
 }  // namespace heddle::native

@@ -26,6 +26,7 @@ struct MeshOptions {
     std::uint64_t window = 8U << 20;          ///< see Flow
     std::function<bool()> core_is_free = {};  ///< see Polling
     Local local = Local::shared_memory;
+    Protection protection = Protection::integrity;
 };
 
 class Mesh final : public Transport {

@@ -195,7 +195,9 @@ void NativeBackend::State::meet() {
                          options.times,
                          options.window,
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
-                         options.local};
+                         options.local,
+
+                         options.protection};
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.

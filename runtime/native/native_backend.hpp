@@ -18,6 +18,7 @@
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/polling.hpp"
+#include "runtime/native/protection.hpp"
 
 namespace heddle::native {
 
@@ -34,9 +35,10 @@ struct NativeOptions {
 
     std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
-    std::uint64_t frame_bytes_max = 1ULL << 40;  ///< largest message between nodes
-    Receive receive = Receive::automatic;        ///< TCP: how the receiver waits for messages
-    WaitTimes times = {};                        ///< how long threads look before they sleep
+    Protection protection = Protection::integrity;  ///< TCP: of messages on the way
+    std::uint64_t frame_bytes_max = 1ULL << 40;     ///< largest message between nodes
+    Receive receive = Receive::automatic;           ///< TCP: how the receiver waits for messages
+    WaitTimes times = {};                           ///< how long threads look before they sleep
     std::uint64_t window = 8U << 20;  ///< bytes to one other node that may be under way until workers wait
     /// TCP: how long to wait for the others at the start. None: meeting_time.
     std::optional<std::chrono::milliseconds> meeting_max = {};

@@ -62,12 +62,18 @@ std::string Peers::admit(const Identity& peer) {
     if (met_[peer.rank]) return fmt::format("node {} is connected already", peer.rank);
     // The rendezvous has compared the nodes. This refuses a process of another run that has the key.
     if (peer.fingerprint != fingerprint) return fmt::format("node {} belongs to another run", peer.rank);
+    if (peer.protection != options.protection && peer.protection != Protection::local)
+        return fmt::format("transport.protection is {} on node {} and {} on node {}", name(peer.protection),
+                           peer.rank, name(options.protection), rank);
     return {};
 }
 
 /// On the listener's thread, which must not wait. `await_higher` does the rest for peers on this machine.
 void Peers::accept(Descriptor socket, const Session& session) {
     const bool local = is_unix_socket(socket.get());
+    // Another program may have passed the handshake on from a Unix socket to TCP. What the initiator sends
+    // there is not protected, so nothing is sent.
+    if (local != (session.peer.protection == Protection::local)) return;
     std::optional<LocalPeer> peer;
     if (local) {
         const bool shares = options.local == Local::shared_memory;
@@ -80,16 +86,16 @@ void Peers::accept(Descriptor socket, const Session& session) {
         if (peer) local_.push_back(std::move(*peer));
         changed.notify_all();
     }
-    if (!local) add(session, {std::make_unique<SocketStream>(std::move(socket))});
+    if (!local) add(session, {std::make_unique<SocketStream>(std::move(socket))}, options.protection);
 }
 
-void Peers::add(const Session& session, LocalStream stream) {
+void Peers::add(const Session& session, LocalStream stream, Protection protection) {
     const std::lock_guard lock(mutex);
     if (!stream.word.empty() && !std::exchange(said_why_no_memory_, true))
         spdlog::warn("node {} shares no memory with node {} ({}): they use a Unix socket", rank,
                      session.peer.rank, stream.word);
     links[session.peer.rank] =
-        std::make_unique<Link>(std::move(stream.stream), session, options.frame_bytes_max);
+        std::make_unique<Link>(std::move(stream.stream), session, options.frame_bytes_max, protection);
     ++connected;
     changed.notify_all();
 }
@@ -107,7 +113,7 @@ void Peers::listen() {
         }
     }
     listener_ = std::make_unique<Listener>(
-        std::move(listening), options.membership.key, identity(),
+        std::move(listening), options.membership.credentials, identity(options.protection),
         Listener::Callbacks{
             [this](const Identity& peer) { return admit(peer); },
             [this](Descriptor socket, const Session& session) { accept(std::move(socket), session); }});
@@ -115,18 +121,20 @@ void Peers::listen() {
 
 /// By a Unix socket if the node is on this machine, or else by TCP.
 Connection Peers::connect_to_node(NodeId node, const std::string& address, Deadline deadline) {
-    const auto identify = [this](int) { return identity(); };
+    const auto identify = [this](int socket) {
+        return identity(is_unix_socket(socket) ? Protection::local : options.protection);
+    };
     if (options.local != Local::tcp) {
         const std::string name = local_name(node, address, fingerprint);
         try {
             Connection connection = introduce_until([&] { return connect_to_name(name, deadline); },
-                                                    options.membership.key, identify, node, deadline);
+                                                    options.membership.credentials, identify, node, deadline);
             if (connection.socket) return connection;
         } catch (const Error& error) {
             spdlog::warn("node {} uses TCP to node {}: {}", rank, node, error.message());
         }
     }
-    return introduce_until(address, options.membership.key, identify, node, deadline);
+    return introduce_until(address, options.membership.credentials, identify, node, deadline);
 }
 
 void Peers::connect_all() {
@@ -140,9 +148,9 @@ void Peers::connect_all() {
         Connection connection = connect_to_node(node, table[node], deadline);
         const Session session = connection.session;
         if (is_unix_socket(connection.socket.get())) {
-            add(session, take_offer(std::move(connection), deadline));
+            add(session, take_offer(std::move(connection), deadline), Protection::local);
         } else {
-            add(session, {std::make_unique<SocketStream>(std::move(connection.socket))});
+            add(session, {std::make_unique<SocketStream>(std::move(connection.socket))}, options.protection);
         }
     }
     await_higher(deadline);
@@ -157,7 +165,7 @@ void Peers::await_higher(Deadline deadline) {
         local_.pop_back();
         lock.unlock();
         const Session session = peer.session;
-        add(session, conclude_offer(std::move(peer), deadline));
+        add(session, conclude_offer(std::move(peer), deadline), Protection::local);
         lock.lock();
     }
     for (NodeId node = 0; node < nodes; ++node)

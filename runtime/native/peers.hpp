@@ -69,13 +69,13 @@ struct Peers {
     bool lost = false;
 
 private:
-    Identity identity() const { return {rank, nodes, fingerprint, {}}; }
+    Identity identity(Protection protection) const { return {rank, nodes, fingerprint, {}, protection}; }
     void connect_all();
     std::string admit(const Identity& peer);
     void accept(Descriptor socket, const Session& session);
     void listen();
     Connection connect_to_node(NodeId node, const std::string& address, Deadline deadline);
-    void add(const Session& session, LocalStream stream);
+    void add(const Session& session, LocalStream stream, Protection protection);
     void await_higher(Deadline deadline);
     void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
     void lose(NodeId node, const std::string& reason);

@@ -24,6 +24,9 @@ constexpr std::chrono::seconds frame_patience{2};
 
 constexpr std::uint64_t table_bytes_max = 16U << 20;
 
+/// The nodes have not compared their settings yet.
+constexpr Protection protection = Protection::encryption;
+
 std::span<const std::byte> bytes_of(const std::string& text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -76,8 +79,9 @@ struct Rendezvous::State {
     void accept(Descriptor socket, const Session& session) {
         const std::lock_guard lock(mutex);
         if (visitors.empty()) deadline = Clock::now() + meeting_max;
-        visitors.emplace(session.peer.rank, Visitor{std::move(socket), session, Sealer(session.send_key),
-                                                    Opener(session.receive_key, table_bytes_max)});
+        visitors.emplace(session.peer.rank,
+                         Visitor{std::move(socket), session, Sealer(session.send_key, protection),
+                                 Opener(session.receive_key, protection, table_bytes_max)});
         changed.notify_one();
     }
 
@@ -153,7 +157,7 @@ struct Rendezvous::State {
     }
 };
 
-Rendezvous::Rendezvous(NodeId nodes, const Key& key, const std::string& address,
+Rendezvous::Rendezvous(NodeId nodes, const Credentials& credentials, const std::string& address,
                        std::chrono::milliseconds meeting_max)
     : state_(std::make_unique<State>()) {
     State& state = *state_;
@@ -163,7 +167,7 @@ Rendezvous::Rendezvous(NodeId nodes, const Key& key, const std::string& address,
     std::vector<Descriptor> listening;
     listening.push_back(listen_on(address));
     state.listener = std::make_unique<Listener>(
-        std::move(listening), key, self,
+        std::move(listening), credentials, self,
         Listener::Callbacks{[&state](const Identity& peer) { return state.admit(peer); },
                             [&state](Descriptor socket, const Session& session) {
                                 state.accept(std::move(socket), session);
@@ -207,8 +211,8 @@ Identity identity_of(const Membership& membership, const Agreement& agreement,
 
 /// The rendezvous's answer, after the descriptions that it asks for.
 Frame await_answer(const Connection& connection, const Agreement& agreement, Deadline deadline) {
-    Sealer sealer(connection.session.send_key);
-    Opener opener(connection.session.receive_key, table_bytes_max);
+    Sealer sealer(connection.session.send_key, protection);
+    Opener opener(connection.session.receive_key, protection, table_bytes_max);
     for (;;) {
         Frame frame = read_frame(connection.socket.get(), opener, deadline);
         if (frame.kind != FrameKind::describe) return frame;
@@ -226,7 +230,7 @@ std::vector<std::string> meet(const Membership& membership, const Agreement& agr
     Frame answer{};
     try {
         const Connection connection = introduce_until(
-            membership.rendezvous, membership.key,
+            membership.rendezvous, membership.credentials,
             [&](int socket) { return identity_of(membership, agreement, listening_address, socket); },
             rendezvous_rank, deadline);
         // The rendezvous itself gives up in time. The second more is for its answer to arrive.

@@ -18,7 +18,7 @@ class Rendezvous {
 public:
     /// Listens at `address`. If one of `nodes` has not come `meeting_max` after the first, those that wait
     /// are told to give up. Throws Error.
-    Rendezvous(NodeId nodes, const Key& key, const std::string& address = "127.0.0.1",
+    Rendezvous(NodeId nodes, const Credentials& credentials, const std::string& address = "127.0.0.1",
                std::chrono::milliseconds meeting_max = std::chrono::seconds(10));
     ~Rendezvous();
     Rendezvous(const Rendezvous&) = delete;

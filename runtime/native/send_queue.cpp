@@ -33,7 +33,7 @@ void SendQueue::add_to_batch(const runtime::Bytes& message) {
     if (waiting_.empty() || !fits(waiting_.back())) {
         Parcel batch{FrameKind::batch, {}, {}};
         if (spare_.empty()) {
-            batch.payload.reserve(sizeof(FrameHeader) + batch_bytes);
+            batch.payload.reserve(sizeof(FrameHeader) + batch_bytes + sizeof(PayloadTag));
         } else {
             batch.payload = std::move(spare_.back());
             spare_.pop_back();

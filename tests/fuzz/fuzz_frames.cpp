@@ -1,10 +1,10 @@
-// A fuzz target for native connections: the handshake, the headers of frames, the records of messages. The
-// input's first byte chooses which. Handshakes also get correct keyed hashes, as far as an input can contain
-// them.
+// A fuzz target for native connections: the handshake, frames, the records of messages. The input's first
+// byte chooses which. A part of the hellos get a correct keyed hash.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "runtime/comm/wire.hpp"
 #include "runtime/native/frame.hpp"
@@ -24,34 +24,60 @@ void feed_acceptor(std::span<const std::byte> bytes) {
         std::fill(wanted.begin(), wanted.end(), std::byte{});
         if (count != 0) std::memcpy(wanted.data(), bytes.data(), count);
         bytes = bytes.subspan(count);
+        // A hello with this fingerprint is one whose sender has the key.
+        if (acceptor.state() == native::Acceptor::State::hello && wanted[8] == std::byte{1}) {
+            native::wire::Hello hello;
+            std::memcpy(&hello, wanted.data(), sizeof hello);
+            hello.mac = native::hello_mac(native::Key{}, hello);
+            std::memcpy(wanted.data(), &hello, sizeof hello);
+        }
         (void)acceptor.advance([](const native::Identity& peer) {
             return peer.address.size() > 63 ? std::string("long") : std::string();
         });
     }
 }
 
-void open_frames(std::span<const std::byte> bytes) {
+/// What has been sealed is opened, and one changed bit of it is noticed.
+void seal_and_open(std::span<const std::byte> bytes, native::Protection protection) {
     const native::DirectionKey key{};
-    native::Opener opener(key, 1 << 20);
-    native::Sealer sealer(key);
-    native::FrameHeader header{};
-    while (bytes.size() >= sizeof header) {
-        std::memcpy(&header, bytes.data(), sizeof header);
-        bytes = bytes.subspan(sizeof header);
-        if (opener.open(header).empty())
-            (void)opener.matches(header, bytes.first(std::min<std::size_t>(header.length, bytes.size())));
-    }
-    // A sealed frame is opened, and one changed bit of it is noticed.
-    native::Opener other(key, 1 << 20);
-    native::FrameHeader sealed = sealer.seal(native::FrameKind::message, bytes);
+    native::Sealer sealer(key, protection);
+    native::Opener opener(key, protection, 1 << 20);
+    const native::FrameHeader header = sealer.begin(native::FrameKind::message, bytes.size());
+    std::vector<std::byte> wire(sizeof header + bytes.size());
+    const auto payload = std::span(wire).subspan(sizeof header);
+    std::memcpy(wire.data(), &header, sizeof header);
+    std::ranges::copy(bytes, payload.begin());
+    sealer.seal(payload, payload.data());
+    const native::PayloadTag tag = sealer.finish();
+    wire.insert(wire.end(), tag.begin(), tag.begin() + static_cast<std::ptrdiff_t>(sealer.tag_bytes()));
     if (!bytes.empty()) {
-        const auto bit = static_cast<std::size_t>(bytes[0]) % (8 * sizeof sealed);
-        auto* raw = reinterpret_cast<unsigned char*>(&sealed);
-        raw[bit / 8] = static_cast<unsigned char>(raw[bit / 8] ^ (1U << (bit % 8)));
-        if (other.open(sealed).empty() && other.matches(sealed, bytes)) std::abort();
-        return;
+        const std::size_t bit = (static_cast<std::size_t>(bytes[0]) + 251 * bytes.size()) % (8 * wire.size());
+        wire[bit / 8] ^= std::byte{1} << (bit % 8);
     }
-    if (!other.open(sealed).empty() || !other.matches(sealed, bytes)) std::abort();
+    native::FrameHeader came;
+    std::memcpy(&came, wire.data(), sizeof came);
+    const bool opened = opener.begin(came).empty();
+    const auto rest = std::span(wire).subspan(sizeof came);
+    if (opened) opener.open(rest.first(bytes.size()));
+    const bool matches = opened && opener.matches(rest.subspan(bytes.size()));
+    if (matches != bytes.empty()) std::abort();
+}
+
+void open_frames(std::span<const std::byte> bytes, native::Protection protection) {
+    native::Opener opener(native::DirectionKey{}, protection, 1 << 20);
+    native::FrameHeader header{};
+    std::vector<std::byte> rest(bytes.begin(), bytes.end());
+    std::span<std::byte> left(rest);
+    while (left.size() >= sizeof header) {
+        std::memcpy(&header, left.data(), sizeof header);
+        left = left.subspan(sizeof header);
+        if (!opener.begin(header).empty()) continue;
+        const auto payload = left.first(std::min<std::size_t>(header.length, left.size()));
+        opener.open(payload);
+        left = left.subspan(payload.size());
+        (void)opener.matches(left.first(std::min(opener.tag_bytes(), left.size())));
+    }
+    seal_and_open(bytes, protection);
 }
 
 void read_records(std::span<const std::byte> bytes) {
@@ -81,12 +107,15 @@ void read_records(std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const std::span bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
-    switch (data[0] % 3) {
+    switch (data[0] % 4) {
         case 0:
             feed_acceptor(bytes);
             break;
         case 1:
-            open_frames(bytes);
+            open_frames(bytes, native::Protection::integrity);
+            break;
+        case 3:
+            open_frames(bytes, native::Protection::encryption);
             break;
         default:
             read_records(bytes);
