@@ -304,7 +304,7 @@ TEST_F(NativeSharedLink, GarbageIsACorruptFrame) {
 }
 
 TEST_F(NativeSharedLink, WhatWasWrittenBeforeTheEndIsReadAndThenTheEnd) {
-    Link peer(std::move(attacker_), maker_, 1 << 20);
+    Link peer(std::move(attacker_), maker_, 1 << 20, Protection::local);
     peer.post(FrameKind::message, runtime::Bytes(8), {});
     peer.give_up("it ends");
     EXPECT_EQ(receive(), "");
@@ -313,7 +313,7 @@ TEST_F(NativeSharedLink, WhatWasWrittenBeforeTheEndIsReadAndThenTheEnd) {
 }
 
 TEST_F(NativeSharedLink, AWriterNoticesThatItsPeerHasEnded) {
-    Link peer(std::move(attacker_), maker_, 1 << 20);
+    Link peer(std::move(attacker_), maker_, 1 << 20, Protection::local);
     link_.reset();
     peer.post(FrameKind::message, runtime::Bytes(1 << 20), {});
     EXPECT_EQ(peer.flush(), Link::Flushed::broken);
