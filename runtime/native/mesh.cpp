@@ -64,7 +64,7 @@ public:
     bool any_link() const { return links_ > 0; }
 
     /// How often to look at memory before asking the system.
-    std::uint32_t looks_between_calls() const { return in_memory_.empty() ? 1 : 256; }
+    std::uint32_t looks_between_calls() const { return in_memory_.empty() ? 1 : 1024; }
 
     /// From now on the system tells of all that comes. False: something has come already.
     bool may_sleep() {
