@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/units.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
@@ -26,6 +27,29 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
+/// `32KiB L1 of 1 core, 32MiB L3 of 2 cores`.
+std::string caches_in_words() {
+    std::vector<std::string> all;
+    for (const host::Cache& cache : host::caches())
+        all.push_back(fmt::format("{} L{} of {} core{}", print_bytes(static_cast<double>(cache.bytes)),
+                                  cache.level, cache.cores, cache.cores == 1 ? "" : "s"));
+    return all.empty() ? "unknown" : listed(all);
+}
+
+std::string memory_in_words() {
+    std::vector<std::string> all;
+    for (const unsigned cores : host::cores_by_memory())
+        all.push_back(fmt::format("{} core{}", cores, cores == 1 ? "" : "s"));
+    return all.empty() ? "unknown" : fmt::format("NUMA nodes with {}", listed(all));
+}
+
+nlohmann::ordered_json caches_as_json() {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const host::Cache& cache : host::caches())
+        all.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"cores", cache.cores}});
+    return all;
+}
+
 int examine(bool json) {
     const results::Versions built = versions();
     std::vector<std::string> workloads;
@@ -42,7 +66,9 @@ int examine(bool json) {
                                                {"stealing", runtime::victim_policies()},
                                                {"partitioners", partitioners::placement_names()},
                                                {"host", host::host_name()},
-                                               {"cores", cores}};
+                                               {"cores", cores},
+                                               {"cores_by_memory", host::cores_by_memory()},
+                                               {"caches", caches_as_json()}};
         std::cout << object.dump(2) << "\n";
         return success;
     }
@@ -58,7 +84,9 @@ int examine(bool json) {
          {"stealing", listed(runtime::victim_policies())},
          {"partitioners", listed(partitioners::placement_names())},
          {"host", host::host_name()},
-         {"cores", fmt::format("{} for native workers", cores)}},
+         {"cores", fmt::format("{} for native workers", cores)},
+         {"memory", memory_in_words()},
+         {"caches", caches_in_words()}},
         2);
     return success;
 }

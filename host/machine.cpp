@@ -29,6 +29,7 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 struct Machine {
     std::unique_ptr<hwloc_topology, DestroyTopology> topology;
     std::vector<unsigned> processors;  ///< one hardware thread of each usable core; empty: unknown
+    std::vector<unsigned> by_memory;   ///< as `cores_by_memory`
 
     Machine() {
         // Hides what hwloc cannot find out (in a container without /sys): the user can do nothing about it.
@@ -40,12 +41,26 @@ struct Machine {
         const Bitmap usable(hwloc_bitmap_alloc());
         if (hwloc_get_cpubind(raw, usable.get(), HWLOC_CPUBIND_PROCESS))
             hwloc_bitmap_copy(usable.get(), hwloc_topology_get_allowed_cpuset(raw));
+        hwloc_obj_t last = nullptr;
         for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(raw, HWLOC_OBJ_CORE, core));) {
             const Bitmap here(hwloc_bitmap_dup(core->cpuset));
             hwloc_bitmap_and(here.get(), here.get(), usable.get());
-            if (const int first = hwloc_bitmap_first(here.get()); first >= 0)
-                processors.push_back(static_cast<unsigned>(first));
+            const int first = hwloc_bitmap_first(here.get());
+            if (first < 0) continue;
+            processors.push_back(static_cast<unsigned>(first));
+            hwloc_obj_t const memory = memory_of(core);
+            if (by_memory.empty() || memory != last) by_memory.push_back(0);
+            ++by_memory.back();
+            last = memory;
         }
+    }
+
+    /// The NUMA node nearest to `core`.
+    hwloc_obj_t memory_of(hwloc_obj_t core) const {
+        for (hwloc_obj_t node = nullptr;
+             (node = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_NUMANODE, node));)
+            if (hwloc_bitmap_isincluded(core->cpuset, node->cpuset)) return node;
+        return nullptr;
     }
 };
 
@@ -59,6 +74,39 @@ const Machine& machine() {
 unsigned machine_cores() {
     static const auto allowed = static_cast<std::size_t>(cpu_quota().value_or(1e6));
     return static_cast<unsigned>(std::max<std::size_t>(std::min(machine().processors.size(), allowed), 1));
+}
+
+std::vector<unsigned> cores_by_memory() {
+    return machine().by_memory;
+}
+
+std::vector<Cache> caches() {
+    const Machine& the = machine();
+    std::vector<Cache> found;
+    if (the.processors.empty()) return found;
+    hwloc_obj_t object = hwloc_get_pu_obj_by_os_index(the.topology.get(), the.processors.front());
+    for (; object; object = object->parent) {
+        if (!hwloc_obj_type_is_dcache(object->type)) continue;
+        const int cores =
+            hwloc_get_nbobjs_inside_cpuset_by_type(the.topology.get(), object->cpuset, HWLOC_OBJ_CORE);
+        found.push_back(
+            {object->attr->cache.depth, object->attr->cache.size, static_cast<unsigned>(std::max(cores, 1))});
+    }
+    return found;
+}
+
+unsigned first_core_of(unsigned process, unsigned processes, unsigned workers,
+                       const std::vector<unsigned>& groups) {
+    unsigned before = 0;  // processes in the groups so far
+    unsigned begin = 0;   // of the present group
+    unsigned found = process * workers;
+    for (const unsigned cores : groups) {
+        const unsigned here = workers > 0 ? cores / workers : 0;
+        if (process >= before && process - before < here) found = begin + (process - before) * workers;
+        before += here;
+        begin += cores;
+    }
+    return before >= processes ? found : process * workers;
 }
 
 std::string host_name() {

@@ -1,13 +1,33 @@
-// The machine that this process runs on: its name, the usable cores, and binding a thread to a core.
+// The machine that this process runs on: its name, the usable cores, what caches and memory they share, and
+// binding a thread to a core.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heddle::host {
 
 /// Cores that this process may use: respects taskset, cpusets and what a container may have (cpu_quota.hpp).
 /// A core with several hardware threads counts once. At least 1.
 unsigned machine_cores();
+
+/// How many usable cores each NUMA node has, in the order in which `bind_to_core` counts the cores: those
+/// that share memory, and among them those that share a cache, follow each other. Not limited by a quota.
+std::vector<unsigned> cores_by_memory();
+
+/// A data or unified cache of the first usable core.
+struct Cache {
+    unsigned level;
+    std::uint64_t bytes;
+    unsigned cores;  ///< that share it
+};
+std::vector<Cache> caches();
+
+/// Where the cores begin of process `process` among `processes` on one machine, each with `workers` threads.
+/// Processes follow each other. If all of them fit so, none has cores of two of `groups` (cores_by_memory).
+unsigned first_core_of(unsigned process, unsigned processes, unsigned workers,
+                       const std::vector<unsigned>& groups);
 
 /// The machine's name, for results.
 std::string host_name();

@@ -125,7 +125,8 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
     const bool fits = workers_here <= host::machine_cores();
     state.bind = given.bind && fits;
-    state.first_core = membership.local_rank * given.cores;
+    state.first_core = host::first_core_of(membership.local_rank, membership.local_count, given.cores,
+                                           host::cores_by_memory());
     // With other nodes, the sender and the receiver, if there are any, need a core now and then.
     const bool alone = membership.nodes == 1 || given.single_module;
     state.own_cores = fits && (alone || workers_here < host::machine_cores());
