@@ -69,18 +69,19 @@ TEST(JobStart, ProcessesAgreeOnAKeyThatTheLauncherDoesNotSee) {
         });
     }
     for (std::thread& thread : threads) thread.join();
+    const Key key = runs[0].membership.credentials.key_with(1).value();
     for (NodeId rank = 0; rank < 3; ++rank) {
         const Membership& self = runs[rank].membership;
         EXPECT_EQ(self.rank, rank);
         EXPECT_EQ(self.nodes, 3u);
-        EXPECT_EQ(self.key, runs[0].membership.key);
+        EXPECT_EQ(self.credentials.key_with(0), key);
         EXPECT_EQ(self.rendezvous, runs[0].rendezvous->address());
         EXPECT_EQ(self.local_rank, rank);
         EXPECT_EQ(self.local_count, 3u);
     }
-    EXPECT_NE(runs[0].membership.key, Key{});
+    EXPECT_NE(key, Key{});
     for (const auto& [name, value] : launcher.values)
-        EXPECT_EQ(value.find(hexadecimal(runs[0].membership.key)), std::string::npos) << name.second;
+        EXPECT_EQ(value.find(hexadecimal(key)), std::string::npos) << name.second;
 }
 
 TEST(JobStart, AProcessThatCannotTakePartIsNamed) {

@@ -117,18 +117,20 @@ JobRun start_by_job(JobSpace& space, const std::string& host) {
     self.local_count = static_cast<std::uint32_t>(std::ranges::count(hosts, host));
     self.local_rank = static_cast<std::uint32_t>(std::count(hosts.begin(), hosts.begin() + self.rank, host));
     if (self.rank == 0) {
-        self.key = make_key();
-        run.rendezvous = std::make_unique<Rendezvous>(self.nodes, self.key, meeting_address(hosts),
-                                                      meeting_time(self.nodes));
+        const Key key = make_key();
+        self.credentials = key;
+        run.rendezvous =
+            std::make_unique<Rendezvous>(self.nodes, key, meeting_address(hosts), meeting_time(self.nodes));
         self.rendezvous = run.rendezvous->address();
         space.put("heddle-meet", self.rendezvous);
         for (NodeId node = 1; node < self.nodes; ++node)
-            space.put(fmt::format("heddle-key-{}", node), seal_key(self.key, own, public_keys[node]));
+            space.put(fmt::format("heddle-key-{}", node), seal_key(key, own, public_keys[node]));
     }
     space.exchange();
     if (self.rank != 0) {
         self.rendezvous = space.get(0, "heddle-meet");
-        self.key = open_key(space.get(0, fmt::format("heddle-key-{}", self.rank)), own, public_keys[0]);
+        self.credentials =
+            open_key(space.get(0, fmt::format("heddle-key-{}", self.rank)), own, public_keys[0]);
     }
     self.address = local_address_towards(host_of(self.rendezvous));
     return run;
