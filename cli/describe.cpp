@@ -45,6 +45,7 @@ Json json_of(const sim::PlatformSummary& summary) {
         {"core_speed", {{"min", summary.core_speed_min}, {"max", summary.core_speed_max}}},
         {"memory_bandwidth", summary.memory_bandwidth},
         {"core_memory_bandwidth", summary.core_memory_bandwidth},
+        {"cache", {{"line", summary.cache.line}, {"bytes", summary.cache.bytes}}},
         {"disk",
          {{"bandwidth", summary.disk.bandwidth}, {"latency_seconds", to_seconds(summary.disk.latency)}}},
         {"groups", summary.groups},
@@ -105,6 +106,9 @@ std::string text_of(const sim::PlatformSummary& summary) {
                       summary.core_memory_bandwidth == 0
                           ? ""
                           : ", at most " + print_bandwidth(summary.core_memory_bandwidth) + " a core")},
+         {"cache",
+          fmt::format("{} a core, lines of {}", print_bytes(static_cast<double>(summary.cache.bytes)),
+                      print_bytes(static_cast<double>(summary.cache.line)))},
          {"disk", fmt::format("{} a {}, {} a call", print_bandwidth(summary.disk.bandwidth), owner,
                               print_time(summary.disk.latency))},
          {"groups", grouped(summary.groups)},

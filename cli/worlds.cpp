@@ -142,6 +142,8 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.stack_bytes = experiment.schedule.stack_bytes;
     options.seed = experiment.seed;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
+    options.workers_send = experiment.schedule.modules == runtime::Modules::worker;
+    options.receiver_polls = experiment.messages.receive == configs::Messages::Receive::poll;
     auto world = std::make_unique<sim::SimBackend>(experiment.platform, options);
     // After the platform: building it forks, and a fork copies no other threads.
     if (threads > 1) world->use(std::make_shared<host::ThreadCrew>(threads));

@@ -89,14 +89,15 @@ void add_schedule(std::vector<Field>& all) {
     all.push_back(integer(
         "schedule.balancing.threshold", 1, 1e6, "how many tasks are many, and what difference matters",
         [](auto& e) -> auto& { return e.schedule.balancing.threshold; }));
-    static const std::vector<std::string> modules{"separate", "single"};
+    static const std::vector<std::string> modules{"separate", "single", "worker"};
     all.push_back(choice(
         "schedule.modules", modules,
         "separate: a sender and a receiver beside a node's workers; single: workers send and receive "
-        "themselves, and look for messages between tasks (natively over TCP only)",
-        [](const Experiment& e) { return modules[e.schedule.modules == Modules::separate ? 0 : 1]; },
+        "themselves, and look for messages between tasks (natively over TCP only); worker: each worker sends "
+        "for itself, beside a receiver (natively as separate, whose workers write at once)",
+        [](const Experiment& e) { return modules[static_cast<std::size_t>(e.schedule.modules)]; },
         [](Experiment& e, const std::string&, std::size_t index) {
-            e.schedule.modules = index == 0 ? Modules::separate : Modules::single;
+            e.schedule.modules = static_cast<Modules>(index);
         }));
     static const std::vector<std::string> queues{"worker", "node"};
     all.push_back(choice(
@@ -134,9 +135,10 @@ void add_transport(std::vector<Field>& all) {
     static const std::vector<std::string> ways{"auto", "block", "poll"};
     all.push_back(choice(
         "transport.receive", ways,
-        "natively, how a node waits for messages: auto looks for a short while after one has come, where a "
+        "how a node waits for messages: natively auto looks for a short while after one has come, where a "
         "core "
-        "is free, and then sleeps; block sleeps at once; poll always looks",
+        "is free, and then sleeps; block sleeps at once; poll always looks, which occupies a core, in "
+        "simulation too",
         [](const Experiment& e) { return ways[static_cast<std::size_t>(e.messages.receive)]; },
         [](Experiment& e, const std::string&, std::size_t index) {
             e.messages.receive = static_cast<Messages::Receive>(index);

@@ -94,6 +94,14 @@ void add_platform(std::vector<Field>& all) {
         "bytes per second, the most that one core gets of them; 0Bps: no such limit",
         [](auto& e) -> auto& { return e.platform.core_memory_bandwidth; }));
     all.push_back(quantity(
+        "platform.cache.line", Kind::bytes, parse_bytes, print_bytes, 1, 1e6,
+        "what memory moves at a time: a copy of scattered pieces moves whole lines",
+        [](auto& e) -> auto& { return e.platform.cache.line; }));
+    all.push_back(quantity(
+        "platform.cache.bytes", Kind::bytes, parse_bytes, print_bytes, 0, 1e15,
+        "of each core: a copy moves a line once if the lines that it uses in turn fit",
+        [](auto& e) -> auto& { return e.platform.cache.bytes; }));
+    all.push_back(quantity(
         "platform.disk.bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
         "bytes per second of a machine's disk, for input and output that a program declares",
         [](auto& e) -> auto& { return e.platform.disk.bandwidth; }));

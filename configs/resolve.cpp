@@ -52,6 +52,8 @@ namespace {
 /// Whether a key means something in the experiment's world. Natively the machine is what it is; a platform
 /// file says what the YAML does not.
 bool applies(const std::string& key, const Experiment& experiment) {
+    if (key == "transport.receive" && experiment.backend == Backend::sim)
+        return experiment.messages.receive == Messages::Receive::poll;
     if (key.starts_with("transport."))
         return experiment.backend == Backend::native && experiment.is_stated(key);
     if (!key.starts_with("platform.")) return true;

@@ -24,6 +24,7 @@ enum class EventKind : std::uint32_t {
     disk,      ///< the disk has served a call
     resume,    ///< a worker goes on
     deadline,  ///< a parked worker's deadline
+    cores,     ///< the cores of a node have served a worker's flops, where a polling receiver takes one
     departure  ///< a message will leave for another machine, the time that sending takes from now
 };
 
@@ -33,7 +34,7 @@ struct Event {
     std::uint64_t sequence = 0;  ///< number of the event at its source
     union {
         void* subject = nullptr;  ///< worker or message
-        std::uint64_t number;     ///< of a memory event: its round
+        std::uint64_t number;     ///< of an event of memory or cores: its round
     };
 
     Event() = default;
@@ -43,6 +44,7 @@ struct Event {
           sequence(number_at_source),
           subject(what) {}
 
+    NodeId source() const { return static_cast<NodeId>(order); }
     EventKind kind() const { return static_cast<EventKind>(order >> 32); }
 
     bool before(const Event& other) const {

@@ -22,7 +22,7 @@ SimMachine::SimMachine(World& world, const MachineSettings& settings, std::vecto
       lane_(world.lane_of(world.cards.machine(settings.first))),
       workers_(paces.size() * (settings.cores + std::size_t{1})),
       settings_(settings),
-      one_node_(paces.size() == 1),
+      in_order_(paces.size() == 1 && !world.workers_send),
       memory_(settings.memory_bandwidth, settings.core_memory_bandwidth) {
     nodes_.reserve(paces.size());
     for (std::size_t place = 0; place < paces.size(); ++place) {
@@ -168,8 +168,11 @@ void SimMachine::handle(const Event& event) {
             receive_next(node, event.time);
             break;
         }
+        case EventKind::cores:
+            cores_served(event);
+            break;
         case EventKind::departure:
-            depart(event);
+            depart(*static_cast<Message*>(event.subject));
             break;
         case EventKind::memory:
             memory_served(event);
@@ -191,10 +194,6 @@ void SimMachine::handle(const Event& event) {
             break;
         }
     }
-}
-
-[[gnu::noinline]] void SimMachine::depart(const Event& event) {
-    leaving_.push_back(static_cast<Message*>(event.subject));
 }
 
 /// Lets a worker go on at `time`, or later if messages took time from its core.
@@ -318,7 +317,7 @@ void SimMachine::rest(SimWorker& worker, Time deadline) {
 void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     SimWorker& worker = node.workers[core];
     if (!worker.parked) {
-        // One that is on its way back will see whatever it was to be told.
+        // A worker that is waking will see what was written before this call.
         if (!worker.waking) worker.permit = true;
         return;
     }
@@ -350,65 +349,25 @@ void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::funct
     const Time clock = worker.context->clock;
     work = worker.node->pace.drawn(work);
     const Time flops_end = worker.node->pace.computed(worker.context->id.core, clock, work.flops);
+    if (world_.receiver_polls && flops_end > clock) [[unlikely]]
+        return compute_on_shared_cores(worker, flops_end - clock, work.bytes);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
+    worker.parts_left = 1;
     begin_stream(worker, work.bytes);
     leave(worker);
 }
 
-// --- the disk
-// ---------------------------------------------------------------------------------------------------
-
-void SimMachine::io(runtime::Context& caller, double bytes,
-                    std::function<void(runtime::Context& context)> done) {
-    if (lane_.switchboard.abandoning()) return;
-    SimNode& of_caller = node(caller.id.node);
-    const Time cost = checked_sum(settings_.disk.latency, from_seconds(bytes / settings_.disk.bandwidth));
-    disk_free_ = of_caller.pace.after(std::max(disk_free_, caller.clock), cost);
-    disk_calls_.push_back({&of_caller, std::move(done)});
-    push(disk_free_, EventKind::disk, settings_.first, nullptr);
-    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, disk_free_);
-}
-
-void SimMachine::disk_served(Time now) {
-    const DiskCall call = std::move(disk_calls_.front());
-    disk_calls_.pop_front();
-    SimWorker& receiver = *call.node->receiver;
-    runtime::Context context;
-    context.backend = receiver.context->backend;
-    context.id = receiver.context->id;
-    context.backend_part = &receiver;
-    context.clock = now;
-    call.done(context);
-}
-
-// --- memory
-// ---------------------------------------------------------------------------------------------------
-
-void SimMachine::begin_stream(SimWorker& worker, double bytes) {
-    memory_.begin(worker.node->pace.running(worker.context->clock), bytes, &worker);
-    begin_memory_round();
-}
-
-/// A stream that begins or ends changes the time at which the next stream ends.
-void SimMachine::begin_memory_round() {
-    ++memory_round_;
-    if (memory_.idle()) return;
-    Event next =
-        event(nodes_.front().pace.at(memory_.next_end()), EventKind::memory, settings_.first, nullptr);
-    next.number = memory_round_;
-    events_.push(next);
-}
-
-void SimMachine::memory_served(const Event& event) {
-    if (event.number != memory_round_) return;
-    memory_.end(nodes_.front().pace.running(event.time), served_);
-    for (void* stream : served_) {
-        SimWorker& worker = *static_cast<SimWorker*>(stream);
-        push_resume(worker, std::max(event.time, worker.flops_end));
-    }
-    served_.clear();
-    begin_memory_round();
+/// `duration`: what the flops take on a core alone.
+void SimMachine::compute_on_shared_cores(SimWorker& worker, Time duration, double bytes) {
+    worker.flops_end = Time::zero();
+    worker.parts_left = bytes > 0 ? 2 : 1;
+    SimNode& node = *worker.node;
+    node.cores_left.begin(node.pace.running(worker.context->clock), static_cast<double>(duration.count()),
+                          &worker);
+    begin_cores_round(node);
+    if (bytes > 0) begin_stream(worker, bytes);
+    leave(worker);
 }
 
 // --- stops
@@ -431,7 +390,7 @@ void SimMachine::stop(Time now) {
     check_return(now);
 }
 
-/// Ends a run that cannot end by itself: others may go on for ever asking a node that has stopped for work.
+/// Ends a run that cannot end by itself: other nodes may ask a node that has stopped for work for ever.
 void SimMachine::refuse_endless_stop(Time now) {
     if (nodes_.front().pace.after(now, Time::zero()) != never || lane_.switchboard.failure) return;
     for (const SimNode& node : nodes_) {

@@ -17,6 +17,7 @@
 #include "sim/network.hpp"
 #include "sim/node.hpp"
 #include "sim/pace.hpp"
+#include "sim/sim_backend.hpp"
 #include "sim/stacks.hpp"
 #include "sim/world.hpp"
 
@@ -74,15 +75,17 @@ struct alignas(64) Lane {
 
 /// What all machines share.
 struct World {
-    World(SimgridProcess& simgrid, const Platform& platform, const Overheads& charged, bool compete,
-          bool single, std::size_t lane_count)
+    World(SimgridProcess& simgrid, const Platform& platform, const Overheads& charged,
+          const SimOptions& options, std::size_t lane_count)
         : cards(platform.processes),
           network(simgrid, platform.network, charged.message_send, cards),
           costs(charged),
           shared_memory(platform.shared_memory),
           channels_busy(platform.network.contention != heddle::Network::Contention::none),
-          messages_compete(compete && !single),
-          single_module(single),
+          messages_compete(options.messages_compete_for_cores && !options.single_module),
+          single_module(options.single_module),
+          workers_send(options.workers_send),
+          receiver_polls(options.receiver_polls && !options.single_module),
           lanes(lane_count) {}
 
     /// All machines of a group are in one lane.
@@ -97,7 +100,9 @@ struct World {
     const SharedMemory shared_memory;
     bool channels_busy;  ///< a message between two nodes of a machine waits for the one before it
     bool messages_compete;
-    bool single_module;  ///< workers send and receive
+    bool single_module;   ///< workers send and receive
+    bool workers_send;    ///< there is no sender module
+    bool receiver_polls;  ///< it takes a core
     std::vector<Lane> lanes;
 };
 
@@ -173,6 +178,7 @@ private:
     void push_message(Time time, EventKind kind, Message& message) {
         events_.push({time, kind, message.from, message.sequence, &message});
     }
+    bool is_here(NodeId id) const { return id - settings_.first < nodes_.size(); }
     SimNode& node(NodeId id) { return nodes_[id - settings_.first]; }
     /// A worker, not a receiver, which acts in the course of an event.
     bool is_worker(const runtime::Context& context) const { return context.id.core < settings_.cores; }
@@ -193,10 +199,15 @@ private:
     [[gnu::noinline]] void begin_stream(SimWorker& worker, double bytes);
     void begin_memory_round();
     void memory_served(const Event& event);
+    [[gnu::noinline]] void compute_on_shared_cores(SimWorker& worker, Time duration, double bytes);
+    void begin_cores_round(SimNode& node);
+    void cores_served(const Event& event);
+    void served_part(SimWorker& worker, Time now);
     void disk_served(Time now);
-    [[gnu::noinline]] void put_on_way(runtime::Context& caller, SimNode& sender, Message& message);
-    void depart(const Event& event);
-    Time passes_memory(SimNode& sender, const Message& message);
+    [[gnu::noinline]] void put_on_way(runtime::Context& caller, Message& message);
+    void depart(Message& message);
+    void pass_memory(Message& message);
+    void send_by_caller(runtime::Context& caller, const SimNode& sender, Message& message, Time cost);
     void receive(Message& message, Time now);
     void receive_next(SimNode& node, Time now);
     void deliver(SimNode& node, Time now);
@@ -224,7 +235,7 @@ private:
     SimWorker* last_ = nullptr;       ///< the worker that acted last; null after any other event
     std::vector<Message*> leaving_;   ///< to other machines, in this window
     MachineSettings settings_;
-    bool one_node_;
+    bool in_order_;  ///< messages are sent in the order of their departure
     std::span<const Pace::Stop> stops_;
     std::size_t stops_passed_ = 0;
 

@@ -26,8 +26,6 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
     SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
     caller.charge(world_.costs.message_enqueue);
     const Time cost = world_.costs.sending(bytes.size() + enclosure.size());
-    sender.sender_free = sender.pace.after(std::max(sender.sender_free, caller.clock), cost);
-    if (!world_.single_module) take_from_core(sender, cost);
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.encloses = enclosure.size() > 0 || enclosure.body;
@@ -35,12 +33,16 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
     message.from = sender.id;
     message.to = to;
     message.sequence = sender.messages_sent++;
+    if (world_.workers_send) [[unlikely]]
+        return send_by_caller(caller, sender, message, cost);
+    sender.sender_free = sender.pace.after(std::max(sender.sender_free, caller.clock), cost);
+    if (!world_.single_module) take_from_core(sender, cost);
     message.time = sender.sender_free;
     if (sender.sender_free == never) return;  // the node stops before it could be sent
-    if (one_node_) [[likely]] {
+    if (in_order_) [[likely]] {
         leaving_.push_back(&message);
     } else {
-        put_on_way(caller, sender, message);
+        put_on_way(caller, message);
     }
     if (caller.recorder)
         caller.recorder->sending(note_of(message), sender.sender_free - cost, sender.sender_free);
@@ -49,33 +51,54 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
     if (world_.single_module) caller.charge(sender.sender_free - caller.clock);
 }
 
-// Nodes of a machine share a card, which takes messages in the order of departure. A node may decide on its
-// messages long before they depart. So a machine of several nodes holds each back until no node can send one
-// that departs earlier: nothing that is sent from now on departs before the time that sending takes is over.
-void SimMachine::put_on_way(Context& caller, SimNode& sender, Message& message) {
-    if (message.to - settings_.first >= nodes_.size()) {
-        const Time known = message.time - world_.costs.message_send;
-        return push_message(known, EventKind::departure, message);
-    }
-    message.time = passes_memory(sender, message);
-    message.next = nullptr;
-    push_message(message.time, EventKind::arrival, message);
-    if (is_worker(caller)) caller.horizon = std::min(caller.horizon, message.time);
+/// The caller pays, while other workers send too. So departures are not in the order of the calls.
+void SimMachine::send_by_caller(Context& caller, const SimNode& sender, Message& message, Time cost) {
+    message.time = sender.pace.after(caller.clock, cost);
+    if (message.time == never) return;  // the node stops before it could be sent
+    if (caller.recorder) caller.recorder->sending(note_of(message), caller.clock, message.time);
+    put_on_way(caller, message);
+    caller.charge(cost);
 }
 
-/// When a message to another node of the machine arrives. Until then it crosses no window: it is an event of
-/// the machine's own heap.
-Time SimMachine::passes_memory(SimNode& sender, const Message& message) {
+// A card takes messages in the order of departure. If several nodes share it, or several workers of a node
+// send at the same time, a message may be decided on long before another one that departs earlier. So it is
+// held back until no worker can send one that departs earlier: a message that is sent from now on departs
+// when the time that sending takes is over, or later. Messages between two nodes go the same way. If a node
+// has a sender module, it sends them in order anyway.
+void SimMachine::put_on_way(Context& caller, Message& message) {
+    Time next = message.time - world_.costs.message_send;
+    const bool stays = is_here(message.to);
+    if (!stays || world_.workers_send) {
+        push_message(next, EventKind::departure, message);
+    } else {
+        pass_memory(message);
+        next = message.time;
+    }
+    // An answer may come as soon as that. Without an event of its own the caller would go on beyond.
+    if (stays && is_worker(caller)) caller.horizon = std::min(caller.horizon, next);
+}
+
+void SimMachine::depart(Message& message) {
+    if (is_here(message.to)) return pass_memory(message);
+    leaving_.push_back(&message);
+}
+
+/// The message arrives at another node of the machine. It crosses no window until then: it is an event of the
+/// machine's own heap.
+void SimMachine::pass_memory(Message& message) {
     const SharedMemory& memory = world_.shared_memory;
     const Time transfer = from_seconds(static_cast<double>(message.size()) / memory.bandwidth);
     Time begin = message.time;
     if (world_.channels_busy) {
-        if (sender.channel_free.empty()) sender.channel_free.resize(nodes_.size());
-        Time& free = sender.channel_free[message.to - settings_.first];
+        std::vector<Time>& channels = node(message.from).channel_free;
+        if (channels.empty()) channels.resize(nodes_.size());
+        Time& free = channels[message.to - settings_.first];
         begin = std::max(begin, free);
         free = checked_sum(begin, transfer);
     }
-    return checked_sum(checked_sum(begin, transfer), memory.latency);
+    message.time = checked_sum(checked_sum(begin, transfer), memory.latency);
+    message.next = nullptr;
+    push_message(message.time, EventKind::arrival, message);
 }
 
 void SimMachine::hand_over() {
@@ -146,7 +169,7 @@ void SimMachine::receive_next(SimNode& node, Time now) {
     while (node.received) {
         const Time begin = std::max(now, receiver.clock);
         const Time cost = world_.costs.receiving(node.received->size());
-        take_from_core(node, cost);
+        if (!world_.receiver_polls) take_from_core(node, cost);
         if (Recorder* recorder = receiver.recorder) recorder->receiving(note_of(*node.received), begin);
         const Time end = node.pace.after(begin, cost);
         if (end > now) return push(end, EventKind::delivery, node.id, &node);
@@ -156,11 +179,11 @@ void SimMachine::receive_next(SimNode& node, Time now) {
 
 void SimMachine::deliver(SimNode& node, Time now) {
     Message& message = *node.received;
-    const bool all_busy = node.idle == 0;  // before the handler wakes a worker
+    const bool takes_core = node.idle == 0 && !world_.receiver_polls;  // before the handler wakes a worker
     Message* const next = message.next;
     hand_to_program(node, message, now);
     Context& receiver = *node.receiver->context;
-    if (all_busy) take_from_core(node, receiver.clock - now);
+    if (takes_core) take_from_core(node, receiver.clock - now);
     receiver.clock = node.pace.after(now, receiver.clock - now);
     node.received = next;
 }

@@ -9,6 +9,7 @@
 
 #include "base/time.hpp"
 #include "runtime/backend.hpp"
+#include "sim/memory_bus.hpp"
 #include "sim/pace.hpp"
 #include "sim/world.hpp"
 
@@ -16,7 +17,11 @@ namespace heddle::sim {
 
 struct SimNode {
     SimNode(NodeId number, std::span<SimWorker> of_cores, SimWorker& receiver_module, Pace speed)
-        : id(number), workers(of_cores), receiver(&receiver_module), pace(std::move(speed)) {}
+        : id(number),
+          workers(of_cores),
+          receiver(&receiver_module),
+          pace(std::move(speed)),
+          cores_left(1e12 * (of_cores.size() == 1 ? 0.5 : static_cast<double>(of_cores.size() - 1)), 1e12) {}
 
     CoreId cores() const { return static_cast<CoreId>(workers.size()); }
 
@@ -33,6 +38,9 @@ struct SimNode {
     Message* last_received = nullptr;
     CoreId finished = 0;    ///< workers that have left
     CoreId next_taken = 0;  ///< the core that the next message takes its time from
+    /// If the receiver polls: the cores that it leaves to the workers. In picoseconds of work.
+    MemoryBus cores_left;
+    std::uint64_t cores_round = 0;  ///< changes whenever the next end of `cores_left` does
     /// By place in the machine: when the last message to that node has left the sender's side of the memory
     /// that they share. Empty until there is one.
     std::vector<Time> channel_free;

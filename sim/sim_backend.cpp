@@ -222,9 +222,9 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     const TimeSum looks = TimeSum(look) + TimeSum(costs.poll_peer) * (platform.nodes - 1);
     if (looks > TimeSum(last_moment)) refuse_moment();
     look = Time(static_cast<std::int64_t>(looks.count()));
-    World& world = state.world.emplace(
-        state.simgrid, platform, costs, state.options.messages_compete_for_cores, state.options.single_module,
-        state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
+    World& world =
+        state.world.emplace(state.simgrid, platform, costs, state.options,
+                            state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     const HugeHeap heap(bytes_per_worker * platform.nodes * platform.cores);
     try {
         for (MachineId machine = 0; machine < platform.machines(); ++machine)

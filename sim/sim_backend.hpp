@@ -27,6 +27,13 @@ struct SimOptions {
     /// No modules beside the workers: they send and receive themselves.
     bool single_module = false;
 
+    /// No sender module: a worker or handler that sends pays for it, at the same time as others do.
+    bool workers_send = false;
+
+    /// The receiver module looks for messages all the time, which takes a core from the workers. A node of
+    /// one core gives half of it.
+    bool receiver_polls = false;
+
     /// Of the noise of the platform.
     std::uint64_t seed = 1;
 

@@ -132,7 +132,7 @@ void Simulation::run_lane(std::size_t lane, Time end) {
     }
 }
 
-/// Those that machines of their own group have written to: what comes from elsewhere comes later.
+/// Notes the machines that machines of their own group have written to. Messages from elsewhere come later.
 void Simulation::note_written_to(std::span<Message* const> sent) {
     const MachineId group_machines = world_.network.group_machines();
     for (const Message* message : sent) {

@@ -34,8 +34,9 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     const void* hot = nullptr;        ///< Context::hot
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
     SimNode* node = nullptr;
-    Time flops_end{};         ///< when its arithmetic is done, while it waits for memory
-    std::uint32_t parks = 0;  ///< how often it parked: tells its present deadline from older ones
+    Time flops_end{};              ///< when its arithmetic is done, while it waits for memory
+    std::uint32_t parts_left = 0;  ///< of its work: bytes, and flops on shared cores
+    std::uint32_t parks = 0;       ///< how often it parked: tells its present deadline from older ones
     [[no_unique_address]] FiberNotes notes;
 };
 

@@ -211,7 +211,7 @@ TEST(SimMachines, NodesOfAMachineAreNearest) {
     EXPECT_EQ(topology.distances.latency(0, 1), ns(300));
     EXPECT_EQ(topology.distances.latency(0, 3), us(2));
     EXPECT_EQ(topology.distances.latency(0, 4), us(4));
-    // Of seven others one is on the own machine, two are below the own switch, four are elsewhere.
+    // Of seven other nodes one is on the own machine, two are below the own switch, four are elsewhere.
     EXPECT_EQ(topology.latency, (ns(300) + 2 * us(2) + 4 * us(4)) / 7);
     const ClusterView view = backend.cluster(ns(50));
     EXPECT_EQ(view.routes->between(6, 7).latency, ns(350));

@@ -195,6 +195,13 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
     reach_.note(end);  // the task ends later
 }
 
+void Worker::copy(const Copy& what, void* to, const void* from) {
+    HEDDLE_ASSERT((to == nullptr) == (from == nullptr));
+    const Work cost{0, what.bytes_moved(node_.topology().cache)};
+    if (to == nullptr) return compute(cost, {});
+    compute(cost, [&] { what.carry_out(to, from); });
+}
+
 Counters Worker::counted() const {
     Counters all = counters_;
     all.declared_flops = declared_.sum.flops;

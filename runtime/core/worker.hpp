@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/comm/outbox.hpp"
+#include "runtime/core/copy.hpp"
 #include "runtime/core/deque.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/run/counters.hpp"
@@ -95,6 +96,10 @@ public:
     /// Runs `code` as user work of a declared cost. What has gathered for other nodes is sent before, and
     /// what waits here for this worker is offered to others.
     void compute(Work cost, const std::function<void()>& code);
+
+    /// Copies in memory, as user work: in simulation the lines that `what` moves pass the memory bus. Without
+    /// addresses the copy is only declared, which natively takes no time.
+    void copy(const Copy& what, void* to = nullptr, const void* from = nullptr);
 
     /// Returns once `waitable` is done. `head`: the caller's head. A strand that has joined all its forks
     /// waits (Strand::wait). Any other caller stays on this worker, which runs other tasks above it

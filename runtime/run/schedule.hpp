@@ -39,6 +39,7 @@ struct Stealing {
 enum class Modules : std::uint8_t {
     separate,  ///< modules of their own, beside the workers
     single,    ///< the workers themselves, between tasks
+    worker,    ///< each worker sends for itself; a receiver beside the workers
 };
 
 /// Detached tasks that move to other nodes unasked (runtime/stealing/balancer.hpp).
