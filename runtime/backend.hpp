@@ -19,6 +19,7 @@
 #include "base/activity.hpp"
 #include "base/fiber_notes.hpp"
 #include "base/ids.hpp"
+#include "base/network_routes.hpp"
 #include "base/node_distances.hpp"
 #include "base/platform.hpp"
 #include "base/recorder.hpp"
@@ -63,6 +64,14 @@ struct Enclosure {
     std::uint64_t size() const { return (body ? body->size() : 0) + padding; }
 };
 
+/// Which way a message takes between two nodes that several networks may join.
+struct Path {
+    NetworkId network = 0;  ///< it joins both nodes; 0 where one network joins all
+    /// It leaves after the messages in turn that its node sent over this network before, instead of sharing
+    /// the bandwidth with them: so the first of many fragments arrives early.
+    bool in_turn = false;
+};
+
 /// What a piece of user work costs: floating-point operations, and bytes to and from the node's memory.
 struct Work {
     double flops = 0;
@@ -77,6 +86,8 @@ struct Topology {
     CoreId cores = 1;
     std::vector<std::uint32_t> group;
     NodeDistances distances{};  ///< over the same nodes and groups
+    /// Where several networks join the nodes; null: one network joins all.
+    std::shared_ptr<const NetworkRoutes> routes{};
     Time latency{};
     double bandwidth = 0;
     double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores
@@ -216,10 +227,11 @@ public:
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
-    /// Sends a message to another node (never to the caller's own). May hold a worker back while too much is
+    /// Sends a message to another node (never to the caller's own), which `path` joins with it. May hold a worker back while too much is
     /// under way there; in a handler it does not block. Messages from one context to one node arrive in order
     /// if they take the same path; between contexts there is no order.
-    virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {}) = 0;
+    virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {},
+                      Path path = {}) = 0;
 
     /// Untouched memory of `bytes` for what worker `worker` uses as often as its stack, in one page table
     /// with that: simulated workers are many. Nothing where the caller is to take its own. Asked once for

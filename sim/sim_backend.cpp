@@ -269,7 +269,8 @@ void SimBackend::io(Context& caller, double bytes, std::function<void()> code,
     worker_of(caller).machine->io(caller, bytes, std::move(done));
 }
 
-void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure) {
+void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure,
+                      runtime::Path /*path*/) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
     worker_of(context).machine->send(context, to, std::move(message), std::move(enclosure));
 }

@@ -1,5 +1,5 @@
-// A machine of the in-process world and a schedule, both drawn: messages are late and out of order, workers
-// wake without a reason, and the seed decides every interleaving.
+// A machine of the in-process world and a schedule, both drawn: messages are late and out of order, or pass
+// gateways, workers wake without a reason, and the seed decides every interleaving.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/run/schedule.hpp"
+#include "tests/networks_testing.hpp"
 
 namespace heddle::testing_faults {
 
@@ -29,6 +30,8 @@ inline FaultyMachine draw_machine(std::uint64_t seed) {
     options.faults.delay_max = random.below(400);
     options.faults.reorders = random.below(4) != 0;
     options.faults.wakes_percent = static_cast<std::uint32_t>(random.below(30));
+    if (random.below(3) == 0)
+        options.routes = testing_networks::draw_networks(random.split(1), options.nodes);
 
     runtime::Schedule& schedule = drawn.schedule;
     schedule.seed = seed;

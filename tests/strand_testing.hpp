@@ -19,6 +19,7 @@
 #include "runtime/native/rendezvous.hpp"
 #include "runtime/run/execution.hpp"
 #include "runtime/strands/strands.hpp"
+#include "tests/networks_testing.hpp"
 #ifdef HEDDLE_SIM
 #include "sim/sim_backend.hpp"
 #endif
@@ -109,8 +110,9 @@ inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramF
     for (std::thread& thread : threads) thread.join();
 }
 
+/// `networks`: several join the nodes, most by way of gateways.
 inline World inprocess_world(const std::string& name, std::uint64_t seed, bool gate_open,
-                             const inprocess::Faults& faults = {}) {
+                             const inprocess::Faults& faults = {}, bool networks = false) {
     return one_backend(name + "_" + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
                        [=](NodeId nodes, CoreId cores) {
                            inprocess::Options options;
@@ -119,6 +121,8 @@ inline World inprocess_world(const std::string& name, std::uint64_t seed, bool g
                            options.seed = seed;
                            options.gate_open = gate_open;
                            options.faults = faults;
+                           if (networks)
+                               options.routes = testing_networks::draw_networks(Random(seed), nodes);
                            return std::make_unique<inprocess::InprocessBackend>(options);
                        });
 }
@@ -133,6 +137,8 @@ inline std::vector<World> worlds() {
         all.push_back(inprocess_world("inprocess", seed, true));
         all.push_back(inprocess_world("faulty", seed, seed == 3,
                                       {.delay_max = 300, .reorders = true, .wakes_percent = 20}));
+        all.push_back(inprocess_world("gateways", seed, seed == 2,
+                                      {.delay_max = 100, .reorders = seed != 1, .wakes_percent = 5}, true));
     }
 #ifdef HEDDLE_SIM
     for (const bool overheads : {false, true}) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "runtime/comm/forwarding.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/registry.hpp"
 
@@ -48,6 +49,7 @@ void append_record(Bytes& bytes, const Handler& handler, std::span<const std::by
 Outbox::Outbox(Context& context, Node& node)
     : context_(context),
       node_(node),
+      forwarding_(node.forwarding()),
       work_sent_(node.termination().sent()),
       aggregate_bytes_(node.schedule().aggregate_bytes) {}
 
@@ -129,10 +131,26 @@ void Outbox::flush() {
     while (!open_.empty()) send(take_gathering(open_.back().to));
 }
 
+void Outbox::post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,
+                       std::span<const std::byte> more, Enclosure enclosure) {
+    Gathering alone{to, context_.backend->buffer(context_)};
+    append(alone.bytes, handler, message, more);
+    hand_over(path, std::move(alone), std::move(enclosure));
+}
+
 void Outbox::send(Gathering gathering, Enclosure enclosure) {
+    if (!forwarding_) [[likely]]
+        return hand_over({}, std::move(gathering), std::move(enclosure));
+    const NodeId to = gathering.to;
+    if (forwarding_->takes(to))
+        return forwarding_->send(*this, to, std::move(gathering.bytes), std::move(enclosure));
+    hand_over(forwarding_->path(to), std::move(gathering), std::move(enclosure));
+}
+
+void Outbox::hand_over(Path path, Gathering gathering, Enclosure enclosure) {
     add(messages_, 1);
     add(bytes_, gathering.bytes.size() + enclosure.size());
-    context_.backend->send(context_, gathering.to, std::move(gathering.bytes), std::move(enclosure));
+    context_.backend->send(context_, gathering.to, std::move(gathering.bytes), std::move(enclosure), path);
 }
 
 Counters Outbox::counters() const {

@@ -13,6 +13,7 @@
 
 namespace heddle::runtime {
 
+class Forwarding;
 class Node;
 
 /// What a message makes happen where it arrives. Objects are static and register themselves before `main`.
@@ -83,6 +84,11 @@ public:
     /// it is small, and else from Node::take_body.
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message, Enclosure enclosure);
 
+    /// Sends `message` and `more` over that network, now and by itself, to a node that it joins with this
+    /// one.
+    void post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,
+                   std::span<const std::byte> more, Enclosure enclosure);
+
     /// Counts bytes of the last message as data of the program's tasks.
     void count_data(std::uint64_t bytes) { add(data_bytes_, bytes); }
 
@@ -107,9 +113,11 @@ private:
     void append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
                 std::span<const std::byte> more);
     void send(Gathering gathering, Enclosure enclosure = {});
+    void hand_over(Path path, Gathering gathering, Enclosure enclosure);
 
     Context& context_;
     Node& node_;
+    Forwarding* forwarding_;  ///< null: one network joins all nodes
     std::atomic<std::uint64_t>& work_sent_;
     std::uint32_t aggregate_bytes_;
     std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's

@@ -67,6 +67,7 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       handlers_(all_handlers()),
       termination_(
           id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
+      forwarding_(topology_.routes ? std::make_unique<Forwarding>(*this) : nullptr),
       strands_(*this),
       ready_(*this),
       arrived_(*this),
@@ -112,12 +113,20 @@ Outbox& Node::outbox_of(const Context& context) {
     return context.id.core < cores() ? worker(context.id.core).outbox() : receiver_outbox();
 }
 
+void Node::expect_well_formed(NodeId from, std::span<const std::byte> message) const {
+    if (well_formed(message, handlers_.size())) return;
+    throw Error(
+        fmt::format("node {}: a malformed message of {} bytes from node {}", id_, message.size(), from),
+        "start every node from the same binary");
+}
+
+void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Body body) {
+    expect_well_formed(from, message);
+    handle(from, message, std::move(body));
+}
+
 void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
-    if (!well_formed(message, handlers_.size())) {
-        throw Error(
-            fmt::format("node {}: a malformed message of {} bytes from node {}", id_, message.size(), from),
-            "start every node from the same binary");
-    }
+    expect_well_formed(from, message);
     mailbox_.begin();
     handle(from, message, std::move(body));
     while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));

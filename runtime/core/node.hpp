@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/comm/forwarding.hpp"
 #include "runtime/comm/mailbox.hpp"
 #include "runtime/comm/outbox.hpp"
 #include "runtime/core/core_set.hpp"
@@ -49,6 +50,9 @@ public:
     /// where another handler runs, right after that one. No other thread has to wake for it.
     void deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message, Body body);
 
+    /// In a handler: a message has been put together that came over gateways.
+    void deliver_forwarded(NodeId from, std::span<const std::byte> message, Body body);
+
     NodeId id() const { return id_; }
     CoreId cores() const { return static_cast<CoreId>(workers_.size()); }
     const Topology& topology() const { return topology_; }
@@ -79,6 +83,8 @@ public:
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
     Outbox& receiver_outbox() { return *receiver_outbox_; }
+    /// Null where one network joins all nodes.
+    Forwarding* forwarding() { return forwarding_.get(); }
     /// Of a worker of this node, or its receiver.
     Outbox& outbox_of(const Context& context);
     /// What was enclosed in the message that is being handled, or nothing.
@@ -183,6 +189,7 @@ public:
 
 private:
     bool passive() const;
+    void expect_well_formed(NodeId from, std::span<const std::byte> message) const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);
     void run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message);
     void wake_sleeper(Context& caller);
@@ -199,6 +206,7 @@ private:
     States<Node> states_;
     std::vector<const MemoryWatch*> memory_watches_;
     Termination termination_;
+    std::unique_ptr<Forwarding> forwarding_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;
     Mailbox mailbox_;  ///< its turn gives a thread the receiver's context, its outbox and the body

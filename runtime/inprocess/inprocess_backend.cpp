@@ -46,6 +46,7 @@ runtime::Topology topology_of(const Options& options) {
     runtime::Topology topology{options.nodes, options.cores, options.group};
     topology.group.resize(options.nodes, 0);
     topology.distances = NodeDistances(topology.group, nullptr, Time::zero());
+    topology.routes = options.routes;
     topology.gates_open = options.gate_open;
     if (options.gate_open) topology.undeclared = Activity::working;
     return topology;
@@ -58,6 +59,8 @@ struct Sent {
     runtime::Bytes message;
     runtime::Body body;
     Time due{};  ///< it does not arrive before
+
+    std::uint64_t bytes() const { return message.size() + (body ? body->size() : 0); }
 };
 
 /// Messages on one way stay in order.
@@ -66,6 +69,7 @@ struct Way {
     NodeId to;
     CoreId sender = 0;  ///< where messages of other contexts may overtake
     bool with_body = false;
+    NetworkId network = 0;
 
     auto operator<=>(const Way&) const = default;
 };
@@ -75,11 +79,13 @@ struct InprocessBackend::State {
     runtime::Topology topology;
     Random random;
     Time now{};
-    std::deque<Node> nodes;
-    context::fiber scheduler;
-    std::exception_ptr failure;
-    std::map<Way, std::deque<Sent>> under_way;  ///< no list is empty
-    std::vector<std::function<void()>> io;      ///< what is done when code that blocks has ended
+    std::deque<Node> nodes{};
+    context::fiber scheduler{};
+    std::exception_ptr failure{};
+    std::map<Way, std::deque<Sent>> under_way{};  ///< no list is empty
+    std::uint64_t under_way_bytes = 0;
+    std::uint64_t most_under_way_bytes = 0;
+    std::vector<std::function<void()>> io{};  ///< what is done when code that blocks has ended
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -181,9 +187,10 @@ struct InprocessBackend::State {
             const auto line = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
                 return &one.second == due[choice - ready.size()];
             });
-            const auto [from, to, sender, with_body] = line->first;
+            const NodeId from = line->first.from, to = line->first.to;
             Sent sent = std::move(line->second.front());
             line->second.pop_front();
+            under_way_bytes -= sent.bytes();
             if (line->second.empty()) under_way.erase(line);
             // The sender may keep its own.
             if (sent.body) sent.body = std::make_shared<runtime::Bytes>(*sent.body);
@@ -227,7 +234,7 @@ struct InprocessBackend::State {
 };
 
 InprocessBackend::InprocessBackend(const Options& options)
-    : state_(new State{options, topology_of(options), Random(options.seed), {}, {}, {}, {}, {}, {}}) {}
+    : state_(new State{options, topology_of(options), Random(options.seed)}) {}
 
 InprocessBackend::~InprocessBackend() = default;
 
@@ -291,11 +298,16 @@ void InprocessBackend::compute(Context& context, runtime::Work, const std::funct
     if (!state_->options.gate_open) pause(context);
 }
 
-void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
-                            runtime::Enclosure enclosure) {
+void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure,
+                            runtime::Path path) {
     HEDDLE_ASSERT(to < state_->options.nodes && to != context.id.node);
+    if (const auto& routes = state_->topology.routes) {
+        const std::vector<NetworkId>& networks = routes->between(context.id.node, to);
+        HEDDLE_ASSERT(std::find(networks.begin(), networks.end(), path.network) != networks.end());
+    }
     const Faults& faults = state_->options.faults;
     Way way{context.id.node, to};
+    way.network = path.network;
     if (faults.reorders) {
         way.sender = context.id.core;
         way.with_body = enclosure.body != nullptr;
@@ -303,7 +315,10 @@ void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
     Time due{};
     if (faults.delay_max != 0)
         due = state_->now + static_cast<Time::rep>(state_->random.below(faults.delay_max)) * step;
-    state_->under_way[way].push_back({std::move(message), std::move(enclosure.body), due});
+    Sent sent{std::move(message), std::move(enclosure.body), due};
+    state_->under_way_bytes += sent.bytes();
+    state_->most_under_way_bytes = std::max(state_->most_under_way_bytes, state_->under_way_bytes);
+    state_->under_way[way].push_back(std::move(sent));
 }
 
 void InprocessBackend::io(Context& caller, double /*bytes*/, std::function<void()> code,
@@ -324,6 +339,10 @@ bool InprocessBackend::poll(Context&) {
 
 Time InprocessBackend::elapsed() const {
     return state_->now;
+}
+
+std::uint64_t InprocessBackend::most_under_way_bytes() const {
+    return state_->most_under_way_bytes;
 }
 
 }  // namespace heddle::inprocess

@@ -27,6 +27,7 @@ struct Options {
     std::uint64_t stack_bytes = 1U << 20;
     std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
     Faults faults{};
+    std::shared_ptr<const NetworkRoutes> routes = {};  ///< Topology::routes
 };
 
 class InprocessBackend final : public runtime::Backend {
@@ -41,12 +42,15 @@ public:
     void park(runtime::Context& context, Time deadline) override;
     void unpark(runtime::Context& caller, CoreId core) override;
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
-    void send(runtime::Context& context, NodeId to, runtime::Bytes message,
-              runtime::Enclosure enclosure = {}) override;
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure = {},
+              runtime::Path path = {}) override;
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
             std::function<void(runtime::Context& context)> done) override;
     Time elapsed() const override;
+
+    /// The most bytes that were under way between nodes at any time.
+    std::uint64_t most_under_way_bytes() const;
 
 private:
     struct State;

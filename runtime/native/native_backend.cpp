@@ -426,7 +426,8 @@ void NativeBackend::compute(Context&, runtime::Work work, const std::function<vo
     keep_busy(from_seconds(work.flops / state_->options.core_speed));
 }
 
-void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::Enclosure enclosure) {
+void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::Enclosure enclosure,
+                         runtime::Path /*path*/) {
     State& state = *state_;
     const std::size_t largest = std::max(message.size(), enclosure.body ? enclosure.body->size() : 0);
     if (largest > state.options.frame_bytes_max)

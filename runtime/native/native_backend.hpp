@@ -81,7 +81,7 @@ public:
     /// Throws Error for a message of more than `frame_bytes_max`. Padding goes ahead of it, in frames of its
     /// own. Holds a worker back while more than `window` is under way to that node; a handler never.
     void send(runtime::Context& context, NodeId to, runtime::Bytes message,
-              runtime::Enclosure enclosure = {}) override;
+              runtime::Enclosure enclosure = {}, runtime::Path path = {}) override;
     /// With `single_module`, where there are other nodes.
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,

@@ -1,0 +1,124 @@
+// Finds the ways between sets of networks: first by the number of hops, then by time.
+#include "base/network_routes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace heddle {
+
+NetworkRoutes::NetworkRoutes(NodeId nodes, std::vector<JoinedNodes> networks, const Settings& settings)
+    : settings_(settings), networks_(std::move(networks)) {
+    sort_nodes(nodes);
+    find_networks();
+    find_ways();
+}
+
+void NetworkRoutes::sort_nodes(NodeId nodes) {
+    std::vector<std::vector<NetworkId>> of_node(nodes);
+    for (NetworkId network = 0; network < networks_.size(); ++network)
+        for (const NodeId member : networks_[network].members) of_node.at(member).push_back(network);
+    std::map<std::vector<NetworkId>, Kind> known;
+    kind_.reserve(nodes);
+    for (NodeId node = 0; node < nodes; ++node) {
+        if (of_node[node].empty())
+            throw Error(fmt::format("node {} is a member of no network", node),
+                        "add it to the members of an entry of platform.networks");
+        const auto [kind, is_new] = known.try_emplace(of_node[node], static_cast<Kind>(kinds_.size()));
+        if (is_new) {
+            kinds_.push_back(of_node[node]);
+            members_.emplace_back();
+        }
+        kind_.push_back(kind->second);
+        members_[kind->second].push_back(node);
+    }
+}
+
+double NetworkRoutes::seconds_of_fragment(NetworkId network) const {
+    const JoinedNodes& joined = networks_[network];
+    return to_seconds(joined.latency) + static_cast<double>(settings_.fragment_bytes) / joined.bandwidth;
+}
+
+void NetworkRoutes::find_networks() {
+    between_.resize(kinds_.size() * kinds_.size());
+    for (Kind a = 0; a < kinds_.size(); ++a) {
+        for (Kind b = 0; b < kinds_.size(); ++b) {
+            std::vector<NetworkId>& both = between_[pair(a, b)];
+            std::set_intersection(kinds_[a].begin(), kinds_[a].end(), kinds_[b].begin(), kinds_[b].end(),
+                                  std::back_inserter(both));
+            std::stable_sort(both.begin(), both.end(), [this](NetworkId x, NetworkId y) {
+                return seconds_of_fragment(x) < seconds_of_fragment(y);
+            });
+        }
+    }
+}
+
+// All pairs by Floyd and Warshall, with lexicographic costs: R. W. Floyd, "Algorithm 97: Shortest path",
+// 1962. The way from a kind to itself is the one between two of its nodes, so it is never a part of another
+// way.
+void NetworkRoutes::find_ways() {
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    steps_.resize(between_.size(), {none, 0, 0});
+    const auto count = static_cast<Kind>(kinds_.size());
+    for (Kind a = 0; a < count; ++a) {
+        for (Kind b = 0; b < count; ++b) {
+            const auto& networks = between_[pair(a, b)];
+            if (!networks.empty()) steps_[pair(a, b)] = {1, seconds_of_fragment(networks.front()), b};
+        }
+    }
+    for (Kind via = 0; via < count; ++via) {
+        for (Kind a = 0; a < count; ++a) {
+            const Step first = steps_[pair(a, via)];
+            if (first.hops == none || a == via) continue;
+            for (Kind b = 0; b < count; ++b) {
+                const Step& second = steps_[pair(via, b)];
+                if (second.hops == none || b == via || b == a) continue;
+                const Step whole{first.hops + second.hops, first.seconds + second.seconds, first.next};
+                Step& best = steps_[pair(a, b)];
+                if (std::pair(whole.hops, whole.seconds) < std::pair(best.hops, best.seconds)) best = whole;
+            }
+        }
+    }
+    for (Kind a = 0; a < count; ++a) {
+        for (Kind b = 0; b < count; ++b) {
+            if (steps_[pair(a, b)].hops != none) continue;
+            throw Error(
+                fmt::format("no network joins node {} and node {}, and no chain of gateways connects them",
+                            members_[a].front(), members_[b].front()),
+                "let a node be a member of a network of each");
+        }
+    }
+}
+
+NetworkRoutes::Hop NetworkRoutes::next(NodeId from, NodeId to) const {
+    const Step& way = step(from, to);
+    if (way.hops == 1) return {to, between(from, to).front()};
+    const std::vector<NodeId>& gateways = members_[way.next];
+    return {gateways[to % gateways.size()], between_[pair(kind_[from], way.next)].front()};
+}
+
+const std::vector<NetworkId>& NetworkRoutes::between(NodeId from, NodeId to) const {
+    return between_[pair(kind_[from], kind_[to])];
+}
+
+RouteTable::Route NetworkRoutes::route(NodeId from, NodeId to) const {
+    RouteTable::Route whole;
+    for (NodeId at = from; at != to;) {
+        const Hop hop = next(at, to);
+        const JoinedNodes& joined = networks_[hop.network];
+        whole.latency = checked_sum(whole.latency, joined.latency);
+        if (at != from)
+            whole.latency =
+                checked_sum(whole.latency,
+                            from_seconds(static_cast<double>(settings_.fragment_bytes) / joined.bandwidth));
+        whole.bandwidth = std::min(whole.bandwidth, joined.bandwidth);
+        at = hop.to;
+    }
+    return whole;
+}
+
+}  // namespace heddle

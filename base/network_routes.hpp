@@ -1,0 +1,93 @@
+// Several networks, each of which joins some of the nodes: which network a message takes between two nodes,
+// and over which gateways it goes where no network joins them. Computes no contention.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/route_table.hpp"
+#include "base/time.hpp"
+
+namespace heddle {
+
+/// A network of the platform, in the order of `platform.networks`.
+using NetworkId = std::uint32_t;
+
+/// What routes depend on.
+struct JoinedNodes {
+    std::string name;
+    std::vector<NodeId> members;  ///< ascending
+    Time latency{};               ///< between two members
+    double bandwidth = 0;         ///< bytes per second between two members
+};
+
+/// Nodes that are members of the same networks have the same routes, so the memory grows with the sets of
+/// networks that occur, not with the pairs of nodes.
+class NetworkRoutes {
+public:
+    struct Settings {
+        /// What a message between nodes that no network joins is divided into.
+        std::uint64_t fragment_bytes = 64 << 10;
+        /// At most so many bytes of the messages from one node to another are at gateways.
+        std::uint64_t window_bytes = 4 << 20;
+        /// A large message uses all networks that join its two nodes at the same time.
+        bool all_rails = false;
+    };
+
+    /// Throws Error for a node of no network, and for two nodes that no chain of gateways connects.
+    NetworkRoutes(NodeId nodes, std::vector<JoinedNodes> networks, const Settings& settings);
+
+    const Settings& settings() const { return settings_; }
+    const std::vector<JoinedNodes>& networks() const { return networks_; }
+
+    /// Whether a network joins the two nodes, which differ.
+    bool joined(NodeId from, NodeId to) const { return hops(from, to) == 1; }
+
+    /// How many networks a message passes.
+    std::uint32_t hops(NodeId from, NodeId to) const { return step(from, to).hops; }
+
+    struct Hop {
+        NodeId to = 0;
+        NetworkId network = 0;
+    };
+    /// Where a message goes first. The way has as few hops as possible; among those it takes the least time
+    /// for a fragment. Several gateways to the same networks share the nodes to which messages go. All
+    /// gateways on the way agree: `next(next(a, c).to, c)` continues it.
+    Hop next(NodeId from, NodeId to) const;
+
+    /// The networks that join both nodes; the fastest for a fragment first.
+    const std::vector<NetworkId>& between(NodeId from, NodeId to) const;
+
+    /// Latency and bandwidth of the whole way: each hop after the first adds the time of a fragment, which a
+    /// gateway receives whole before it sends it on.
+    RouteTable::Route route(NodeId from, NodeId to) const;
+
+private:
+    using Kind = std::uint32_t;  ///< of a node: which networks it is in
+
+    struct Step {
+        std::uint32_t hops = 0;
+        double seconds = 0;  ///< of a fragment
+        Kind next = 0;       ///< towards which gateways
+    };
+
+    void sort_nodes(NodeId nodes);
+    void find_networks();
+    void find_ways();
+    double seconds_of_fragment(NetworkId network) const;
+    std::size_t pair(Kind from, Kind to) const { return from * kinds_.size() + to; }
+    const Step& step(NodeId from, NodeId to) const { return steps_[pair(kind_[from], kind_[to])]; }
+
+    Settings settings_;
+    std::vector<JoinedNodes> networks_;
+    std::vector<Kind> kind_;                       ///< of each node
+    std::vector<std::vector<NetworkId>> kinds_;    ///< the networks of each kind
+    std::vector<std::vector<NodeId>> members_;     ///< of each kind
+    std::vector<std::vector<NetworkId>> between_;  ///< of each pair of kinds; empty: none joins them
+    std::vector<Step> steps_;                      ///< of each pair of kinds
+};
+
+}  // namespace heddle
