@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/platform.hpp"
 #include "base/route_table.hpp"
 #include "base/time.hpp"
 
@@ -28,14 +29,7 @@ struct JoinedNodes {
 /// networks that occur, not with the pairs of nodes.
 class NetworkRoutes {
 public:
-    struct Settings {
-        /// What a message between nodes that no network joins is divided into.
-        std::uint64_t fragment_bytes = 64 << 10;
-        /// At most so many bytes of the messages from one node to another are at gateways.
-        std::uint64_t window_bytes = 4 << 20;
-        /// A large message uses all networks that join its two nodes at the same time.
-        bool all_rails = false;
-    };
+    using Settings = Gateways;
 
     /// Throws Error for a node of no network, and for two nodes that no chain of gateways connects.
     NetworkRoutes(NodeId nodes, std::vector<JoinedNodes> networks, const Settings& settings);

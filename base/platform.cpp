@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "base/assert.hpp"
+#include "base/platform_networks.hpp"
 
 namespace heddle {
 
@@ -222,6 +223,7 @@ void check(Platform& platform) {
     if (network.latency < Time::zero() || network.gap < Time::zero()) {
         throw Error("a negative latency or gap", "times are zero or above");
     }
+    complete_networks(platform);
     if (!platform.file.empty())
         return;  // the file says how many nodes there are, and what the network looks like
     complete_nodes(platform);

@@ -92,6 +92,31 @@ struct Network {
     CostModel cost_model = CostModel::CM02;
 };
 
+/// One of several networks of a platform. What it does not state is as in Platform::network.
+struct PartialNetwork {
+    std::string name;
+    std::vector<NodeId> members;  ///< ascending
+    std::optional<Network::Topology> topology{};
+    std::optional<double> bandwidth{};
+    std::optional<Time> latency{};
+    std::optional<Time> gap{};
+    std::vector<std::uint32_t> shape{};
+    /// Natively: the address of this machine in the network, a subnet (`10.1.0.0/16`) or the name of an
+    /// interface. Empty: the address at which the nodes meet.
+    std::string address{};
+    Location where{};
+};
+
+/// How messages pass gateways, and networks that join the same nodes (base/network_routes.hpp).
+struct Gateways {
+    /// What a message between nodes that no network joins is divided into.
+    std::uint64_t fragment_bytes = 64 << 10;
+    /// At most so many bytes of the messages from one node to another are at gateways.
+    std::uint64_t window_bytes = 4 << 20;
+    /// Messages use all networks that join two nodes at the same time.
+    bool all_rails = false;
+};
+
 /// How much the time of work differs from what it should be: relative standard deviations.
 struct Noise {
     double node = 0;  ///< of a factor for each node, drawn once
@@ -154,6 +179,8 @@ struct Platform {
     /// If no network is described: how many neighbouring nodes are near each other, cluster by cluster.
     std::vector<std::uint32_t> clusters;
     Network network;
+    std::vector<PartialNetwork> networks;  ///< empty: `network` joins all nodes
+    Gateways gateways;
     Overheads overheads = Overheads::defaults();
 
     /// Factors of `core_speed`: of the nodes, and of the cores within each node. A list that is shorter than

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/platform_networks.hpp"
 #include "host/machine.hpp"
 #include "host/thread_crew.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
@@ -114,6 +115,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     if (options.membership && !options.membership->address.empty())
         options.address = options.membership->address;
     options.group = groups_of(experiment, options.membership ? options.membership->nodes : 1);
+    options.routes = network_routes(experiment.platform);
     options.agreement = agreement_of(experiment);
     options.receive = receive_of(experiment.messages.receive);
     options.local = local_of(experiment.messages.local);
@@ -132,6 +134,7 @@ std::unique_ptr<runtime::Backend> make_inprocess(const configs::Experiment& expe
     options.seed = experiment.seed;
     options.stack_bytes = experiment.schedule.stack_bytes;
     options.group = groups_of(experiment, options.nodes);
+    options.routes = network_routes(experiment.platform);
     return std::make_unique<inprocess::InprocessBackend>(options);
 }
 
@@ -226,6 +229,13 @@ void settle(configs::Experiment& experiment, const Part& part) {
     }
     refuse_single_by_mpi(experiment);
     refuse_protection_by_mpi(experiment);
+    if (experiment.backend != Backend::sim) {
+        try {
+            complete_networks(experiment.platform);
+        } catch (const Error& error) {
+            throw error.at(experiment.where("platform.networks"));
+        }
+    }
     // A platform file states its cores in simulation only.
     if (experiment.backend == Backend::inprocess && experiment.platform.cores == 0)
         experiment.platform.cores = 1;

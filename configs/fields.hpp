@@ -27,7 +27,8 @@ struct Shape {
         integers,
         factors,  ///< a list of numbers
         names,    ///< a list of texts
-        events    ///< of a platform
+        events,   ///< of a platform
+        networks  ///< of a platform
     };
 
     Kind kind = Kind::text;

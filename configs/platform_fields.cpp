@@ -2,6 +2,7 @@
 #include "configs/platform_fields.hpp"
 
 #include "configs/field_makers.hpp"
+#include "configs/network_fields.hpp"
 #include "configs/node_fields.hpp"
 
 namespace heddle::configs {
@@ -167,6 +168,7 @@ void add_network(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.platform.network.cost_model = static_cast<Network::CostModel>(index);
         }));
+    add_network_fields(all);
     for (const Overhead& overhead : overheads) {
         all.push_back(time(
             fmt::format("platform.overheads.{}", overhead.name),

@@ -60,6 +60,8 @@ bool applies(const std::string& key, const Experiment& experiment) {
     const bool count = key == "platform.nodes" || key == "platform.cores";
     if (count && experiment.platform.cores == 0 && key == "platform.cores") return false;
     if (key == "platform.clusters") return experiment.backend != Backend::sim && experiment.is_stated(key);
+    if (key == "platform.networks" || key == "platform.rails" || key.starts_with("platform.gateways."))
+        return !experiment.platform.networks.empty();
     if (key == "platform.transport") {
         return experiment.backend == Backend::native &&
                (experiment.platform.nodes > 1 || experiment.transport != Transport::tcp);

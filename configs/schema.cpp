@@ -6,6 +6,7 @@
 
 #include "configs/experiment.hpp"
 #include "configs/fields.hpp"
+#include "configs/network_fields.hpp"
 #include "runtime/stealing/policy.hpp"
 
 namespace heddle::configs {
@@ -88,6 +89,8 @@ Json schema_of(const Shape& shape) {
             return {{"type", "array"}, {"items", reference("number")}};
         case Kind::events:
             return {{"type", "array"}, {"items", {{"$ref", "#/definitions/event"}}}};
+        case Kind::networks:
+            return {{"type", "array"}, {"items", {{"$ref", "#/definitions/network"}}}};
         case Kind::boolean:
             return {{"type", "boolean"}};
         case Kind::choice:
@@ -218,6 +221,17 @@ Json compare_schema() {
         {"additionalProperties", values}};
 }
 
+/// An entry of `platform.networks`: most keys are as in `platform.network`.
+Json network_schema() {
+    Json schema = section();
+    schema["required"] = Json::array({"name", "members"});
+    for (const char* const key : network_keys) {
+        const Field* const field = find_field(fmt::format("platform.network.{}", key));
+        schema["properties"][key] = schema_of(field ? field->shape : Shape{Kind::text});
+    }
+    return schema;
+}
+
 }  // namespace
 
 std::string schema_json() {
@@ -272,6 +286,7 @@ std::string schema_json() {
                  {"additionalProperties", false},
                  {"properties", std::move(properties)},
                  {"definitions", definitions()}};
+    root["definitions"]["network"] = network_schema();
     return root.dump(2) + "\n";
 }
 

@@ -116,6 +116,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.topology.group = given.group;
     state.topology.group.resize(membership.nodes, 0);
     state.topology.distances = NodeDistances(state.topology.group, nullptr, given.latency);
+    state.topology.routes = given.routes;
     state.topology.latency = given.latency;
     state.topology.bandwidth = given.bandwidth;
     state.topology.core_speed = given.core_speed;

@@ -29,9 +29,10 @@ struct NativeOptions {
     Agreement agreement = {};                   ///< nodes with different ones refuse each other
     bool bind = true;          ///< bind workers to cores, where all workers on this machine fit its cores
     double core_speed = 10e9;  ///< flops per second: how long work lasts that is only declared
-    std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
-    Time latency{};                         ///< Topology::latency
-    double bandwidth = 0;                   ///< Topology::bandwidth
+    std::vector<std::uint32_t> group = {};             ///< Topology::group; empty: all nodes in one group
+    std::shared_ptr<const NetworkRoutes> routes = {};  ///< Topology::routes
+    Time latency{};                                    ///< Topology::latency
+    double bandwidth = 0;                              ///< Topology::bandwidth
 
     std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
@@ -80,8 +81,8 @@ public:
 
     /// Throws Error for a message of more than `frame_bytes_max`. Padding goes ahead of it, in frames of its
     /// own. Holds a worker back while more than `window` is under way to that node; a handler never.
-    void send(runtime::Context& context, NodeId to, runtime::Bytes message,
-              runtime::Enclosure enclosure = {}, runtime::Path path = {}) override;
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure = {},
+              runtime::Path path = {}) override;
     /// With `single_module`, where there are other nodes.
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
