@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/error.hpp"
@@ -106,10 +107,16 @@ const std::vector<NetworkId>& NetworkRoutes::between(NodeId from, NodeId to) con
 }
 
 RouteTable::Route NetworkRoutes::route(NodeId from, NodeId to) const {
+    return route(from, to, [this](NodeId, NodeId, NetworkId network) {
+        return RouteTable::Route{networks_[network].latency, networks_[network].bandwidth};
+    });
+}
+
+RouteTable::Route NetworkRoutes::route(NodeId from, NodeId to, const Figures& of_hop) const {
     RouteTable::Route whole;
     for (NodeId at = from; at != to;) {
         const Hop hop = next(at, to);
-        const JoinedNodes& joined = networks_[hop.network];
+        const RouteTable::Route joined = of_hop(at, hop.to, hop.network);
         whole.latency = checked_sum(whole.latency, joined.latency);
         if (at != from)
             whole.latency =

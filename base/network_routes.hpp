@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,8 +55,15 @@ public:
     /// The networks that join both nodes; the fastest for a fragment first.
     const std::vector<NetworkId>& between(NodeId from, NodeId to) const;
 
+    /// The networks of a node, in their order.
+    const std::vector<NetworkId>& networks_of(NodeId node) const { return kinds_[kind_[node]]; }
+
+    /// Of one hop over a network.
+    using Figures = std::function<RouteTable::Route(NodeId from, NodeId to, NetworkId network)>;
+
     /// Latency and bandwidth of the whole way: each hop after the first adds the time of a fragment, which a
     /// gateway receives whole before it sends it on.
+    RouteTable::Route route(NodeId from, NodeId to, const Figures& of_hop) const;
     RouteTable::Route route(NodeId from, NodeId to) const;
 
 private:

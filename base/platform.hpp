@@ -101,9 +101,6 @@ struct PartialNetwork {
     std::optional<Time> latency{};
     std::optional<Time> gap{};
     std::vector<std::uint32_t> shape{};
-    /// Natively: the address of this machine in the network, a subnet (`10.1.0.0/16`) or the name of an
-    /// interface. Empty: the address at which the nodes meet.
-    std::string address{};
     Location where{};
 };
 

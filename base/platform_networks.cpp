@@ -13,6 +13,19 @@ namespace heddle {
 
 namespace {
 
+/// Nodes of one machine use its cards together.
+void expect_whole_machines(const PartialNetwork& network, NodeId processes) {
+    const std::vector<NodeId>& members = network.members;
+    for (std::size_t i = 0; i < members.size(); i += processes) {
+        const bool whole = members[i] % processes == 0 && i + processes <= members.size() &&
+                           members[i + processes - 1] == members[i] + processes - 1;
+        if (whole) continue;
+        throw Error(fmt::format("the network {} has a part of the {} nodes of a machine as members",
+                                network.name, processes),
+                    "state all nodes of a machine, or none");
+    }
+}
+
 void complete_network(PartialNetwork& network, NodeId nodes, std::set<std::string>& names) {
     const std::string name = "the network " + network.name;
     if (network.name.empty()) throw Error("a network without a name", "add `name: left` to each network");
@@ -34,7 +47,9 @@ void complete_network(PartialNetwork& network, NodeId nodes, std::set<std::strin
 Platform platform_of(const Platform& platform, NetworkId network) {
     const PartialNetwork& stated = platform.networks[network];
     Platform own;
-    own.nodes = static_cast<NodeId>(stated.members.size());
+    own.nodes = static_cast<NodeId>(stated.members.size()) / platform.processes;
+    own.cores = std::max(platform.cores, CoreId{1}) * platform.processes;
+    own.core_speed = platform.core_speed;
     own.network = platform.network;
     own.network.topology = stated.topology.value_or(own.network.topology);
     own.network.bandwidth = stated.bandwidth.value_or(own.network.bandwidth);
@@ -54,6 +69,10 @@ void complete_networks(Platform& platform) {
     for (NetworkId network = 0; network < platform.networks.size(); ++network) {
         try {
             complete_network(platform.networks[network], platform.nodes, names);
+            expect_whole_machines(platform.networks[network], platform.processes);
+            if (!platform.link_events.empty())
+                throw Error("events of links are stated for a platform of several networks",
+                            "state events of nodes only");
         } catch (const Error& error) {
             throw error.at(platform.networks[network].where);
         }

@@ -12,8 +12,7 @@ namespace heddle {
 /// Throws Error.
 void complete_networks(Platform& platform);
 
-/// The members of a network as the nodes of a platform that has only this network, with nothing but these
-/// nodes and the network stated.
+/// The machines of a network's members as the nodes of a platform that has only this network.
 Platform platform_of(const Platform& platform, NetworkId network);
 
 /// The ways between the nodes; null where one network joins all. Throws Error for nodes that no way connects.

@@ -70,8 +70,6 @@ public:
             network_.name = scalar_text(entry, key, {Kind::text});
         } else if (entry.key == "members") {
             network_.members = members_in(entry, key);
-        } else if (entry.key == "address") {
-            network_.address = scalar_text(entry, key, {Kind::text});
         } else if (entry.key == "topology") {
             network_.topology = figure(entry).topology;
         } else if (entry.key == "bandwidth") {
@@ -106,7 +104,6 @@ Json shown(const PartialNetwork& network) {
     if (network.latency) json["latency"] = print_time(*network.latency);
     if (network.gap) json["gap"] = print_time(*network.gap);
     if (!network.shape.empty()) json["shape"] = network.shape;
-    if (!network.address.empty()) json["address"] = network.address;
     return json;
 }
 
@@ -116,7 +113,7 @@ Field networks() {
         key,
         {Kind::networks},
         "several networks, each of which joins some of the nodes: its `name`, its `members` (such as 0-3,8), "
-        "and what is not as in platform.network; natively its `address`, subnet or interface",
+        "and what is not as in platform.network",
         [=](Experiment& experiment, const Value& value) {
             if (value.kind != Value::Kind::list)
                 throw Error(fmt::format("{}: expected a list, found {}", key, value.described()), example,
@@ -142,8 +139,9 @@ Field networks() {
 
 }  // namespace
 
-const std::vector<const char*> network_keys = {"name",    "members", "topology", "bandwidth",
-                                               "latency", "gap",     "shape",    "address"};
+const std::vector<const char*> network_keys = {
+    "name", "members", "topology", "bandwidth", "latency", "gap", "shape",
+};
 
 void add_network_fields(std::vector<Field>& all) {
     all.push_back(networks());

@@ -43,6 +43,11 @@ void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::st
     if (!platform.file.empty() && !platform.stated_core_speed) {
         platform.core_speed = facts.hosts.front().speed;
     }
+    fill_in(platform);
+}
+
+void fill_in(Platform& platform) {
+    platform.cores = std::max(platform.cores, CoreId{1});
     try {
         complete_nodes(platform);
     } catch (const Error& error) {

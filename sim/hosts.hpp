@@ -16,6 +16,9 @@ Platform platform_of_hosts(const Platform& platform);
 /// Error if a host has fewer cores than processes.
 void fill_in(Platform& platform, const PlatformFacts& facts, std::vector<std::string>& notes);
 
+/// The same where several networks join the nodes, which no file describes.
+void fill_in(Platform& platform);
+
 /// Of the nodes of that host, if the YAML does not state it. Throws Error as `fill_in`.
 CoreId cores_of_node(const Platform& platform, const HostFacts& host);
 

@@ -14,7 +14,7 @@
 #include "sim/cards.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/memory_bus.hpp"
-#include "sim/network.hpp"
+#include "sim/networks.hpp"
 #include "sim/node.hpp"
 #include "sim/pace.hpp"
 #include "sim/sim_backend.hpp"
@@ -75,10 +75,10 @@ struct alignas(64) Lane {
 
 /// What all machines share.
 struct World {
-    World(SimgridProcess& simgrid, const Platform& platform, const Overheads& charged,
-          const SimOptions& options, std::size_t lane_count)
-        : cards(platform.processes),
-          network(simgrid, platform.network, charged.message_send, cards),
+    World(BuiltNetworks& built, const Platform& platform, const Overheads& charged, const SimOptions& options,
+          std::size_t lane_count)
+        : cards(built.cards()),
+          network(built, platform, charged.message_send),
           costs(charged),
           shared_memory(platform.shared_memory),
           channels_busy(platform.network.contention != heddle::Network::Contention::none),
@@ -94,8 +94,8 @@ struct World {
     }
     Lane& lane_of(MachineId machine) { return lanes[lane_number(machine)]; }
 
-    const Cards cards;
-    Network network;        ///< asked between windows only
+    const Cards cards;      ///< of the first network; for machines of nodes
+    Networks network;       ///< asked between windows only
     const Overheads costs;  ///< of all nodes
     const SharedMemory shared_memory;
     bool channels_busy;  ///< a message between two nodes of a machine waits for the one before it
@@ -154,7 +154,8 @@ public:
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
     bool poll(SimWorker& worker);
     void io(runtime::Context& caller, double bytes, std::function<void(runtime::Context& context)> done);
-    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure);
+    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure,
+              runtime::Path path);
     runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 
 private:

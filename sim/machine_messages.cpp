@@ -22,7 +22,8 @@ MessageNote note_of(const Message& message) {
 // --- the sender module
 // ----------------------------------------------------------------------------------------------------
 
-void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure) {
+void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure,
+                      runtime::Path path) {
     SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
     caller.charge(world_.costs.message_enqueue);
     const Time cost = world_.costs.sending(bytes.size() + enclosure.size());
@@ -32,6 +33,8 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
     if (message.encloses) message.enclosure = std::move(enclosure);
     message.from = sender.id;
     message.to = to;
+    message.network = path.network;
+    message.in_turn = path.in_turn;
     message.sequence = sender.messages_sent++;
     if (world_.workers_send) [[unlikely]]
         return send_by_caller(caller, sender, message, cost);

@@ -46,7 +46,7 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time 
       out_(hosts_),
       in_(hosts_),
       fair_([this](const Passage& passage) { arrive(passage); }),
-      late_until_(std::size_t{hosts_} * cards.processes()),
+      late_until_(cards.nodes()),
       doubts_(hosts_) {
     const PlatformFacts& facts = simgrid.facts();
     if (facts.tree.empty()) return;
@@ -207,8 +207,10 @@ void Network::send(Time departure, Message& message) {
     const CardId from = cards_.card(message.from), to = cards_.card(message.to);
     const Route& found = route(from, to);
     if (contention_ == Contention::none) {
+        if (message.in_turn) departure = std::max(departure, turns_[from].free);
         const Way way = way_at(found, departure, message);
         const Time arrival = checked_sum(checked_sum(departure, way.transfer), way.latency);
+        if (message.in_turn) turns_[from].free = departure + way.transfer;
         known_.push_back({arrival, &message, message.to});
         return;
     }
@@ -295,13 +297,37 @@ void Network::send_large(const Route& route, Time start, Message& message) {
     const std::uint64_t id = std::uint64_t{message.from} << 40 | message.sequence;
     const FlowStart flow{id, checked_sum(start, way.latency - lookahead_), cards_.card(message.from),
                          cards_.card(message.to), message.size()};
+    if (is_small(message)) in_order_[pair_of(message)].push(id);
+    flows_.emplace(id, Flow{&message}).first->second.latency = way.latency;
+    if (message.in_turn) {
+        Turn& turn = turns_[flow.from];
+        if (turn.taken) {
+            turn.waiting.emplace(flow, way.transfer);
+            return;
+        }
+        turn.taken = true;
+    }
+    begin_flow(flow, way.transfer);
+}
+
+void Network::begin_flow(const FlowStart& flow, Time transfer) {
     first_unsent_ = std::min(first_unsent_, flow.start);
     // A little less than the formula says, so that no rounding makes it too late.
-    earliest_ends_.emplace(checked_sum(flow.start, way.transfer) - way.transfer / 1000000 - Time(1), id);
-    if (contention_ == Contention::full) beginning_.emplace(flow.start, id);
-    if (is_small(message)) in_order_[pair_of(message)].push(id);
-    flows_.emplace(id, Flow{&message});
+    earliest_ends_.emplace(checked_sum(flow.start, transfer) - transfer / 1000000 - Time(1), flow.id);
+    if (contention_ == Contention::full) beginning_.emplace(flow.start, flow.id);
     unsent_.push_back(flow);
+}
+
+/// The next message begins when the card has sent the one before it, a latency of its own later.
+void Network::next_in_turn(CardId card, const FlowEnd& before, Time latency) {
+    Turn& turn = turns_[card];
+    turn.taken = !turn.waiting.empty();
+    if (!turn.taken) return;
+    auto [flow, transfer] = turn.waiting.front();
+    turn.waiting.pop();
+    const Time own = flows_.find(flow.id)->second.latency;
+    flow.start = std::max({flow.start, before.end, before.end - latency + own});
+    begin_flow(flow, transfer);
 }
 
 /// The estimate for small messages beside large ones gets to know what has changed.
@@ -359,6 +385,11 @@ void Network::run_small(Time until) {
     fair_.run(until);
 }
 
+Time Network::quiet_until() {
+    const Time flows = flows_quiet_until();
+    return std::min(next_small(), flows == never ? never : saturated_sum(flows, lookahead_));
+}
+
 bool Network::behind(Time now) {
     if (flows_quiet_until() < now) return true;
     const Time small = next_small();
@@ -371,10 +402,7 @@ bool Network::behind(Time now) {
 // leaves SimGrid.
 void Network::advance(Time until) {
     const Time small = next_small();
-    const Time flows = flows_quiet_until();
-    Time sent = std::min(until, small);
-    if (flows != never) sent = std::min(sent, saturated_sum(flows, lookahead_));
-    const Time settled = saturated_sum(sent, ahead());
+    const Time settled = saturated_sum(std::min(until, quiet_until()), ahead());
     if (small >= settled) return advance_flows(std::min(until, small));
     run_small(settled);
 }
@@ -393,6 +421,7 @@ void Network::arrive(const FlowEnd& end) {
     HEDDLE_ASSERT(found != flows_.end());
     Flow& flow = found->second;
     if (flow.loads) load_.end(flow.handle);
+    if (flow.message->in_turn) next_in_turn(cards_.card(flow.message->from), end, flow.latency);
     if (!is_small(*flow.message)) {
         known_.push_back({arrival, flow.message, flow.message->to});
         flows_.erase(found);

@@ -62,7 +62,7 @@ public:
     template <class Visit>
     void expecting(const Visit& visit) const {
         fair_.beginning_before(group_end_, [&](NodeId to) { visit(cards_.machine(to)); });
-        for (NodeId node = 0; node < hosts_ * cards_.processes(); ++node)
+        for (NodeId node = 0; node < cards_.nodes(); ++node)
             if (fair_.serves(node)) visit(cards_.machine(node));
     }
 
@@ -75,6 +75,10 @@ public:
 
     /// Whether what is sent may arrive at the same instant.
     bool instant() const { return sending_ == Time::zero() && lookahead_ == Time::zero(); }
+
+    /// Before this, no message arrives of which the arrival is not known, and no large one leaves SimGrid, if
+    /// nothing more is sent.
+    Time quiet_until();
 
 private:
     /// What is sent now arrives so much later. Without any lookahead a window is one instant; messages of
@@ -117,6 +121,14 @@ private:
         std::size_t handle = 0;  ///< in `load_`
         bool loads = false;
         bool ended = false;  ///< but waits for another of its pair
+        Time latency{};
+    };
+
+    /// The large messages that a card sends in turn. One flows, and these wait.
+    struct Turn {
+        bool taken = false;
+        Time free{};                                     ///< without SimGrid: when the card is
+        std::queue<std::pair<FlowStart, Time>> waiting;  ///< with the least time that they flow
     };
 
     /// What a message alone on its way meets that departs at a certain time.
@@ -147,6 +159,8 @@ private:
     };
     void send_small(const Route& route, Pair ends, Time start, Message& message);
     void send_large(const Route& route, Time start, Message& message);
+    void begin_flow(const FlowStart& flow, Time transfer);
+    void next_in_turn(CardId card, const FlowEnd& before, Time latency);
     void load_changes(Time now);
     Time flows_quiet_until();
     void advance_flows(Time until);
@@ -203,6 +217,7 @@ private:
     // Large messages. The time at which one starts in SimGrid is its departure and its latency less a
     // lookahead; the lookahead is added when it ends (docs/simulator.md).
     std::vector<FlowStart> unsent_;
+    std::unordered_map<CardId, Turn> turns_;         // never iterated over
     std::unordered_map<std::uint64_t, Flow> flows_;  // never iterated over
     using End = std::pair<Time, std::uint64_t>;
     std::priority_queue<End, std::vector<End>, std::greater<>> earliest_ends_;  ///< alone on its route

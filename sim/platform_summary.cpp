@@ -1,13 +1,17 @@
 // Collects the figures of a built platform from routes of all, or a sample of, pairs of nodes.
 #include "sim/platform_summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "sim/cards.hpp"
 #include "sim/hosts.hpp"
+#include "sim/networks.hpp"
 #include "sim/simgrid_process.hpp"
 
 namespace heddle::sim {
@@ -53,6 +57,51 @@ void add_routes(PlatformSummary& summary, SimgridProcess& simgrid) {
         }
     }
     summary.latency_mean = from_seconds(latency_sum / static_cast<double>(summary.pairs));
+}
+
+/// Several networks: all pairs of nodes, or as many neighbours and far ones as on a small platform.
+void add_ways(PlatformSummary& summary, BuiltNetworks& networks) {
+    const NodeId nodes = summary.nodes;
+    const NetworkRoutes& routes = *networks.routes();
+    summary.latency_min = never;
+    summary.bandwidth_min = std::numeric_limits<double>::infinity();
+    double latency_sum = 0;
+    const NodeId step = std::max<NodeId>(1, nodes / nodes_all);
+    for (NodeId from = 0; from < nodes; from += step) {
+        for (NodeId to = 0; to < nodes; to += step) {
+            if (networks.cards().machine(from) == networks.cards().machine(to)) continue;
+            const RouteTable::Route way = networks.route(from, to);
+            RouteFacts facts{};
+            facts.latency = way.latency;
+            facts.bandwidth = way.bandwidth;
+            facts.links = routes.hops(from, to);
+            add_route(summary, facts, latency_sum);
+        }
+    }
+    summary.latency_mean = from_seconds(latency_sum / static_cast<double>(summary.pairs));
+}
+
+/// Adds up what is built of each network.
+void add_networks(PlatformSummary& summary, const Platform& platform, BuiltNetworks& networks, bool links) {
+    summary.lookahead = never;
+    for (NetworkId network = 0; network < networks.count(); ++network) {
+        const PlatformFacts& facts = networks.simgrid(network).facts();
+        const std::string& name = platform.networks[network].name;
+        const Platform own = platform_of(platform, network);
+        if (network > 0) summary.topology += ", ";
+        summary.topology +=
+            fmt::format("{} ({}, {} machines)", name, heddle::name(own.network.topology), own.nodes);
+        summary.links += facts.links;
+        summary.groups += facts.groups;
+        summary.lookahead = std::min(summary.lookahead, facts.lookahead);
+        for (const std::string& note : facts.notes) summary.notes.push_back(name + ": " + note);
+        if (!links) continue;
+        for (NamedLink& link : networks.simgrid(network).named_links()) {
+            link.name = name + ": " + link.name;
+            summary.named_links.push_back(std::move(link));
+        }
+    }
+    add_ways(summary, networks);
 }
 
 }  // namespace
@@ -121,38 +170,41 @@ RouteTable route_table(SimgridProcess& simgrid, const Platform& platform, Time b
     if (nodes < 2) return RouteTable::equal({});
     if (platform.machines() == 1 || !simgrid.facts().tree.empty())
         return tree_of_nodes(simgrid, platform, within, besides);
-    return RouteTable::rows(
-        nodes, [&simgrid, cards = Cards(platform.processes), nodes, within, besides](NodeId from) {
-            std::vector<Route> row(nodes);
-            const CardId own = cards.card(from);
-            const std::vector<RouteFacts> found = simgrid.routes(own, 0, cards.card(nodes - 1) + 1);
-            for (NodeId to = 0; to < nodes; ++to) {
-                if (to == from) continue;
-                row[to] = cards.card(to) == own ? within : checked_route(found[cards.card(to)], besides);
-            }
-            return row;
-        });
+    return RouteTable::rows(nodes, [&simgrid, cards = Cards(platform.nodes, platform.processes), nodes,
+                                    within, besides](NodeId from) {
+        std::vector<Route> row(nodes);
+        const CardId own = cards.card(from);
+        const std::vector<RouteFacts> found = simgrid.routes(own, 0, cards.card(nodes - 1) + 1);
+        for (NodeId to = 0; to < nodes; ++to) {
+            if (to == from) continue;
+            row[to] = cards.card(to) == own ? within : checked_route(found[cards.card(to)], besides);
+        }
+        return row;
+    });
 }
 
 PlatformSummary describe(const Platform& stated, bool links) {
     Platform platform = stated;
     complete(platform);
-    SimgridProcess simgrid(platform_of_hosts(platform));
+    BuiltNetworks networks(platform);
+    SimgridProcess& simgrid = networks.simgrid();
     const PlatformFacts& facts = simgrid.facts();
 
     PlatformSummary summary;
     const bool from_file = !platform.file.empty();
-    summary.topology = from_file ? platform.file : name(platform.network.topology);
-    if (!from_file) summary.shape = platform.network.shape;
+    if (!networks.several()) {
+        summary.topology = from_file ? platform.file : name(platform.network.topology);
+        if (!from_file) summary.shape = platform.network.shape;
+    }
     summary.processes = platform.processes;
     summary.shared_memory = platform.shared_memory;
-    summary.nodes = static_cast<NodeId>(facts.hosts.size()) * platform.processes;
+    summary.nodes = networks.cards().nodes();
     const bool file_cores = from_file && !platform.stated_cores;
     const bool file_speed = from_file && !platform.stated_core_speed;
     summary.cores_min = std::numeric_limits<CoreId>::max();
     summary.core_speed_min = std::numeric_limits<double>::infinity();
     for (NodeId node = 0; node < summary.nodes; ++node) {
-        const HostFacts& host = facts.hosts[node / platform.processes];
+        const HostFacts& host = facts.hosts[networks.several() ? 0 : networks.cards().card(node)];
         const CoreId cores = file_cores ? cores_of_node(platform, host) : std::max(platform.cores, CoreId{1});
         const double speed = file_speed ? host.speed : platform.core_speed;
         summary.cores_min = std::min(summary.cores_min, cores);
@@ -168,10 +220,14 @@ PlatformSummary describe(const Platform& stated, bool links) {
     summary.core_memory_bandwidth = platform.core_memory_bandwidth;
     summary.cache = platform.cache;
     summary.disk = platform.disk;
+    summary.cost_model = name(platform.network.cost_model);
+    if (networks.several()) {
+        add_networks(summary, platform, networks, links);
+        return summary;
+    }
     summary.groups = facts.groups;
     summary.links = facts.links;
     summary.lookahead = facts.lookahead == never ? Time::zero() : facts.lookahead;
-    summary.cost_model = name(platform.network.cost_model);
     summary.notes = facts.notes;
     if (links) summary.named_links = simgrid.named_links();
     add_routes(summary, simgrid);

@@ -18,9 +18,8 @@
 #include "sim/hosts.hpp"
 #include "sim/huge_pages.hpp"
 #include "sim/machine.hpp"
+#include "sim/networks.hpp"
 #include "sim/platform_file.hpp"
-#include "sim/platform_summary.hpp"
-#include "sim/simgrid_process.hpp"
 #include "sim/simulation.hpp"
 #include "sim/stacks.hpp"
 
@@ -82,40 +81,24 @@ struct SimBackend::State {
     State(const Platform& stated, const SimOptions& chosen)
         : platform(completed(stated)),
           options(chosen),
-          simgrid(platform_of_hosts(platform)),
-          cards(platform.processes),
-          notes(simgrid.facts().notes) {
-        fill_in(platform, simgrid.facts(), notes);
+          networks(platform),
+          notes(networks.simgrid().facts().notes) {
+        networks.several() ? fill_in(platform) : fill_in(platform, networks.simgrid().facts(), notes);
         topology.nodes = platform.nodes;
         topology.cores = platform.cores;
         if (platform.sockets > 1) topology.near_cores = platform.cores / platform.sockets;
         topology.cache = platform.cache;
-        for (NodeId node = 0; node < platform.nodes; ++node) topology.group.push_back(group(node));
-        const RouteMeans means = mean_route(simgrid, platform);
+        for (NodeId node = 0; node < platform.nodes; ++node) topology.group.push_back(networks.group(node));
+        topology.routes = networks.routes();
+        const RouteMeans means = networks.means();
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
-        topology.distances = distances();
+        topology.distances = networks.distances(topology.group, topology.latency);
         topology.polled = options.single_module;
         double speeds = 0;
         for (NodeId node = 0; node < platform.nodes; ++node)
             speeds += speed(node) * mean_factor(platform, node);
         topology.core_speed = speeds / platform.nodes;
-    }
-
-    /// The nodes of a machine are a group, if there is more than one. Distances tell which machines are near.
-    std::uint32_t group(NodeId node) const {
-        return platform.processes > 1 ? cards.machine(node) : simgrid.facts().hosts[node].group;
-    }
-
-    /// Exact where the platform is a tree; elsewhere two nodes stand for the pairs of their groups.
-    NodeDistances distances() {
-        if (!simgrid.facts().tree.empty() || simgrid.facts().hosts.size() < 2)
-            return {topology.group, route_table(simgrid, platform, Time::zero())};
-        const auto latency = [this](NodeId from, NodeId to) {
-            if (cards.machine(from) == cards.machine(to)) return platform.shared_memory.latency;
-            return simgrid.routes(cards.card(from), cards.card(to), 1).front().latency;
-        };
-        return {topology.group, latency, topology.latency};
     }
 
     void start_machine(runtime::Backend& backend, World& of_all, MachineId number,
@@ -141,13 +124,13 @@ struct SimBackend::State {
 
     double speed(NodeId node) const {
         const bool of_host = !platform.file.empty() && !platform.stated_core_speed;
-        return of_host ? simgrid.facts().hosts[cards.card(node)].speed : platform.core_speed;
+        return of_host ? networks.simgrid().facts().hosts[networks.cards().card(node)].speed
+                       : platform.core_speed;
     }
 
     Platform platform;
     SimOptions options;
-    SimgridProcess simgrid;
-    Cards cards;
+    BuiltNetworks networks;
     std::vector<std::string> notes;
     runtime::Topology topology;
 
@@ -201,7 +184,7 @@ ClusterView SimBackend::cluster(Time per_message) const {
     }
     const auto other = [&](double speed) { return speed != platform.core_speed; };
     if (std::none_of(view.speeds.begin(), view.speeds.end(), other)) view.speeds.clear();
-    view.routes = std::make_shared<RouteTable>(route_table(state_->simgrid, platform, per_message));
+    view.routes = std::make_shared<RouteTable>(state_->networks.table(per_message));
     const RouteTable::Mean mean = view.routes->mean();
     view.message_seconds = mean.latency;
     view.seconds_per_byte = mean.seconds_per_byte;
@@ -223,7 +206,7 @@ void SimBackend::run(const runtime::NodeFactory& make_node) {
     if (looks > TimeSum(last_moment)) refuse_moment();
     look = Time(static_cast<std::int64_t>(looks.count()));
     World& world =
-        state.world.emplace(state.simgrid, platform, costs, state.options,
+        state.world.emplace(state.networks, platform, costs, state.options,
                             state.options.crew ? lanes_per_thread * state.options.crew->size() : 1);
     const HugeHeap heap(bytes_per_worker * platform.nodes * platform.cores);
     try {
@@ -270,9 +253,9 @@ void SimBackend::io(Context& caller, double bytes, std::function<void()> code,
 }
 
 void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure,
-                      runtime::Path /*path*/) {
+                      runtime::Path path) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
-    worker_of(context).machine->send(context, to, std::move(message), std::move(enclosure));
+    worker_of(context).machine->send(context, to, std::move(message), std::move(enclosure), path);
 }
 
 std::span<std::byte> SimBackend::beside_stack(WorkerId worker, std::size_t bytes) {

@@ -83,8 +83,8 @@ public:
     void park(runtime::Context& context, Time deadline) override;
     void unpark(runtime::Context& caller, CoreId core) override;
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
-    void send(runtime::Context& context, NodeId to, runtime::Bytes message,
-              runtime::Enclosure enclosure = {}, runtime::Path path = {}) override;
+    void send(runtime::Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure = {},
+              runtime::Path path = {}) override;
     std::span<std::byte> beside_stack(WorkerId worker, std::size_t bytes) override;
     runtime::Bytes buffer(runtime::Context& context) override;
     bool poll(runtime::Context& context) override;

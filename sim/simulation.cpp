@@ -169,15 +169,14 @@ bool Simulation::all_done() const {
 }
 
 void Simulation::insert_arrivals() {
-    for (const Arrival& arrival : world_.network.known()) {
+    world_.network.take_known([this](const Arrival& arrival) {
         HEDDLE_ASSERT(arrival.time >= next_arrival_);
         Message& message = *arrival.message;
         message.time = arrival.time;
         const MachineId machine = world_.cards.machine(arrival.to);
         message.next = std::exchange(inboxes_[machine], &message);
         agenda_.note(machine, arrival.time);
-    }
-    world_.network.forget_known();
+    });
 }
 
 void Simulation::deadlock() const {

@@ -48,7 +48,9 @@ struct alignas(64) Message {
     std::uint64_t sequence = 0;  ///< its number among the messages of `from`
     Time time{};                 ///< of its departure from the sender module; later of its arrival
     Message* next = nullptr;     ///< another one that waits for the same, in a list
-    bool encloses = false;       ///< most do not, and what follows is not looked at
+    bool encloses = false;       ///< most do not, and the enclosure is not looked at
+    bool in_turn = false;        ///< runtime::Path
+    NetworkId network = 0;
     runtime::Enclosure enclosure;
 
     std::uint64_t size() const { return bytes.size() + (encloses ? enclosure.size() : 0); }

@@ -1,0 +1,67 @@
+"""Programs on networks that a gateway joins, in every world: three nodes in a line, where the outer two have no network in
+common. The answers are right, and the gateway has passed messages on. A network whose member is not there is refused with its line.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from script_arguments import script_arguments
+
+TREE_NODES = 257042  # T1 cut at depth 8: the UTS program's count
+NETWORKS = [{"name": "left", "members": "0-1"}, {"name": "right", "members": "1-2"}]
+
+
+def experiment(workload, stealing="random", **platform):
+    return {"workload": workload, "platform": {"nodes": 3, "cores": 1, "networks": NETWORKS, **platform},
+            "schedule": {"stealing": {"victim": stealing}}}
+
+
+def main():
+    arguments = script_arguments("heddle")
+    heddle = arguments.heddle
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "run.yaml")
+
+        def run(content, backend):
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            command = [heddle, "run", path, "--backend", backend, "--json"]
+            if backend == "native":
+                command = [heddle, "launch", "-n", "3", "--", *command]
+            return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+        def answer(content, backend):
+            done = run(content, backend)
+            assert done.returncode == 0, f"{backend}: {done.stderr}"
+            result = json.loads(done.stdout)
+            assert result["ok"], result
+            return result
+
+        for backend in ("inprocess", "sim", "native"):
+            uts = {"name": "uts", "tree": "T1", "depth": 8 if backend != "inprocess" else 5}
+            result = answer(experiment(uts), backend)
+            if backend != "inprocess":
+                assert result["answer"]["nodes"] == TREE_NODES, result["answer"]
+            nqueens = answer(experiment({"name": "nqueens", "n": 8}), backend)
+            assert nqueens["answer"]["solutions"] == 92, nqueens["answer"]
+            # Tiles are larger than a fragment, and than a window.
+            answer({**experiment({"name": "cholesky", "tiles": 4, "tile_size": 64},
+                                 gateways={"fragment": "4KiB", "window": "16KiB"}),
+                    "schedule": {"placement": "cyclic", "stealing": "none"}}, backend)
+
+        wrong = experiment({"name": "fib", "n": 10})
+        wrong["platform"]["networks"] = [NETWORKS[0], {"name": "right", "members": "1-3"}]
+        for backend in ("inprocess", "sim", "native"):
+            done = run(wrong, backend)
+            assert done.returncode == 2 and "node 3" in done.stderr and path in done.stderr, done.stderr
+        wrong["platform"]["networks"] = [{**NETWORKS[0], "adress": "x"}]
+        done = run(wrong, "sim")
+        assert done.returncode == 2 and 'unknown key "adress"' in done.stderr, done.stderr
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
