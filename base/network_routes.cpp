@@ -106,23 +106,17 @@ const std::vector<NetworkId>& NetworkRoutes::between(NodeId from, NodeId to) con
     return between_[pair(kind_[from], kind_[to])];
 }
 
-RouteTable::Route NetworkRoutes::route(NodeId from, NodeId to) const {
-    return route(from, to, [this](NodeId, NodeId, NetworkId network) {
-        return RouteTable::Route{networks_[network].latency, networks_[network].bandwidth};
-    });
-}
-
-RouteTable::Route NetworkRoutes::route(NodeId from, NodeId to, const Figures& of_hop) const {
-    RouteTable::Route whole;
+NetworkRoutes::Way NetworkRoutes::way(NodeId from, NodeId to, const Figures& of_hop) const {
+    Way whole;
     for (NodeId at = from; at != to;) {
         const Hop hop = next(at, to);
         const RouteTable::Route joined = of_hop(at, hop.to, hop.network);
-        whole.latency = checked_sum(whole.latency, joined.latency);
+        whole.route.latency = checked_sum(whole.route.latency, joined.latency);
+        whole.route.bandwidth = std::min(whole.route.bandwidth, joined.bandwidth);
         if (at != from)
-            whole.latency =
-                checked_sum(whole.latency,
+            whole.gateways =
+                checked_sum(whole.gateways,
                             from_seconds(static_cast<double>(settings_.fragment_bytes) / joined.bandwidth));
-        whole.bandwidth = std::min(whole.bandwidth, joined.bandwidth);
         at = hop.to;
     }
     return whole;

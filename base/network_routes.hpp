@@ -61,10 +61,12 @@ public:
     /// Of one hop over a network.
     using Figures = std::function<RouteTable::Route(NodeId from, NodeId to, NetworkId network)>;
 
-    /// Latency and bandwidth of the whole way: each hop after the first adds the time of a fragment, which a
-    /// gateway receives whole before it sends it on.
-    RouteTable::Route route(NodeId from, NodeId to, const Figures& of_hop) const;
-    RouteTable::Route route(NodeId from, NodeId to) const;
+    /// The whole way.
+    struct Way {
+        RouteTable::Route route;  ///< the sum of the latencies, and the least bandwidth
+        Time gateways{};  ///< of a fragment over all hops but the first: a gateway receives it whole first
+    };
+    Way way(NodeId from, NodeId to, const Figures& of_hop) const;
 
 private:
     using Kind = std::uint32_t;  ///< of a node: which networks it is in

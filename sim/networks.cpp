@@ -37,14 +37,23 @@ std::uint32_t BuiltNetworks::group(NodeId node) {
     return several() ? routes_->networks_of(node).front() : simgrid().facts().hosts[node].group;
 }
 
-RouteTable::Route BuiltNetworks::route(NodeId from, NodeId to) {
+NetworkRoutes::Way BuiltNetworks::way(NodeId from, NodeId to) {
     if (cards().machine(from) == cards().machine(to))
-        return {platform_.shared_memory.latency, platform_.shared_memory.bandwidth};
-    return routes_->route(from, to, [this](NodeId a, NodeId b, NetworkId network) {
-        const RouteFacts facts =
-            simgrid(network).routes(cards(network).card(a), cards(network).card(b), 1).front();
+        return {{platform_.shared_memory.latency, platform_.shared_memory.bandwidth}, {}};
+    return routes_->way(from, to, [this](NodeId a, NodeId b, NetworkId network) {
+        const RouteFacts facts = hop(a, b, network);
         return RouteTable::Route{facts.latency, facts.bandwidth};
     });
+}
+
+std::uint32_t BuiltNetworks::links(NodeId from, NodeId to) {
+    std::uint32_t sum = 0;
+    for (NodeId at = from; at != to;) {
+        const NetworkRoutes::Hop next = routes_->next(at, to);
+        sum += hop(at, next.to, next.network).links;
+        at = next.to;
+    }
+    return sum;
 }
 
 RouteMeans BuiltNetworks::means() {
@@ -54,7 +63,8 @@ RouteMeans BuiltNetworks::means() {
 }
 
 NodeDistances BuiltNetworks::distances(const std::vector<std::uint32_t>& groups, Time mean) {
-    if (several()) return {groups, [this](NodeId from, NodeId to) { return route(from, to).latency; }, mean};
+    if (several())
+        return {groups, [this](NodeId from, NodeId to) { return way(from, to).route.latency; }, mean};
     // Exact where the platform is a tree; elsewhere two nodes stand for the pairs of their groups.
     if (!simgrid().facts().tree.empty() || simgrid().facts().hosts.size() < 2)
         return {groups, route_table(simgrid(), platform_, Time::zero())};
@@ -71,8 +81,9 @@ RouteTable BuiltNetworks::table(Time besides) {
         std::vector<RouteTable::Route> row(platform_.nodes);
         for (NodeId to = 0; to < platform_.nodes; ++to) {
             if (to == from) continue;
-            row[to] = route(from, to);
-            row[to].latency += besides;
+            const NetworkRoutes::Way found = way(from, to);
+            row[to] = found.route;
+            row[to].latency += found.gateways + besides;
         }
         return row;
     });

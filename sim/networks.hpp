@@ -37,13 +37,18 @@ public:
     std::uint32_t group(NodeId node);
     RouteMeans means();
     NodeDistances distances(const std::vector<std::uint32_t>& groups, Time mean);
-    /// As messages feel them at first; over gateways as NetworkRoutes::route says. `besides` is added to
-    /// every latency.
+    /// As messages feel them at first; over gateways also with the time that a fragment takes there.
+    /// `besides` is added to every latency.
     RouteTable table(Time besides);
     /// Where several networks join the nodes: one way, if a message has the networks to itself.
-    RouteTable::Route route(NodeId from, NodeId to);
+    NetworkRoutes::Way way(NodeId from, NodeId to);
+    std::uint32_t links(NodeId from, NodeId to);
 
 private:
+    RouteFacts hop(NodeId from, NodeId to, NetworkId network) {
+        return simgrid(network).routes(cards(network).card(from), cards(network).card(to), 1).front();
+    }
+
     const Platform& platform_;
     std::shared_ptr<const NetworkRoutes> routes_;
     std::deque<SimgridProcess> simgrids_;

@@ -62,7 +62,6 @@ void add_routes(PlatformSummary& summary, SimgridProcess& simgrid) {
 /// Several networks: all pairs of nodes, or as many neighbours and far ones as on a small platform.
 void add_ways(PlatformSummary& summary, BuiltNetworks& networks) {
     const NodeId nodes = summary.nodes;
-    const NetworkRoutes& routes = *networks.routes();
     summary.latency_min = never;
     summary.bandwidth_min = std::numeric_limits<double>::infinity();
     double latency_sum = 0;
@@ -70,11 +69,11 @@ void add_ways(PlatformSummary& summary, BuiltNetworks& networks) {
     for (NodeId from = 0; from < nodes; from += step) {
         for (NodeId to = 0; to < nodes; to += step) {
             if (networks.cards().machine(from) == networks.cards().machine(to)) continue;
-            const RouteTable::Route way = networks.route(from, to);
+            const RouteTable::Route route = networks.way(from, to).route;
             RouteFacts facts{};
-            facts.latency = way.latency;
-            facts.bandwidth = way.bandwidth;
-            facts.links = routes.hops(from, to);
+            facts.latency = route.latency;
+            facts.bandwidth = route.bandwidth;
+            facts.links = networks.links(from, to);
             add_route(summary, facts, latency_sum);
         }
     }

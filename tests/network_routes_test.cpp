@@ -67,10 +67,14 @@ TEST(NetworkRoutes, ALineIsPassedHopByHop) {
 
 TEST(NetworkRoutes, AWayAddsLatenciesAndAFragmentForEachGateway) {
     const NetworkRoutes routes = line({.fragment_bytes = 1000});
-    const RouteTable::Route whole = routes.route(0, 3);
-    EXPECT_EQ(whole.latency, Time(7us) + Time(500ns) + Time(250ns));
-    EXPECT_EQ(whole.bandwidth, 1e9);
-    EXPECT_EQ(routes.route(2, 3).latency, Time(4us));
+    const auto figures = [&](NodeId, NodeId, NetworkId network) {
+        return RouteTable::Route{routes.networks()[network].latency, routes.networks()[network].bandwidth};
+    };
+    const NetworkRoutes::Way whole = routes.way(0, 3, figures);
+    EXPECT_EQ(whole.route.latency, Time(7us));
+    EXPECT_EQ(whole.gateways, Time(500ns) + Time(250ns));
+    EXPECT_EQ(whole.route.bandwidth, 1e9);
+    EXPECT_EQ(routes.way(2, 3, figures).gateways, Time::zero());
 }
 
 TEST(NetworkRoutes, OfTwoNetworksTheFasterForAFragmentIsTaken) {

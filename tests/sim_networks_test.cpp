@@ -169,6 +169,7 @@ TEST(SimNetworks, DistancesAndRoutesFollowTheWays) {
     SimBackend backend(platform, {});
     const auto& distances = backend.topology().distances;
     EXPECT_EQ(distances.latency(2, 3), us(14));
+    EXPECT_EQ(distances.latency(0, 3), us(18)) << "of a small message";
     const ClusterView view = backend.cluster(Time::zero());
     const Time fragment = from_seconds(static_cast<double>(platform.gateways.fragment_bytes) / 1e9);
     EXPECT_EQ(view.routes->between(0, 1).latency, us(2));
