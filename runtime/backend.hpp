@@ -227,9 +227,9 @@ public:
     /// need for its flops.
     virtual void compute(Context& context, Work work, const std::function<void()>& code) = 0;
 
-    /// Sends a message to another node (never to the caller's own), which `path` joins with it. May hold a worker back while too much is
-    /// under way there; in a handler it does not block. Messages from one context to one node arrive in order
-    /// if they take the same path; between contexts there is no order.
+    /// Sends a message to another node (never to the caller's own), which `path` joins with it. May hold a
+    /// worker back while too much is under way there; in a handler it does not block. Messages from one
+    /// context to one node arrive in order if they take the same path; between contexts there is no order.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {},
                       Path path = {}) = 0;
 
