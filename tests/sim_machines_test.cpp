@@ -25,10 +25,13 @@ Platform machines_of(NodeId processes, NodeId nodes, CoreId cores = 1) {
 }
 
 /// When each message arrives that `body` sends, by receiver.
-std::map<NodeId, std::vector<Time>> arrivals(const Platform& platform, const Script::Body& body) {
+std::map<NodeId, std::vector<Time>> arrivals(const Platform& platform, const Script::Body& body,
+                                             const SimOptions& options = {}) {
     std::map<NodeId, std::vector<Time>> times;
-    run(platform, body,
-        [&](Script&, Context& context, NodeId, auto) { times[context.id.node].push_back(now(context)); });
+    run(
+        platform, body,
+        [&](Script&, Context& context, NodeId, auto) { times[context.id.node].push_back(now(context)); },
+        options);
     return times;
 }
 
@@ -74,14 +77,15 @@ TEST(SimMachines, ACardTakesMessagesInTheOrderOfTheirDeparture) {
     platform.overheads.message_send = ns(400);
     platform.network.gap = ns(700);
     platform.network.contention = Network::Contention::full;
-    const auto times = arrivals(platform, [](Script&, Context& context) {
+    const auto body = [](Script&, Context& context) {
         if (context.id.node == 0)
             for (int i = 0; i < 3; ++i) send(context, 2, 0);
         if (context.id.node == 1) {
             compute(context, busy(ns(100)));
             send(context, 3, 0);
         }
-    });
+    };
+    const auto times = arrivals(platform, body, {.messages_compete_for_cores = false});
     // Departures at 400 (0), 500 (1), 800 (0), 1200 (0): the card takes them at 400, 1100, 1800, 2500.
     EXPECT_EQ(times.at(2), (std::vector{ns(2400), ns(3800), ns(4500)}));
     EXPECT_EQ(times.at(3), (std::vector{ns(3100)}));
@@ -165,26 +169,25 @@ TEST(SimMachines, NodesThatAreNearShrinkNoWindow) {
     EXPECT_EQ(hops, (std::vector{ns(10), ns(15), ns(15), ns(20)}));
 }
 
-// A node sees a message between two steps of another one: the receiver is told while the sender computes.
-TEST(SimMachines, ALocalMessageArrivesWhileItsSenderGoesOn) {
-    Time received{}, woken{};
+// A node is told of a message, and answers it, while the sender goes on step by step: after two latencies the
+// sender has the answer.
+TEST(SimMachines, AnAnswerComesWhileTheSenderGoesOn) {
+    Time answered{}, seen{};
     run(
         machines_of(2, 2),
         [&](Script&, Context& context) {
-            if (context.id.node == 0) {
-                send(context, 1, 0);
-                for (int i = 0; i < 1000; ++i) context.charge(ns(10));
-            } else {
-                while (received == Time::zero()) context.backend->park(context, never);
-                woken = now(context);
-            }
+            if (context.id.node != 0) return;
+            context.charge(ns(100));  // nothing else is to happen in this window
+            send(context, 1, 0);
+            while (answered == Time::zero() && now(context) < us(5)) context.charge(ns(10));
+            seen = now(context);
         },
-        [&](Script&, Context& context, NodeId, auto) {
-            received = now(context);
-            context.backend->unpark(context, 0);
+        [&](Script&, Context& context, NodeId from, auto) {
+            if (context.id.node == 1) return send(context, from, 0);
+            answered = now(context);
         });
-    EXPECT_EQ(received, ns(300));
-    EXPECT_EQ(woken, ns(300));
+    EXPECT_EQ(answered, ns(700));
+    EXPECT_EQ(seen, ns(700));
 }
 
 // A machine stops with all its nodes, its memory included. A speed is that of one node.
