@@ -7,8 +7,10 @@
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "cli/cell_progress.hpp"
+#include "host/claims.hpp"
 #include "host/command_line.hpp"
 #include "host/process_pool.hpp"
 #include "host/wall_clock.hpp"
@@ -56,7 +58,12 @@ class Runner {
 public:
     Runner(const Plan& plan, const RunnerOptions& options, std::vector<Outcome>& outcomes)
         : plan_(plan), options_(options), outcomes_(outcomes) {
+        if (options.claim) {
+            claims_.emplace(options.directory + "/claims", host::owner_of_this_process(),
+                            host::slurm_task_runs);
+        }
         for (std::size_t cell = options.shard; cell < plan.cells.size(); cell += options.shards) {
+            if (options.processes != 0 && plan.cells[cell].processes != options.processes) continue;
             ++counts_.total;
             take_stock(cell);
         }
@@ -85,7 +92,14 @@ public:
         pool.width = options_.width;
         pool.started = [this](std::size_t job) { began_[waiting_[job]] = host::wall_seconds(); };
         pool.ended = [this](const host::JobEnd& end) { finish(waiting_[end.job], end); };
-        pool.ticked = [this] { show(); };
+        pool.ticked = [this] {
+            if (claims_ && host::wall_seconds() - renewed_ > renewal_seconds) {
+                claims_->renew();
+                renewed_ = host::wall_seconds();
+            }
+            show();
+        };
+        if (claims_) pool.wanted = [this](std::size_t job) { return claim(waiting_[job]); };
         show();
         return host::run_jobs(jobs, pool);
     }
@@ -107,6 +121,20 @@ private:
         if (outcome.wall_seconds > 0) durations_.add(plan_.cells[cell].combination, outcome.wall_seconds);
     }
 
+    static constexpr double renewal_seconds = 10;
+
+    /// False: another process runs the cell, or has run it since this one has looked.
+    bool claim(std::size_t cell) {
+        const std::string& name = plan_.cells[cell].name;
+        const bool taken = claims_->take(name);
+        outcomes_[cell] = results::read_outcome(options_.directory, name);
+        const bool missing = outcomes_[cell].state == Outcome::State::missing;
+        if (taken && missing) return true;
+        if (taken) claims_->give_back(name);
+        --counts_.total;
+        return false;
+    }
+
     void finish(std::size_t cell, const host::JobEnd& end) {
         const Cell& what = plan_.cells[cell];
         began_.erase(cell);
@@ -122,6 +150,7 @@ private:
             results::write_failure(options_.directory, what.name, outcome.failure);
         }
         results::sweep_cell(options_.directory, what.name);
+        if (claims_) claims_->give_back(what.name);
         ++counts_.finished;
         durations_.add(what.combination, end.seconds);
         if (outcome.bad()) {
@@ -164,6 +193,8 @@ private:
     CellCounts counts_;
     Durations durations_;
     CellProgress progress_;
+    std::optional<host::Claims> claims_;
+    double renewed_ = host::wall_seconds();
 };
 
 }  // namespace

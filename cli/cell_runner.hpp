@@ -17,6 +17,8 @@ struct RunnerOptions {
     bool retry_failed = false;  ///< run again what failed earlier
     std::size_t shard = 0;      ///< only cells whose index leaves this remainder ...
     std::size_t shards = 1;     ///< ... when divided by this
+    NodeId processes = 0;       ///< only cells that need so many processes; 0: all
+    bool claim = false;         ///< only cells that no other process with this setting runs or has run
 };
 
 /// Runs what is missing, with progress on standard error. `outcomes`, of all cells of the plan, says what is

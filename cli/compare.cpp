@@ -46,6 +46,8 @@ struct Options {
     bool show = false;
     bool json = false;
     std::string shard;
+    bool claim = false;
+    NodeId processes = 0;
     bool slurm = false;
     bool submit = false;
     std::size_t tasks = 0;
@@ -200,49 +202,72 @@ int conclude(const Options& options, const Plan& plan, const std::string& direct
     return failed(outcomes) + missing(outcomes) == 0 ? success : wrong_answer;
 }
 
-/// Writes the job array, and submits it where that is wanted.
+/// The job array of the cells that need `processes` processes each, and how many cells these are.
+SlurmOptions slurm_array(const Options& options, const Plan& plan, NodeId processes, std::size_t& cells) {
+    constexpr std::size_t tasks_max = 100;
+    SlurmOptions slurm;
+    slurm.name = plan.combinations.base.name;
+    slurm.processes = processes;
+    slurm.sbatch = options.sbatch;
+    cells = 0;
+    for (const Cell& cell : plan.cells) {
+        if (cell.processes != processes) continue;
+        ++cells;
+        slurm.alone = slurm.alone || cell.alone;
+        const configs::Experiment& experiment = plan.combination(cell).experiment;
+        if (experiment.backend == configs::Backend::native)
+            slurm.cores = std::max(slurm.cores, experiment.platform.cores);
+    }
+    slurm.tasks = std::min(options.tasks > 0 ? options.tasks : tasks_max, cells);
+    return slurm;
+}
+
+void submit(const std::string& path) {
+    std::cout.flush();
+    try {
+        if (const int code = host::run_command({"sbatch", path}); code != 0)
+            throw Error(fmt::format("sbatch ended with exit code {}", code));
+    } catch (const Error& error) {
+        throw Error(error.message(), fmt::format("submit {} where Slurm is", path));
+    }
+}
+
+/// Writes a job array for each number of processes that cells need, and submits them where that is wanted.
 int make_slurm(const Options& options, const std::string& file, const Plan& plan,
                const std::string& directory) {
+    std::set<NodeId> shapes;
     for (const Cell& cell : plan.cells) {
+        shapes.insert(cell.processes);
         const configs::Experiment& experiment = plan.combination(cell).experiment;
         if (experiment.backend != configs::Backend::native || experiment.is_stated("platform.cores"))
             continue;
         throw Error("native cells take their number of cores from the machine, which is another one in a job",
                     "state platform.cores", experiment.where("platform"));
     }
-    constexpr std::size_t tasks_max = 100;
-    SlurmOptions slurm;
-    slurm.name = plan.combinations.base.name;
-    slurm.directory = directory;
-    slurm.working_directory = std::filesystem::current_path().string();
     std::vector<std::string> words = {"compare", file, "--out", directory};
     for (const configs::Override& given : overrides_of(options.overrides))
         words.insert(words.end(), {"--set", fmt::format("{}={}", given.key, given.value)});
-    slurm.words = words;
-    slurm.words.insert(slurm.words.begin(), host::own_program());
-    if (options.jobs > 0) slurm.words.insert(slurm.words.end(), {"--jobs", std::to_string(options.jobs)});
-    if (options.retry_failed) slurm.words.emplace_back("--retry-failed");
-    slurm.tasks = std::min(options.tasks > 0 ? options.tasks : tasks_max, plan.cells.size());
-    slurm.alone =
-        std::any_of(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) { return cell.alone; });
-    slurm.sbatch = options.sbatch;
-    const std::string path = directory + "/compare.slurm";
-    results::write_atomically(path, slurm_script(slurm));
-    std::cout << fmt::format("{}: {} cells in {} tasks\n", path, grouped(plan.cells.size()),
-                             grouped(slurm.tasks));
-    if (!options.submit) {
-        std::cout << fmt::format("submit it with: sbatch {}\n", host::shell_words({path}));
-    } else {
-        std::cout.flush();
-        try {
-            if (const int code = host::run_command({"sbatch", path}); code != 0)
-                throw Error(fmt::format("sbatch ended with exit code {}", code));
-        } catch (const Error& error) {
-            throw Error(error.message(), fmt::format("submit {} where Slurm is", path));
-        }
+    for (const NodeId processes : shapes) {
+        std::size_t cells = 0;
+        SlurmOptions slurm = slurm_array(options, plan, processes, cells);
+        slurm.directory = directory;
+        slurm.working_directory = std::filesystem::current_path().string();
+        slurm.words = words;
+        slurm.words.insert(slurm.words.begin(), host::own_program());
+        if (options.jobs > 0) slurm.words.insert(slurm.words.end(), {"--jobs", std::to_string(options.jobs)});
+        if (options.retry_failed) slurm.words.emplace_back("--retry-failed");
+        const std::string path =
+            directory + (processes == 1 ? "/compare.slurm" : fmt::format("/compare-{}.slurm", processes));
+        results::write_atomically(path, slurm_script(slurm));
+        std::cout << fmt::format("{}: {} cells in {} tasks{}\n", path, grouped(cells), grouped(slurm.tasks),
+                                 processes == 1 ? "" : fmt::format(" of {} processes", processes));
+        if (options.submit)
+            submit(path);
+        else
+            std::cout << fmt::format("submit it with: sbatch {}\n", host::shell_words({path}));
     }
-    std::cout << fmt::format("when it has ended, the table comes from: heddle {}\n",
-                             host::shell_words(words));
+    std::cout << fmt::format("when {} ended, the table comes from: heddle {}\n",
+                             shapes.size() == 1 ? "it has" : "they have", host::shell_words(words));
     return success;
 }
 
@@ -298,6 +323,8 @@ int compare_file(const Options& options, const Plan& plan, const std::string& fi
     runner.directory = directory_of(options, plan);
     runner.width = options.jobs > 0 ? options.jobs : host::machine_cores();
     runner.retry_failed = options.retry_failed;
+    runner.claim = options.claim;
+    runner.processes = options.processes;
     if (!options.shard.empty()) read_shard(options.shard, runner);
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
     if (options.slurm) return make_slurm(options, file, plan, runner.directory);
@@ -308,13 +335,18 @@ int compare_file(const Options& options, const Plan& plan, const std::string& fi
     if (const int signal = run_cells(plan, runner, outcomes))
         return stopped_by(signal, runner.directory, outcomes);
     say_what_vanished(plan, runner.directory, outcomes);
-    if (runner.shards == 1) return conclude(options, plan, runner.directory, outcomes, published);
+    if (runner.shards == 1 && !runner.claim)
+        return conclude(options, plan, runner.directory, outcomes, published);
 
     // Other shares may have finished meanwhile: the last of them prints the table.
     outcomes = read_outcomes(plan, runner.directory);
     if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes, published);
-    std::cerr << fmt::format("share {} of {} is finished; {} cells of others are missing\n", runner.shard,
-                             runner.shards, grouped(missing(outcomes)));
+    if (runner.claim)
+        std::cerr << fmt::format("no more cells to run; {} that other tasks run are missing\n",
+                                 grouped(missing(outcomes)));
+    else
+        std::cerr << fmt::format("share {} of {} is finished; {} cells of others are missing\n", runner.shard,
+                                 runner.shards, grouped(missing(outcomes)));
     std::size_t bad = 0;
     for (std::size_t i = runner.shard; i < outcomes.size(); i += runner.shards)
         bad += outcomes[i].bad() ? 1 : 0;
@@ -370,9 +402,15 @@ void add_compare(CLI::App& app, Action& action) {
     verb->add_flag("--show", options->show, "run nothing, and show what is there");
     verb->add_flag("--json", options->json, "print one JSON object for each file and nothing else");
     verb->add_option("--shard", options->shard, "run only cells i, i + n, i + 2n, ...")->type_name("i/n");
-    verb->add_flag("--slurm", options->slurm, "write DIR/compare.slurm, a job array, and run nothing");
-    verb->add_flag("--submit", options->submit, "with --slurm: submit it");
-    verb->add_option("--tasks", options->tasks, "with --slurm: tasks of the array; at most 100")
+    verb->add_flag("--claim", options->claim,
+                   "run only cells that no other process with this option runs; they share --out");
+    verb->add_option("--processes", options->processes, "run only cells that need so many processes");
+    verb->add_flag(
+        "--slurm", options->slurm,
+        "write DIR/compare.slurm, a job array, and DIR/compare-N.slurm for cells of N processes; run "
+        "nothing");
+    verb->add_flag("--submit", options->submit, "with --slurm: submit them");
+    verb->add_option("--tasks", options->tasks, "with --slurm: tasks of each array; at most 100")
         ->check(CLI::Range(1, 100000));
     verb->add_option("--sbatch", options->sbatch,
                      "with --slurm: an option for sbatch, such as --sbatch=--time=1:00:00")

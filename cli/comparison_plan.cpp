@@ -56,7 +56,8 @@ Plan make_plan(const std::string& file, const std::vector<configs::Override>& ov
             const auto [place, is_new] = places.try_emplace(name, plan.cells.size());
             if (is_new)
                 plan.cells.push_back({name, std::move(determinants), i, seed,
-                                      words_of(file, overrides, combination, seed), native});
+                                      words_of(file, overrides, combination, seed),
+                                      native ? experiment.platform.nodes : 1, native});
             runs.push_back(place->second);
         }
         return runs;

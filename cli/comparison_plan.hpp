@@ -18,6 +18,7 @@ struct Cell {
     std::size_t combination;  ///< the first that it belongs to
     std::uint64_t seed;
     std::vector<std::string> words;  ///< of the command line, after `heddle`
+    NodeId processes;                ///< that run it
     bool alone;                      ///< its time is real, and others would disturb it
 };
 

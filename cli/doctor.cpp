@@ -1,4 +1,5 @@
-// `heddle doctor`: prints versions, what is built in, and what the machine offers.
+// `heddle doctor`: prints versions, what is built in, and what the machine offers. doctor_hosts.hpp examines
+// hosts.
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -8,11 +9,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
+#include "cli/doctor_hosts.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
+#include "host/command_line.hpp"
+#include "host/host_list.hpp"
 #include "host/machine.hpp"
 #include "partitioners/place_graph.hpp"
+#include "runtime/native/launch.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/stealing/policy.hpp"
 #include "workloads/workload.hpp"
@@ -94,10 +99,31 @@ int examine(bool json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-    const auto json = std::make_shared<bool>(false);
-    CLI::App* verb = app.add_subcommand("doctor", "say what this binary is and what the machine offers");
-    verb->add_flag("--json", *json, "print one JSON object");
-    verb->callback([json, &action] { action = [json] { return examine(*json); }; });
+    struct Options {
+        bool json = false;
+        std::string hosts, hostfile, remote_shell;
+    };
+    const auto given = std::make_shared<Options>();
+    CLI::App* verb = app.add_subcommand(
+        "doctor", "say what this binary is and what the machine offers, or what is odd about hosts");
+    verb->add_flag("--json", given->json, "print one JSON object");
+    verb->add_option("--hosts", given->hosts, "examine these hosts, and the network between them: a,b:2");
+    verb->add_option("--hostfile", given->hostfile, "a file with such hosts, one a line");
+    verb->add_option("--ssh", given->remote_shell, "the command that runs a command on a host; default: ssh");
+    verb->callback([given, &action] {
+        action = [given] {
+            if (given->hosts.empty() && given->hostfile.empty()) return examine(given->json);
+            std::vector<std::string> shell = native::RemoteShell{}.before;
+            if (!given->remote_shell.empty()) shell = host::words_of(given->remote_shell);
+            return report_hosts(
+                given->hosts.empty() ? host::read_hostfile(given->hostfile) : host::parse_hosts(given->hosts),
+                shell, given->json);
+        };
+    });
+    // What `doctor --hosts` starts on each host.
+    CLI::App* part = app.add_subcommand("doctor-part", "");
+    part->group("");
+    part->callback([&action] { action = [] { return doctor_part(); }; });
 }
 
 }  // namespace heddle::cli

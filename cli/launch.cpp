@@ -5,7 +5,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <optional>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "cli/verbs.hpp"
@@ -28,13 +27,6 @@ struct Options {
 /// `heddle` after the dashes is this very binary, whether or not it is on the path.
 std::string program(const std::string& word) {
     return word == "heddle" ? host::own_program() : word;
-}
-
-std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<std::string> words;
-    for (std::string word; stream >> word;) words.push_back(word);
-    return words;
 }
 
 /// Where the nodes go.
@@ -98,7 +90,7 @@ int launch(const Options& given, std::vector<std::string> command) {
     options.address = given.address;
     options.build = configs::program_id();
     if (hosts.by_srun) options.remote_shell = srun_shell();
-    if (!given.remote_shell.empty()) options.remote_shell.before = words_of(given.remote_shell);
+    if (!given.remote_shell.empty()) options.remote_shell.before = host::words_of(given.remote_shell);
     return native::launch_on_hosts(options);
 }
 

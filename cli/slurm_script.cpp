@@ -13,17 +13,22 @@ std::string slurm_script(const SlurmOptions& options) {
     const auto directive = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
     directive("--job-name=" + host::shell_words({options.name}));
     directive(fmt::format("--array=0-{}", options.tasks - 1));
-    directive("--ntasks=1");
+    if (options.processes > 1) directive(fmt::format("--nodes={}", options.processes));
+    directive(fmt::format("--ntasks={}", options.processes));
+    if (options.processes > 1) directive("--ntasks-per-node=1");
+    if (options.cores > 1) directive(fmt::format("--cpus-per-task={}", options.cores));
     directive("--output=" + host::shell_words({options.directory + "/slurm-%A_%a.out"}));
     // Finished cells stay finished, so a task that was taken off its machine simply goes on.
     directive("--requeue");
     if (options.alone) directive("--exclusive");
     for (const std::string& option : options.sbatch) directive(option);
     text +=
-        "\n# Each task runs its share of the cells. Submit it again and it goes on where it was cut off.\n";
+        "\n# Each task runs cells that no other task has taken. Submit it again and it goes on where it was "
+        "cut "
+        "off.\n";
     text += fmt::format("cd {} || exit 1\n", host::shell_words({options.working_directory}));
-    text += fmt::format("exec {} --shard \"$SLURM_ARRAY_TASK_ID/{}\"\n", host::shell_words(options.words),
-                        options.tasks);
+    text +=
+        fmt::format("exec {} --claim --processes {}\n", host::shell_words(options.words), options.processes);
     return text;
 }
 

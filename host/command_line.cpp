@@ -2,6 +2,7 @@
 #include "host/command_line.hpp"
 
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 namespace heddle::host {
@@ -28,6 +29,13 @@ std::string own_program() {
     std::error_code problem;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
     return problem ? "heddle" : self.string();
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    return words;
 }
 
 }  // namespace heddle::host

@@ -73,7 +73,11 @@ public:
     int run() {
         auto next_tick = Clock::now() + options_.tick;
         while (next_ < order_.size() || !running_.empty()) {
-            while (may_start()) start(order_[next_++]);
+            while (may_start()) {
+                const std::size_t job = order_[next_++];
+                if (options_.wanted(job)) start(job);
+            }
+            if (running_.empty() && next_ == order_.size()) break;  // the last were not wanted
             wait_for_news(next_tick);
             // Before the ends of jobs: what told this process to stop may have told them, too.
             if (const int signal = interrupted()) {

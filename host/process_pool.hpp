@@ -29,6 +29,7 @@ struct PoolOptions {
     std::chrono::milliseconds patience{5000};  ///< between SIGTERM and SIGKILL for jobs that are stopped
 
     // All are called from the thread that called run_jobs, never two at once.
+    std::function<bool(std::size_t job)> wanted = [](std::size_t) { return true; };  ///< false: never started
     std::function<void(std::size_t job)> started = [](std::size_t) {};
     std::function<void(const JobEnd&)> ended = [](const JobEnd&) {};
     std::function<void()> ticked = [] {};

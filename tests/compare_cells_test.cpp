@@ -159,8 +159,8 @@ TEST(ShellWords, ReadBackAsTheyWere) {
 }
 
 TEST(SlurmScript, IsThisOne) {
-    cli::SlurmOptions options{"first", "out dir", "/there",    {"/bin/heddle", "compare", "a.yaml"},
-                              3,       true,      {"--time=5"}};
+    cli::SlurmOptions options{"first", "out dir", "/there",    {"/bin/heddle", "compare", "a.yaml"}, 3, 1,
+                              0,       true,      {"--time=5"}};
     EXPECT_EQ(cli::slurm_script(options), R"(#!/bin/sh
 #SBATCH --job-name=first
 #SBATCH --array=0-2
@@ -170,10 +170,15 @@ TEST(SlurmScript, IsThisOne) {
 #SBATCH --exclusive
 #SBATCH --time=5
 
-# Each task runs its share of the cells. Submit it again and it goes on where it was cut off.
+# Each task runs cells that no other task has taken. Submit it again and it goes on where it was cut off.
 cd /there || exit 1
-exec /bin/heddle compare a.yaml --shard "$SLURM_ARRAY_TASK_ID/3"
+exec /bin/heddle compare a.yaml --claim --processes 1
 )");
+    options.processes = 16;
+    options.cores = 32;
+    EXPECT_THAT(cli::slurm_script(options),
+                HasSubstr("#SBATCH --nodes=16\n#SBATCH --ntasks=16\n#SBATCH --ntasks-per-node=1\n"
+                          "#SBATCH --cpus-per-task=32\n"));
 }
 
 TEST(ProcessPool, SaysHowEveryJobEndedAndNeverRunsMoreThanItMay) {

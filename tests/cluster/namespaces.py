@@ -180,6 +180,18 @@ class Cluster:
     def experiment(self, name, **settings):
         return self.write(f"work/{name}.yaml", json.dumps({"backend": "native", **settings}))
 
+    def other_build(self):
+        """The path of the same program with another build id."""
+        with open(self.heddle, "rb") as file:
+            program = bytearray(file.read())
+        note = program.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
+        program[note + 16] ^= 0xFF
+        other = os.path.join(self.directory, "heddle-other")
+        with open(other, "wb") as file:
+            file.write(program)
+        os.chmod(other, 0o755)
+        return other
+
     def run(self, *words, **options):
         return subprocess.run(words, env=self.environment, cwd=self.work, capture_output=True, text=True,
                               timeout=SECONDS_MAX, stdin=subprocess.DEVNULL, **options)

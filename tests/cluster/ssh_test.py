@@ -60,14 +60,7 @@ def missing_library(cluster):
 def other_build(cluster):
     """The same program with another build id."""
     host = cluster.hosts[3]
-    with open(cluster.heddle, "rb") as file:
-        program = bytearray(file.read())
-    note = program.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
-    program[note + 16] ^= 0xFF
-    other = os.path.join(cluster.directory, "heddle-other")
-    with open(other, "wb") as file:
-        file.write(program)
-    os.chmod(other, 0o755)
+    other = cluster.other_build()
     host.shell(f"mount --bind '{other}' '{cluster.heddle}'")
     fails(cluster, "a host with another build", "h1,h4", "h4", "another build", "install")
     host.shell(f"umount '{cluster.heddle}'")
