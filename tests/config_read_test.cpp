@@ -219,12 +219,37 @@ TEST(Config, TheResolvedConfigurationNamesEveryKey) {
         if (key == "platform.file" || key == "platform.clusters" || key == "platform.transport" ||
             key.starts_with("transport."))
             continue;
+        // Stated for several networks only.
+        if (key == "platform.networks" || key == "platform.rails" || key.starts_with("platform.gateways."))
+            continue;
         EXPECT_THAT(yaml, HasSubstr(name + ": ")) << key;
     }
     EXPECT_THAT(yaml, HasSubstr("unit_cost: 30f\n"));
     EXPECT_THAT(yaml, HasSubstr("platform.nodes: [1,64]\n"));
     EXPECT_THAT(resolved_json(read("workload: {name: uts}")), Not(HasSubstr("probability")));
     EXPECT_THAT(resolved_json(read("workload: {name: fib}")), Not(HasSubstr("network")));
+}
+
+TEST(Config, SeveralNetworksAreResolvedInTheirShortestForm) {
+    const Experiment stated = read(
+        "workload: {name: fib}\nbackend: sim\nplatform:\n  nodes: 9\n  rails: all\n  networks:\n"
+        "    - {name: left, members: '4,0-3', latency: 1000ns}\n"
+        "    - {name: right, members: 4-8, bandwidth: 80Gbps}\n");
+    EXPECT_EQ(stated.platform.networks[1].members, (std::vector<NodeId>{4, 5, 6, 7, 8}));
+    EXPECT_EQ(stated.platform.networks[1].bandwidth, 10e9);
+    EXPECT_TRUE(stated.platform.gateways.all_rails);
+    const std::string yaml = resolved_yaml(stated);
+    EXPECT_THAT(yaml, HasSubstr(R"({"name":"left","members":"0-4","latency":"1us"})"));
+    EXPECT_THAT(yaml, HasSubstr(R"("members":"4-8","bandwidth":"10GBps"})"));
+    EXPECT_THAT(yaml, HasSubstr("rails: all\n"));
+    EXPECT_THAT(yaml, HasSubstr("fragment: 64KiB\n"));
+    EXPECT_THAT(resolved_yaml(read("workload: {name: fib}\nbackend: sim")), Not(HasSubstr("gateways")));
+    for (const char* wrong : {"1-", "x", "3-1", "-2", "1,,2", "99999999999"})
+        EXPECT_THROW(read(std::string("workload: {name: fib}\nplatform: {nodes: 4, networks: [{name: a, "
+                                      "members: '") +
+                          wrong + "'}]}"),
+                     Error)
+            << wrong;
 }
 
 TEST(Config, HowNativeMessagesTravelIsResolvedWhereItIsStated) {

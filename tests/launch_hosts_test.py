@@ -104,7 +104,7 @@ def says_what_failed(hosts):
                         (["--hosts", "one,-oProxyCommand=x"], "begins with a dash"),
                         (["--hosts", "one", "--hostfile", "x"], "hosts are stated twice"),
                         (["--hostfile", "/no/such/file"], "/no/such/file"),
-                        (["-n", "2"], "--address goes with several hosts")):
+                        (["-n", "2"], "--ssh goes with several hosts")):
         result = hosts.launch(words, "true")
         check(result.returncode == 2 and part in result.stderr, f'{words}: {result.returncode}, "{part}" not in\n{result.stderr}')
     result = hosts.launch(["--hosts", "no-such-host.invalid"], "true", address=())
