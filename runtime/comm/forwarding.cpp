@@ -116,7 +116,7 @@ void Forwarding::post(Outbox& outbox, const FragmentHeader& header, std::span<co
     const std::uint64_t bytes = header.padding_here + (large ? body->size() : small.size());
     const NetworkId rail = routes_.settings().all_rails ? rail_to(neighbour, bytes) : network;
     outbox.post_over({rail, true}, neighbour, fragment_handler, bytes_of(header), small,
-                     {large ? body : nullptr, header.padding_here});
+                     {large ? std::move(body) : Body(), header.padding_here});
 }
 
 /// The network that would be done first.
