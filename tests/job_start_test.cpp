@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sodium.h>
 
 #include <barrier>
 #include <map>
@@ -17,12 +16,6 @@
 
 namespace heddle::native {
 namespace {
-
-std::string hexadecimal(const std::array<unsigned char, 32>& bytes) {
-    std::array<char, 65> text{};
-    sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
-    return text.data();
-}
 
 /// The launcher of several processes, which are threads here.
 struct Launcher {
@@ -81,7 +74,7 @@ TEST(JobStart, ProcessesAgreeOnAKeyThatTheLauncherDoesNotSee) {
     }
     EXPECT_NE(key, Key{});
     for (const auto& [name, value] : launcher.values)
-        EXPECT_EQ(value.find(hexadecimal(key)), std::string::npos) << name.second;
+        EXPECT_EQ(value.find(text_of(key)), std::string::npos) << name.second;
 }
 
 TEST(JobStart, AProcessThatCannotTakePartIsNamed) {
@@ -103,20 +96,20 @@ TEST(JobStart, AProcessThatCannotTakePartIsNamed) {
 }
 
 TEST(JobStart, OnlyTheReceiverOpensAKeyAndOnlyFromItsSender) {
-    const BoxKeys sender;
-    const BoxKeys receiver;
-    const BoxKeys other;
+    const KeyPair sender = make_key_pair();
+    const KeyPair receiver = make_key_pair();
+    const KeyPair other = make_key_pair();
     const Key key = make_key();
-    const std::string sealed = seal_key(key, sender, hexadecimal(receiver.open));
-    EXPECT_EQ(open_key(sealed, receiver, hexadecimal(sender.open)), key);
-    EXPECT_THROW(open_key(sealed, other, hexadecimal(sender.open)), Error);
-    EXPECT_THROW(open_key(sealed, receiver, hexadecimal(other.open)), Error) << "from another sender";
+    const std::string sealed = seal_key(key, sender, text_of(receiver.shown));
+    EXPECT_EQ(open_key(sealed, receiver, text_of(sender.shown)), key);
+    EXPECT_THROW(open_key(sealed, other, text_of(sender.shown)), Error);
+    EXPECT_THROW(open_key(sealed, receiver, text_of(other.shown)), Error) << "from another sender";
     for (std::size_t i = 0; i < sealed.size(); ++i) {
         std::string changed = sealed;
         changed[i] = changed[i] == '0' ? '1' : '0';
-        EXPECT_THROW(open_key(changed, receiver, hexadecimal(sender.open)), Error) << i;
+        EXPECT_THROW(open_key(changed, receiver, text_of(sender.shown)), Error) << i;
     }
-    EXPECT_THROW(open_key("", receiver, hexadecimal(sender.open)), Error);
+    EXPECT_THROW(open_key("", receiver, text_of(sender.shown)), Error);
     EXPECT_THROW(open_key(sealed, receiver, "x"), Error);
     EXPECT_THROW(seal_key(key, sender, "failed"), Error);
 }

@@ -65,45 +65,36 @@ std::string meeting_address(const std::vector<std::string>& hosts) {
 
 }  // namespace
 
-BoxKeys::BoxKeys() {
-    HEDDLE_ASSERT(sodium_init() >= 0);
-    crypto_box_keypair(open.data(), secret.data());
-}
-
-BoxKeys::~BoxKeys() {
-    sodium_memzero(secret.data(), secret.size());
-}
-
-std::string seal_key(const Key& key, const BoxKeys& from, const std::string& to) {
-    const Bytes receiver = bytes_of(to, crypto_box_PUBLICKEYBYTES);
+std::string seal_key(const Key& key, const KeyPair& from, const std::string& to) {
+    const std::optional<PublicKey> receiver = public_key_from(to);
     Bytes box(crypto_box_NONCEBYTES + crypto_box_MACBYTES + key.size());
     randombytes_buf(box.data(), crypto_box_NONCEBYTES);
-    if (receiver.empty() || crypto_box_easy(box.data() + crypto_box_NONCEBYTES, key.data(), key.size(),
-                                            box.data(), receiver.data(), from.secret.data()) != 0)
+    if (!receiver || crypto_box_easy(box.data() + crypto_box_NONCEBYTES, key.data(), key.size(), box.data(),
+                                     receiver->data(), from.secret.data()) != 0)
         refuse();
     return hexadecimal(box.data(), box.size());
 }
 
-Key open_key(const std::string& sealed, const BoxKeys& to, const std::string& sender) {
+Key open_key(const std::string& sealed, const KeyPair& to, const std::string& sender) {
     Key key;
     const Bytes box = bytes_of(sealed, crypto_box_NONCEBYTES + crypto_box_MACBYTES + key.size());
-    const Bytes from = bytes_of(sender, crypto_box_PUBLICKEYBYTES);
-    if (box.empty() || from.empty() ||
+    const std::optional<PublicKey> from = public_key_from(sender);
+    if (box.empty() || !from ||
         crypto_box_open_easy(key.data(), box.data() + crypto_box_NONCEBYTES,
-                             box.size() - crypto_box_NONCEBYTES, box.data(), from.data(),
+                             box.size() - crypto_box_NONCEBYTES, box.data(), from->data(),
                              to.secret.data()) != 0)
         refuse();
     return key;
 }
 
 JobRun start_by_job(JobSpace& space, const std::string& host) {
-    const BoxKeys own;
+    KeyPair own = make_key_pair();
     JobRun run;
     Membership& self = run.membership;
     self.rank = space.rank();
     self.nodes = space.processes();
     space.put(host_word, host);
-    space.put(public_word, hexadecimal(own.open.data(), own.open.size()));
+    space.put(public_word, text_of(own.shown));
     space.exchange();
     std::vector<std::string> hosts;
     std::vector<std::string> public_keys;
@@ -132,6 +123,7 @@ JobRun start_by_job(JobSpace& space, const std::string& host) {
         self.credentials =
             open_key(space.get(0, fmt::format("heddle-key-{}", self.rank)), own, public_keys[0]);
     }
+    sodium_memzero(own.secret.data(), own.secret.size());
     self.address = local_address_towards(host_of(self.rendezvous));
     return run;
 }

@@ -4,33 +4,23 @@
 // key.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/native/job_space.hpp"
+#include "runtime/native/keys.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/rendezvous.hpp"
 
 namespace heddle::native {
 
-/// A pair of keys by which another process's message is opened (libsodium's crypto_box: X25519,
-/// XSalsa20-Poly1305).
-struct BoxKeys {
-    std::array<unsigned char, 32> open{};  ///< public
-    std::array<unsigned char, 32> secret{};
-    BoxKeys();
-    ~BoxKeys();
-    BoxKeys(const BoxKeys&) = delete;
-    BoxKeys& operator=(const BoxKeys&) = delete;
-};
-
-/// The run's key for the process with the public key `to`, in hexadecimal digits. Only that process can open
-/// it, and only a process with the secret of `from` can have made it.
-std::string seal_key(const Key& key, const BoxKeys& from, const std::string& to);
+/// The run's key for the process with the public key `to` (text_of), sealed by libsodium's crypto_box:
+/// X25519, XSalsa20-Poly1305; in hexadecimal digits. Only that process can open it, and only a process with
+/// the secret of `from` can have made it.
+std::string seal_key(const Key& key, const KeyPair& from, const std::string& to);
 /// Throws Error if process `sender`, a public key, has not sealed `sealed` for `to`.
-Key open_key(const std::string& sealed, const BoxKeys& to, const std::string& sender);
+Key open_key(const std::string& sealed, const KeyPair& to, const std::string& sender);
 
 struct JobRun {
     Membership membership;
