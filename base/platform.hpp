@@ -120,13 +120,14 @@ struct Noise {
     double task = 0;  ///< of a factor for each piece of work
 };
 
-/// What happens to a node while a run is on. One of `speed` and `stop` is stated. A machine stops with all of
-/// its nodes: its memory bus and its card stop too.
+/// What happens to a node while a run is on. One of `speed`, `stop` and `member` is stated. A machine stops
+/// with all of its nodes: its memory bus and its card stop too.
 struct NodeEvent {
     Time at{};
     NodeId node = 0;
     std::optional<double> speed{};  ///< of its cores from then on, as a factor of what they had at first
     std::optional<bool> stop{};     ///< true: nothing goes on on its machine; false: it goes on where it was
+    std::optional<bool> member{};   ///< true: it joins the run; false: it leaves it
     Location where{};
 };
 
@@ -163,6 +164,8 @@ struct Platform {
     static constexpr NodeId nodes_max = 10'000'000;
 
     NodeId nodes = 1;
+    /// Nodes 0 to nodes_at_start - 1 begin the run, the others may join. 0: all begin it.
+    NodeId nodes_at_start = 0;
     /// So many neighbouring nodes share a machine: its memory bus, disk and network card. Divides `nodes`.
     NodeId processes = 1;
     SharedMemory shared_memory;
@@ -187,6 +190,9 @@ struct Platform {
     Noise noise;
     std::vector<NodeEvent> events;       ///< in any order
     std::vector<LinkEvent> link_events;  ///< in any order
+
+    /// Whether nodes may join and leave.
+    bool members_change() const;
 
     /// `node_speeds` and `core_speeds` of that core.
     double speed_factor(NodeId node, CoreId core) const;

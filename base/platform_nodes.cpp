@@ -26,19 +26,46 @@ void check_noise(double deviation, const char* what) {
                 "it is a relative standard deviation, such as 0.1");
 }
 
+/// A node joins once and leaves once. `joined`: what the events before have asked nodes to do.
+void check_member(const Platform& platform, const NodeEvent& event, std::map<NodeId, bool>& joined) {
+    const bool begins =
+        event.node < (platform.nodes_at_start == 0 ? platform.nodes : platform.nodes_at_start);
+    const auto before = joined.find(event.node);
+    if (event.node == 0)
+        throw Error("an event that makes node 0 join or leave",
+                    "node 0 leads the run: it is there from the beginning to the end", event.where);
+    if (*event.member && (begins || before != joined.end()))
+        throw Error(
+            fmt::format("node {} is to join, but it has joined before", event.node),
+            fmt::format("nodes from {} on may join, each once; platform.nodes_at_start says how many begin",
+                        platform.nodes_at_start == 0 ? platform.nodes : platform.nodes_at_start),
+            event.where);
+    if (!*event.member && before != joined.end() && !before->second)
+        throw Error(fmt::format("node {} is to leave, but it has left before", event.node),
+                    "a node that has left does not come back", event.where);
+    joined[event.node] = *event.member;
+}
+
 /// The events come in the order of time.
 void check_events(const Platform& platform) {
     std::map<NodeId, bool> stopped;  // by machine
+    std::map<NodeId, bool> joined;   // those that were asked to join (true) or to leave
     for (const NodeEvent& event : platform.events) {
         if (event.node >= platform.nodes) {
             throw Error(
                 fmt::format("an event of node {}, but there are {} nodes", event.node, platform.nodes),
                 "nodes are counted from 0", event.where);
         }
-        if (event.at < Time::zero() || event.speed.has_value() == event.stop.has_value()) {
+        if (event.at < Time::zero() ||
+            event.speed.has_value() + event.stop.has_value() + event.member.has_value() != 1) {
             throw Error("an event that is not clear",
-                        "state `at`, `node`, and either `speed: FACTOR` or `stop: true` or `stop: false`",
+                        "state `at`, `node`, and one of `speed: FACTOR`, `stop: true` or `false`, and "
+                        "`member: true` or `false`",
                         event.where);
+        }
+        if (event.member) {
+            check_member(platform, event, joined);
+            continue;
         }
         if (event.speed) {
             if (*event.speed > 0 && std::isfinite(*event.speed)) continue;
@@ -101,7 +128,17 @@ double Platform::speed_factor(NodeId node, CoreId core) const {
     return cyclic(node_speeds, node) * cyclic(core_speeds, core);
 }
 
+bool Platform::members_change() const {
+    return nodes_at_start != 0 ||
+           std::ranges::any_of(events, [](const NodeEvent& event) { return event.member.has_value(); });
+}
+
 void complete_nodes(Platform& platform) {
+    if (platform.nodes_at_start > platform.nodes) {
+        throw Error(fmt::format("platform.nodes_at_start is {}, but there are {} nodes",
+                                platform.nodes_at_start, platform.nodes),
+                    "platform.nodes counts all nodes, those that join later too");
+    }
     if (platform.sockets == 0) throw Error("nodes of zero sockets", "state at least one in platform.sockets");
     if (platform.cores % platform.sockets != 0) {
         throw Error(fmt::format("{} cores cannot be divided evenly among {} sockets", platform.cores,

@@ -88,8 +88,9 @@ Field hosts() {
 }
 
 constexpr const char* event_example =
-    "write it like `{at: 1ms, node: 3, speed: 0.5}`, `{at: 1ms, node: 3, stop: true}` or `{at: 1ms, link: "
-    "NAME, bandwidth: 0.1, latency: 10}`";
+    "write it like `{at: 1ms, node: 3, speed: 0.5}`, `{at: 1ms, node: 3, stop: true}`, `{at: 1ms, node: 3, "
+    "member: "
+    "false}` or `{at: 1ms, link: NAME, bandwidth: 0.1, latency: 10}`";
 
 Time time_in(const Value& value, const std::string& key) {
     const std::string text = scalar_text(value, key, {Kind::time});
@@ -112,6 +113,7 @@ struct StatedEvent {
     std::optional<NodeId> node{};
     std::optional<double> speed{};
     std::optional<bool> stop{};
+    std::optional<bool> member{};
     std::optional<std::string> link{};
     std::optional<double> bandwidth{};
     std::optional<double> latency{};
@@ -134,6 +136,8 @@ StatedEvent stated_event(const Value& value, const std::string& key) {
             event.speed = number_in(entry, name, factor);
         } else if (entry.key == "stop") {
             event.stop = boolean_in(entry, name);
+        } else if (entry.key == "member") {
+            event.member = boolean_in(entry, name);
         } else if (entry.key == "link") {
             event.link = scalar_text(entry, name, {Kind::text});
         } else if (entry.key == "bandwidth") {
@@ -141,10 +145,10 @@ StatedEvent stated_event(const Value& value, const std::string& key) {
         } else if (entry.key == "latency") {
             event.latency = number_in(entry, name, factor);
         } else {
-            throw Error(
-                fmt::format("unknown key \"{}\" in {}", entry.key, key),
-                nearest_advice(entry.key, {"at", "node", "speed", "stop", "link", "bandwidth", "latency"}),
-                entry.key_where);
+            throw Error(fmt::format("unknown key \"{}\" in {}", entry.key, key),
+                        nearest_advice(entry.key, {"at", "node", "speed", "stop", "member", "link",
+                                                   "bandwidth", "latency"}),
+                        entry.key_where);
         }
     }
     return event;
@@ -155,7 +159,7 @@ void read_event(Platform& platform, const Value& value, const std::string& key) 
     const bool of_link = event.link || event.bandwidth || event.latency;
     if (of_link) {
         if (!event.at || !event.link || event.link->empty() || (!event.bandwidth && !event.latency) ||
-            event.node || event.speed || event.stop) {
+            event.node || event.speed || event.stop || event.member) {
             throw Error(fmt::format("{}: an event of a link needs `at`, `link`, and `bandwidth`, `latency` "
                                     "or both, and nothing else",
                                     key),
@@ -164,17 +168,20 @@ void read_event(Platform& platform, const Value& value, const std::string& key) 
         platform.link_events.push_back({*event.at, *event.link, event.bandwidth, event.latency, value.where});
         return;
     }
-    if (!event.at || !event.node || event.speed.has_value() == event.stop.has_value()) {
-        throw Error(fmt::format("{}: an event needs `at`, `node`, and one of `speed` and `stop`", key),
-                    event_example, value.where);
+    if (!event.at || !event.node ||
+        event.speed.has_value() + event.stop.has_value() + event.member.has_value() != 1) {
+        throw Error(
+            fmt::format("{}: an event needs `at`, `node`, and one of `speed`, `stop` and `member`", key),
+            event_example, value.where);
     }
-    platform.events.push_back({*event.at, *event.node, event.speed, event.stop, value.where});
+    platform.events.push_back({*event.at, *event.node, event.speed, event.stop, event.member, value.where});
 }
 
 Json shown(const NodeEvent& event) {
     Json json = {{"at", print_time(event.at)}, {"node", event.node}};
     if (event.speed) json["speed"] = *event.speed;
     if (event.stop) json["stop"] = *event.stop;
+    if (event.member) json["member"] = *event.member;
     return json;
 }
 
@@ -222,7 +229,8 @@ void add_node_fields(std::vector<Field>& all) {
     all.push_back(
         events("platform.events",
                "what happens to nodes and links at a time: `speed` is a factor from then on; `stop: "
-               "true`: nothing goes on there until `stop: false`; `bandwidth` and `latency` are "
+               "true`: nothing goes on there until `stop: false`; `member: true`: the node joins the run, "
+               "`member: false`: it leaves; `bandwidth` and `latency` are "
                "factors of a link from then on"));
 }
 

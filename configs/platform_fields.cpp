@@ -62,6 +62,10 @@ void add_platform(std::vector<Field>& all) {
         "platform.nodes", 1, 1e7, "SMP machines; natively the processes that take part",
         [](auto& e) -> auto& { return e.platform.nodes; }));
     all.push_back(integer(
+        "platform.nodes_at_start", 0, 1e7,
+        "so many of the nodes begin the run, the others may join it later; 0: all begin it",
+        [](auto& e) -> auto& { return e.platform.nodes_at_start; }));
+    all.push_back(integer(
         "platform.processes", 1, 65536,
         "in simulation: so many neighbouring nodes share a machine, that is, its memory, disk and network "
         "card",

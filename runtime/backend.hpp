@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -84,6 +85,9 @@ struct Work {
 struct Topology {
     NodeId nodes = 1;
     CoreId cores = 1;
+    /// If nodes may join and leave (runtime/run/members.hpp): nodes 0 to *at_start - 1 begin the run, the
+    /// others, up to `nodes`, may join. Nothing: all nodes take part from the beginning to the end.
+    std::optional<NodeId> at_start{};
     std::vector<std::uint32_t> group;
     NodeDistances distances{};  ///< over the same nodes and groups
     /// Where several networks join the nodes; null: one network joins all.
@@ -190,6 +194,14 @@ public:
     /// workers run. Never blocks: of the seam's operations it may use now, charge, unpark and send only.
     /// `body` is what was enclosed. From now on it belongs to the node alone.
     virtual void deliver(NodeId from, std::span<const std::byte> message, Body body) = 0;
+
+    /// This node is to leave the run. Called as `deliver` is, and only where nodes may leave. When the node
+    /// has given away what it has, its `work` returns on all workers.
+    virtual void leave() {}
+
+    /// Whether `work` has returned because the node has left, and not because the run is over. From then on
+    /// no node sends to it, and what it has sent has arrived.
+    virtual bool has_left() const { return false; }
 };
 
 /// Makes the program of one node. The backend sets backend, id and costs of its contexts before anything
@@ -250,6 +262,10 @@ public:
     /// moved `bytes` for it.
     virtual void io(Context& caller, double bytes, std::function<void()> code,
                     std::function<void(Context& context)> done) = 0;
+
+    /// Starts up to `count` of the nodes that may join and never did, the lowest first, as the world can:
+    /// where it cannot, nothing happens. A node that has started can exchange messages with all others.
+    virtual void start_nodes(Context& /*caller*/, NodeId /*count*/) {}
 
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.
     virtual Time elapsed() const = 0;

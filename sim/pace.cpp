@@ -41,7 +41,7 @@ Pace::Pace(const Platform& platform, NodeId node, double core_speed, std::uint64
     }
     if (platform.noise.task > 0) task_noise_.emplace(platform.noise.task);
     for (const NodeEvent& event : platform.events) {
-        if (event.node / platform.processes != node / platform.processes) continue;
+        if (event.member || event.node / platform.processes != node / platform.processes) continue;
         if (event.speed) {
             if (event.node != node) continue;
             changes_.push_back({running(event.at), *event.speed});

@@ -79,7 +79,7 @@ Execution::Execution(Backend& backend, const Schedule& schedule, ProgramFactory 
                      Recorder* recorder)
     : state_(std::make_unique<State>(backend, schedule, std::move(make_program), recorder)) {
     // An unknown policy is refused here, before a world is built.
-    const Topology alone{1, 1, {0}};
+    const Topology alone{.nodes = 1, .cores = 1, .group = {0}};
     make_victim_policy({{}, &alone, &schedule.stealing, Random(0)});
     number_task_types();
     number_handlers();
