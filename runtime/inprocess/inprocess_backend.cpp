@@ -43,7 +43,7 @@ struct Node {
 };
 
 runtime::Topology topology_of(const Options& options) {
-    runtime::Topology topology{options.nodes, options.cores, options.group};
+    runtime::Topology topology{.nodes = options.nodes, .cores = options.cores, .group = options.group};
     topology.group.resize(options.nodes, 0);
     topology.distances = NodeDistances(topology.group, nullptr, Time::zero());
     topology.routes = options.routes;
