@@ -66,7 +66,7 @@ std::string refused(const std::string& stealing, const std::vector<std::string>&
 }
 
 Told make(const Experiment& experiment) {
-    const runtime::Topology topology{1, 1, {0}};
+    const runtime::Topology topology{.nodes = 1, .cores = 1, .group = {0}};
     told = {};
     runtime::make_victim_policy({{}, &topology, &experiment.schedule.stealing, Random(1)});
     return told;

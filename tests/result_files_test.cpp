@@ -29,7 +29,7 @@ Record example(std::uint64_t seed = 1, double wall = 0.25) {
         "a.yaml");
     record.experiment = record.experiment.with_seed(seed);
     record.determinants = configs::determinants_of(record.experiment);
-    record.topology = {3, 2, {0, 0, 1}};
+    record.topology = {.nodes = 3, .cores = 2, .group = {0, 0, 1}};
     record.result.complete = true;
     record.result.answer = {{"value", 6765}, {"share", 0.125}};
     record.result.makespan = Time(1'500'000);
