@@ -120,6 +120,8 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.receive = receive_of(experiment.messages.receive);
     options.local = local_of(experiment.messages.local);
     options.protection = protection_of(experiment.messages.protection);
+    if (experiment.transport == configs::Transport::udp)
+        options.udp.emplace(native::UdpOptions{.segment = experiment.messages.udp_segment_bytes});
     options.window = experiment.messages.window_bytes;
     options.times = {as_nanoseconds(experiment.schedule.spin), as_nanoseconds(experiment.schedule.spin_alone),
                      as_nanoseconds(experiment.messages.look), as_nanoseconds(experiment.messages.gather)};
@@ -172,10 +174,11 @@ namespace {
 
 void refuse_single_by_mpi(const configs::Experiment& experiment) {
     if (!by_mpi(experiment) || experiment.schedule.modules != runtime::Modules::single) return;
-    throw Error("schedule.modules is single, which natively is there over TCP only, and the transport is mpi",
-                "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
-                "schedule.modules out",
-                experiment.where("schedule.modules"));
+    throw Error(
+        "schedule.modules is single, which natively is there over TCP and UDP only, and the transport is mpi",
+        "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
+        "schedule.modules out",
+        experiment.where("schedule.modules"));
 }
 
 void refuse_protection_by_mpi(const configs::Experiment& experiment) {
@@ -184,6 +187,21 @@ void refuse_protection_by_mpi(const configs::Experiment& experiment) {
                 "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
                 "transport.protection out",
                 experiment.where("transport.protection"));
+}
+
+void check_udp_segment(const configs::Experiment& experiment) {
+    const std::string key = "transport.udp.segment";
+    if (!experiment.is_stated(key)) return;
+    if (experiment.backend == configs::Backend::native && experiment.transport != configs::Transport::udp) {
+        throw Error(
+            fmt::format("{} is for UDP, and the transport is {}", key, configs::name(experiment.transport)),
+            "state platform.transport: udp, or leave it out", experiment.where(key));
+    }
+    const std::uint64_t bytes = experiment.messages.udp_segment_bytes;
+    if (bytes == 0 || bytes >= native::UdpConnection::datagram_bytes_min) return;
+    throw Error(fmt::format("{} is {} bytes, which is too little for an acknowledgement", key, bytes),
+                fmt::format("state at least {}B", native::UdpConnection::datagram_bytes_min),
+                experiment.where(key));
 }
 
 }  // namespace
@@ -229,6 +247,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
     }
     refuse_single_by_mpi(experiment);
     refuse_protection_by_mpi(experiment);
+    check_udp_segment(experiment);
     if (experiment.backend != Backend::sim) {
         try {
             complete_networks(experiment.platform);

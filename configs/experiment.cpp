@@ -320,7 +320,15 @@ const char* name(Backend backend) {
 }
 
 const char* name(Transport transport) {
-    return transport == Transport::mpi ? "mpi" : "tcp";
+    switch (transport) {
+        case Transport::mpi:
+            return "mpi";
+        case Transport::udp:
+            return "udp";
+        case Transport::tcp:
+            break;
+    }
+    return "tcp";
 }
 
 std::vector<std::string> backend_names() {

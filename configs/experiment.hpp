@@ -23,7 +23,7 @@ namespace heddle::configs {
 enum class Backend : std::uint8_t { native, sim, inprocess };
 
 /// What carries messages between the processes of a native run.
-enum class Transport : std::uint8_t { tcp, mpi };
+enum class Transport : std::uint8_t { tcp, mpi, udp };
 
 const char* name(Backend backend);
 const char* name(Transport transport);
@@ -38,6 +38,7 @@ struct Messages {
     Local local = Local::shared_memory;
     Protection protection = Protection::integrity;
     std::uint64_t window_bytes = 8U << 20;
+    std::uint64_t udp_segment_bytes = 0;  ///< 0: as native::UdpOptions says
     Time look = std::chrono::microseconds(50);
     Time gather = std::chrono::microseconds(20);
 };

@@ -148,7 +148,9 @@ void add_transport(std::vector<Field>& all) {
         "transport.local", local,
         "natively, what connects processes of one machine: memory that both share, or Unix sockets, or TCP; "
         "if "
-        "the first does not work between two of them, they take the next",
+        "the first does not work between two of them, they take the next; tcp is as between machines, so "
+        "with "
+        "platform.transport: udp it is UDP",
         [](const Experiment& e) { return local[static_cast<std::size_t>(e.messages.local)]; },
         [](Experiment& e, const std::string&, std::size_t index) {
             e.messages.local = static_cast<Messages::Local>(index);
@@ -175,6 +177,12 @@ void add_transport(std::vector<Field>& all) {
         "natively, how much may be under way to one other node before workers wait; a larger message goes "
         "alone",
         [](auto& e) -> auto& { return e.messages.window_bytes; }));
+    all.push_back(quantity(
+        "transport.udp.segment", Kind::bytes, parse_bytes, print_bytes, 0, 65000,
+        "natively with platform.transport: udp, the largest datagram, at least 256B; 0B: what the network "
+        "between "
+        "two machines takes in one packet, and 32KiB at most",
+        [](auto& e) -> auto& { return e.messages.udp_segment_bytes; }));
 }
 
 std::vector<Field> make_fields() {

@@ -81,7 +81,7 @@ void add_platform(std::vector<Field>& all) {
         "platform.cores", 1, 65536, "cores of each node; natively by default the machine's own",
         [](auto& e) -> auto& { return e.platform.cores; }));
     all.push_back(choice(
-        "platform.transport", {name(Transport::tcp), name(Transport::mpi)},
+        "platform.transport", {name(Transport::tcp), name(Transport::mpi), name(Transport::udp)},
         "natively: what carries messages between the processes",
         [](const Experiment& e) { return name(e.transport); },
         [](Experiment& e, const std::string&, std::size_t index) {

@@ -154,6 +154,15 @@ inline std::vector<Arm> arms() {
                            }});
         }
     }
+    for (const bool single : {false, true}) {
+        all.push_back(
+            {single ? "native_udp_single" : "native_udp",
+             [=](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
+                 run_native(
+                     nodes, cores, make_node,
+                     {.local = native::Local::tcp, .udp = native::UdpOptions{}, .single_module = single});
+             }});
+    }
     if (!native::mpi_version().empty()) {
         all.push_back(mpi_arm("native_mpi", {.together = true}));
         // Nearly every frame is split.

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from lost_process_test import children, wait_for
+from lost_process_test import children, local_of, network_of, wait_for
 from script_arguments import script_arguments
 
 SECONDS = 1.0
@@ -26,7 +26,7 @@ def check(heddle, local, modules, directory):
     path = os.path.join(directory, "run.yaml")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"workload": {"name": "uts", "tree": "T1XL", "check": "none"}, "backend": "native",
-                   "platform": {"nodes": 3, "cores": 1}, "transport": {"local": local},
+                   "platform": {"nodes": 3, "cores": 1, **network_of(local)}, "transport": {"local": local_of(local)},
                    "schedule": {"modules": modules, "stealing": {"victim": "none"}}}, file)
     run = subprocess.Popen([heddle, "launch", "-n", "3", "--", heddle, "run", path],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -54,6 +54,6 @@ def check(heddle, local, modules, directory):
 if __name__ == "__main__":
     options = script_arguments("heddle")
     with tempfile.TemporaryDirectory() as directory_of_test:
-        for way in ("shared_memory", "unix", "tcp"):
+        for way in ("shared_memory", "unix", "tcp", "udp"):
             for kind in ("separate", "single"):
                 check(options.heddle, way, kind, directory_of_test)

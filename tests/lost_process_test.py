@@ -41,12 +41,22 @@ def wait_for(condition, seconds, what):
     sys.exit(f"{what}: not within {seconds} s")
 
 
+def network_of(way):
+    """What joins machines, where `way` joins two processes."""
+    return {"transport": "udp"} if way == "udp" else {}
+
+
+def local_of(way):
+    """`transport.local`: UDP joins processes of one machine if they are joined as machines are."""
+    return "tcp" if way == "udp" else way
+
+
 def lose(heddle, victim, modules, local, directory):
     path = os.path.join(directory, "run.yaml")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"workload": {"name": "uts", "tree": "T1XL", "check": "none"}, "backend": "native",
-                   "platform": {"nodes": 4, "cores": 1}, "schedule": {"modules": modules},
-                   "transport": {"local": local}}, file)
+                   "platform": {"nodes": 4, "cores": 1, **network_of(local)}, "schedule": {"modules": modules},
+                   "transport": {"local": local_of(local)}}, file)
     results = os.path.join(directory, f"results{victim}")
     shared_before = set(os.listdir("/dev/shm"))
     run = subprocess.Popen([heddle, "launch", "-n", "4", "--", heddle, "run", path, "--out", results],
@@ -86,5 +96,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
         for node, modules, local in ((0, "separate", "shared_memory"), (2, "separate", "shared_memory"),
                                      (1, "single", "shared_memory"), (0, "separate", "tcp"), (2, "separate", "unix"),
-                                     (1, "single", "tcp"), (3, "single", "unix")):
+                                     (1, "single", "tcp"), (3, "single", "unix"), (2, "separate", "udp"), (0, "single", "udp")):
             lose(options.heddle, node, modules, local, directory)

@@ -1,8 +1,8 @@
 // Messages between two processes, which are started as `heddle launch` starts them:
 //
 //     heddle_messages seam|active latency|rate|gathered|bulk BYTES COUNT [auto|block|poll|single]
-//     [memory|unix|tcp] heddle_messages endpoint latency BYTES COUNT [auto|block|poll|single]
-//     [memory|unix|tcp] heddle_messages inside latency BYTES COUNT
+//     [memory|unix|tcp|udp] heddle_messages endpoint latency BYTES COUNT [auto|block|poll|single]
+//     [memory|unix|tcp|udp] heddle_messages inside latency BYTES COUNT
 //
 // seam: bytes through Backend::send, handled by NodeProgram::deliver. active: active messages through an
 // outbox, with their handlers; `gathered` ones may wait in the outbox until enough have come together, the
@@ -263,9 +263,10 @@ void run_node(std::string_view level, const Task& task, std::string_view how, st
                       : how == "poll" ? native::Receive::poll
                                       : native::Receive::automatic;
     options.single_module = how == "single";
-    options.local = local == "tcp"    ? native::Local::tcp
-                    : local == "unix" ? native::Local::unix_socket
-                                      : native::Local::shared_memory;
+    if (local == "udp") options.udp.emplace();
+    options.local = local == "tcp" || local == "udp" ? native::Local::tcp
+                    : local == "unix"                ? native::Local::unix_socket
+                                                     : native::Local::shared_memory;
     native::NativeBackend backend(options);
     if (level != "seam") {
         runtime::Schedule schedule;
@@ -289,10 +290,10 @@ int main(int argc, char** argv) {
         return std::ranges::find(words, word) != words.end();
     };
     if (argc < 5 || argc > 7 || !is_one_of(how, {"auto", "block", "poll", "single"}) ||
-        !is_one_of(local, {"memory", "unix", "tcp"})) {
+        !is_one_of(local, {"memory", "unix", "tcp", "udp"})) {
         std::fprintf(stderr,
                      "usage: %s seam|active|endpoint latency|rate|gathered|bulk BYTES COUNT "
-                     "[auto|block|poll|single] [memory|unix|tcp]\n",
+                     "[auto|block|poll|single] [memory|unix|tcp|udp]\n",
                      argv[0]);
         return 2;
     }

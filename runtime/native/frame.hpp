@@ -36,9 +36,10 @@ enum class FrameKind : std::uint32_t {
     table,     ///< rendezvous: the addresses of all nodes
     describe,  ///< rendezvous: what are your program and experiment?
     description,
-    disagree,  ///< rendezvous: nodes differ; the message and the advice, a line each
-    memory,    ///< meeting on one machine: an offer of shared memory, and the answer (local_meeting.hpp)
-    last = memory
+    disagree,   ///< rendezvous: nodes differ; the message and the advice, a line each
+    memory,     ///< meeting on one machine: an offer of shared memory, and the answer (local_meeting.hpp)
+    datagrams,  ///< meeting by UDP: where to send datagrams, and that they come (udp_meeting.hpp)
+    last = datagrams
 };
 
 struct FrameHeader {

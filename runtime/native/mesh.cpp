@@ -168,7 +168,7 @@ void Mesh::State::send_all() {
 void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max) {
     std::vector<pollfd> entries{{sender_wake.get(), POLLIN, 0}};
     for (Link* link : blocked) {
-        if (link->stream().in_memory()) {
+        if (!link->stream().tells_room()) {
             time_max = std::min<std::chrono::nanoseconds>(time_max, room_look);
         } else {
             entries.push_back({link->descriptor(), POLLOUT, 0});
@@ -279,9 +279,13 @@ void Mesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
 bool Mesh::part() {
     for (const auto& link : state_->links)
         if (link) state_->post(*link, FrameKind::goodbye, {}, {});
-    std::unique_lock lock(state_->mutex);
-    state_->changed.wait(lock, [this] { return state_->parted == state_->nodes - 1 || state_->lost; });
-    return !state_->lost;
+    {
+        std::unique_lock lock(state_->mutex);
+        state_->changed.wait(lock, [this] { return state_->parted == state_->nodes - 1 || state_->lost; });
+        if (state_->lost) return false;
+    }
+    state_->settle(Clock::now() + Peers::settle_max);
+    return true;
 }
 
 }  // namespace heddle::native

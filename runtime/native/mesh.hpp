@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/native/agreement.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/native/membership.hpp"
 #include "runtime/native/polling.hpp"
 #include "runtime/native/transport.hpp"
+#include "runtime/native/udp_meeting.hpp"
 
 namespace heddle::native {
 
@@ -27,6 +29,7 @@ struct MeshOptions {
     std::function<bool()> core_is_free = {};  ///< see Polling
     Local local = Local::shared_memory;
     Protection protection = Protection::integrity;
+    std::optional<UdpOptions> udp = {};  ///< messages between machines travel by UDP; none: by TCP
 };
 
 class Mesh final : public Transport {

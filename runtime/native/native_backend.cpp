@@ -198,8 +198,8 @@ void NativeBackend::State::meet() {
                          options.window,
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
                          options.local,
-
-                         options.protection};
+                         options.protection,
+                         options.udp};
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.

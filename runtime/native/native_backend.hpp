@@ -19,6 +19,7 @@
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/polling.hpp"
 #include "runtime/native/protection.hpp"
+#include "runtime/native/udp_meeting.hpp"
 
 namespace heddle::native {
 
@@ -45,6 +46,7 @@ struct NativeOptions {
     std::optional<std::chrono::milliseconds> meeting_max = {};
     bool gate_open = true;  ///< false: each push and pop looks for requests, as where operations are charged
     Local local = Local::shared_memory;  ///< what connects processes of one machine, without `mpi`
+    std::optional<UdpOptions> udp = {};  ///< between machines messages travel by UDP; none: by TCP
     bool single_module = false;          ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
 
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well

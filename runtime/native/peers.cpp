@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -22,6 +23,12 @@ namespace {
 /// try to tell others of a loss.
 constexpr std::chrono::seconds host_patience{8};
 constexpr std::chrono::milliseconds farewell_max{200};
+
+/// Between two looks whether everything has been acknowledged.
+constexpr std::chrono::microseconds settle_pause{50}, settle_pause_max{1000};
+
+/// How long datagrams may take to come through when all processes have connected by TCP.
+constexpr std::chrono::seconds datagrams_max{4};
 
 runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
     runtime::Bytes payload(sizeof node + reason.size());
@@ -86,7 +93,18 @@ void Peers::accept(Descriptor socket, const Session& session) {
         if (peer) local_.push_back(std::move(*peer));
         changed.notify_all();
     }
-    if (!local) add(session, {std::make_unique<SocketStream>(std::move(socket))}, options.protection);
+    if (!local) add_socket({std::move(socket), session});
+}
+
+/// A connection over TCP, which carries the bytes or, by UDP, only tells of the peer's end.
+void Peers::add_socket(Connection connection) {
+    if (!options.udp)
+        return add(connection.session, {std::make_unique<SocketStream>(std::move(connection.socket))},
+                   options.protection);
+    UdpPeer peer = offer_datagrams(std::move(connection.socket), connection.session, *options.udp);
+    const std::lock_guard lock(mutex);
+    by_datagrams_.push_back(std::move(peer));
+    changed.notify_all();
 }
 
 void Peers::add(const Session& session, LocalStream stream, Protection protection) {
@@ -150,16 +168,21 @@ void Peers::connect_all() {
         if (is_unix_socket(connection.socket.get())) {
             add(session, take_offer(std::move(connection), deadline), Protection::local);
         } else {
-            add(session, {std::make_unique<SocketStream>(std::move(connection.socket))}, options.protection);
+            add_socket(std::move(connection));
         }
     }
     await_higher(deadline);
+    if (!by_datagrams_.empty())
+        for (auto& [session, stream] :
+             meet_by_datagrams(std::exchange(by_datagrams_, {}), *options.udp, deadline + datagrams_max))
+            add(session, {std::move(stream)}, options.protection);
 }
 
 /// Waits for the nodes that connect to this one, and for the answers of those on this machine.
 void Peers::await_higher(Deadline deadline) {
     std::unique_lock lock(mutex);
-    while (changed.wait_until(lock, deadline, [this] { return connected == nodes - 1 || !local_.empty(); }) &&
+    const auto all_came = [this] { return connected + by_datagrams_.size() == nodes - 1; };
+    while (changed.wait_until(lock, deadline, [&] { return all_came() || !local_.empty(); }) &&
            !local_.empty()) {
         LocalPeer peer = std::move(local_.back());
         local_.pop_back();
@@ -168,8 +191,12 @@ void Peers::await_higher(Deadline deadline) {
         add(session, conclude_offer(std::move(peer), deadline), Protection::local);
         lock.lock();
     }
+    const auto by_datagrams = [this](NodeId node) {
+        return std::ranges::any_of(by_datagrams_,
+                                   [&](const UdpPeer& peer) { return peer.session.peer.rank == node; });
+    };
     for (NodeId node = 0; node < nodes; ++node)
-        if (node != rank && !links[node])
+        if (node != rank && !links[node] && !by_datagrams(node))
             throw Error(fmt::format("node {} did not connect to node {} within {} s", node, rank,
                                     static_cast<double>(options.meeting_max.count()) / 1000));
 }
@@ -239,13 +266,25 @@ void Peers::lose(NodeId node, const std::string& reason) {
         if (link && link->peer() != node && !link->ended())
             post(*link, FrameKind::abort, abort_payload(node, reason), {});
     write_all_until(Clock::now() + farewell_max);
+    settle(Clock::now() + farewell_max);
     events.lost(node, reason);
     news();
 }
 
+// Each node serves all its connections meanwhile, so nodes that wait for each other's acknowledgements get
+// them.
+void Peers::settle(Deadline deadline) {
+    for (auto pause = settle_pause;; pause = std::min(2 * pause, settle_pause_max)) {
+        bool all = true;
+        for (const auto& link : links) all = (!link || link->stream().settle()) && all;
+        if (all || Clock::now() >= deadline) return;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
 void Peers::look_for_dead_hosts() {
     for (const auto& link : links)
-        if (link && host_is_dead(link->descriptor(), host_patience))
+        if (link && host_is_dead(link->stream().lifeline(), host_patience))
             link->give_up("its machine does not answer");
 }
 

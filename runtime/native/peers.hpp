@@ -23,6 +23,9 @@ struct Peers {
     /// How often to look for hosts that are dead.
     static constexpr std::chrono::seconds look_period{1};
 
+    /// How long to wait at the end until the others have all that was sent.
+    static constexpr std::chrono::seconds settle_max{10};
+
     /// Meets the other nodes, and connects to each. Throws Error.
     explicit Peers(const MeshOptions& given);
     virtual ~Peers() = default;
@@ -46,6 +49,9 @@ struct Peers {
     /// Reads what has come, and handles it. False where nothing more comes from there.
     bool receive_from(Link& link, Link::When when);
     void look_for_dead_hosts();
+
+    /// Returns when all that was posted reaches the others even if this process ends, or at `deadline`.
+    void settle(Deadline deadline);
 
     bool is_lost() {
         const std::lock_guard lock(mutex);
@@ -76,12 +82,14 @@ private:
     void listen();
     Connection connect_to_node(NodeId node, const std::string& address, Deadline deadline);
     void add(const Session& session, LocalStream stream, Protection protection);
+    void add_socket(Connection connection);
     void await_higher(Deadline deadline);
     void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
 
-    std::vector<bool> met_;         ///< by rank: has authenticated to the listener
-    std::vector<LocalPeer> local_;  ///< those that have not answered the offer of memory yet
+    std::vector<bool> met_;              ///< by rank: has authenticated to the listener
+    std::vector<LocalPeer> local_;       ///< those that have not answered the offer of memory yet
+    std::vector<UdpPeer> by_datagrams_;  ///< those that are met together when all have come
     bool said_why_no_memory_ = false;
     std::unique_ptr<Listener> listener_;  ///< the last member: its thread uses those above
 };

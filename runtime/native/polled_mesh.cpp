@@ -112,7 +112,7 @@ void PolledMesh::State::write(Line& line) {
 
 /// Under the line's mutex.
 void PolledMesh::State::watch(Line& line) {
-    const bool polls_for_room = line.writes && !line.link->stream().in_memory();
+    const bool polls_for_room = line.writes && line.link->stream().tells_room();
     const std::uint32_t events_wanted =
         (line.reads ? std::uint32_t{EPOLLIN} : 0U) | (polls_for_room ? std::uint32_t{EPOLLOUT} : 0U);
     const std::uint32_t before = std::exchange(line.watched, events_wanted);
@@ -298,7 +298,9 @@ bool PolledMesh::part() {
         const bool all_written = state_->blocked.load(std::memory_order_relaxed) == 0;
         return state_->lost || (state_->parted == state_->nodes - 1 && all_written);
     });
-    return !state_->is_lost();
+    if (state_->is_lost()) return false;
+    state_->settle(Clock::now() + Peers::settle_max);
+    return true;
 }
 
 }  // namespace heddle::native

@@ -1,5 +1,6 @@
-// What carries the bytes of a connection between two processes, in order and both ways: a socket (below), or
-// memory that both processes share (shared_stream.hpp). What the bytes mean is not decided here.
+// What carries the bytes of a connection between two processes, in order and both ways: a socket (below),
+// memory that both processes share (shared_stream.hpp), or datagrams (udp_stream.hpp). What the bytes mean is
+// not decided here.
 #pragma once
 
 #include <sys/uio.h>
@@ -33,11 +34,15 @@ public:
     /// Takes bytes from the front of `parts`, as many as there is room for; never waits. Returns how many.
     virtual std::ptrdiff_t write(std::span<const iovec> parts) = 0;
 
-    /// In memory, after `write` has found no room: asks the peer to make `descriptor` readable when there is
-    /// some. True: there is room already.
+    /// Whether the system says that there is room, by making `descriptor` writable. If not, the thread that
+    /// reads is the first to learn of room (`room_has_come`).
+    virtual bool tells_room() const { return !in_memory(); }
+
+    /// Unless `tells_room`, after `write` has found no room: asks for `descriptor` to become readable when
+    /// there is some. True: there is room already.
     virtual bool ask_for_room() { return false; }
 
-    /// In memory: whether the peer has made room since. Any thread.
+    /// Unless `tells_room`: whether there is room again. Any thread.
     virtual bool room_has_come() const { return false; }
 
     // --- the reader
@@ -59,6 +64,13 @@ public:
     /// Becomes readable when bytes or room come, in memory only if asked for; and when the peer's process
     /// ends.
     virtual int descriptor() const = 0;
+
+    /// The socket by which the system notices that the peer's machine is dead (host_is_dead).
+    virtual int lifeline() const { return descriptor(); }
+
+    /// Whether all that was written reaches the peer even if this process ends now, or the peer has ended.
+    /// If not, the caller must ask again.
+    virtual bool settle() { return true; }
 
     /// Wakes a reader that waits in `read`. The reader must read no more.
     virtual void stop_reading() = 0;

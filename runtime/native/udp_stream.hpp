@@ -1,0 +1,66 @@
+// A stream of bytes by UDP. A TCP connection beside it, over which the processes have met, carries no bytes
+// of it: its end tells that the peer has ended, and its silence that the peer's machine is dead.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/native/datagram_socket.hpp"
+#include "runtime/native/stream.hpp"
+#include "runtime/native/udp_connection.hpp"
+
+namespace heddle::native {
+
+class UdpStream final : public Stream {
+public:
+    UdpStream(std::unique_ptr<DatagramSocket> datagrams, Descriptor control, const Session& session,
+              std::size_t datagram_bytes);
+
+    std::ptrdiff_t write(std::span<const iovec> parts) override;
+    bool tells_room() const override { return false; }
+    bool ask_for_room() override;
+    bool room_has_come() const override { return room_.load(std::memory_order_acquire); }
+
+    std::ptrdiff_t read(std::span<const iovec> parts, bool waits) override;
+    std::string failure() const override { return failure_; }
+
+    int descriptor() const override { return events_.get(); }
+    int lifeline() const override { return control_.get(); }
+    bool settle() override;
+    void stop_reading() override;
+    void shut_down() override;
+
+    // --- while the processes meet
+    /// Sends a datagram of that size, which says nothing.
+    void probe(std::size_t bytes);
+
+    /// Takes what has come. Returns the largest datagram that `probe` has sent on the other side.
+    std::size_t largest_probe();
+
+private:
+    void take_what_came();
+    void take_all();
+    void send_what_is_due();
+    void set_timer(Deadline now);
+    bool peer_has_ended();
+
+    std::unique_ptr<DatagramSocket> datagrams_;
+    Descriptor control_;
+    Descriptor timer_;
+    Descriptor events_;  ///< an epoll set of the three above
+
+    // The writer, the reader, and the thread that ends the run use the machine.
+    std::mutex mutex_;
+    UdpConnection connection_;
+    Deadline timer_set_ = Deadline::max();  ///< when the timer wakes the reader
+    std::vector<std::span<const std::byte>> outgoing_;
+    bool peer_ended_ = false;
+
+    std::atomic<bool> room_{true};
+    std::string failure_;  ///< the reader's
+};
+
+}  // namespace heddle::native
