@@ -77,16 +77,19 @@ public:
     }
 
     std::uint32_t rank(TaskIndex task) const { return rank_[task]; }
+    /// None of a node that is not in the placement's grid: it joined later.
     std::span<const TaskIndex> tasks_of(WorkerId worker) const {
+        if (!has(worker.node)) return {};
         const std::size_t index = std::size_t{worker.node} * placement_.grid().cores + worker.core;
         return {of_worker_.data() + of_worker_begin_[index], of_worker_.data() + of_worker_begin_[index + 1]};
     }
     /// The task's number among those of its node, and how many a node has.
     std::uint32_t local(TaskIndex task) const { return local_[task]; }
-    std::uint32_t tasks_on(NodeId node) const { return tasks_on_[node]; }
+    std::uint32_t tasks_on(NodeId node) const { return has(node) ? tasks_on_[node] : 0; }
 
     /// The deliveries to a node, in the order of Delivery::local.
     std::span<const std::uint32_t> incoming(NodeId node) const {
+        if (!has(node)) return {};
         return {incoming_.data() + incoming_begin_[node], incoming_.data() + incoming_begin_[node + 1]};
     }
 
@@ -102,6 +105,7 @@ public:
     static constexpr std::uint64_t message_bytes_besides = 20;
 
 private:
+    bool has(NodeId node) const { return node < placement_.grid().nodes; }
     void place_tasks(std::span<const TaskIndex> sequence);
     void find_deliveries();
 

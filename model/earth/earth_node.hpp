@@ -45,13 +45,15 @@ public:
     void remember(Frame& frame, void (*destroy)(Frame&));
     void forget(Frame& frame);
 
-    /// Threads of this node that no fiber has terminated. When the run is over.
+    /// Threads of this node that no fiber has terminated. Exact if no worker runs.
     std::uint64_t unterminated() const;
 
     /// Ranks for fibers of a priority: the first enabled of the highest runs first.
     std::uint64_t next_rank(std::uint32_t priority) {
         return (std::uint64_t{~priority} << 32) + enabled_.fetch_add(1, std::memory_order_relaxed);
     }
+
+    bool keeps_node() const override { return unterminated() != 0; }
 
     void touched(const void* begin, std::size_t bytes) const override;
 

@@ -83,7 +83,7 @@ public:
     FramePool& operator=(const FramePool&) = delete;
 
     void* allocate(std::size_t bytes) {
-        ++allocated_;
+        add_one(allocated_);
         const std::size_t size_class = class_of(bytes);
         if (size_class >= classes) return ::operator new(bytes);
         if (Free* const free = free_[size_class]) {
@@ -94,7 +94,7 @@ public:
     }
 
     void release(void* memory, const FunctionInfo& function) {
-        ++released_;
+        add_one(released_);
         if (checked_) return bury(memory, function);
         const std::size_t size_class = class_of(function.frame_bytes);
         if (size_class >= classes) return ::operator delete(memory);
@@ -102,8 +102,8 @@ public:
     }
 
     bool checked() const { return checked_; }
-    std::uint64_t allocated() const { return allocated_; }
-    std::uint64_t released() const { return released_; }
+    std::uint64_t allocated() const { return allocated_.load(std::memory_order_relaxed); }
+    std::uint64_t released() const { return released_.load(std::memory_order_relaxed); }
 
     /// The function whose frame, freed here, the bytes belonged to; null where they did not. From any
     /// context.
@@ -125,8 +125,12 @@ private:
     std::array<Free*, classes> free_{};
     std::vector<std::unique_ptr<std::byte[]>> chunks_;
     std::size_t left_ = 0;  ///< bytes of the last chunk that no frame has had
-    std::uint64_t allocated_ = 0;
-    std::uint64_t released_ = 0;
+    /// Only the owner writes.
+    static void add_one(std::atomic<std::uint64_t>& count) {
+        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    std::atomic<std::uint64_t> allocated_{0};
+    std::atomic<std::uint64_t> released_{0};
     runtime::SpinLock lock_;  ///< over `graves_`
     std::map<const std::byte*, const FunctionInfo*> graves_;
 };

@@ -86,6 +86,7 @@ public:
     ~Endpoints() override = default;
 
     Node& node() const { return node_; }
+    bool keeps_node() const override { return true; }
 
     /// Never given before.
     std::uint32_t new_number();

@@ -1,19 +1,22 @@
 // Numbers the message handlers, gathers small messages to the same node, and hands messages to the backend.
 #include "runtime/comm/outbox.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/error.hpp"
 #include "runtime/comm/forwarding.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/registry.hpp"
 
 namespace heddle::runtime {
 
-Handler::Handler(std::string handler_name, Kind kind, Run function)
-    : name_(std::move(handler_name)), kind_(kind), run_(function) {
+Handler::Handler(std::string handler_name, Kind kind, Run function, IfGone if_gone)
+    : name_(std::move(handler_name)), kind_(kind), if_gone_(if_gone), run_(function) {
     Registry<Handler>::add(*this);
 }
 
@@ -50,6 +53,7 @@ Outbox::Outbox(Context& context, Node& node)
     : context_(context),
       node_(node),
       forwarding_(node.forwarding()),
+      members_(node.members()),
       work_sent_(node.termination().sent()),
       aggregate_bytes_(node.schedule().aggregate_bytes) {}
 
@@ -71,9 +75,10 @@ Outbox::Gathering Outbox::take_gathering(NodeId to) {
     return gathering;
 }
 
-void Outbox::append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+void Outbox::append(Gathering& gathering, const Handler& handler, std::span<const std::byte> message,
                     std::span<const std::byte> more) {
-    append_record(bytes, handler, message, more);
+    append_record(gathering.bytes, handler, message, more);
+    ++gathering.counted;
     // Counted before it can arrive, so that the end of the run is never seen too early.
     if (handler.makes_work()) work_sent_.fetch_add(1, std::memory_order_seq_cst);
     add(active_messages_, 1);
@@ -92,9 +97,15 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
         both.insert(both.end(), more.begin(), more.end());
         return post_here(handler, both, {});
     }
+    if (!may_begin(to)) [[unlikely]] {
+        if (more.empty()) return post_to_gone(to, handler, message, {});
+        Bytes both(message.begin(), message.end());
+        both.insert(both.end(), more.begin(), more.end());
+        return post_to_gone(to, handler, both, {});
+    }
     if (urgency == Urgency::now) {
         Gathering gathering = take_gathering(to);
-        append(gathering.bytes, handler, message, more);
+        append(gathering, handler, message, more);
         return send(std::move(gathering));
     }
     // The node that was posted to last is flushed first, so it moves to the end.
@@ -103,7 +114,7 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
     } else if (found + 1 != open_.end()) {
         std::rotate(found, found + 1, open_.end());
     }
-    append(open_.back().bytes, handler, message, more);
+    append(open_.back(), handler, message, more);
     if (open_.back().bytes.size() >= aggregate_bytes_) send(take_gathering(to));
 }
 
@@ -116,12 +127,14 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
             return post_here(handler, message, std::move(enclosure.body));
         return post(to, handler, message, Urgency::now, *enclosure.body);
     }
+    if (!may_begin(to)) [[unlikely]]
+        return post_to_gone(to, handler, message, std::move(enclosure));
     Gathering gathering = take_gathering(to);
     if (enclosure.body && enclosure.body->size() < body_bytes_min) {
-        append(gathering.bytes, handler, message, *enclosure.body);
+        append(gathering, handler, message, *enclosure.body);
         enclosure.body.reset();
     } else {
-        append(gathering.bytes, handler, message, {});
+        append(gathering, handler, message, {});
     }
     send(std::move(gathering), std::move(enclosure));
 }
@@ -134,8 +147,34 @@ void Outbox::flush() {
 void Outbox::post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,
                        std::span<const std::byte> more, Enclosure enclosure) {
     Gathering alone{to, context_.backend->buffer(context_)};
-    append(alone.bytes, handler, message, more);
+    append(alone, handler, message, more);
     hand_over(path, std::move(alone), std::move(enclosure));
+}
+
+void Outbox::post_last(NodeId to, const Handler& handler, std::span<const std::byte> message) {
+    Gathering alone{to, context_.backend->buffer(context_)};
+    append(alone, handler, message, {});
+    alone.counted = 0;
+    hand_over({}, std::move(alone), {});
+}
+
+bool Outbox::may_begin(NodeId to) {
+    return !members_ || members_->ways().begin(to);
+}
+
+void Outbox::post_to_gone(NodeId to, const Handler& handler, std::span<const std::byte> message,
+                          Enclosure enclosure) {
+    switch (handler.if_gone()) {
+        case Handler::IfGone::drop:
+            return;
+        case Handler::IfGone::here:
+            return post(context_.id.node, handler, message, std::move(enclosure));
+        case Handler::IfGone::error:
+            throw Error(
+                fmt::format("node {} sends \"{}\" to node {}, which has not joined the run, or has left it",
+                            context_.id.node, handler.name(), to),
+                "a program on nodes that change sends to members only (docs/members.md)");
+    }
 }
 
 void Outbox::send(Gathering gathering, Enclosure enclosure) {
@@ -150,7 +189,10 @@ void Outbox::send(Gathering gathering, Enclosure enclosure) {
 void Outbox::hand_over(Path path, Gathering gathering, Enclosure enclosure) {
     add(messages_, 1);
     add(bytes_, gathering.bytes.size() + enclosure.size());
-    context_.backend->send(context_, gathering.to, std::move(gathering.bytes), std::move(enclosure), path);
+    const NodeId to = gathering.to;
+    context_.backend->send(context_, to, std::move(gathering.bytes), std::move(enclosure), path);
+    if (members_ && gathering.counted != 0 && members_->ways().end(to, gathering.counted)) [[unlikely]]
+        members_->way_closed(*this, to);
 }
 
 Counters Outbox::counters() const {

@@ -14,6 +14,7 @@
 namespace heddle::runtime {
 
 class Forwarding;
+class Members;
 class Node;
 
 /// What a message makes happen where it arrives. Objects are static and register themselves before `main`.
@@ -25,7 +26,11 @@ public:
     /// `work`: the message may make work for the node it goes to, so the end of the run must wait for it.
     enum class Kind : std::uint8_t { work, control };
 
-    Handler(std::string handler_name, Kind kind, Run function);
+    /// What becomes of a message to a node that is leaving or has left: an error, nothing, or its own node
+    /// handles it. For those that a node may send to any other at any time.
+    enum class IfGone : std::uint8_t { error, drop, here };
+
+    Handler(std::string handler_name, Kind kind, Run function, IfGone if_gone = IfGone::error);
     Handler(const Handler&) = delete;
     Handler& operator=(const Handler&) = delete;
 
@@ -33,12 +38,14 @@ public:
 
     const std::string& name() const { return name_; }
     bool makes_work() const { return kind_ == Kind::work; }
+    IfGone if_gone() const { return if_gone_; }
     Run run() const { return run_; }
     std::uint16_t id() const { return id_; }
 
 private:
     std::string name_;
     Kind kind_;
+    IfGone if_gone_;
     Run run_;
     mutable std::uint16_t id_ = 0;
 
@@ -89,6 +96,9 @@ public:
     void post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,
                    std::span<const std::byte> more, Enclosure enclosure);
 
+    /// The last message to a node to which the way is closed (Members).
+    void post_last(NodeId to, const Handler& handler, std::span<const std::byte> message);
+
     /// Counts bytes of the last message as data of the program's tasks.
     void count_data(std::uint64_t bytes) { add(data_bytes_, bytes); }
 
@@ -106,18 +116,23 @@ private:
     struct Gathering {
         NodeId to;
         Bytes bytes;
+        std::uint32_t counted = 0;  ///< active messages in it that Ways counts
     };
     std::vector<Gathering>::iterator gathering_for(NodeId to);
     Gathering take_gathering(NodeId to);
     void post_here(const Handler& handler, std::span<const std::byte> message, Body body);
-    void append(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
+    void append(Gathering& gathering, const Handler& handler, std::span<const std::byte> message,
                 std::span<const std::byte> more);
+    bool may_begin(NodeId to);
+    void post_to_gone(NodeId to, const Handler& handler, std::span<const std::byte> message,
+                      Enclosure enclosure);
     void send(Gathering gathering, Enclosure enclosure = {});
     void hand_over(Path path, Gathering gathering, Enclosure enclosure);
 
     Context& context_;
     Node& node_;
     Forwarding* forwarding_;  ///< null: one network joins all nodes
+    Members* members_;        ///< null: nodes neither join nor leave
     std::atomic<std::uint64_t>& work_sent_;
     std::uint32_t aggregate_bytes_;
     std::vector<Gathering> open_;  ///< few at a time: a linear search finds a node's

@@ -69,6 +69,7 @@ struct TeamMessage {
 
 struct Teams final : State<Node> {
     explicit Teams(Node& /*node*/) {}
+    bool keeps_node() const override { return true; }
     std::shared_ptr<TeamTable> table = std::make_shared<TeamTable>();
 };
 

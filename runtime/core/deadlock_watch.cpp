@@ -23,9 +23,9 @@ const Handler suspicion_handler("deadlock.suspicion", Handler::Kind::control, []
     node.deadlock_watch().on_suspicion(node.receiver_outbox());
 });
 
-const Handler watch_handler("deadlock.watch", Handler::Kind::control, [](Node& node, NodeId, auto) {
-    node.deadlock_watch().on_watch(node.receiver());
-});
+const Handler watch_handler(
+    "deadlock.watch", Handler::Kind::control,
+    [](Node& node, NodeId, auto) { node.deadlock_watch().on_watch(node.receiver()); }, Handler::IfGone::drop);
 
 const Handler lines_handler("deadlock.lines", Handler::Kind::control,
                             [](Node& node, NodeId from, auto message) {
@@ -79,7 +79,7 @@ void DeadlockWatch::fell_quiet(Outbox& outbox) {
 
 void DeadlockWatch::on_suspicion(Outbox& outbox) {
     if (told_.exchange(true, std::memory_order_seq_cst)) return;
-    for (NodeId other = 1; other < node_.topology().nodes; ++other) outbox.post(other, watch_handler, {});
+    node_.for_others([&](NodeId other) { outbox.post(other, watch_handler, {}); });
     on_watch(outbox.context());
 }
 
@@ -103,8 +103,9 @@ std::vector<std::string> DeadlockWatch::lines() const {
 
 void DeadlockWatch::name_waiters(Outbox& outbox) {
     waiters_ = node_.termination().waiters();
-    answers_missing_ = node_.topology().nodes;
-    for (NodeId other = 1; other < node_.topology().nodes; ++other) outbox.post(other, question_handler, {});
+    answers_missing_ = 1;
+    node_.for_others([&](NodeId) { ++answers_missing_; });
+    node_.for_others([&](NodeId other) { outbox.post(other, question_handler, {}); });
     outbox.flush();
     add_lines(0, lines());
 }

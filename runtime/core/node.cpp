@@ -68,6 +68,7 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       termination_(
           id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
       forwarding_(topology_.routes ? std::make_unique<Forwarding>(*this) : nullptr),
+      members_(topology_.at_start ? std::make_unique<Members>(*this) : nullptr),
       strands_(*this),
       ready_(*this),
       arrived_(*this),
@@ -92,6 +93,10 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
     workers_.reserve(topology_.cores);
     for (CoreId core = 0; core < topology_.cores; ++core)
         workers_.push_back(std::make_unique<Worker>(*this, core));
+    if (members_) {
+        termination_.begin(*members_->list());
+        balancer_.follow(*members_->list());
+    }
     program_->set_up(*this);
 }
 
@@ -128,8 +133,30 @@ void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Bo
 void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     expect_well_formed(from, message);
     mailbox_.begin();
-    handle(from, message, std::move(body));
+    if (!members_) [[likely]] {
+        handle(from, message, std::move(body));
+    } else if (!members_->holds(from, message, body)) {
+        handle(from, message, std::move(body));
+        while (auto held = members_->take_held()) handle(held->from, held->message, std::move(held->body));
+    }
+    handle_mail();
+}
+
+/// What was left to the context that has the turn.
+void Node::handle_mail() {
     while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));
+}
+
+void Node::leave() {
+    if (!members_) return;
+    mailbox_.begin();
+    members_->leave(*receiver_outbox_);
+    receiver_outbox_->flush();
+    handle_mail();
+}
+
+bool Node::has_left() const {
+    return members_ && members_->has_left();
 }
 
 void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
@@ -177,6 +204,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers_[header.handler()];
+        if (members_ && from != id_) [[unlikely]]
+            members_->count_received(from);
         if (handler.makes_work()) {
             ++received;
             counted = true;
@@ -191,6 +220,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     body_.reset();
     // If a worker is active, it looks when it becomes passive.
     if (counted && active_.empty()) look_for_end(*receiver_outbox_);
+    if (members_ && from != id_) [[unlikely]]
+        members_->received(*receiver_outbox_);
     receiver_outbox_->flush();
 }
 
@@ -211,6 +242,8 @@ void Node::wake_all(Context& caller) {
 
 void Node::published(Worker& worker) {
     wake_one(worker);
+    if (is_leaving()) [[unlikely]]
+        members_->give_away(worker);
     if (!steals_.anybody_waits()) return;
     steals_.serve_waiting(worker.outbox());
     if (steals_.anybody_waits()) worker.deque().ask();
@@ -260,7 +293,25 @@ void Node::pause_activity(Worker& worker) {
     look_for_end(worker.outbox());
 }
 
+bool Node::holds_nothing() const {
+    return passive() && !steals_.asks() && deadlock_watch_.waiters() == 0 && !expects_work() &&
+           sources_.due() == never && outside_.load(std::memory_order_seq_cst) == 0 && !states_.keep_node() &&
+           program_->may_leave();
+}
+
+bool Node::expects_work() const {
+    return std::any_of(workers_.begin(), workers_.end(),
+                       [&](const auto& worker) { return sources_.expects(*worker); });
+}
+
+void Node::depart(Context& caller) {
+    stopping_.store(true, std::memory_order_seq_cst);
+    wake_all(caller);
+}
+
 void Node::look_for_end(Outbox& outbox) {
+    if (members_) [[unlikely]]
+        members_->look(outbox);
     if (termination_.look(outbox)) end(outbox);
 }
 
@@ -328,7 +379,13 @@ void Node::expect_nothing_left() const {
 void Node::stop(Context& caller, Outbox& outbox) {
     if (stopping_.exchange(true, std::memory_order_seq_cst)) return;
     const Handler& handler = ended_early() ? ended_handler : stop_handler;
-    termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
+    if (!members_) {
+        termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
+    } else if (id_ == 0) {
+        // Not along a tree: the nodes may know of different members when the program ends the run.
+        members_->for_all_reached([&](NodeId other) { outbox.post(other, handler, {}); });
+        members_->turn_away_all(outbox);
+    }
     wake_all(caller);
 }
 
@@ -344,6 +401,7 @@ NodeReport Node::report() const {
     report.answer = program_->answer();
     report.evidence = program_->evidence();
     report.stolen_from = steals_.stolen_from();
+    if (members_) report.membership = members_->membership();
     report.counters = receiver_outbox_->counters();
     for (const auto& worker : workers_) {
         report.counters += worker->counted();
@@ -377,15 +435,18 @@ void Node::send_record(Worker& worker) {
 void Node::leave(Worker& worker) {
     if (working_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     if (id_ != 0) {
+        if (members_ && members_->turned_away()) return;
         const NodeReport own = report();
         if (worker.recorder) send_record(worker);
         Writer message;
         own.write(message);
         worker.outbox().post(0, report_handler, message.bytes());
+        if (members_ && members_->departs()) members_->say_left(worker.outbox());
         return;
     }
+    const NodeId expected = members_ ? members_->ever() : topology_.nodes;
     reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
-    while (reports_.count() + 1 < topology_.nodes) backend_.park(worker, never);
+    while (reports_.count() + 1 < expected) backend_.park(worker, never);
 }
 
 }  // namespace heddle::runtime

@@ -17,6 +17,7 @@
 #include "runtime/core/deadlock_watch.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/run/counters.hpp"
+#include "runtime/run/members.hpp"
 #include "runtime/run/program.hpp"
 #include "runtime/run/report.hpp"
 #include "runtime/run/schedule.hpp"
@@ -45,6 +46,8 @@ public:
     Context& context(CoreId core) override;
     void work(CoreId core) override;
     void deliver(NodeId from, std::span<const std::byte> message, Body body) override;
+    void leave() override;
+    bool has_left() const override;
 
     /// Runs a handler for a message from this node to itself, on the caller and in its time, at once or,
     /// where another handler runs, right after that one. No other thread has to wake for it.
@@ -85,6 +88,21 @@ public:
     Outbox& receiver_outbox() { return *receiver_outbox_; }
     /// Null where one network joins all nodes.
     Forwarding* forwarding() { return forwarding_.get(); }
+    /// Null where nodes neither join nor leave.
+    Members* members() { return members_.get(); }
+    /// This node is to leave: it gives its work away, and begins none that it need not.
+    bool is_leaving() const { return members_ && members_->leaving(); }
+    /// Whether this node has no work, and nothing that other nodes could ask for.
+    bool holds_nothing() const;
+    /// This node's workers end, the others go on.
+    void depart(Context& caller);
+    /// For all other nodes that take part now.
+    template <class Visit>
+    void for_others(const Visit& visit) const {
+        if (members_) return members_->for_others(visit);
+        for (NodeId other = 0; other < topology_.nodes; ++other)
+            if (other != id_) visit(other);
+    }
     /// Of a worker of this node, or its receiver.
     Outbox& outbox_of(const Context& context);
     /// What was enclosed in the message that is being handled, or nothing.
@@ -123,7 +141,7 @@ public:
     // --- sleeping and waking (see Worker::rest)
     CoreSet& sleeping() { return sleeping_; }
     /// Whether a sleeping worker of this node, or another node that waits, would take what a worker shares.
-    bool wants_work() const { return !sleeping_.empty() || steals_.anybody_waits(); }
+    bool wants_work() const { return !sleeping_.empty() || steals_.anybody_waits() || is_leaving(); }
     void wake_one(Context& caller) {
         if (!sleeping_.empty()) wake_sleeper(caller);
     }
@@ -189,8 +207,10 @@ public:
 
 private:
     bool passive() const;
+    bool expects_work() const;
     void expect_well_formed(NodeId from, std::span<const std::byte> message) const;
     void handle(NodeId from, std::span<const std::byte> message, Body body);
+    void handle_mail();
     void run_handler(const Handler& handler, NodeId from, std::span<const std::byte> message);
     void wake_sleeper(Context& caller);
     void send_record(Worker& worker);
@@ -207,6 +227,7 @@ private:
     std::vector<const MemoryWatch*> memory_watches_;
     Termination termination_;
     std::unique_ptr<Forwarding> forwarding_;
+    std::unique_ptr<Members> members_;
     Context receiver_;
     std::unique_ptr<Outbox> receiver_outbox_;
     Mailbox mailbox_;  ///< its turn gives a thread the receiver's context, its outbox and the body

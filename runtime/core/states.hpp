@@ -24,6 +24,10 @@ public:
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
+    /// Whether other nodes may need what is kept here. Then the owner's node may not leave the run. Asked
+    /// while the node has no work.
+    virtual bool keeps_node() const { return false; }
+
 protected:
     State() = default;
 };
@@ -44,6 +48,15 @@ public:
         if (auto* const made = states_[Kind<T>::index].load(std::memory_order_acquire)) [[likely]]
             return static_cast<T&>(*made);
         return make<T>(owner);
+    }
+
+    /// State::keeps_node of any that was made.
+    bool keep_node() const {
+        for (std::size_t i = 0; i < kinds(); ++i) {
+            const State<Owner>* const state = states_[i].load(std::memory_order_acquire);
+            if (state && state->keeps_node()) return true;
+        }
+        return false;
     }
 
 private:

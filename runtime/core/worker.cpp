@@ -90,6 +90,19 @@ Worker::Worker(Node& node, CoreId core)
 
 Worker::~Worker() = default;
 
+/// If the members have changed since, the policy is made anew for those there are.
+void Worker::follow_members() {
+    const Members& members = *node_.members();
+    if (policy_members_ && policy_members_->epoch == members.epoch()) return;
+    const auto now = members.list();
+    ThiefView view = thief_view(node_, id.core);
+    view.self.node = now->place_of(id.node);
+    view.topology = &now->topology;
+    view.random = view.random.split(now->epoch);
+    policy_ = make_victim_policy(view);
+    policy_members_ = now;
+}
+
 // --- the slow half of push and pop
 // ---------------------------------------------------------------------------------
 
@@ -397,6 +410,8 @@ bool Worker::something_to_do(const Waitable* awaited) const {
     if (node_.sources().waits_for(*this, is_deep)) return true;
     if (is_deep) return false;
     if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
+    if (node_.members() && !(policy_members_ && policy_members_->epoch == node_.members()->epoch()))
+        return true;
     if (!policy_->steals_within_node()) return false;
     return node_.any_victim(id.core, [&](CoreId core) {
         if (core == id.core) return false;
@@ -423,6 +438,7 @@ void Worker::request_answered() {
 void Worker::run() {
     try {
         begin_task(1);
+        if (node_.members() && id.core == 0) node_.members()->begin(outbox_);
         program_.begin(*this);
         expect_joined(0);
         end_task();

@@ -16,6 +16,7 @@
 #include "runtime/core/deque.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/run/counters.hpp"
+#include "runtime/run/member_list.hpp"
 #include "runtime/sources/ranked_queue.hpp"
 #include "runtime/stealing/policy.hpp"
 
@@ -278,6 +279,7 @@ private:
     bool goes_on() const;
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Waitable* awaited);
+    void follow_members();
     void help_until(Slot* head, const Waitable& awaited);
     void poll() {
         if (polled_) [[unlikely]]
@@ -337,6 +339,7 @@ private:
     bool keeps_ = false;
     Time back_off_{};
     Random random_;
+    std::shared_ptr<const MemberList> policy_members_;  ///< whom `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;
     States<Worker> states_;
     RankedQueue ranked_;

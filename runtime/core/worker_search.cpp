@@ -24,6 +24,10 @@ constexpr int long_idle = 1000;
 constexpr std::uint32_t rounds_max = 1'000'000;
 constexpr Time least_time = std::chrono::milliseconds(100);
 
+bool names_node(Victim::Kind kind) {
+    return kind == Victim::Kind::node || kind == Victim::Kind::far_node || kind == Victim::Kind::lifeline;
+}
+
 }  // namespace
 
 void Worker::poll_now() {
@@ -33,6 +37,8 @@ void Worker::poll_now() {
 
 bool Worker::run_something(Slot* head, const Waitable* awaited) {
     poll();
+    if (node_.is_leaving()) [[unlikely]]
+        node_.members()->give_away(*this);
     if (node_.sources().run(*this, head, WorkSources::Begun::always)) return true;
     if (awaited && depth_ >= deep) {
         rest(backend->now(*this) + node_.schedule().stealing.back_off_max, awaited);
@@ -41,12 +47,18 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
     if (node_.sources().run(*this, head, WorkSources::Begun::unless_deep)) return true;
     if (node_.balancer().on()) node_.balancer().idle(*this);
     enter_now(Activity::stealing);
+    if (node_.members()) follow_members();
     if (awaiting_answer_) {
         rest(never, awaited);
         if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
         return policy_->steals_within_node() && scan_node(id.core + 1, head);
     }
-    const Victim victim = policy_->next();
+    if (node_.is_leaving()) [[unlikely]] {
+        rest(never, awaited);
+        return policy_->steals_within_node() && scan_node(id.core + 1, head);
+    }
+    Victim victim = policy_->next();
+    if (policy_members_ && names_node(victim.kind)) victim.index = policy_members_->nodes[victim.index];
     switch (victim.kind) {
         case Victim::Kind::core:
             return steal_from(victim.index, head);

@@ -39,7 +39,7 @@ struct Fiber {
 
 struct Node {
     runtime::NodeProgram* program = nullptr;
-    std::deque<Fiber> workers;  // a deque: what is in it does not move
+    std::deque<Fiber> workers;  // a deque: what is in it does not move; empty before the node starts
 };
 
 runtime::Topology topology_of(const Options& options) {
@@ -47,6 +47,7 @@ runtime::Topology topology_of(const Options& options) {
     topology.group.resize(options.nodes, 0);
     topology.distances = NodeDistances(topology.group, nullptr, Time::zero());
     topology.routes = options.routes;
+    topology.at_start = options.at_start;
     topology.gates_open = options.gate_open;
     if (options.gate_open) topology.undeclared = Activity::working;
     return topology;
@@ -86,6 +87,7 @@ struct InprocessBackend::State {
     std::uint64_t under_way_bytes = 0;
     std::uint64_t most_under_way_bytes = 0;
     std::vector<std::function<void()>> io{};  ///< what is done when code that blocks has ended
+    std::size_t next_member_event = 0;
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -116,6 +118,17 @@ struct InprocessBackend::State {
                 if (fiber.started) fiber.notes.after_unwind();
                 fiber.finished = true;
             }
+        }
+    }
+
+    /// Starts a node that has not started.
+    void start(NodeId node) {
+        if (!nodes[node].workers.empty()) return;
+        nodes[node].workers.resize(options.cores);
+        for (CoreId core = 0; core < options.cores; ++core) {
+            // Behind the clock from the start, so that every charge is a chance for others.
+            nodes[node].program->context(core).horizon = options.gate_open ? never : Time::zero();
+            start(node, core);
         }
     }
 
@@ -156,8 +169,22 @@ struct InprocessBackend::State {
         return true;
     }
 
+    /// Nodes join and leave whose time has come.
+    void change_members() {
+        for (; next_member_event < options.member_events.size(); ++next_member_event) {
+            const MemberEvent& event = options.member_events[next_member_event];
+            if (event.at > now) return;
+            if (event.joins) {
+                start(event.node);
+            } else if (!nodes[event.node].workers.empty()) {
+                nodes[event.node].program->leave();
+            }
+        }
+    }
+
     /// One random worker's step or one message's arrival. False where nothing can happen at this time.
     bool step_once() {
+        change_members();
         std::vector<Fiber*> ready;
         for (Node& node : nodes) {
             for (Fiber& fiber : node.workers) {
@@ -217,6 +244,8 @@ struct InprocessBackend::State {
     void skip_to_deadline() {
         Time next = never;
         for (const auto& [way, messages] : under_way) next = std::min(next, messages.front().due);
+        if (next_member_event < options.member_events.size())
+            next = std::min(next, options.member_events[next_member_event].at);
         std::uint32_t parked = 0;
         for (const Node& node : nodes) {
             for (const Fiber& fiber : node.workers) {
@@ -247,19 +276,14 @@ void InprocessBackend::run(const runtime::NodeFactory& make_node) {
     state.nodes.resize(state.options.nodes);
     for (NodeId id = 0; id < state.options.nodes; ++id) {
         state.nodes[id].program = &make_node(id);
-        state.nodes[id].workers.resize(state.options.cores);
         for (CoreId core = 0; core <= state.options.cores; ++core) {
             Context& context = state.nodes[id].program->context(core);
             context.backend = this;
             context.id = {id, core};
         }
-        for (CoreId core = 0; core < state.options.cores; ++core) {
-            Context& worker = state.nodes[id].program->context(core);
-            // Behind the clock from the start, so that every charge is a chance for others.
-            worker.horizon = state.options.gate_open ? never : Time::zero();
-            state.start(id, core);
-        }
     }
+    const NodeId first = state.options.at_start.value_or(state.options.nodes);
+    for (NodeId id = 0; id < first; ++id) state.start(id);
     try {
         while (!state.all_finished() || !state.under_way.empty()) {
             if (!state.step_once()) state.skip_to_deadline();
@@ -335,6 +359,15 @@ void InprocessBackend::io(Context& caller, double /*bytes*/, std::function<void(
 
 bool InprocessBackend::poll(Context&) {
     return false;
+}
+
+void InprocessBackend::start_nodes(Context& /*caller*/, NodeId count) {
+    State& state = *state_;
+    for (NodeId id = 0; id < state.options.nodes && count > 0; ++id) {
+        if (!state.nodes[id].workers.empty()) continue;
+        state.start(id);
+        --count;
+    }
 }
 
 Time InprocessBackend::elapsed() const {

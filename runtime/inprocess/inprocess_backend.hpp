@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/backend.hpp"
@@ -18,6 +19,13 @@ struct Faults {
     std::uint32_t wakes_percent = 0;  ///< of the steps: a parked worker wakes without a reason
 };
 
+/// A node joins or is asked to leave.
+struct MemberEvent {
+    Time at{};
+    NodeId node = 0;
+    bool joins = true;
+};
+
 struct Options {
     NodeId nodes = 1;
     CoreId cores = 1;
@@ -28,6 +36,8 @@ struct Options {
     std::vector<std::uint32_t> group = {};  ///< Topology::group; empty: all nodes in one group
     Faults faults{};
     std::shared_ptr<const NetworkRoutes> routes = {};  ///< Topology::routes
+    std::optional<NodeId> at_start = {};               ///< Topology::at_start
+    std::vector<MemberEvent> member_events = {};       ///< in the order of time
 };
 
 class InprocessBackend final : public runtime::Backend {
@@ -47,6 +57,7 @@ public:
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
             std::function<void(runtime::Context& context)> done) override;
+    void start_nodes(runtime::Context& caller, NodeId count) override;
     Time elapsed() const override;
 
     /// The most bytes that were under way between nodes at any time.

@@ -47,6 +47,7 @@ struct Execution::State {
     std::vector<std::atomic<const Node*>> seen;  ///< the same, for the eyes of other threads
 
     void begin_recording();
+    void add_absent(std::vector<NodeReport>& reports) const;
     void account(RunResult& result, std::vector<NodeReport>& reports) const;
 };
 
@@ -58,13 +59,29 @@ void Execution::State::begin_recording() {
     });
 }
 
+/// Nodes that never joined have done nothing.
+void Execution::State::add_absent(std::vector<NodeReport>& reports) const {
+    std::vector<bool> present(backend.topology().nodes);
+    for (const NodeReport& report : reports) present[report.node] = true;
+    for (NodeId node = 0; node < present.size(); ++node) {
+        if (present[node]) continue;
+        reports.emplace_back().node = node;
+        reports.back().membership.began = never;
+    }
+}
+
 /// What all workers did until the makespan. Nodes of other processes knew of their own tasks only: from their
 /// last one on they count as idle.
 void Execution::State::account(RunResult& result, std::vector<NodeReport>& reports) const {
     const CoreId cores = backend.topology().cores;
     for (NodeReport& report : reports) {
         ActivityTotals& times = report.counters.times;
-        if (const auto& node = nodes[report.node]) {
+        if (report.membership.began == never) {
+            times[Activity::idle] = TimeSum(result.makespan) * cores;
+            ActivityTimes absent;
+            absent[Activity::idle] = result.makespan;
+            if (nodes[report.node]) result.workers.insert(result.workers.end(), cores, absent);
+        } else if (const auto& node = nodes[report.node]) {
             times = {};
             for (CoreId core = 0; core < cores; ++core) {
                 times += result.workers.emplace_back(node->times(core, result.makespan));
@@ -109,6 +126,7 @@ RunResult Execution::run() {
 
     std::vector<NodeReport> reports = first->reports().all();
     reports.push_back(first->report());
+    state_->add_absent(reports);
     std::sort(reports.begin(), reports.end(),
               [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
     result.complete = true;
@@ -121,6 +139,8 @@ RunResult Execution::run() {
         combine(result.answer, report.answer);
         result.total += report.counters;
         result.nodes.push_back(report.counters);
+        if (report.membership.began != Time::zero() || report.membership.ended != Time::zero())
+            result.members[report.node] = report.membership;
         for (const auto& [victim, tasks] : report.stolen_from) result.steals[{report.node, victim}] += tasks;
     }
     return result;

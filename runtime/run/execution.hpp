@@ -10,6 +10,7 @@
 #include "base/time.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/run/counters.hpp"
+#include "runtime/run/member_list.hpp"
 #include "runtime/run/program.hpp"
 #include "runtime/run/schedule.hpp"
 
@@ -22,6 +23,8 @@ struct RunResult {
     Time makespan{};  ///< from the start to the end of the last task
     Counters total;
     std::vector<Counters> nodes;
+    /// Where nodes join and leave: those that took part for a while only, by node.
+    std::map<NodeId, Membership> members;
     std::map<std::pair<NodeId, NodeId>, std::uint64_t> steals;  ///< (thief, victim) -> tasks, victim != thief
     std::vector<ActivityTimes>
         workers;  ///< of the nodes in this process, core by core, from the start to the makespan

@@ -42,6 +42,14 @@ public:
     /// Runs once on every worker of the node, as that worker's first task.
     virtual void begin(Worker& worker) = 0;
 
+    /// Another node has joined the run, or has left it: after the last of its messages. In a handler.
+    virtual void joined(Node& /*node*/, NodeId /*other*/) {}
+    virtual void left(Node& /*node*/, NodeId /*other*/) {}
+
+    /// Whether this node may leave the run, as far as the program goes: it keeps nothing that other nodes
+    /// need. Asked when the node has no work. Then `answer` and `evidence` are asked for. Any worker.
+    virtual bool may_leave() const { return true; }
+
     /// This node's share of the answer, asked for when the run is over. Values of the same name are combined
     /// over the nodes; a node that has nothing to say returns nothing.
     virtual Answer answer() const = 0;

@@ -6,7 +6,7 @@
 namespace heddle::runtime {
 
 void NodeReport::write(Writer& writer) const {
-    writer.put(node).put(counters).put(last_task_end);
+    writer.put(node).put(counters).put(last_task_end).put(membership);
     writer.put(static_cast<std::uint32_t>(answer.size()));
     for (const AnswerValue& value : answer) writer.put_text(value.name).put(value.value).put(value.combine);
     writer.put(static_cast<std::uint32_t>(stolen_from.size()));
@@ -18,6 +18,7 @@ bool NodeReport::read(Reader& reader) {
     node = reader.get<NodeId>();
     counters = reader.get<Counters>();
     last_task_end = reader.get<Time>();
+    membership = reader.get<Membership>();
     for (auto left = reader.get<std::uint32_t>(); left != 0 && reader.ok(); --left) {
         AnswerValue value;
         value.name = reader.get_text();

@@ -9,6 +9,7 @@
 
 #include "runtime/comm/wire.hpp"
 #include "runtime/run/counters.hpp"
+#include "runtime/run/member_list.hpp"
 #include "runtime/run/program.hpp"
 
 namespace heddle::runtime {
@@ -19,7 +20,8 @@ struct NodeReport {
     Time last_task_end{};
     Answer answer;
     std::map<NodeId, std::uint64_t> stolen_from;  ///< tasks by victim node
-    Bytes evidence;                               ///< Program::evidence
+    Membership membership;
+    Bytes evidence;  ///< Program::evidence
 
     void write(Writer& writer) const;
     /// False if the message is malformed.

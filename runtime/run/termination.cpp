@@ -1,6 +1,7 @@
 // Detects the end of a run: waves that ask all nodes along a tree, and the nodes' reports to node 0.
 #include "runtime/run/termination.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/comm/wire.hpp"
@@ -14,58 +15,149 @@ void stop_if(bool over, Node& node) {
     if (over) node.end(node.receiver_outbox());
 }
 
-const Handler wave_handler("termination.wave", Handler::Kind::control, [](Node& node, NodeId, auto) {
-    stop_if(node.termination().wave(node.receiver_outbox()), node);
-});
+/// Its number, and nothing where the nodes do not change.
+WaveNumber number_in(Reader& reader) {
+    return reader.done() ? 0 : reader.get<WaveNumber>();
+}
 
-const Handler answer_handler("termination.answer", Handler::Kind::control,
-                             [](Node& node, NodeId, auto message) {
-                                 const auto answer = value_in<WaveAnswer>(message);
-                                 stop_if(node.termination().answer(node.receiver_outbox(), answer), node);
-                             });
+const Handler wave_handler(
+    "termination.wave", Handler::Kind::control,
+    [](Node& node, NodeId, auto message) {
+        Reader reader(message);
+        const WaveNumber number = number_in(reader);
+        reader.check();
+        stop_if(node.termination().wave(node.receiver_outbox(), number), node);
+    },
+    Handler::IfGone::drop);  // node 0 begins anew among those that are left
 
-const Handler report_handler("termination.report", Handler::Kind::control,
-                             [](Node& node, NodeId, auto message) {
-                                 const auto difference = value_in<std::int64_t>(message);
-                                 stop_if(node.termination().report(node.receiver_outbox(), difference), node);
-                             });
+const Handler answer_handler(
+    "termination.answer", Handler::Kind::control,
+    [](Node& node, NodeId, auto message) {
+        Reader reader(message);
+        const auto answer = reader.get<WaveAnswer>();
+        const WaveNumber number = number_in(reader);
+        reader.check();
+        stop_if(node.termination().answer(node.receiver_outbox(), answer, number), node);
+    },
+    Handler::IfGone::here);  // its difference goes to another parent
+
+const Handler report_handler(
+    "termination.report", Handler::Kind::control,
+    [](Node& node, NodeId, auto message) {
+        const auto difference = value_in<std::int64_t>(message);
+        stop_if(node.termination().report(node.receiver_outbox(), difference), node);
+    },
+    Handler::IfGone::here);
 
 }  // namespace
 
 Termination::Termination(NodeId node, NodeId nodes, std::function<bool()> passive,
                          std::function<std::uint64_t()> waiters)
-    : node_(node), nodes_(nodes), passive_(std::move(passive)), count_waiters_(std::move(waiters)) {
-    for_children([this](NodeId) { ++children_; });
+    : node_(node), passive_(std::move(passive)), count_waiters_(std::move(waiters)) {
+    if (node != 0) parent_ = (node - 1) / arity;
+    const std::uint64_t first = std::uint64_t{node} * arity + 1;
+    for (std::uint64_t child = first; child < first + arity && child < nodes; ++child)
+        children_.push_back(static_cast<NodeId>(child));
 }
 
 void Termination::for_children(const std::function<void(NodeId)>& visit) const {
-    const std::uint64_t first = std::uint64_t{node_} * arity + 1;
-    for (std::uint64_t child = first; child < first + arity && child < nodes_; ++child) {
-        visit(static_cast<NodeId>(child));
-    }
+    for (const NodeId child : children_) visit(child);
 }
 
 void Termination::begin_wave(Outbox& outbox) {
-    for_children([&](NodeId child) { outbox.post(child, wave_handler, {}); });
-}
-
-bool Termination::wave(Outbox& outbox) {
+    if (!changes_) [[likely]] {
+        for (const NodeId child : children_) outbox.post(child, wave_handler, {});
+        return;
+    }
+    std::vector<NodeId> children;
+    WaveNumber number = 0;
     {
         const SpinLock::Guard guard(lock_);
-        expect_wave();
+        children = children_;
+        number = wave_;
+    }
+    for (const NodeId child : children) outbox.post(child, wave_handler, bytes_of(number));
+}
+
+bool Termination::wave(Outbox& outbox, WaveNumber number) {
+    {
+        const SpinLock::Guard guard(lock_);
+        if (changes_) {
+            const auto epoch = static_cast<Epoch>(number >> 32);
+            if (epoch > epoch_) kept_wave_ = number;
+            if (epoch != epoch_ || number <= wave_ || out_) return false;
+        }
+        expect_wave(number);
     }
     begin_wave(outbox);
     return look(outbox);
 }
 
-bool Termination::answer(Outbox& outbox, const WaveAnswer& from_child) {
+bool Termination::answer(Outbox& outbox, const WaveAnswer& from_child, WaveNumber number) {
     {
         const SpinLock::Guard guard(lock_);
-        wave_sent_ += from_child.sent;
-        wave_received_ += from_child.received;
-        wave_waiters_ += from_child.waiters;
         from_below_ += from_child.difference;
-        --answers_missing_;
+        if (!changes_ || (pending_ && number == wave_)) {
+            wave_sent_ += from_child.sent;
+            wave_received_ += from_child.received;
+            wave_waiters_ += from_child.waiters;
+            --answers_missing_;
+        }
+    }
+    return look(outbox);
+}
+
+void Termination::follow(const MemberList& members) {
+    changes_ = true;
+    epoch_ = members.epoch;
+    pending_ = false;
+    children_.clear();
+    const std::uint64_t place = members.place_of(node_);
+    if (place != 0) parent_ = members.nodes[(place - 1) / arity];
+    for (std::uint64_t child = place * arity + 1; child <= (place + 1) * arity; ++child)
+        if (child < members.nodes.size()) children_.push_back(members.nodes[child]);
+    if (node_ != 0) return;
+    asked_ = false;
+    last_received_ = ~std::uint64_t{0};
+}
+
+/// True: the wave that was kept is one of this epoch, and is expected now.
+bool Termination::take_kept_wave() {
+    const SpinLock::Guard guard(lock_);
+    if (!kept_wave_ || static_cast<Epoch>(*kept_wave_ >> 32) != epoch_) return false;
+    expect_wave(*std::exchange(kept_wave_, std::nullopt));
+    return true;
+}
+
+bool Termination::change(Outbox& outbox, const MemberList& members, bool holds) {
+    {
+        const SpinLock::Guard guard(lock_);
+        follow(members);
+        holds_ = holds && node_ == 0;
+    }
+    if (take_kept_wave()) begin_wave(outbox);
+    return look(outbox);
+}
+
+void Termination::step_out() {
+    const SpinLock::Guard guard(lock_);
+    out_ = true;
+    pending_ = false;
+}
+
+WaveAnswer Termination::last_counts() {
+    const SpinLock::Guard guard(lock_);
+    const std::int64_t difference = take_difference();
+    return {sent_.load(std::memory_order_seq_cst), received_.load(std::memory_order_seq_cst), 0, difference};
+}
+
+bool Termination::add_leaver(Outbox& outbox, const WaveAnswer& counts) {
+    {
+        const SpinLock::Guard guard(lock_);
+        leavers_.sent += counts.sent;
+        leavers_.received += counts.received;
+        under_way_ += counts.difference;
+        holds_ = false;
     }
     return look(outbox);
 }
@@ -78,9 +170,10 @@ bool Termination::report(Outbox& outbox, std::int64_t difference) {
     return look(outbox);
 }
 
-void Termination::expect_wave() {
+void Termination::expect_wave(WaveNumber number) {
+    wave_ = number;
     pending_ = asked_ = true;
-    answers_missing_ = children_;
+    answers_missing_ = static_cast<NodeId>(children_.size());
     wave_sent_ = wave_received_ = wave_waiters_ = 0;
 }
 
@@ -95,8 +188,8 @@ std::int64_t Termination::take_difference() {
 /// Ends a wave whose answers are all here, on a passive node.
 Termination::Step Termination::end_wave(WaveAnswer& answer) {
     pending_ = false;
-    answer.sent = wave_sent_ + sent_.load(std::memory_order_seq_cst);
-    answer.received = wave_received_ + received_.load(std::memory_order_seq_cst);
+    answer.sent = leavers_.sent + wave_sent_ + sent_.load(std::memory_order_seq_cst);
+    answer.received = leavers_.received + wave_received_ + received_.load(std::memory_order_seq_cst);
     answer.waiters = wave_waiters_ + count_waiters_();
     answer.difference = take_difference();
     if (node_ != 0) return Step::answer;
@@ -108,7 +201,7 @@ Termination::Step Termination::end_wave(WaveAnswer& answer) {
 
 /// By the caller that holds the lock: changes the state, and says what must be sent after the lock.
 Termination::Step Termination::next_step(WaveAnswer& answer) {
-    if (over_ || (pending_ && answers_missing_ != 0)) return Step::none;
+    if (over_ || holds_ || out_ || (pending_ && answers_missing_ != 0)) return Step::none;
     if (node_ != 0 && !asked_) return Step::none;  // the first wave will ask
     if (!passive_()) return Step::none;
     if (pending_) {
@@ -119,7 +212,7 @@ Termination::Step Termination::next_step(WaveAnswer& answer) {
         under_way_ += take_difference();
         // The first wave is unconditional: the other nodes report only after it.
         if (asked_ && under_way_ != 0) return Step::none;
-        expect_wave();
+        expect_wave(changes_ ? std::max(wave_ + 1, WaveNumber{epoch_} << 32) : 0);
         return Step::ask_children;
     }
     answer.difference = take_difference();
@@ -130,9 +223,13 @@ bool Termination::look(Outbox& outbox) {
     for (;;) {
         WaveAnswer answer;
         Step step{};
+        NodeId parent = 0;
+        WaveNumber wave = 0;
         {
             const SpinLock::Guard guard(lock_);
             step = next_step(answer);
+            parent = parent_;
+            wave = wave_;
         }
         switch (step) {
             case Step::none:
@@ -143,11 +240,13 @@ bool Termination::look(Outbox& outbox) {
                 // Without children the wave is complete: go on with it.
                 begin_wave(outbox);
                 break;
-            case Step::answer:
-                outbox.post(parent(), answer_handler, std::as_bytes(std::span(&answer, 1)));
+            case Step::answer: {
+                const auto bytes = changes_ ? bytes_of(wave) : std::span<const std::byte>();
+                outbox.post(parent, answer_handler, bytes_of(answer), Outbox::Urgency::now, bytes);
                 return false;
+            }
             case Step::report:
-                outbox.post(parent(), report_handler, std::as_bytes(std::span(&answer.difference, 1)));
+                outbox.post(parent, report_handler, bytes_of(answer.difference));
                 return false;
         }
     }

@@ -19,6 +19,11 @@
 //   3. Each difference is added once on its way up, whatever the order of arrival. So the sum becomes
 //      sent - received = 0, node 0 begins a wave, and the second such wave in a row finds what the first
 //      found: the run is over.
+// If nodes join and leave (members.hpp), a wave has an epoch, and goes along the tree of that epoch's
+// members. A node of a later epoch drops it, one of an earlier epoch keeps it until it knows of the change.
+// Node 0 begins anew in each epoch, and compares waves of one epoch only. What a node that has left sent and
+// received is added to node 0's own counts, before the first wave that does not visit it.
+//
 // Economy: while nothing changes, no message is sent. If the sum is zero and no counter changes, a wave finds
 // sent = received, and the next one ends the run. So between two changes of a counter at most two waves
 // begin.
@@ -27,9 +32,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "runtime/comm/outbox.hpp"
 #include "runtime/core/spin_lock.hpp"
+#include "runtime/run/member_list.hpp"
 
 namespace heddle::runtime {
 
@@ -40,6 +48,10 @@ struct WaveAnswer {
     std::uint64_t waiters = 0;    ///< strands and tasks that wait (runtime/core/deadlock_watch.hpp)
     std::int64_t difference = 0;  ///< sent less received, since the last report or answer
 };
+
+/// Names a wave where nodes join and leave: the epoch in the upper half, and a count. Later waves have larger
+/// numbers.
+using WaveNumber = std::uint64_t;
 
 class Termination {
 public:
@@ -57,16 +69,29 @@ public:
     bool look(Outbox& outbox);
 
     /// A wave has come from the parent. The result is that of `look`.
-    bool wave(Outbox& outbox);
+    bool wave(Outbox& outbox, WaveNumber number);
     /// A child's part of the tree has answered a wave.
-    bool answer(Outbox& outbox, const WaveAnswer& from_child);
+    bool answer(Outbox& outbox, const WaveAnswer& from_child, WaveNumber number);
     /// A child reports a difference after its answer.
     bool report(Outbox& outbox, std::int64_t difference);
+
+    // --- where nodes join and leave; the results are those of `look`
+    /// Before the run.
+    void begin(const MemberList& members) { follow(members); }
+    /// The members have changed. `holds`: node 0 begins no wave until `add_leaver`.
+    bool change(Outbox& outbox, const MemberList& members, bool holds);
+    /// This node leaves: it answers and reports no more.
+    void step_out();
+    /// Of this node, when it neither sends nor receives any more: what it has counted, with the differences
+    /// that it was told and has not passed on.
+    WaveAnswer last_counts();
+    /// On node 0: the last counts of a node that has left.
+    bool add_leaver(Outbox& outbox, const WaveAnswer& counts);
 
     /// On node 0, when the run is over: the strands and tasks of all nodes that still wait.
     std::uint64_t waiters() const { return waiters_; }
 
-    /// Calls `visit` for the node's children in the tree.
+    /// Calls `visit` for the node's children in the tree. Not where nodes join and leave.
     void for_children(const std::function<void(NodeId)>& visit) const;
 
 private:
@@ -74,22 +99,30 @@ private:
 
     Step next_step(WaveAnswer& answer);
     Step end_wave(WaveAnswer& answer);
-    void expect_wave();
+    void expect_wave(WaveNumber number);
+    void follow(const MemberList& members);
     std::int64_t take_difference();
     void begin_wave(Outbox& outbox);
-    NodeId parent() const { return static_cast<NodeId>((node_ - 1) / arity); }
+    bool take_kept_wave();
 
     static constexpr NodeId arity = 4;
 
     NodeId node_;
-    NodeId nodes_;
-    NodeId children_ = 0;
     std::function<bool()> passive_;
     std::function<std::uint64_t()> count_waiters_;
     std::atomic<std::uint64_t> sent_{0};
     std::atomic<std::uint64_t> received_{0};
 
     SpinLock lock_;  ///< over all below: workers that become passive and the receiver meet here
+    NodeId parent_ = 0;
+    std::vector<NodeId> children_;
+    bool changes_ = false;  ///< nodes join and leave: waves have numbers
+    Epoch epoch_ = 0;
+    WaveNumber wave_ = 0;                  ///< the last that was here
+    std::optional<WaveNumber> kept_wave_;  ///< of an epoch that this node does not know yet
+    bool holds_ = false;                   ///< node 0: begins no wave
+    bool out_ = false;
+    WaveAnswer leavers_;  ///< node 0: what nodes that have left sent and received
     bool pending_ = false;
     bool asked_ = false;  ///< a wave has been here
     NodeId answers_missing_ = 0;

@@ -31,7 +31,8 @@ bool SharedTokens::run(Worker& worker, Slot* head) {
 
 // As many stay as there are workers without work.
 void SharedTokens::give(Gift& gift) {
-    while (gift.wants_more() && size() > node_.cores() - node_.active().size()) {
+    const std::uint32_t stay = node_.is_leaving() ? 0 : node_.cores() - node_.active().size();
+    while (gift.wants_more() && size() > stay) {
         gift.leaves();
         const auto task = tokens_.take(gift.outbox().context(), TokenDeque::End::oldest);
         if (!task) break;

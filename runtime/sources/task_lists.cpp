@@ -55,7 +55,8 @@ ArrivedTasks::ArrivedTasks(Node& node)
 // Those that came from other nodes go on only if more wait than the workers here can begin: a task that is
 // handed on before a worker runs it could travel without end.
 std::uint32_t ArrivedTasks::beyond_need() const {
-    return size() > node_.cores() ? size() - node_.cores() : 0;
+    const std::uint32_t needed = node_.is_leaving() ? 0 : node_.cores();
+    return size() > needed ? size() - needed : 0;
 }
 
 void ArrivedTasks::give(Gift& gift) {

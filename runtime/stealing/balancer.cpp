@@ -12,27 +12,44 @@ namespace heddle::runtime {
 
 namespace {
 
-const Handler load_handler("balance.load", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
-    node.balancer().told(from, value_in<std::uint32_t>(message));
-});
+const Handler load_handler(
+    "balance.load", Handler::Kind::control,
+    [](Node& node, NodeId from, auto message) {
+        node.balancer().told(from, value_in<std::uint32_t>(message));
+    },
+    Handler::IfGone::drop);
 
 }  // namespace
 
 Balancer::Balancer(Node& node)
     : node_(node), settings_(node.schedule().balancing), of_worker_(node.topology().cores) {
     const NodeId nodes = node.topology().nodes;
-    if (nodes > 1) neighbours_[neighbours_count_++].node = (node.id() + 1) % nodes;
-    if (nodes > 2) neighbours_[neighbours_count_++].node = (node.id() + nodes - 1) % nodes;
+    neighbours_[0].node = (node.id() + 1) % nodes;
+    neighbours_[1].node = (node.id() + nodes - 1) % nodes;
+    neighbours_count_ = std::min<std::size_t>(nodes - 1, neighbours_.size());
+}
+
+void Balancer::follow(const MemberList& members) {
+    const std::size_t count = members.nodes.size();
+    const std::size_t place = members.place_of(node_.id());
+    neighbours_count_ = 0;
+    neighbours_[0].node = members.nodes[(place + 1) % count];
+    neighbours_[1].node = members.nodes[(place + count - 1) % count];
+    for (Neighbour& neighbour : neighbours_) neighbour.tasks = 0;
+    neighbours_count_ = std::min(count - 1, neighbours_.size());
 }
 
 void Balancer::look(Worker& worker, std::uint32_t tasks) {
     of_worker_[worker.id.core].store(tasks, std::memory_order_relaxed);
-    const NodeId nodes = node_.topology().nodes;
+    const auto members = node_.members() ? node_.members()->list() : nullptr;
+    const NodeId nodes = members ? members->topology.nodes : node_.topology().nodes;
     if (nodes == 1) return;
     if (settings_.policy == Balancing::Policy::neighbours) return average(worker);
     if (tasks < settings_.threshold) return;
-    const auto other = static_cast<NodeId>(worker.random().below(nodes - 1));
-    node_.steals().give_away(worker.outbox(), other < node_.id() ? other : other + 1);
+    const NodeId own = members ? members->place_of(node_.id()) : node_.id();
+    auto other = static_cast<NodeId>(worker.random().below(nodes - 1));
+    if (other >= own) ++other;
+    node_.steals().give_away(worker.outbox(), members ? members->nodes[other] : other);
 }
 
 void Balancer::average(Worker& worker) {

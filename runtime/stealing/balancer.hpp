@@ -16,12 +16,16 @@ namespace heddle::runtime {
 
 class Node;
 class Worker;
+struct MemberList;
 
 class Balancer {
 public:
     explicit Balancer(Node& node);
 
     bool on() const { return settings_.policy != Balancing::Policy::none; }
+
+    /// The members have changed.
+    void follow(const MemberList& members);
 
     /// A worker looks up from its work. `tasks`: how many wait in its deque, which has shared some of them.
     void look(Worker& worker, std::uint32_t tasks);
@@ -34,7 +38,7 @@ public:
 
 private:
     struct Neighbour {
-        NodeId node = 0;
+        std::atomic<NodeId> node{0};
         std::atomic<std::uint32_t> tasks{0};  ///< that it has, as far as we know
     };
     void average(Worker& worker);
@@ -44,7 +48,7 @@ private:
     const Balancing& settings_;
     std::vector<std::atomic<std::uint32_t>> of_worker_;  ///< how many tasks each had when it looked up last
     std::array<Neighbour, 2> neighbours_;                ///< the nodes before and after this one, in a ring
-    std::size_t neighbours_count_ = 0;
+    std::atomic<std::size_t> neighbours_count_{0};
     std::atomic<std::uint32_t> told_{0};  ///< what the neighbours know of us
 };
 

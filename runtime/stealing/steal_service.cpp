@@ -20,16 +20,20 @@ namespace {
 constexpr CoreId no_worker = Home::no_worker;        ///< tokens that answer no request: a lifeline's
 constexpr CoreId far_request = Home::no_worker - 1;  ///< the request of a node, for which no worker waits
 
-const Handler request_handler("steal.request", Handler::Kind::control,
-                              [](Node& node, NodeId from, auto message) {
-                                  node.steals().on_request(from, value_in<StealService::Request>(message));
-                              });
-const Handler refusal_handler("steal.refusal", Handler::Kind::control, [](Node& node, NodeId, auto message) {
-    node.steals().answered(value_in<CoreId>(message));
-});
-const Handler tokens_handler("steal.tokens", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
-    node.steals().on_tokens(from, message);
-});
+const Handler request_handler(
+    "steal.request", Handler::Kind::control,
+    [](Node& node, NodeId from, auto message) {
+        node.steals().on_request(from, value_in<StealService::Request>(message));
+    },
+    Handler::IfGone::here);
+const Handler refusal_handler(
+    "steal.refusal", Handler::Kind::control,
+    [](Node& node, NodeId, auto message) { node.steals().answered(value_in<CoreId>(message)); },
+    Handler::IfGone::drop);
+const Handler tokens_handler(
+    "steal.tokens", Handler::Kind::work,
+    [](Node& node, NodeId from, auto message) { node.steals().on_tokens(from, message); },
+    Handler::IfGone::here);
 const Handler result_handler("steal.result", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     node.steals().on_result(from, message);
 });
@@ -111,6 +115,10 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
         const std::uint32_t most = amount == Amount::donation ? Gift::most_donated : Gift::most_tasks;
         wanted = std::clamp((node_.sources().givable() + 1) / 2, 1U, most);
     }
+    return give(outbox, thief, core, wanted);
+}
+
+std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core, std::uint32_t wanted) {
     const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
     Gift gift(node_, outbox, thief, core, wanted, first);
     node_.sources().give(gift);
@@ -119,6 +127,25 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
 
 std::uint32_t StealService::give_away(Outbox& outbox, NodeId to) {
     return give(outbox, to, no_worker);
+}
+
+std::uint32_t StealService::give_all(Outbox& outbox, NodeId to) {
+    return give(outbox, to, no_worker, Gift::most_donated);
+}
+
+void StealService::forget(Outbox& outbox, NodeId leaver) {
+    std::vector<Waiting> dropped;
+    {
+        const SpinLock::Guard guard(lock_);
+        std::erase(tied_, leaver);
+        const auto first = std::stable_partition(
+            kept_.begin(), kept_.end(), [&](const Waiting& request) { return request.thief != leaver; });
+        dropped.assign(first, kept_.end());
+        kept_.erase(first, kept_.end());
+        waiting_.fetch_sub(static_cast<std::uint32_t>(dropped.size()), std::memory_order_seq_cst);
+    }
+    for (const Waiting& request : dropped)
+        if (request.core != no_worker) refuse(outbox, request);
 }
 
 void StealService::ask_workers() {
@@ -131,6 +158,8 @@ void StealService::ask_workers() {
 
 void StealService::on_request(NodeId thief, Request request) {
     Outbox& outbox = node_.receiver_outbox();
+    // The victim has left.
+    if (thief == node_.id()) return request.lifeline ? void() : refuse(outbox, {thief, request.core});
     node_.receiver().charge(node_.receiver().costs->steal_attempt);
     if (give(outbox, thief, request.core) != 0) return;
     // A far thief loses two long latencies if it must ask again, and no worker of it waits meanwhile.

@@ -43,6 +43,18 @@ public:
     /// Sends detached tasks to a node that has not asked for any. Returns how many.
     std::uint32_t give_away(Outbox& outbox, NodeId to);
 
+    /// Sends all that may leave, as far as one message takes it. Returns how many tasks.
+    std::uint32_t give_all(Outbox& outbox, NodeId to);
+
+    /// Whether requests of this node are under way.
+    bool asks() const {
+        return under_way_.load(std::memory_order_seq_cst) != 0 ||
+               far_under_way_.load(std::memory_order_seq_cst);
+    }
+
+    /// Node `leaver` takes nothing more.
+    void forget(Outbox& outbox, NodeId leaver);
+
     /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
     void send_result(Worker& worker, const Token& token);
 
@@ -75,6 +87,7 @@ private:
     };
 
     std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core);
+    std::uint32_t give(Outbox& outbox, NodeId thief, CoreId core, std::uint32_t wanted);
     void ask_workers();
     void pass_on(NodeId giver);
     void keep(Waiting request);

@@ -53,6 +53,7 @@ public:
 
     void begin(runtime::Worker& worker) override {
         const std::uint32_t rank = worker.id.node * bag_.grid.cores + worker.id.core;
+        if (rank >= bag_.of_worker.size()) return;  // of a node that has joined
         const auto count = static_cast<std::uint32_t>(bag_.of_worker[rank].size());
         if (count == 0) return;
         worker.count_task();

@@ -1,0 +1,357 @@
+// The messages by which nodes join and leave, and what each of them changes.
+#include "runtime/run/members.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+
+namespace heddle::runtime {
+
+namespace {
+
+Members& members_of(Node& node) {
+    if (!node.members()) throw MalformedMessage("the nodes of this run do not change");
+    return *node.members();
+}
+
+const Handler ask_handler("members.ask", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
+    members_of(node).on_asked(node.receiver_outbox(), from, value_in<Members::Change>(message));
+});
+const Handler welcome_handler("members.welcome", Handler::Kind::control,
+                              [](Node& node, NodeId, auto message) {
+                                  Reader reader(message);
+                                  const auto epoch = reader.get<Epoch>();
+                                  std::vector<NodeId> nodes;
+                                  while (reader.ok() && !reader.done()) nodes.push_back(reader.get<NodeId>());
+                                  reader.check();
+                                  members_of(node).on_welcome(node.receiver_outbox(), epoch,
+                                                              std::move(nodes));
+                              });
+const Handler turned_away_handler("members.turned_away", Handler::Kind::control,
+                                  [](Node& node, NodeId, auto) {
+                                      members_of(node).on_turned_away(node.receiver());
+                                  });
+const Handler joined_handler("members.joined", Handler::Kind::control,
+                             [](Node& node, NodeId from, auto message) {
+                                 members_of(node).on_joined(node.receiver_outbox(), from,
+                                                            value_in<Epoch>(message));
+                             });
+const Handler leave_handler("members.leave", Handler::Kind::control,
+                            [](Node& node, NodeId, auto) { members_of(node).leave(node.receiver_outbox()); });
+const Handler go_handler("members.go", Handler::Kind::control, [](Node& node, NodeId, auto message) {
+    members_of(node).on_go(node.receiver_outbox(), value_in<Epoch>(message));
+});
+const Handler close_handler("members.close", Handler::Kind::control,
+                            [](Node& node, NodeId from, auto message) {
+                                members_of(node).on_close(node.receiver_outbox(), from,
+                                                          value_in<Epoch>(message));
+                            });
+const Handler closed_handler("members.closed", Handler::Kind::control,
+                             [](Node& node, NodeId from, auto message) {
+                                 members_of(node).on_closed(node.receiver_outbox(), from,
+                                                            value_in<std::uint64_t>(message));
+                             });
+const Handler left_handler("members.left", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
+    members_of(node).on_left(node.receiver_outbox(), from, value_in<Members::LastWords>(message));
+});
+const Handler known_handler("members.known", Handler::Kind::control, [](Node& node, NodeId, auto) {
+    members_of(node).on_acknowledged(node.receiver_outbox());
+});
+
+std::vector<NodeId> first_nodes(NodeId count) {
+    std::vector<NodeId> nodes(count);
+    for (NodeId node = 0; node < count; ++node) nodes[node] = node;
+    return nodes;
+}
+
+}  // namespace
+
+Members::Members(Node& node)
+    : node_(node),
+      id_(node.id()),
+      ways_(node.topology().nodes),
+      stage_(id_ < *node.topology().at_start ? Stage::member : Stage::outside),
+      received_(node.topology().nodes),
+      known_(node.topology().nodes, false),
+      ever_(*node.topology().at_start) {
+    if (stage_.load() == Stage::outside) {
+        set_list(0, {id_});
+        ways_.open(0);
+        return;
+    }
+    set_list(0, first_nodes(*node.topology().at_start));
+    for (NodeId other = 0; other < *node.topology().at_start; ++other) {
+        known_[other] = true;
+        if (other != id_) ways_.open(other);
+    }
+}
+
+std::shared_ptr<const MemberList> Members::list() const {
+    const SpinLock::Guard guard(list_lock_);
+    return list_;
+}
+
+void Members::set_list(Epoch epoch, std::vector<NodeId> nodes) {
+    auto next = std::make_shared<const MemberList>(epoch, std::move(nodes), node_.topology());
+    {
+        const SpinLock::Guard guard(list_lock_);
+        list_.swap(next);
+    }
+    epoch_.store(epoch, std::memory_order_seq_cst);
+}
+
+/// `node` joins or leaves, as this node sees it. Its workers look for work among the new members.
+void Members::change_epoch(Outbox& outbox, Epoch epoch, NodeId node, Change change) {
+    std::vector<NodeId> nodes = list()->nodes;
+    std::erase(nodes, node);
+    if (change == Change::join) nodes.insert(std::ranges::lower_bound(nodes, node), node);
+    set_list(epoch, std::move(nodes));
+    const auto now = list();
+    node_.balancer().follow(*now);
+    if (node_.termination().change(outbox, *now, change == Change::leave)) node_.end(outbox);
+    node_.wake_all(outbox.context());
+}
+
+// --- joining
+
+void Members::begin(Outbox& outbox) {
+    if (stage_.load(std::memory_order_seq_cst) == Stage::outside)
+        outbox.post(0, ask_handler, bytes_of(Change::join));
+}
+
+/// On node 0.
+void Members::on_asked(Outbox& outbox, NodeId node, Change change) {
+    if (change == Change::join && node_.stopping()) return outbox.post_last(node, turned_away_handler, {});
+    asked_.push_back({node, change});
+    next_change(outbox);
+}
+
+void Members::turn_away_all(Outbox& outbox) {
+    for (const Asked& asked : asked_)
+        if (asked.change == Change::join) outbox.post_last(asked.node, turned_away_handler, {});
+}
+
+/// On node 0.
+void Members::next_change(Outbox& outbox) {
+    if (changing_ || asked_.empty() || node_.stopping()) return;
+    changing_ = true;
+    const Asked asked = asked_.front();
+    asked_.pop_front();
+    const Epoch epoch = this->epoch() + 1;
+    const auto before = list();
+    if (asked.change == Change::leave) {
+        leaver_.store(asked.node, std::memory_order_seq_cst);
+        acknowledgments_missing_ = static_cast<NodeId>(before->nodes.size() - 1);
+        change_epoch(outbox, epoch, asked.node, Change::leave);
+        return outbox.post(asked.node, go_handler, bytes_of(epoch));
+    }
+    acknowledgments_missing_ = static_cast<NodeId>(before->nodes.size());  // the others, and the new one
+    ever_.fetch_add(1, std::memory_order_seq_cst);
+    known_[asked.node] = true;
+    ways_.open(asked.node);
+    Writer welcome;
+    welcome.put(epoch);
+    for (const NodeId node : before->nodes) welcome.put(node);
+    outbox.post(asked.node, welcome_handler, welcome.bytes());
+    change_epoch(outbox, epoch, asked.node, Change::join);
+    node_.program().joined(node_, asked.node);
+}
+
+void Members::on_welcome(Outbox& outbox, Epoch epoch, std::vector<NodeId> members) {
+    if (stage_.load() != Stage::outside) throw MalformedMessage("this node is a member");
+    for (const NodeId member : members) {
+        if (member >= known_.size() || member == id_)
+            throw MalformedMessage("it names another run's members");
+        known_[member] = true;
+        ways_.open(member);
+        if (member != 0) outbox.post(member, joined_handler, bytes_of(epoch));
+    }
+    stage_.store(Stage::member, std::memory_order_seq_cst);
+    membership_.began = outbox.context().backend->now(outbox.context());
+    set_list(epoch, std::move(members));
+    change_epoch(outbox, epoch, id_, Change::join);
+    outbox.post(0, known_handler, {});
+    if (wants_to_leave_) leave(outbox);
+}
+
+void Members::on_turned_away(Context& caller) {
+    stage_.store(Stage::turned_away, std::memory_order_seq_cst);
+    node_.depart(caller);
+}
+
+void Members::on_joined(Outbox& outbox, NodeId node, Epoch epoch) {
+    if (known_[node]) throw MalformedMessage("that node has joined already");
+    known_[node] = true;
+    ways_.open(node);
+    change_epoch(outbox, epoch, node, Change::join);
+    node_.program().joined(node_, node);
+    outbox.post(0, known_handler, {});
+}
+
+/// On node 0.
+void Members::on_acknowledged(Outbox& outbox) {
+    HEDDLE_ASSERT(changing_ && acknowledgments_missing_ > 0);
+    if (--acknowledgments_missing_ != 0) return;
+    changing_ = false;
+    next_change(outbox);
+}
+
+// --- leaving: the leaver
+
+void Members::leave(Outbox& outbox) {
+    if (id_ == 0) return;  // it leads the run
+    if (stage_.load() == Stage::outside) {
+        wants_to_leave_ = true;
+        return;
+    }
+    Stage expected = Stage::member;
+    if (!stage_.compare_exchange_strong(expected, Stage::giving)) return;
+    for (CoreId core = 0; core < node_.cores(); ++core) node_.worker(core).deque().ask();
+    node_.wake_all(outbox.context());
+    look(outbox);
+}
+
+bool Members::give_away(Worker& worker) {
+    const auto now = list();
+    const auto count = static_cast<NodeId>(now->nodes.size());
+    if (count < 2) return false;
+    NodeId heir = now->nodes[next_heir_.fetch_add(1, std::memory_order_relaxed) % count];
+    if (heir == id_) heir = now->nodes[next_heir_.fetch_add(1, std::memory_order_relaxed) % count];
+    return heir != id_ && node_.steals().give_all(worker.outbox(), heir) != 0;
+}
+
+bool Members::is_empty() const {
+    return node_.holds_nothing();
+}
+
+/// Whether all that was sent to this node has come.
+bool Members::has_all() const {
+    const auto now = list();
+    return sent_to_us_.size() + 1 == now->nodes.size() &&
+           std::ranges::all_of(sent_to_us_, [this](const auto& one) {
+               return received_[one.first].load(std::memory_order_seq_cst) == one.second;
+           });
+}
+
+void Members::look(Outbox& outbox) {
+    if (!leaving() || node_.stopping()) return;
+    bool asks = false;
+    bool departs = false;
+    {
+        const SpinLock::Guard guard(lock_);
+        const Stage stage = stage_.load();
+        if (stage == Stage::giving && is_empty()) {
+            asks = true;
+            stage_.store(Stage::asking);
+        } else if (stage == Stage::going && has_all() && is_empty()) {
+            departs = true;
+            membership_.ended = outbox.context().backend->now(outbox.context());
+            stage_.store(Stage::last_words);
+        }
+    }
+    if (asks) outbox.post(0, ask_handler, bytes_of(Change::leave));
+    if (departs) node_.depart(outbox.context());
+}
+
+void Members::on_go(Outbox& outbox, Epoch epoch) {
+    {
+        const SpinLock::Guard guard(lock_);
+        if (stage_.load() != Stage::asking) throw MalformedMessage("this node did not ask to leave");
+        leave_epoch_ = epoch;
+        stage_.store(Stage::going);
+    }
+    node_.termination().step_out();
+    for_others([&](NodeId other) { outbox.post(other, close_handler, bytes_of(epoch)); });
+}
+
+void Members::on_closed(Outbox& outbox, NodeId from, std::uint64_t sent) {
+    {
+        const SpinLock::Guard guard(lock_);
+        sent_to_us_[from] = sent;
+    }
+    look(outbox);
+}
+
+void Members::say_left(Outbox& outbox) {
+    counts_ = node_.termination().last_counts();
+    for_others([&](NodeId other) {
+        if (ways_.close(other)) outbox.post_last(other, left_handler, bytes_of(last_words_to(other)));
+    });
+    stage_.store(Stage::left, std::memory_order_seq_cst);
+}
+
+Members::LastWords Members::last_words_to(NodeId node) {
+    return {leave_epoch_, ways_.sent(node) + 1, counts_};
+}
+
+// --- leaving: the others
+
+void Members::on_close(Outbox& outbox, NodeId leaver, Epoch epoch) {
+    if (id_ != 0) change_epoch(outbox, epoch, leaver, Change::leave);
+    node_.steals().forget(outbox, leaver);
+    if (ways_.close(leaver)) way_closed(outbox, leaver);
+}
+
+void Members::way_closed(Outbox& outbox, NodeId to) {
+    if (stage_.load() == Stage::last_words)
+        return outbox.post_last(to, left_handler, bytes_of(last_words_to(to)));
+    outbox.post_last(to, closed_handler, bytes_of(ways_.sent(to) + 1));
+}
+
+void Members::on_left(Outbox& outbox, NodeId node, const LastWords& words) {
+    if (last_words_) throw MalformedMessage("two nodes leave at the same time");
+    last_words_.emplace(node, words);
+    finish_leaver(outbox);
+}
+
+/// Once all that the leaver has sent is here.
+void Members::finish_leaver(Outbox& outbox) {
+    if (!last_words_) return;
+    const auto [node, words] = *last_words_;
+    if (received_[node].load(std::memory_order_seq_cst) != words.sent) return;
+    last_words_.reset();
+    node_.program().left(node_, node);
+    if (id_ != 0) return outbox.post(0, known_handler, {});
+    leaver_.store(0, std::memory_order_seq_cst);
+    if (node_.termination().add_leaver(outbox, words.counts)) node_.end(outbox);
+    on_acknowledged(outbox);
+}
+
+// --- messages
+
+bool Members::holds(NodeId from, std::span<const std::byte> message, Body& body) {
+    if (known_[from] || message.empty()) return false;
+    RecordHeader header;
+    std::memcpy(&header, message.data(), sizeof header);
+    for (const Handler* const early : {&ask_handler, &welcome_handler, &turned_away_handler, &joined_handler})
+        if (header.handler() == early->id()) return false;
+    held_.push_back({from, Bytes(message.begin(), message.end()), std::move(body)});
+    return true;
+}
+
+std::optional<Members::Held> Members::take_held() {
+    const auto ready = std::ranges::find_if(held_, [this](const Held& held) { return known_[held.from]; });
+    if (ready == held_.end()) return std::nullopt;
+    Held held = std::move(*ready);
+    held_.erase(ready);
+    return held;
+}
+
+void Members::received(Outbox& outbox) {
+    finish_leaver(outbox);
+    look(outbox);
+}
+
+void ask_to_leave(Outbox& outbox, NodeId node) {
+    outbox.post(node, leave_handler, {});
+}
+
+}  // namespace heddle::runtime

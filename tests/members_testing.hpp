@@ -1,0 +1,90 @@
+// Shipped workloads on nodes that join and leave at drawn times, in a world that delays and reorders
+// messages: the answer is right at each seed. members_test.cpp tries few seeds, the slow form many.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/run/execution.hpp"
+#include "tests/faulty_machine.hpp"
+#include "tests/faulty_workloads.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::testing_members {
+
+inline std::vector<testing_faults::Stated> all_workloads() {
+    return {
+        {"fib", {{"n", "13"}}},
+        {"nqueens", {{"n", "6"}}},
+        {"uts", {{"tree", "T1"}, {"depth", "3"}}},
+        {"bag", {{"tasks", "300"}}},
+        {"earth_fib", {{"n", "9"}}},
+        {"cholesky", {{"tiles", "5"}, {"tile_size", "8"}}, "cyclic"},
+    };
+}
+
+/// Up to three more nodes join, and any but node 0 may leave.
+inline void draw_members(inprocess::Options& options, std::uint64_t seed) {
+    Random random = Random(seed).split(11);
+    options.routes = nullptr;
+    const NodeId first = options.nodes;
+    options.at_start = first;
+    options.nodes += static_cast<NodeId>(random.below(4));
+    const auto moment = [&] {
+        return std::chrono::nanoseconds(random.below(random.below(2) == 0 ? 300 : 6000));
+    };
+    for (NodeId node = first; node < options.nodes; ++node) {
+        if (random.below(5) != 0) options.member_events.push_back({moment(), node, true});
+    }
+    for (NodeId node = 0; node < options.nodes; ++node) {
+        if (random.below(2) == 0) options.member_events.push_back({moment(), node, false});
+    }
+    std::ranges::stable_sort(options.member_events, {}, &inprocess::MemberEvent::at);
+}
+
+struct Changes {
+    std::uint64_t joined = 0;  ///< nodes that had tasks though they joined
+    std::uint64_t left = 0;    ///< nodes that left before the end
+};
+
+inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, Changes& changes) {
+    auto [options, schedule] = testing_faults::draw_machine(seed);
+    draw_members(options, seed);
+    inprocess::InprocessBackend backend(options);
+
+    const auto& kind = workloads::find(stated.name);
+    Settings settings(kind.settings);
+    for (const auto& [key, value] : stated.settings) settings.set(key, value);
+    const auto workload = kind.make(settings);
+    schedule.placement = stated.placement;
+    workload->prepare({{*options.at_start, options.cores}, 1e9, 0, 1e-9}, schedule);
+    runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
+    const auto result = execution.run();
+    const auto verdict = workload->check(result);
+    ASSERT_EQ(verdict.kind, workloads::Verdict::Kind::right)
+        << stated.name << ", seed " << seed << ": " << verdict.reason;
+    for (NodeId node = 0; node < options.nodes; ++node) {
+        const auto& counters = result.nodes[node];
+        if (node >= *options.at_start && counters.tasks > options.cores) ++changes.joined;
+        const auto membership = result.members.find(node);
+        if (membership != result.members.end() && membership->second.ended != Time::zero()) ++changes.left;
+    }
+}
+
+inline Changes run_seeds(std::uint64_t first, std::uint64_t count) {
+    Changes changes;
+    const std::vector<testing_faults::Stated> all = all_workloads();
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        const auto& stated = all[seed % all.size()];
+        SCOPED_TRACE(stated.name + ", seed " + std::to_string(seed));
+        run_seed(stated, seed, changes);
+        if (::testing::Test::HasFatalFailure()) break;
+    }
+    return changes;
+}
+
+}  // namespace heddle::testing_members
