@@ -193,6 +193,8 @@ struct Platform {
 
     /// Whether nodes may join and leave.
     bool members_change() const;
+    /// How many nodes begin the run.
+    NodeId beginners() const { return nodes_at_start == 0 ? nodes : nodes_at_start; }
 
     /// `node_speeds` and `core_speeds` of that core.
     double speed_factor(NodeId node, CoreId core) const;

@@ -62,6 +62,11 @@ Platform platform_of(const Platform& platform, NetworkId network) {
 }
 
 void complete_networks(Platform& platform) {
+    if (platform.members_change() && !platform.networks.empty())
+        throw Error(
+            "nodes join and leave, and the platform has several networks",
+            "describe one network in platform.network: ways over gateways are those of a fixed set of nodes",
+            platform.where);
     if (platform.networks.empty()) return;
     if (!platform.file.empty())
         throw Error("platform.networks and platform.file are both stated", "leave one of them out");

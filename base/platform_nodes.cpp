@@ -28,8 +28,7 @@ void check_noise(double deviation, const char* what) {
 
 /// A node joins once and leaves once. `joined`: what the events before have asked nodes to do.
 void check_member(const Platform& platform, const NodeEvent& event, std::map<NodeId, bool>& joined) {
-    const bool begins =
-        event.node < (platform.nodes_at_start == 0 ? platform.nodes : platform.nodes_at_start);
+    const bool begins = event.node < platform.beginners();
     const auto before = joined.find(event.node);
     if (event.node == 0)
         throw Error("an event that makes node 0 join or leave",
@@ -38,7 +37,7 @@ void check_member(const Platform& platform, const NodeEvent& event, std::map<Nod
         throw Error(
             fmt::format("node {} is to join, but it has joined before", event.node),
             fmt::format("nodes from {} on may join, each once; platform.nodes_at_start says how many begin",
-                        platform.nodes_at_start == 0 ? platform.nodes : platform.nodes_at_start),
+                        platform.beginners()),
             event.where);
     if (!*event.member && before != joined.end() && !before->second)
         throw Error(fmt::format("node {} is to leave, but it has left before", event.node),

@@ -137,6 +137,9 @@ std::unique_ptr<runtime::Backend> make_inprocess(const configs::Experiment& expe
     options.stack_bytes = experiment.schedule.stack_bytes;
     options.group = groups_of(experiment, options.nodes);
     options.routes = network_routes(experiment.platform);
+    if (experiment.platform.members_change()) options.at_start = experiment.platform.beginners();
+    for (const NodeEvent& event : experiment.platform.events)
+        if (event.member) options.member_events.push_back({event.at, event.node, *event.member});
     return std::make_unique<inprocess::InprocessBackend>(options);
 }
 
@@ -251,6 +254,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
     if (experiment.backend != Backend::sim) {
         try {
             complete_networks(experiment.platform);
+            if (experiment.platform.members_change()) complete_nodes(experiment.platform);
         } catch (const Error& error) {
             throw error.at(experiment.where("platform.networks"));
         }
@@ -323,11 +327,13 @@ ClusterView cluster_view(const configs::Experiment& experiment, const runtime::B
     }
 #endif
     ClusterView cluster;
-    cluster.grid = {topology.nodes, topology.cores};
+    const NodeId beginners = topology.at_start.value_or(topology.nodes);
+    cluster.grid = {beginners, topology.cores};
     cluster.core_speed = experiment.platform.core_speed;
     cluster.message_seconds = to_seconds(topology.latency);
     cluster.seconds_per_byte = topology.bandwidth > 0 ? 1 / topology.bandwidth : 0;
     cluster.group = topology.group;
+    cluster.group.resize(beginners);  // the others get no part of a placement
     return cluster;
 }
 

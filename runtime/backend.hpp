@@ -263,8 +263,9 @@ public:
     virtual void io(Context& caller, double bytes, std::function<void()> code,
                     std::function<void(Context& context)> done) = 0;
 
-    /// Starts up to `count` of the nodes that may join and never did, the lowest first, as the world can:
-    /// where it cannot, nothing happens. A node that has started can exchange messages with all others.
+    /// On node 0: starts up to `count` of the nodes that may join and never did, the lowest first, as the
+    /// world can: where it cannot, nothing happens. A node that has started can exchange messages with all
+    /// others.
     virtual void start_nodes(Context& /*caller*/, NodeId /*count*/) {}
 
     /// Time since the start as an observer sees it. May be called from any thread while the run is on.

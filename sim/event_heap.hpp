@@ -17,15 +17,16 @@ namespace heddle::sim {
 
 /// In the order in which events of one time happen.
 enum class EventKind : std::uint32_t {
-    stop,      ///< the machine stops; it goes on by itself
-    arrival,   ///< a message reaches the node
-    delivery,  ///< the receiver module has paid for a message
-    memory,    ///< the memory has served a worker's bytes
-    disk,      ///< the disk has served a call
-    resume,    ///< a worker goes on
-    deadline,  ///< a parked worker's deadline
-    cores,     ///< the cores of a node have served a worker's flops, where a polling receiver takes one
-    departure  ///< a message will leave for another machine, the time that sending takes from now
+    stop,       ///< the machine stops; it goes on by itself
+    arrival,    ///< a message reaches the node
+    delivery,   ///< the receiver module has paid for a message
+    memory,     ///< the memory has served a worker's bytes
+    disk,       ///< the disk has served a call
+    resume,     ///< a worker goes on
+    deadline,   ///< a parked worker's deadline
+    cores,      ///< the cores of a node have served a worker's flops, where a polling receiver takes one
+    departure,  ///< a message will leave for another machine, the time that sending takes from now
+    leave       ///< a node is asked to leave the run
 };
 
 struct Event {

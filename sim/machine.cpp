@@ -33,8 +33,8 @@ SimMachine::SimMachine(World& world, const MachineSettings& settings, std::vecto
     stops_ = nodes_.front().pace.stops();
 }
 
-void SimMachine::start(NodeId place, runtime::Backend& backend, runtime::NodeProgram& program,
-                       Stacks& stacks) {
+void SimMachine::start(NodeId place, runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks,
+                       const Presence& presence) {
     SimNode& node = nodes_[place];
     node.program = &program;
     if (place == 0) first_program_ = &program;
@@ -49,33 +49,9 @@ void SimMachine::start(NodeId place, runtime::Backend& backend, runtime::NodePro
         worker.context->backend_part = &worker;
         worker.context->fiber_notes.follow(worker.notes);
     }
-    Switchboard& switchboard = lane_.switchboard;
-    for (CoreId core = 0; core < settings_.cores; ++core) {
-        SimWorker& worker = node.workers[core];
-        const GivenStack stack{stacks.stack(std::uint64_t{node.id} * settings_.cores + core)};
-        worker.fiber =
-            context::fiber(std::allocator_arg, worker.notes.noted(stack),
-                           [this, &switchboard, &worker, &node, core](context::fiber&& caller) {
-                               switchboard.entered(worker, std::move(caller));
-                               try {
-                                   switchboard.jump(worker, switchboard.main());  // until its first event
-                                   node.program->work(core);
-                               } catch (const context::detail::forced_unwind&) {
-                                   worker.notes.before_exit();
-                                   throw;
-                               } catch (...) {
-                                   switchboard.failure = std::current_exception();
-                               }
-                               ++node.idle;
-                               --lane_.workers_left;
-                               if (++node.finished == node.cores() && world_.single_module && node.received)
-                                   receive_next(node, worker.context->clock);
-                               return switchboard.leave(worker);
-                           });
-        switchboard.jump(switchboard.main(), worker);
-        push_resume(worker, node.pace.at(Time::zero()));
-    }
-    lane_.workers_left += settings_.cores;
+    node.stacks = &stacks;
+    if (presence.begin != never) begin_node(node, presence.begin);
+    if (presence.leave != never) push(presence.leave, EventKind::leave, node.id, &node);
     if (place + 1 != nodes_.size()) return;
     for (const Pace::Stop& stop : stops_) push(stop.begin, EventKind::stop, settings_.first, nullptr);
 }
@@ -170,6 +146,9 @@ void SimMachine::handle(const Event& event) {
         }
         case EventKind::cores:
             cores_served(event);
+            break;
+        case EventKind::leave:
+            ask_to_leave(*static_cast<SimNode*>(event.subject), event.time);
             break;
         case EventKind::departure:
             depart(*static_cast<Message*>(event.subject));

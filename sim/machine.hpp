@@ -119,9 +119,15 @@ public:
     /// `paces`: of each node. All stop at the same times.
     SimMachine(World& world, const MachineSettings& settings, std::vector<Pace> paces);
 
-    /// Gives every worker of the machine's node `place` a stack and lets it wait for time zero. To be called
+    /// When a node begins, and when it is asked to leave.
+    struct Presence {
+        Time begin{};  ///< never: with the first message to it
+        Time leave = never;
+    };
+    /// Gives every worker of the machine's node `place` a stack and lets it wait for its time. To be called
     /// for each node, in order. Addresses of the machine are kept from now on.
-    void start(NodeId place, runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks);
+    void start(NodeId place, runtime::Backend& backend, runtime::NodeProgram& program, Stacks& stacks,
+               const Presence& presence);
 
     Time next_time() const { return events_.next_time(); }
     void run_until(Time end);
@@ -184,6 +190,9 @@ private:
     /// A worker, not a receiver, which acts in the course of an event.
     bool is_worker(const runtime::Context& context) const { return context.id.core < settings_.cores; }
 
+    void make_fiber(SimWorker& worker);
+    void begin_node(SimNode& node, Time time);
+    void ask_to_leave(SimNode& node, Time now);
     void handle(const Event& event);
     void resume(SimWorker& worker, Time time);
     void prepare(SimWorker& worker, Time time);

@@ -123,6 +123,10 @@ void SimMachine::arrive(Message* messages) {
 
 void SimMachine::receive(Message& message, Time now) {
     SimNode& receiver = node(message.to);
+    if (!receiver.begun) [[unlikely]] {
+        begin_node(receiver, now);
+        return lane_.mailroom.give_back(message);
+    }
     if (receiver.received) {
         receiver.last_received->next = &message;
         receiver.last_received = &message;

@@ -11,6 +11,7 @@
 #include "runtime/backend.hpp"
 #include "sim/memory_bus.hpp"
 #include "sim/pace.hpp"
+#include "sim/stacks.hpp"
 #include "sim/world.hpp"
 
 namespace heddle::sim {
@@ -31,6 +32,8 @@ struct SimNode {
     SimWorker* receiver;
     Pace pace;
     runtime::NodeProgram* program = nullptr;
+    Stacks* stacks = nullptr;  ///< of its workers
+    bool begun = false;
 
     Time sender_free{};
     std::uint64_t messages_sent = 0;

@@ -85,6 +85,7 @@ struct SimBackend::State {
           notes(networks.simgrid().facts().notes) {
         networks.several() ? fill_in(platform) : fill_in(platform, networks.simgrid().facts(), notes);
         topology.nodes = platform.nodes;
+        if (platform.members_change()) topology.at_start = platform.beginners();
         topology.cores = platform.cores;
         if (platform.sockets > 1) topology.near_cores = platform.cores / platform.sockets;
         topology.cache = platform.cache;
@@ -112,8 +113,19 @@ struct SimBackend::State {
         SimMachine& machine = machines.emplace_back(of_all, settings, std::move(paces));
         for (NodeId place = 0; place < platform.processes; ++place) {
             runtime::NodeProgram& program = make_node(first + place);
-            machine.start(place, backend, program, stacks_with(0));
+            machine.start(place, backend, program, stacks_with(0), presence(first + place));
         }
+    }
+
+    SimMachine::Presence presence(NodeId node) {
+        SimMachine::Presence presence;
+        if (node >= platform.beginners()) presence.begin = never;
+        for (const NodeEvent& event : platform.events) {
+            if (!event.member || event.node != node) continue;
+            (*event.member ? presence.begin : presence.leave) = event.at;
+        }
+        if (presence.begin == never) may_start.push_back(node);
+        return presence;
     }
 
     Stacks& stacks_with(std::size_t beside_bytes) {
@@ -135,6 +147,7 @@ struct SimBackend::State {
     runtime::Topology topology;
 
     // While it runs.
+    std::deque<NodeId> may_start;  ///< nodes that begin when the program starts them
     std::optional<World> world;
     std::optional<Stacks> stacks;     ///< made with the first node, which says what is to lie beside them
     std::deque<SimMachine> machines;  // a deque: what is in it does not move
@@ -175,10 +188,12 @@ std::vector<std::string> SimBackend::warnings() const {
 ClusterView SimBackend::cluster(Time per_message) const {
     const Platform& platform = state_->platform;
     ClusterView view;
-    view.grid = {platform.nodes, platform.cores};
+    // Nodes that join later get no part of a placement.
+    view.grid = {platform.beginners(), platform.cores};
     view.core_speed = platform.core_speed;
     view.group = state_->topology.group;
-    for (NodeId node = 0; node < platform.nodes; ++node) {
+    view.group.resize(platform.beginners());
+    for (NodeId node = 0; node < platform.beginners(); ++node) {
         const Pace pace(platform, node, state_->speed(node), 0);
         for (CoreId core = 0; core < platform.cores; ++core) view.speeds.push_back(pace.stated_speed(core));
     }
@@ -270,6 +285,17 @@ runtime::Bytes SimBackend::buffer(Context& context) {
 bool SimBackend::poll(Context& context) {
     SimWorker& worker = worker_of(context);
     return worker.machine->poll(worker);
+}
+
+// Its first message makes a node begin. Only node 0 starts nodes, so no two threads are here.
+void SimBackend::start_nodes(Context& caller, NodeId count) {
+    HEDDLE_ASSERT(caller.id.node == 0);
+    std::deque<NodeId>& may_start = state_->may_start;
+    for (; count > 0 && !may_start.empty(); --count) {
+        const NodeId node = may_start.front();
+        may_start.pop_front();
+        send(caller, node, {});
+    }
 }
 
 Time SimBackend::elapsed() const {

@@ -90,6 +90,7 @@ public:
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
             std::function<void(runtime::Context& context)> done) override;
+    void start_nodes(runtime::Context& caller, NodeId count) override;
     Time elapsed() const override;
 
 private:

@@ -1,0 +1,61 @@
+// When the nodes of a machine begin, and when they are asked to leave: at the start, at the time of an event,
+// or with the first message to them.
+#include <algorithm>
+#include <utility>
+
+#include "sim/machine.hpp"
+
+namespace heddle::sim {
+
+namespace context = boost::context;
+
+/// The worker waits on a stack of its own for its first event.
+void SimMachine::make_fiber(SimWorker& worker) {
+    SimNode& node = *worker.node;
+    Switchboard& switchboard = lane_.switchboard;
+    const CoreId core = worker.context->id.core;
+    const GivenStack stack{node.stacks->stack(std::uint64_t{node.id} * settings_.cores + core)};
+    worker.fiber =
+        context::fiber(std::allocator_arg, worker.notes.noted(stack),
+                       [this, &switchboard, &worker, &node, core](context::fiber&& caller) {
+                           switchboard.entered(worker, std::move(caller));
+                           try {
+                               switchboard.jump(worker, switchboard.main());  // until its first event
+                               node.program->work(core);
+                           } catch (const context::detail::forced_unwind&) {
+                               worker.notes.before_exit();
+                               throw;
+                           } catch (...) {
+                               switchboard.failure = std::current_exception();
+                           }
+                           ++node.idle;
+                           --lane_.workers_left;
+                           if (++node.finished == node.cores() && world_.single_module && node.received)
+                               receive_next(node, worker.context->clock);
+                           return switchboard.leave(worker);
+                       });
+    switchboard.jump(switchboard.main(), worker);
+}
+
+/// Before the run, or in the course of an event that is no worker's. Does nothing if the node has begun.
+void SimMachine::begin_node(SimNode& node, Time time) {
+    if (std::exchange(node.begun, true)) return;
+    for (SimWorker& worker : node.workers) {
+        make_fiber(worker);
+        push_resume(worker, node.pace.at(time));
+    }
+    lane_.workers_left += settings_.cores;
+}
+
+void SimMachine::ask_to_leave(SimNode& node, Time now) {
+    runtime::Context& receiver = *node.receiver->context;
+    if (!node.begun) return;
+    // The handlers of a message may take the receiver longer.
+    if (receiver.clock > now) return push(receiver.clock, EventKind::leave, node.id, &node);
+    receiver.clock = now;
+    receiver.horizon = never;
+    node.program->leave();
+    receiver.clock = node.pace.after(now, receiver.clock - now);
+}
+
+}  // namespace heddle::sim
