@@ -156,6 +156,22 @@ std::string steals_in_words(const Record& record) {
     return text;
 }
 
+/// A line for each node that took part for a while only.
+std::string members_in_words(const Record& record) {
+    std::string text;
+    for (const auto& [node, membership] : record.result.members) {
+        const auto at = [](Time time) { return show_seconds(to_seconds(time)); };
+        std::string what;
+        if (membership.began == never) what = " did not join";
+        if (membership.began != never && membership.began != Time::zero())
+            what = fmt::format(" joined at {}", at(membership.began));
+        if (membership.ended != Time::zero())
+            what += fmt::format("{} left at {}", what.empty() ? "" : ",", at(membership.ended));
+        text += fmt::format("  node {}{}; {} tasks\n", node, what, grouped(record.result.nodes[node].tasks));
+    }
+    return text;
+}
+
 std::string table_of(const Record& record) {
     const runtime::Counters& total = record.result.total;
     const configs::Experiment& experiment = record.experiment;
@@ -175,6 +191,7 @@ std::string table_of(const Record& record) {
                      {"  wall time", wall_time_in_words(record.timing)},
                      {"  memory", show_bytes(static_cast<double>(record.timing.peak_memory_bytes))}},
                     2);
+    text += members_in_words(record);
     for (const std::string& warning : record.warnings) text += fmt::format("  warning: {}\n", warning);
     return text + steal_matrix(record);
 }

@@ -78,6 +78,21 @@ Json json_of(const configs::Determinants& determinants) {
             {"program", std::move(program)}};
 }
 
+/// The nodes that took part for a while only. Null: not at all, or until the end.
+Json members_of(const Record& record) {
+    Json list = Json::array();
+    for (const auto& [node, membership] : record.result.members) {
+        std::optional<double> began, left;
+        if (membership.began != never) began = seconds(membership.began);
+        if (membership.ended != Time::zero()) left = seconds(membership.ended);
+        list.push_back({{"node", node},
+                        {"began_seconds", known(began)},
+                        {"left_seconds", known(left)},
+                        {"tasks", record.result.nodes[node].tasks}});
+    }
+    return list;
+}
+
 /// `with_timing`: wall time and memory too, in their place among the other fields.
 Json fields_of(const Record& record, bool with_timing) {
     const runtime::Counters& total = record.result.total;
@@ -102,6 +117,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"nodes", record.topology.nodes},
                  {"cores", record.topology.cores},
                  {"warnings", record.warnings}};
+    if (!record.result.members.empty()) json["members"] = members_of(record);
     if (with_timing) {
         json["wall_seconds"] = record.timing.wall_seconds;
         json["placement_seconds"] = record.timing.placement_seconds;

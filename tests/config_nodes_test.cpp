@@ -105,11 +105,19 @@ TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
     EXPECT_THAT(event("{at: 1, node: 0, speed: 1}"), AllOf(HasSubstr("a.yaml:7"), HasSubstr("unit")));
     EXPECT_THAT(event("{at: 1s, node: 8, speed: 1}"),
                 AllOf(HasSubstr("a.yaml:7"), HasSubstr("there are 8 nodes")));
-    EXPECT_THAT(event("{at: 1s, node: 0}"), HasSubstr("one of `speed` and `stop`"));
-    EXPECT_THAT(event("{at: 1s, node: 0, speed: 1, stop: true}"), HasSubstr("one of `speed` and `stop`"));
+    EXPECT_THAT(event("{at: 1s, node: 0}"), HasSubstr("one of `speed`, `stop` and `member`"));
+    EXPECT_THAT(event("{at: 1s, node: 0, speed: 1, stop: true}"),
+                HasSubstr("one of `speed`, `stop` and `member`"));
     EXPECT_THAT(event("{node: 0, speed: 1}"), HasSubstr("needs `at`"));
     EXPECT_THAT(event("{at: 1s, speed: 1}"), HasSubstr("needs `at`, `node`"));
     EXPECT_THAT(event("{at: 1s, node: 0, stop: yes}"), HasSubstr("expected true or false"));
+    EXPECT_THAT(event("{at: 1s, node: 0, member: false}"),
+                AllOf(HasSubstr("a.yaml:7"), HasSubstr("node 0 leads the run")));
+    EXPECT_THAT(event("{at: 1s, node: 3, member: true}"),
+                AllOf(HasSubstr("a.yaml:7"), HasSubstr("it has joined before")));
+    EXPECT_THAT(event("{at: 1s, node: 3, member: false}\n  - {at: 2s, node: 3, member: false}"),
+                AllOf(HasSubstr("a.yaml:8"), HasSubstr("it has left before")));
+    EXPECT_THAT(error_of("  nodes_at_start: 9\n"), HasSubstr("there are 8 nodes"));
     EXPECT_THAT(event("{at: 1s, node: 0, sped: 1}"), HasSubstr("did you mean \"speed\"?"));
     EXPECT_THAT(event("{at: 1s, link: a}"),
                 AllOf(HasSubstr("a.yaml:7"), HasSubstr("`bandwidth`, `latency`")));

@@ -39,7 +39,7 @@ inline runtime::RunResult simulate(const StatedWorkload& stated, const Platform&
     const auto workload = kind.make(settings);
     SimBackend backend(platform, options);
     schedule.placement = stated.placement;
-    workload->prepare({{platform.nodes, platform.cores}, platform.core_speed, 0, 1e-9}, schedule);
+    workload->prepare({{platform.beginners(), platform.cores}, platform.core_speed, 0, 1e-9}, schedule);
     runtime::Execution execution(
         backend, schedule, [&](NodeId id) { return workload->program(id); }, recorder);
     auto result = execution.run();

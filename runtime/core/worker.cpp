@@ -90,7 +90,7 @@ Worker::Worker(Node& node, CoreId core)
 
 Worker::~Worker() = default;
 
-/// If the members have changed since, the policy is made anew for those there are.
+/// If the members have changed since, a policy for those there are takes its place.
 void Worker::follow_members() {
     const Members& members = *node_.members();
     if (policy_members_ && policy_members_->epoch == members.epoch()) return;

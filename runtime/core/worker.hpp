@@ -339,7 +339,7 @@ private:
     bool keeps_ = false;
     Time back_off_{};
     Random random_;
-    std::shared_ptr<const MemberList> policy_members_;  ///< whom `policy_` names; null: all nodes
+    std::shared_ptr<const MemberList> policy_members_;  ///< the nodes that `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;
     States<Worker> states_;
     RankedQueue ranked_;

@@ -46,6 +46,9 @@ const Handler joined_handler("members.joined", Handler::Kind::control,
                              });
 const Handler leave_handler("members.leave", Handler::Kind::control,
                             [](Node& node, NodeId, auto) { members_of(node).leave(node.receiver_outbox()); });
+const Handler start_handler("members.start", Handler::Kind::control, [](Node& node, NodeId, auto message) {
+    if (!node.stopping()) node.receiver().backend->start_nodes(node.receiver(), value_in<NodeId>(message));
+});
 const Handler go_handler("members.go", Handler::Kind::control, [](Node& node, NodeId, auto message) {
     members_of(node).on_go(node.receiver_outbox(), value_in<Epoch>(message));
 });
@@ -207,7 +210,7 @@ void Members::on_acknowledged(Outbox& outbox) {
 // --- leaving: the leaver
 
 void Members::leave(Outbox& outbox) {
-    if (id_ == 0) return;  // it leads the run
+    if (id_ == 0 || node_.stopping()) return;  // node 0 leads the run
     if (stage_.load() == Stage::outside) {
         wants_to_leave_ = true;
         return;
@@ -348,6 +351,10 @@ std::optional<Members::Held> Members::take_held() {
 void Members::received(Outbox& outbox) {
     finish_leaver(outbox);
     look(outbox);
+}
+
+void start_nodes(Outbox& outbox, NodeId count) {
+    outbox.post(0, start_handler, bytes_of(count));
 }
 
 void ask_to_leave(Outbox& outbox, NodeId node) {

@@ -3,7 +3,7 @@
 // Node 0 leads: it puts the changes one after the other, and gives each an epoch. The next change begins when
 // all members have acknowledged the last.
 //
-// Join: node n asks node 0, which tells it who the members are (`welcome`). n tells each of them (`joined`),
+// Join: node n asks node 0, which names the members to it (`welcome`). n tells each of them (`joined`),
 // and each acknowledges to node 0. A node handles no message of a node of which it has not been told: such
 // messages wait until `joined` has come.
 //
@@ -173,6 +173,9 @@ private:
     std::atomic<NodeId> leaver_{0};
     std::atomic<NodeId> ever_{0};
 };
+
+/// Lets up to `count` nodes more start and join, if there are any (Backend::start_nodes).
+void start_nodes(Outbox& outbox, NodeId count);
 
 /// Asks a node, which may be the caller's own, to leave.
 void ask_to_leave(Outbox& outbox, NodeId node);

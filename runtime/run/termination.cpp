@@ -28,7 +28,7 @@ const Handler wave_handler(
         reader.check();
         stop_if(node.termination().wave(node.receiver_outbox(), number), node);
     },
-    Handler::IfGone::drop);  // node 0 begins anew among those that are left
+    Handler::IfGone::drop);  // node 0 begins another among those that are left
 
 const Handler answer_handler(
     "termination.answer", Handler::Kind::control,

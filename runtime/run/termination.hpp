@@ -21,8 +21,8 @@
 //      found: the run is over.
 // If nodes join and leave (members.hpp), a wave has an epoch, and goes along the tree of that epoch's
 // members. A node of a later epoch drops it, one of an earlier epoch keeps it until it knows of the change.
-// Node 0 begins anew in each epoch, and compares waves of one epoch only. What a node that has left sent and
-// received is added to node 0's own counts, before the first wave that does not visit it.
+// Node 0 begins two waves at least in each epoch, and compares waves of one epoch only. What a node that has
+// left sent and received is added to node 0's own counts, before the first wave that does not visit it.
 //
 // Economy: while nothing changes, no message is sent. If the sum is zero and no counter changes, a wave finds
 // sent = received, and the next one ends the run. So between two changes of a counter at most two waves

@@ -1,0 +1,192 @@
+// Simulated nodes that join and leave: right answers, work for nodes that join, the makespan against the
+// ideal one, and the same bytes whatever order or number of threads simulates the machines.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/thread_crew.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+#include "tests/sim_harness.hpp"
+#include "tests/sim_workloads.hpp"
+
+namespace heddle::sim::testing {
+namespace {
+
+/// The answers of the first three are known: nqueens 10 has 724 solutions; UTS T1's are the official
+/// program's; Cholesky's residual is compared with a bound.
+std::vector<StatedWorkload> workloads_here() {
+    return {
+        {"nqueens", {{"n", "10"}}},
+        {"uts", {{"tree", "T1"}, {"depth", "8"}}},
+        {"cholesky", {{"tiles", "12"}, {"tile_size", "48"}}, "cyclic"},
+        {"bag", {{"tasks", "4000"}}},
+    };
+}
+
+Platform four_nodes() {
+    Platform platform;
+    platform.nodes = 4;
+    platform.cores = 2;
+    return platform;
+}
+
+NodeEvent member(Time at, NodeId node, bool joins) {
+    NodeEvent event;
+    event.at = at;
+    event.node = node;
+    event.member = joins;
+    return event;
+}
+
+/// Two nodes begin, two join at 30% of the time that two need, and node 1 leaves at half of it.
+Platform changing(Time alone) {
+    Platform platform = four_nodes();
+    platform.nodes_at_start = 2;
+    platform.events = {member(3 * alone / 10, 2, true), member(3 * alone / 10, 3, true),
+                       member(alone / 2, 1, false)};
+    return platform;
+}
+
+runtime::Schedule schedule_of(std::uint64_t seed) {
+    runtime::Schedule schedule;
+    schedule.seed = seed;
+    return schedule;
+}
+
+TEST(SimMembers, TwoJoinAndOneLeavesAndTheAnswersAreRight) {
+    for (const StatedWorkload& workload : workloads_here()) {
+        SCOPED_TRACE(workload.name);
+        Platform two = four_nodes();
+        two.nodes = 2;
+        const Time alone = simulate(workload, two, schedule_of(1)).makespan;
+        const auto result = simulate(workload, changing(alone), schedule_of(1));
+        for (const NodeId joined : {2U, 3U}) {
+            EXPECT_GT(result.nodes[joined].tasks, 10U);
+            EXPECT_GE(result.members.at(joined).began, 3 * alone / 10);
+        }
+        EXPECT_LT(result.makespan, alone);
+        // Its tiles keep a node of a placed graph until all tasks that were placed on it have run.
+        if (workload.name != "cholesky") {
+            EXPECT_GE(result.members.at(1).ended, alone / 2);
+        }
+    }
+}
+
+TEST(SimMembers, ThreadsAndOrdersGiveTheSame) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    for (const StatedWorkload& workload : workloads_here()) {
+        SCOPED_TRACE(workload.name);
+        Platform two = four_nodes();
+        two.nodes = 2;
+        const Platform platform = changing(simulate(workload, two, schedule_of(1)).makespan);
+        const auto expected = all_of(simulate(workload, platform, schedule_of(5)));
+        EXPECT_EQ(all_of(simulate(workload, platform, schedule_of(5))), expected);
+        SimOptions reverse;
+        reverse.reverse_nodes = true;
+        EXPECT_EQ(all_of(simulate(workload, platform, schedule_of(5), reverse)), expected);
+        SimOptions threads;
+        threads.crew = std::make_shared<host::ThreadCrew>(2);
+        EXPECT_EQ(all_of(simulate(workload, platform, schedule_of(5), threads)), expected);
+    }
+}
+
+// Two nodes have done 30% of the work when the third joins; three do the rest.
+TEST(SimMembers, AThirdNodeThatJoinsIsWorthNearlyAWholeOne) {
+    const StatedWorkload work{"nqueens", {{"n", "10"}, {"unit_cost", "1000f"}}};
+    Platform two = four_nodes();
+    two.nodes = 2;
+    const Time alone = simulate(work, two, schedule_of(1)).makespan;
+    Platform platform = four_nodes();
+    platform.nodes = 3;
+    platform.nodes_at_start = 2;
+    platform.events = {member(3 * alone / 10, 2, true)};
+    const auto result = simulate(work, platform, schedule_of(1));
+    const double ideal = to_seconds(alone) * (0.3 + 0.7 * 2 / 3);
+    EXPECT_LT(to_seconds(result.makespan), 1.1 * ideal);
+    EXPECT_GT(to_seconds(result.makespan), 0.95 * ideal);
+}
+
+TEST(SimMembers, AHundredSeeds) {
+    const auto all = workloads_here();
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        Platform platform = four_nodes();
+        platform.nodes = static_cast<NodeId>(2 + random.below(8));
+        platform.nodes_at_start = static_cast<NodeId>(1 + random.below(platform.nodes));
+        platform.cores = static_cast<CoreId>(1 + random.below(3));
+        for (NodeId node = 1; node < platform.nodes; ++node) {
+            const Time at = us(static_cast<std::int64_t>(random.below(3000)));
+            if (node >= platform.nodes_at_start) platform.events.push_back(member(at, node, true));
+            if (random.below(3) == 0)
+                platform.events.push_back(
+                    member(at + us(static_cast<std::int64_t>(random.below(2000))), node, false));
+        }
+        SimOptions options;
+        options.single_module = random.below(3) == 0;
+        options.workers_send = !options.single_module && random.below(3) == 0;
+        runtime::Schedule schedule = schedule_of(seed);
+        static const std::vector<std::string> policies = {"random", "local_first", "hierarchical", "lifeline",
+                                                          "satin"};
+        schedule.stealing.victim = policies[random.below(policies.size())];
+        simulate(all[seed % all.size()], platform, schedule, options);
+    }
+}
+
+/// Node 0 starts the others when it has begun, and each of these asks itself to leave.
+class Starter final : public runtime::Program {
+public:
+    explicit Starter(NodeId node) : node_(node) {}
+    void begin(runtime::Worker& worker) override {
+        if (node_ == 0 && worker.id.core == 0) runtime::start_nodes(worker.outbox(), 2);
+        if (node_ == 0) worker.compute(busy(us(1000)), {});
+    }
+    void joined(runtime::Node& node, NodeId other) override {
+        heard_.push_back(other);
+        if (node_ == 0) runtime::ask_to_leave(node.receiver_outbox(), other);
+    }
+    void left(runtime::Node& /*node*/, NodeId other) override { heard_.push_back(100 + other); }
+    runtime::Answer answer() const override { return {}; }
+    const std::vector<NodeId>& heard() const { return heard_; }
+
+private:
+    NodeId node_;
+    std::vector<NodeId> heard_;
+};
+
+TEST(SimMembers, AProgramStartsNodesAndSendsThemAway) {
+    Platform platform = ideal(4, 1);
+    platform.nodes_at_start = 1;
+    SimBackend backend(platform, {});
+    std::vector<Starter*> programs(platform.nodes);
+    runtime::Execution execution(backend, schedule_of(1), [&](NodeId node) {
+        auto program = std::make_unique<Starter>(node);
+        programs[node] = program.get();
+        return program;
+    });
+    const auto result = execution.run();
+    EXPECT_EQ(programs[0]->heard().size(), 4U);
+    for (const NodeId node : {1U, 2U}) {
+        EXPECT_GT(result.members.at(node).began, Time::zero());
+        EXPECT_LT(result.members.at(node).ended, us(1000));
+        EXPECT_GT(result.members.at(node).ended, result.members.at(node).began);
+    }
+    EXPECT_EQ(result.members.at(3).began, never);
+}
+
+TEST(SimMembers, ANodeThatComesTooLateIsTurnedAway) {
+    const StatedWorkload work{"nqueens", {{"n", "6"}}};
+    Platform platform = four_nodes();
+    platform.nodes = 2;
+    platform.nodes_at_start = 1;
+    platform.events = {member(std::chrono::seconds(5), 1, true)};
+    const auto result = simulate(work, platform, schedule_of(1));
+    EXPECT_LT(result.makespan, std::chrono::seconds(1));
+    EXPECT_EQ(result.members.at(1).began, never);
+}
+
+}  // namespace
+}  // namespace heddle::sim::testing
