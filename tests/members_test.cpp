@@ -1,6 +1,11 @@
 // Nodes join and leave while a program runs: a hundred seeds and more of interleavings.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+
+#include "model/fork_join.hpp"
+#include "runtime/core/node.hpp"
 #include "tests/members_testing.hpp"
 
 namespace heddle {
@@ -11,6 +16,46 @@ TEST(Members, NodesJoinAndLeaveAtAnyTimeAndTheAnswerStaysRight) {
     // Else the test would show nothing.
     EXPECT_GT(changes.joined, 200U);
     EXPECT_GT(changes.left, 400U);
+}
+
+/// A tree that would take long; the leaf after `left` others ends the run.
+struct Search {
+    static std::uint64_t run(model::Strand strand, std::uint64_t left, std::uint32_t depth);
+};
+
+class SearchProgram final : public model::ForkJoinProgram {
+public:
+    explicit SearchProgram(std::atomic<std::int64_t>& left) : left_(left) {}
+    void root(model::Strand strand) override { (void)strand.call<Search>(std::uint64_t{0}, 0U); }
+    runtime::Answer answer() const override { return {}; }
+    bool last() { return --left_ == 0; }
+
+private:
+    std::atomic<std::int64_t>& left_;
+};
+
+std::uint64_t Search::run(model::Strand strand, std::uint64_t path, std::uint32_t depth) {
+    if (depth == 14) {
+        runtime::Worker& worker = strand.worker();
+        if (strand.program<SearchProgram>().last()) worker.node().end_run(worker, worker.outbox());
+        return 1;
+    }
+    strand.fork<Search>(2 * path, depth + 1);
+    const auto second = strand.call<Search>(2 * path + 1, depth + 1);
+    return second + strand.join<Search>();
+}
+
+TEST(Members, AProgramEndsItsRunWhileNodesJoinAndLeave) {
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        SCOPED_TRACE(seed);
+        auto [options, schedule] = testing_faults::draw_machine(seed);
+        testing_members::draw_members(options, seed);
+        std::atomic<std::int64_t> left = static_cast<std::int64_t>(1 + Random(seed).below(1500));
+        inprocess::InprocessBackend backend(options);
+        runtime::Execution execution(backend, schedule,
+                                     [&](NodeId) { return std::make_unique<SearchProgram>(left); });
+        ASSERT_NO_THROW((void)execution.run());
+    }
 }
 
 }  // namespace

@@ -18,18 +18,21 @@ namespace heddle::runtime {
 
 namespace {
 
-const Handler stop_handler("node.stop", Handler::Kind::control, [](Node& node, NodeId, auto) {
-    node.stop(node.receiver(), node.receiver_outbox());
-});
+// A node that is leaving, to which the way is closed, ends without them.
+const Handler stop_handler(
+    "node.stop", Handler::Kind::control,
+    [](Node& node, NodeId, auto) { node.stop(node.receiver(), node.receiver_outbox()); },
+    Handler::IfGone::drop);
 
 /// A program asks node 0 to end the run.
 const Handler end_handler("node.end", Handler::Kind::control, [](Node& node, NodeId, auto) {
     node.end_run(node.receiver(), node.receiver_outbox());
 });
 /// Node 0 has ended it.
-const Handler ended_handler("node.ended", Handler::Kind::control, [](Node& node, NodeId, auto) {
-    node.end_here(node.receiver(), node.receiver_outbox());
-});
+const Handler ended_handler(
+    "node.ended", Handler::Kind::control,
+    [](Node& node, NodeId, auto) { node.end_here(node.receiver(), node.receiver_outbox()); },
+    Handler::IfGone::drop);
 /// All handlers that had begun have ended.
 const Handler settled_handler("node.settled", Handler::Kind::control,
                               [](Node& node, NodeId, auto) { node.settled(); });
@@ -383,8 +386,7 @@ void Node::stop(Context& caller, Outbox& outbox) {
         termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
     } else if (id_ == 0) {
         // Not along a tree: the nodes may know of different members when the program ends the run.
-        members_->for_all_reached([&](NodeId other) { outbox.post(other, handler, {}); });
-        members_->turn_away_all(outbox);
+        for (const NodeId other : members_->end(outbox)) outbox.post(other, handler, {});
     }
     wake_all(caller);
 }

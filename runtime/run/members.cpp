@@ -69,6 +69,13 @@ const Handler known_handler("members.known", Handler::Kind::control, [](Node& no
     members_of(node).on_acknowledged(node.receiver_outbox());
 });
 
+std::vector<NodeId> changed(const MemberList& members, NodeId node, Members::Change change) {
+    std::vector<NodeId> nodes = members.nodes;
+    std::erase(nodes, node);
+    if (change == Members::Change::join) nodes.insert(std::ranges::lower_bound(nodes, node), node);
+    return nodes;
+}
+
 std::vector<NodeId> first_nodes(NodeId count) {
     std::vector<NodeId> nodes(count);
     for (NodeId node = 0; node < count; ++node) nodes[node] = node;
@@ -111,12 +118,14 @@ void Members::set_list(Epoch epoch, std::vector<NodeId> nodes) {
     epoch_.store(epoch, std::memory_order_seq_cst);
 }
 
-/// `node` joins or leaves, as this node sees it. Its workers look for work among the new members.
+/// `node` joins or leaves, as this node sees it.
 void Members::change_epoch(Outbox& outbox, Epoch epoch, NodeId node, Change change) {
-    std::vector<NodeId> nodes = list()->nodes;
-    std::erase(nodes, node);
-    if (change == Change::join) nodes.insert(std::ranges::lower_bound(nodes, node), node);
-    set_list(epoch, std::move(nodes));
+    set_list(epoch, changed(*list(), node, change));
+    follow_change(outbox, change);
+}
+
+/// The list has changed. Workers look for work among the new members.
+void Members::follow_change(Outbox& outbox, Change change) {
     const auto now = list();
     node_.balancer().follow(*now);
     if (node_.termination().change(outbox, *now, change == Change::leave)) node_.end(outbox);
@@ -132,39 +141,63 @@ void Members::begin(Outbox& outbox) {
 
 /// On node 0.
 void Members::on_asked(Outbox& outbox, NodeId node, Change change) {
-    if (change == Change::join && node_.stopping()) return outbox.post_last(node, turned_away_handler, {});
-    asked_.push_back({node, change});
-    next_change(outbox);
+    bool too_late = false;
+    {
+        const SpinLock::Guard guard(change_lock_);
+        too_late = node_.stopping();
+        if (!too_late) asked_.push_back({node, change});
+    }
+    if (!too_late) return next_change(outbox);
+    if (change == Change::join) outbox.post_last(node, turned_away_handler, {});
 }
 
-void Members::turn_away_all(Outbox& outbox) {
-    for (const Asked& asked : asked_)
-        if (asked.change == Change::join) outbox.post_last(asked.node, turned_away_handler, {});
+std::vector<NodeId> Members::end(Outbox& outbox) {
+    std::deque<Asked> asked;
+    std::vector<NodeId> reached;
+    {
+        const SpinLock::Guard guard(change_lock_);
+        asked.swap(asked_);
+        reached = list()->nodes;
+        if (leaver_ != 0) reached.push_back(leaver_);
+    }
+    for (const Asked& one : asked)
+        if (one.change == Change::join) outbox.post_last(one.node, turned_away_handler, {});
+    std::erase(reached, id_);
+    return reached;
 }
 
 /// On node 0.
 void Members::next_change(Outbox& outbox) {
-    if (changing_ || asked_.empty() || node_.stopping()) return;
-    changing_ = true;
-    const Asked asked = asked_.front();
-    asked_.pop_front();
-    const Epoch epoch = this->epoch() + 1;
-    const auto before = list();
+    Asked asked{};
+    std::shared_ptr<const MemberList> before;
+    {
+        const SpinLock::Guard guard(change_lock_);
+        if (changing_ || asked_.empty() || node_.stopping()) return;
+        changing_ = true;
+        asked = asked_.front();
+        asked_.pop_front();
+        before = list();
+        if (asked.change == Change::leave) {
+            leaver_ = asked.node;
+        } else {
+            ways_.open(asked.node);
+            ever_.fetch_add(1, std::memory_order_seq_cst);
+        }
+        set_list(before->epoch + 1, changed(*before, asked.node, asked.change));
+    }
+    const Epoch epoch = before->epoch + 1;
     if (asked.change == Change::leave) {
-        leaver_.store(asked.node, std::memory_order_seq_cst);
         acknowledgments_missing_ = static_cast<NodeId>(before->nodes.size() - 1);
-        change_epoch(outbox, epoch, asked.node, Change::leave);
+        follow_change(outbox, Change::leave);
         return outbox.post(asked.node, go_handler, bytes_of(epoch));
     }
     acknowledgments_missing_ = static_cast<NodeId>(before->nodes.size());  // the others, and the new one
-    ever_.fetch_add(1, std::memory_order_seq_cst);
     known_[asked.node] = true;
-    ways_.open(asked.node);
     Writer welcome;
     welcome.put(epoch);
     for (const NodeId node : before->nodes) welcome.put(node);
     outbox.post(asked.node, welcome_handler, welcome.bytes());
-    change_epoch(outbox, epoch, asked.node, Change::join);
+    follow_change(outbox, Change::join);
     node_.program().joined(node_, asked.node);
 }
 
@@ -203,7 +236,10 @@ void Members::on_joined(Outbox& outbox, NodeId node, Epoch epoch) {
 void Members::on_acknowledged(Outbox& outbox) {
     HEDDLE_ASSERT(changing_ && acknowledgments_missing_ > 0);
     if (--acknowledgments_missing_ != 0) return;
-    changing_ = false;
+    {
+        const SpinLock::Guard guard(change_lock_);
+        changing_ = false;
+    }
     next_change(outbox);
 }
 
@@ -323,7 +359,10 @@ void Members::finish_leaver(Outbox& outbox) {
     last_words_.reset();
     node_.program().left(node_, node);
     if (id_ != 0) return outbox.post(0, known_handler, {});
-    leaver_.store(0, std::memory_order_seq_cst);
+    {
+        const SpinLock::Guard guard(change_lock_);
+        leaver_ = 0;
+    }
     if (node_.termination().add_leaver(outbox, words.counts)) node_.end(outbox);
     on_acknowledged(outbox);
 }

@@ -118,15 +118,9 @@ public:
     /// On node 0: a member knows of the last change.
     void on_acknowledged(Outbox& outbox);
 
-    /// By node 0, when the run ends: all members, and those that are about to join or leave.
-    template <class Visit>
-    void for_all_reached(const Visit& visit) const {
-        for_others(visit);
-        if (const NodeId leaver = leaver_.load(std::memory_order_seq_cst); id_ == 0 && leaver != 0)
-            visit(leaver);
-    }
-    /// By node 0, when the run has ended.
-    void turn_away_all(Outbox& outbox);
+    /// By node 0, when the run has ended: turns away nodes that would join, and names the nodes that take
+    /// part, with one that is leaving. No node becomes a member afterwards.
+    std::vector<NodeId> end(Outbox& outbox);
 
 private:
     /// In the order in which a node goes through them.
@@ -138,6 +132,7 @@ private:
 
     void set_list(Epoch epoch, std::vector<NodeId> nodes);
     void change_epoch(Outbox& outbox, Epoch epoch, NodeId node, Change change);
+    void follow_change(Outbox& outbox, Change change);
     void next_change(Outbox& outbox);
     bool is_empty() const;
     bool has_all() const;
@@ -166,11 +161,13 @@ private:
     Epoch leave_epoch_ = 0;
     WaveAnswer counts_;
 
-    // Node 0.
+    // Node 0. Invariant: a change is decided under this lock and before the run ends, or not at all. So a
+    // node that becomes a member is among those that are told of the end.
+    SpinLock change_lock_;  ///< over the next three, and over changes of `list_`
     std::deque<Asked> asked_;
     bool changing_ = false;
+    NodeId leaver_ = 0;
     NodeId acknowledgments_missing_ = 0;
-    std::atomic<NodeId> leaver_{0};
     std::atomic<NodeId> ever_{0};
 };
 
