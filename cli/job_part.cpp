@@ -25,7 +25,7 @@ Part part_by_job(const configs::Experiment& experiment, const Part& part) {
                         native::independent_variable),
             experiment.where("platform.nodes"));
     }
-    const native::Membership& self = native::join_job();
+    const native::Membership& self = native::join_job(job_meeting(experiment));
     return {self.rank, self.nodes, true};
 }
 

@@ -21,7 +21,8 @@ namespace {
 
 struct Options {
     std::optional<std::int64_t> nodes;
-    std::string hosts, hostfile, address, remote_shell;
+    std::string hosts, hostfile, address, ports, remote_shell;
+    double meeting_seconds = 0;
 };
 
 /// `heddle` after the dashes is this very binary, whether or not it is on the path.
@@ -48,7 +49,6 @@ Hosts hosts_of(const Options& given) {
     if (!given.hostfile.empty()) return {host::read_hostfile(given.hostfile)};
     if (!given.remote_shell.empty()) throw Error("--ssh goes with several hosts", "add --hosts");
     if (const auto allocated = host::slurm_hosts()) return {*allocated, true};
-    if (!given.address.empty()) throw Error("--address goes with several hosts", "add --hosts");
     return {};
 }
 
@@ -84,10 +84,14 @@ int launch(const Options& given, std::vector<std::string> command) {
     }
     command.front() = program(command.front());
     options.argv = std::move(command);
+    options.address = given.address;
+    options.ports = native::parse_ports(given.ports);
+    if (given.meeting_seconds > 0)
+        options.meeting_max =
+            std::chrono::milliseconds(static_cast<std::int64_t>(1000 * given.meeting_seconds));
     const bool here = hosts.by_srun && hosts.list.size() == 1 && hosts.list[0].host == host::host_name();
     if (hosts.list.empty() || here) return native::launch_here(options);
     options.hosts = hosts.list;
-    options.address = given.address;
     options.build = configs::program_id();
     if (hosts.by_srun) options.remote_shell = srun_shell();
     if (!given.remote_shell.empty()) options.remote_shell.before = host::words_of(given.remote_shell);
@@ -105,7 +109,12 @@ void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& c
         "job has tasks");
     verb->add_option("--hosts", given->hosts, "where to start them, by ssh: a,b:2,n[01-16]:4");
     verb->add_option("--hostfile", given->hostfile, "a file with such hosts, one a line");
-    verb->add_option("--address", given->address, "this machine's address, as the hosts reach it");
+    verb->add_option(
+        "--address", given->address,
+        "this machine's address, as the hosts reach it: a number, a name, an interface, a subnet");
+    verb->add_option("--ports", given->ports, "the ports at which the nodes meet: 40000-40100");
+    verb->add_option("--meeting-time", given->meeting_seconds,
+                     "how many seconds the nodes wait for each other at the meeting");
     verb->add_option("--ssh", given->remote_shell, "the command that runs a command on a host; default: ssh");
     verb->prefix_command();
     verb->footer("Everything after -- is the command: heddle launch -n 2 -- heddle run configs/fib.yaml");

@@ -13,6 +13,7 @@
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/core/registered.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/native/interfaces.hpp"
 #include "runtime/native/job_start.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
@@ -98,6 +99,38 @@ std::chrono::nanoseconds as_nanoseconds(Time time) {
     return std::chrono::ceil<std::chrono::nanoseconds>(time);
 }
 
+native::PortRange ports_of(const configs::Experiment& experiment) {
+    try {
+        return native::parse_ports(experiment.messages.ports);
+    } catch (const Error& error) {
+        throw error.at(experiment.where("transport.ports"));
+    }
+}
+
+std::string stated_address(const configs::Experiment& experiment) {
+    const std::string& interface = experiment.messages.interface;
+    try {
+        return interface.empty() ? "" : native::address_on(interface);
+    } catch (const Error& error) {
+        throw error.at(experiment.where("transport.interface"));
+    }
+}
+
+std::optional<std::chrono::milliseconds> meeting_time_of(const configs::Experiment& experiment) {
+    if (experiment.messages.meeting_time == Time::zero()) return std::nullopt;
+    return std::chrono::ceil<std::chrono::milliseconds>(experiment.messages.meeting_time);
+}
+
+void choose_addresses(const configs::Experiment& experiment, native::NativeOptions& options) {
+    options.ports = ports_of(experiment);
+    options.meeting_max = meeting_time_of(experiment);
+    // A run of one process opens no port.
+    if (!options.membership || experiment.messages.interface.empty()) return;
+    options.address = options.from = stated_address(experiment);
+    // All of the machine's addresses: the system chooses the one to connect from.
+    if (options.from == "0.0.0.0" || options.from == "::") options.from.clear();
+}
+
 std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
@@ -114,6 +147,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     }
     if (options.membership && !options.membership->address.empty())
         options.address = options.membership->address;
+    choose_addresses(experiment, options);
     options.group = groups_of(experiment, options.membership ? options.membership->nodes : 1);
     options.routes = network_routes(experiment.platform);
     options.agreement = agreement_of(experiment);
@@ -163,6 +197,10 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
 
 }  // namespace
 
+native::JobMeeting job_meeting(const configs::Experiment& experiment) {
+    return {stated_address(experiment), ports_of(experiment), meeting_time_of(experiment)};
+}
+
 Part part_of_this_process() {
     const auto membership = native::membership_from_environment();
     if (!membership) return {};
@@ -190,6 +228,15 @@ void refuse_protection_by_mpi(const configs::Experiment& experiment) {
                 "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
                 "transport.protection out",
                 experiment.where("transport.protection"));
+}
+
+void refuse_addresses_by_mpi(const configs::Experiment& experiment) {
+    if (!by_mpi(experiment)) return;
+    for (const std::string key : {"transport.interface", "transport.ports", "transport.meeting_time"}) {
+        if (!experiment.is_stated(key)) continue;
+        throw Error(fmt::format("{} is for TCP and UDP; MPI has addresses of its own", key),
+                    "leave it out, or state platform.transport: tcp", experiment.where(key));
+    }
 }
 
 void check_udp_segment(const configs::Experiment& experiment) {
@@ -251,6 +298,8 @@ void settle(configs::Experiment& experiment, const Part& part) {
     refuse_single_by_mpi(experiment);
     refuse_protection_by_mpi(experiment);
     check_udp_segment(experiment);
+    refuse_addresses_by_mpi(experiment);
+    (void)ports_of(experiment);
     if (experiment.backend != Backend::sim) {
         try {
             complete_networks(experiment.platform);

@@ -10,6 +10,10 @@
 #include "results/record.hpp"
 #include "runtime/backend.hpp"
 
+namespace heddle::native {
+struct JobMeeting;
+}
+
 namespace heddle::cli {
 
 /// This process's part in a native run: which node of how many it is. One of one if it was not launched.
@@ -35,6 +39,9 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part);
 /// offers neither PMI nor PMIx, keeps `part`. Throws Error if the experiment states another number of nodes,
 /// or if a process does not come.
 Part part_by_job(const configs::Experiment& experiment, const Part& part);
+
+/// How the processes of a job step meet, by what the experiment states. Throws Error.
+native::JobMeeting job_meeting(const configs::Experiment& experiment);
 
 /// Whether the messages of an experiment travel by MPI.
 bool by_mpi(const configs::Experiment& experiment);

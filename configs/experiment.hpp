@@ -39,6 +39,9 @@ struct Messages {
     Protection protection = Protection::integrity;
     std::uint64_t window_bytes = 8U << 20;
     std::uint64_t udp_segment_bytes = 0;  ///< 0: as native::UdpOptions says
+    std::string ports;                    ///< as native::parse_ports; empty: any
+    std::string interface;                ///< as native::address_on; empty: the system chooses
+    Time meeting_time{};                  ///< 0: native::meeting_time
     Time look = std::chrono::microseconds(50);
     Time gather = std::chrono::microseconds(20);
 };

@@ -177,6 +177,19 @@ void add_transport(std::vector<Field>& all) {
         "natively, how much may be under way to one other node before workers wait; a larger message goes "
         "alone",
         [](auto& e) -> auto& { return e.messages.window_bytes; }));
+    all.push_back(text(
+        "transport.interface",
+        "natively, which of its machine's addresses a process listens on and connects from: an interface "
+        "(eth1), a subnet (10.1.0.0/16, fd00::/64) or an address; empty: the one towards the meeting point",
+        [](auto& e) -> auto& { return e.messages.interface; }));
+    all.push_back(text(
+        "transport.ports",
+        "natively, the ports that the processes listen at, such as 40000-40100; empty: any that is free",
+        [](auto& e) -> auto& { return e.messages.ports; }));
+    all.push_back(time(
+        "transport.meeting_time",
+        "natively, how long a process waits for the others at the start; 0s: 10 seconds, and 0.1 for each",
+        [](auto& e) -> auto& { return e.messages.meeting_time; }));
     all.push_back(quantity(
         "transport.udp.segment", Kind::bytes, parse_bytes, print_bytes, 0, 65000,
         "natively with platform.transport: udp, the largest datagram, at least 256B; 0B: what the network "

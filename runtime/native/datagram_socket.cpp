@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/error.hpp"
+#include "runtime/native/socket.hpp"
 
 namespace heddle::native {
 
@@ -23,10 +24,6 @@ constexpr int buffer_bytes = 4 << 20;
 
 /// A larger datagram than this saves little, and of fewer ones a socket's buffer holds too few.
 constexpr std::size_t datagram_bytes_max = 32 << 10;
-
-socklen_t size_of(const sockaddr_storage& address) {
-    return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-}
 
 const sockaddr* as_sockaddr(const sockaddr_storage& address) {
     return reinterpret_cast<const sockaddr*>(&address);
@@ -51,21 +48,18 @@ void set_fragments(int socket, int family, bool allowed) {
 
 }  // namespace
 
-sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port) {
-    if (address.ss_family == AF_INET6) {
-        reinterpret_cast<sockaddr_in6&>(address).sin6_port = htons(port);
-    } else {
-        reinterpret_cast<sockaddr_in&>(address).sin_port = htons(port);
-    }
-    return address;
-}
-
-UdpSocket::UdpSocket(const sockaddr_storage& local)
+UdpSocket::UdpSocket(const sockaddr_storage& local, const PortRange& ports)
     : socket_(socket(local.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       family_(local.ss_family) {
-    const sockaddr_storage address = with_port(local, 0);
-    if (!socket_ || bind(socket_.get(), as_sockaddr(address), size_of(address)))
-        throw Error(fmt::format("cannot make a socket for UDP: {}", host::error_text(errno)));
+    int error = socket_ ? EADDRINUSE : errno;
+    for (unsigned port = ports.first; port <= ports.last && error == EADDRINUSE; ++port) {
+        const sockaddr_storage at = with_port(local, static_cast<std::uint16_t>(port));
+        error = bind(socket_.get(), as_sockaddr(at), size_of(at)) == 0 ? 0 : errno;
+    }
+    if (error == EADDRINUSE && !ports.is_any())
+        throw Error(fmt::format("no port of {} is free for UDP", ports.text()),
+                    "state more ports: by UDP each process takes one for each other process");
+    if (error) throw Error(fmt::format("cannot make a socket for UDP: {}", host::error_text(error)));
     enlarge(socket_.get(), SO_RCVBUFFORCE, SO_RCVBUF);
     enlarge(socket_.get(), SO_SNDBUFFORCE, SO_SNDBUF);
     set_fragments(socket_.get(), family_, false);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "host/descriptor.hpp"
+#include "runtime/native/ports.hpp"
 
 namespace heddle::native {
 
@@ -36,8 +37,8 @@ public:
 /// A UDP socket.
 class UdpSocket final : public DatagramSocket {
 public:
-    /// At `local`'s address and a port that the system chooses. Throws Error.
-    explicit UdpSocket(const sockaddr_storage& local);
+    /// At `local`'s address and the first of `ports` that is free. Throws Error.
+    explicit UdpSocket(const sockaddr_storage& local, const PortRange& ports = {});
 
     std::uint16_t port() const;
 
@@ -63,8 +64,5 @@ private:
     std::size_t room_each_ = 0;
     std::vector<std::byte> room_;  ///< for the datagrams of one call
 };
-
-/// The address with that port.
-sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port);
 
 }  // namespace heddle::native

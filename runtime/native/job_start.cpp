@@ -87,7 +87,7 @@ Key open_key(const std::string& sealed, const KeyPair& to, const std::string& se
     return key;
 }
 
-JobRun start_by_job(JobSpace& space, const std::string& host) {
+JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& meeting) {
     KeyPair own = make_key_pair();
     JobRun run;
     Membership& self = run.membership;
@@ -110,8 +110,9 @@ JobRun start_by_job(JobSpace& space, const std::string& host) {
     if (self.rank == 0) {
         const Key key = make_key();
         self.credentials = key;
-        run.rendezvous =
-            std::make_unique<Rendezvous>(self.nodes, key, meeting_address(hosts), meeting_time(self.nodes));
+        run.rendezvous = std::make_unique<Rendezvous>(
+            self.nodes, key, meeting.address.empty() ? meeting_address(hosts) : meeting.address,
+            meeting.time.value_or(meeting_time(self.nodes)), meeting.ports);
         self.rendezvous = run.rendezvous->address();
         space.put("heddle-meet", self.rendezvous);
         for (NodeId node = 1; node < self.nodes; ++node)
@@ -137,13 +138,13 @@ std::optional<JobRun>& run_of_this_process() {
 
 }  // namespace
 
-const Membership& join_job() {
+const Membership& join_job(const JobMeeting& meeting) {
     std::optional<JobRun>& run = run_of_this_process();
     if (!run) {
         const std::unique_ptr<JobSpace> space = open_job_space();
         if (!space)
             throw Error("the launcher offers neither PMI nor PMIx", "start the run with `heddle launch`");
-        run = start_by_job(*space, host::host_name());
+        run = start_by_job(*space, host::host_name(), meeting);
     }
     return run->membership;
 }

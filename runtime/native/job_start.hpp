@@ -27,13 +27,20 @@ struct JobRun {
     std::unique_ptr<Rendezvous> rendezvous;  ///< process 0's
 };
 
+/// How the processes of a step meet.
+struct JobMeeting {
+    std::string address = {};  ///< process 0's, where the others find it; empty: the system chooses
+    PortRange ports = {};
+    std::optional<std::chrono::milliseconds> time = {};  ///< none: meeting_time
+};
+
 /// All processes of the step call it, or `fail_in_job`. `host` is this machine's name, by which the others
 /// find it. Throws Error.
-JobRun start_by_job(JobSpace& space, const std::string& host);
+JobRun start_by_job(JobSpace& space, const std::string& host, const JobMeeting& meeting = {});
 
 /// This process's part in the run of its job step, which the first call makes and which lasts as long as the
 /// process. Throws Error if the launcher offers no space for values.
-const Membership& join_job();
+const Membership& join_job(const JobMeeting& meeting = {});
 /// This process cannot take part: tells the others, so that they do not wait for it. Returns whether process
 /// 0 cannot either, because most likely it has met the same mistake; true also if the launcher offers no
 /// space.

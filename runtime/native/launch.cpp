@@ -10,6 +10,7 @@
 #include "host/limits.hpp"
 #include "host/machine.hpp"
 #include "host/started_processes.hpp"
+#include "runtime/native/interfaces.hpp"
 #include "runtime/native/launch_part.hpp"
 #include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"
@@ -59,16 +60,23 @@ void allow_files(NodeId nodes) {
                            fmt::format("a run of {} nodes", nodes));
 }
 
+std::string stated_address(const std::string& address) {
+    if (address.size() > 2 && address.front() == '[' && address.back() == ']')
+        return address.substr(1, address.size() - 2);
+    return address.find('/') != std::string::npos || is_interface(address) ? address_on(address) : address;
+}
+
 int launch_here(const LaunchOptions& options) {
     if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
     allow_files(options.nodes);
     StartedProcesses processes(watching(options));
     const Key key = make_key();
     const KeyInMemory key_file = keep_in_memory(key);
-    Rendezvous rendezvous(options.nodes, key, "127.0.0.1",
-                          options.meeting_max.value_or(meeting_time(options.nodes)));
+    const std::string address = options.address.empty() ? "127.0.0.1" : stated_address(options.address);
+    Rendezvous rendezvous(options.nodes, key, address,
+                          options.meeting_max.value_or(meeting_time(options.nodes)), options.ports);
     start_nodes(processes, {0, options.nodes, options.nodes, rendezvous.address(), key, {}, options.argv},
-                key_file.path, true, "127.0.0.1");
+                key_file.path, true, address);
     return processes.run([&](const StartedProcesses::End& end) {
         rendezvous.node_ended(static_cast<NodeId>(end.number));
         return false;

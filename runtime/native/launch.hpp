@@ -9,6 +9,7 @@
 
 #include "base/ids.hpp"
 #include "host/host_list.hpp"
+#include "runtime/native/ports.hpp"
 
 namespace heddle::native {
 
@@ -19,7 +20,14 @@ struct LaunchOptions {
     std::chrono::milliseconds terminate{2000};  ///< between SIGTERM and SIGKILL
     /// For all to come to the rendezvous. None: meeting_time.
     std::optional<std::chrono::milliseconds> meeting_max = {};
+    /// The address of this machine at which the processes meet: its number, its name, an interface or a
+    /// subnet. Empty: on several hosts the one by which the system reaches the first host, or else 127.0.0.1.
+    std::string address = {};
+    PortRange ports = {};  ///< to meet at
 };
+
+/// `address` of such options as a number or a name. Throws Error if this machine has no such interface.
+std::string stated_address(const std::string& address);
 
 /// Makes room for the open files of a run of `nodes`: each process takes two pipes and a connection in the
 /// launcher, and a connection in each other process. Throws Error.
@@ -44,9 +52,6 @@ struct HostLaunchOptions : LaunchOptions {
     RemoteShell remote_shell = {};
     std::string build = {};  ///< the id of this program's code; a host with another one refuses
     std::chrono::milliseconds begin_max{10000};  ///< for this program to begin on each host
-    /// The address of this machine at which the others meet. Empty: the one by which the system reaches the
-    /// first host.
-    std::string address = {};
 };
 
 /// The same on several hosts. On each, the remote shell starts the verb `launch-part` of this binary, at the

@@ -31,7 +31,7 @@ bool is_loopback(const std::string& host) {
 
 /// Where this machine can be reached by the hosts.
 std::string meeting_address(const HostLaunchOptions& options) {
-    if (!options.address.empty()) return options.address;
+    if (!options.address.empty()) return stated_address(options.address);
     std::string towards;
     // A host's own name leads to itself by a loopback address: the way to another host is the better one.
     for (const host::HostSlots& entry : options.hosts) {
@@ -84,7 +84,7 @@ public:
           processes_({options.grace, options.terminate, exit_code_lost, options.begin_max}),
           key_(make_key()),
           rendezvous_(options.nodes, key_, meeting_address(options),
-                      options.meeting_max.value_or(meeting_time(options.nodes))) {}
+                      options.meeting_max.value_or(meeting_time(options.nodes)), options.ports) {}
 
     int run() {
         NodeId first = 0;

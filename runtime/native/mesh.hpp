@@ -29,6 +29,8 @@ struct MeshOptions {
     std::function<bool()> core_is_free = {};  ///< see Polling
     Local local = Local::shared_memory;
     Protection protection = Protection::integrity;
+    PortRange ports = {};                ///< to listen at
+    std::string from = {};               ///< the address to connect from; empty: the system chooses
     std::optional<UdpOptions> udp = {};  ///< messages between machines travel by UDP; none: by TCP
 };
 

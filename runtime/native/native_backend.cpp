@@ -199,7 +199,10 @@ void NativeBackend::State::meet() {
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
                          options.local,
                          options.protection,
+                         options.ports,
+                         options.from,
                          options.udp};
+        if (mesh.udp) mesh.udp->ports = options.ports;
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.

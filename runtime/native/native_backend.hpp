@@ -37,6 +37,8 @@ struct NativeOptions {
 
     std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
+    PortRange ports = {};                ///< TCP and UDP: the ports to use
+    std::string from = {};  ///< the address of this machine to connect from; empty: the system chooses
     Protection protection = Protection::integrity;  ///< TCP: of messages on the way
     std::uint64_t frame_bytes_max = 1ULL << 40;     ///< largest message between nodes
     Receive receive = Receive::automatic;           ///< TCP: how the receiver waits for messages

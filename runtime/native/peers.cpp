@@ -121,7 +121,7 @@ void Peers::add(const Session& session, LocalStream stream, Protection protectio
 /// Over TCP, and for processes of this machine over a Unix socket.
 void Peers::listen() {
     std::vector<Descriptor> listening;
-    listening.push_back(listen_on(options.address));
+    listening.push_back(listen_on(options.address, options.ports));
     if (options.local != Local::tcp) {
         const std::string address = local_address(listening.front().get());
         try {
@@ -152,7 +152,8 @@ Connection Peers::connect_to_node(NodeId node, const std::string& address, Deadl
             spdlog::warn("node {} uses TCP to node {}: {}", rank, node, error.message());
         }
     }
-    return introduce_until(address, options.membership.credentials, identify, node, deadline);
+    return introduce_until([&] { return connect_to(address, deadline, options.from); },
+                           options.membership.credentials, identify, node, deadline);
 }
 
 void Peers::connect_all() {

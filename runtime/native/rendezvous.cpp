@@ -158,14 +158,14 @@ struct Rendezvous::State {
 };
 
 Rendezvous::Rendezvous(NodeId nodes, const Credentials& credentials, const std::string& address,
-                       std::chrono::milliseconds meeting_max)
+                       std::chrono::milliseconds meeting_max, const PortRange& ports)
     : state_(std::make_unique<State>()) {
     State& state = *state_;
     state.nodes = nodes;
     state.meeting_max = meeting_max;
     const Identity self{rendezvous_rank, nodes, 0, {}};
     std::vector<Descriptor> listening;
-    listening.push_back(listen_on(address));
+    listening.push_back(listen_on(address, ports));
     state.listener = std::make_unique<Listener>(
         std::move(listening), credentials, self,
         Listener::Callbacks{[&state](const Identity& peer) { return state.admit(peer); },

@@ -16,10 +16,10 @@ namespace heddle::native {
 /// The launcher's side. Serves any number of runs, one after the other.
 class Rendezvous {
 public:
-    /// Listens at `address`. If one of `nodes` has not come `meeting_max` after the first, those that wait
-    /// are told to give up. Throws Error.
+    /// Listens at `address`, at one of `ports`. If one of `nodes` has not come `meeting_max` after the first,
+    /// those that wait are told to give up. Throws Error.
     Rendezvous(NodeId nodes, const Credentials& credentials, const std::string& address = "127.0.0.1",
-               std::chrono::milliseconds meeting_max = std::chrono::seconds(10));
+               std::chrono::milliseconds meeting_max = std::chrono::seconds(10), const PortRange& ports = {});
     ~Rendezvous();
     Rendezvous(const Rendezvous&) = delete;
     Rendezvous& operator=(const Rendezvous&) = delete;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <system_error>
 #include <thread>
@@ -55,6 +56,18 @@ int milliseconds_until(Deadline deadline) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
+const sockaddr* as_sockaddr(const sockaddr_storage& address) {
+    return reinterpret_cast<const sockaddr*>(&address);
+}
+
+/// The socket will connect from the address `from`, a number. Returns 0 or an error.
+int bind_to(int socket, const std::string& from, int family) {
+    const AddressList list = resolve(from, "0", true);
+    if (list->ai_family != family) return EAFNOSUPPORT;
+    set_option(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    return bind(socket, list->ai_addr, list->ai_addrlen) == 0 ? 0 : errno;
+}
+
 /// Waits for `events` on the socket. False where the deadline has come.
 bool wait_for(int socket, short events, Deadline deadline) {
     for (;;) {
@@ -68,26 +81,55 @@ bool wait_for(int socket, short events, Deadline deadline) {
 
 }  // namespace
 
-Descriptor listen_on(const std::string& host) {
+sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port) {
+    if (address.ss_family == AF_INET6) {
+        reinterpret_cast<sockaddr_in6&>(address).sin6_port = htons(port);
+    } else {
+        reinterpret_cast<sockaddr_in&>(address).sin_port = htons(port);
+    }
+    return address;
+}
+
+socklen_t size_of(const sockaddr_storage& address) {
+    return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+}
+
+Descriptor listen_on(const std::string& host, const PortRange& ports) {
     const AddressList list = resolve(host, "0", true);
     int error = 0;
     for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next) {
-        Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        if (socket && bind(socket.get(), entry->ai_addr, entry->ai_addrlen) == 0 &&
-            listen(socket.get(), SOMAXCONN) == 0)
-            return socket;
-        error = errno;
+        sockaddr_storage address{};
+        std::memcpy(&address, entry->ai_addr, entry->ai_addrlen);
+        for (unsigned port = ports.first; port <= ports.last; ++port) {
+            Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            // A port of a run that has just ended is free.
+            if (!ports.is_any()) set_option(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+            const sockaddr_storage at = with_port(address, static_cast<std::uint16_t>(port));
+            if (socket && bind(socket.get(), as_sockaddr(at), size_of(at)) == 0 &&
+                listen(socket.get(), SOMAXCONN) == 0)
+                return socket;
+            error = errno;
+            if (error != EADDRINUSE) break;
+        }
     }
+    if (!ports.is_any() && error == EADDRINUSE)
+        throw Error(fmt::format("no port of {} is free on {}", ports.text(), host),
+                    "state more ports: one for each process of the machine, one for the launcher's "
+                    "rendezvous, and by UDP one for each connection");
     throw Error(fmt::format("cannot listen on {}: {}", host, error_text(error)));
 }
 
-Descriptor connect_to(const std::string& address, Deadline deadline) {
+Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from) {
     const AddressList list = resolve(host_of(address), port_of(address), false);
     for (;;) {
         int error = 0;
         for (const addrinfo* entry = list.get(); entry; entry = entry->ai_next) {
             Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
             if (!socket) throw Error(fmt::format("cannot make a socket: {}", error_text(errno)));
+            if (!from.empty()) {
+                error = bind_to(socket.get(), from, entry->ai_family);
+                if (error) continue;
+            }
             if (connect(socket.get(), entry->ai_addr, entry->ai_addrlen) && errno != EINPROGRESS) {
                 error = errno;
                 continue;
@@ -105,7 +147,8 @@ Descriptor connect_to(const std::string& address, Deadline deadline) {
             return socket;
         }
         if (Clock::now() >= deadline)
-            throw Error(fmt::format("cannot connect to {}: {}", address, error_text(error)),
+            throw Error(fmt::format("cannot connect to {}{}{}: {}", address, from.empty() ? "" : " from ",
+                                    from, error_text(error)),
                         error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH
                             ? "a firewall must let the hosts connect to each other at any port above 1023"
                             : "");

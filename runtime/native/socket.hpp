@@ -1,6 +1,8 @@
 // Blocking TCP in small steps, each with a deadline. The bytes have no meaning here, nor has the peer.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <string>
 
 #include "host/descriptor.hpp"
+#include "runtime/native/ports.hpp"
 
 namespace heddle::native {
 
@@ -17,13 +20,18 @@ using Deadline = Clock::time_point;
 using host::Descriptor;
 using host::error_text;
 
-/// Listens on `host` (a name or a number), at a port that the system chooses. Never blocks in accept. Throws
-/// Error.
-Descriptor listen_on(const std::string& host);
+/// Listens on `host` (a name or a number), at the first of `ports` that is free. Never blocks in accept.
+/// Throws Error.
+Descriptor listen_on(const std::string& host, const PortRange& ports = {});
 
-/// Connects to `address` (host:port), trying again until `deadline` while no process listens there. The
-/// result is set up by `prepare`. Throws Error.
-Descriptor connect_to(const std::string& address, Deadline deadline);
+/// Connects to `address` (host:port), trying again until `deadline` while no process listens there. `from`:
+/// the address of this machine to connect from; empty: the system chooses. The result is set up by `prepare`.
+/// Throws Error.
+Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from = {});
+
+/// The same address with another port.
+sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port);
+socklen_t size_of(const sockaddr_storage& address);
 
 /// Sets up a connection: non-blocking, no delay of small messages, probes that notice a dead host that is
 /// idle.

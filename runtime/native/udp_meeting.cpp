@@ -129,7 +129,7 @@ private:
 }  // namespace
 
 UdpPeer offer_datagrams(Descriptor control, const Session& session, const UdpOptions& options) {
-    auto socket = std::make_unique<UdpSocket>(address_of(control.get(), getsockname));
+    auto socket = std::make_unique<UdpSocket>(address_of(control.get(), getsockname), options.ports);
     std::size_t largest = socket->largest_towards(address_of(control.get(), getpeername));
     if (options.segment != 0) largest = std::min(largest, options.segment);
     largest = std::max(largest, UdpConnection::datagram_bytes_min);

@@ -16,6 +16,7 @@ namespace heddle::native {
 
 struct UdpOptions {
     std::size_t segment = 0;  ///< bytes of a datagram at most; 0: what the path takes in one packet
+    PortRange ports = {};     ///< for the sockets
     /// For tests: what takes the socket's place. It is given the socket.
     std::function<std::unique_ptr<DatagramSocket>(std::unique_ptr<DatagramSocket>)> wrap = {};
 };
