@@ -96,9 +96,9 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
     workers_.reserve(topology_.cores);
     for (CoreId core = 0; core < topology_.cores; ++core)
         workers_.push_back(std::make_unique<Worker>(*this, core));
-    if (members_) {
-        termination_.begin(*members_->list());
-        balancer_.follow(*members_->list());
+    if (changing_) {
+        termination_.begin(*changing_->list());
+        balancer_.follow(*changing_->list());
     }
     program_->set_up(*this);
 }
@@ -136,11 +136,11 @@ void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Bo
 void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     expect_well_formed(from, message);
     mailbox_.begin();
-    if (!members_) [[likely]] {
+    if (!changing_) [[likely]] {
         handle(from, message, std::move(body));
-    } else if (!members_->holds(from, message, body)) {
+    } else if (!changing_->holds(from, message, body)) {
         handle(from, message, std::move(body));
-        while (auto held = members_->take_held()) handle(held->from, held->message, std::move(held->body));
+        while (auto held = changing_->take_held()) handle(held->from, held->message, std::move(held->body));
     }
     handle_mail();
 }
@@ -151,15 +151,15 @@ void Node::handle_mail() {
 }
 
 void Node::leave() {
-    if (!members_) return;
+    if (!changing_) return;
     mailbox_.begin();
-    members_->leave(*receiver_outbox_);
+    changing_->leave(*receiver_outbox_);
     receiver_outbox_->flush();
     handle_mail();
 }
 
 bool Node::has_left() const {
-    return members_ && members_->has_left();
+    return changing_ && changing_->has_left();
 }
 
 void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
@@ -207,8 +207,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers_[header.handler()];
-        if (members_ && from != id_) [[unlikely]]
-            members_->count_received(from);
+        if (changing_ && from != id_) [[unlikely]]
+            changing_->count_received(from);
         if (handler.makes_work()) {
             ++received;
             counted = true;
@@ -223,8 +223,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     body_.reset();
     // If a worker is active, it looks when it becomes passive.
     if (counted && active_.empty()) look_for_end(*receiver_outbox_);
-    if (members_ && from != id_) [[unlikely]]
-        members_->received(*receiver_outbox_);
+    if (changing_ && from != id_) [[unlikely]]
+        changing_->received(*receiver_outbox_);
     receiver_outbox_->flush();
 }
 
@@ -246,7 +246,7 @@ void Node::wake_all(Context& caller) {
 void Node::published(Worker& worker) {
     wake_one(worker);
     if (is_leaving()) [[unlikely]]
-        members_->give_away(worker);
+        changing_->give_away(worker);
     if (!steals_.anybody_waits()) return;
     steals_.serve_waiting(worker.outbox());
     if (steals_.anybody_waits()) worker.deque().ask();
@@ -313,8 +313,8 @@ void Node::depart(Context& caller) {
 }
 
 void Node::look_for_end(Outbox& outbox) {
-    if (members_) [[unlikely]]
-        members_->look(outbox);
+    if (changing_) [[unlikely]]
+        changing_->look(outbox);
     if (termination_.look(outbox)) end(outbox);
 }
 
@@ -382,11 +382,11 @@ void Node::expect_nothing_left() const {
 void Node::stop(Context& caller, Outbox& outbox) {
     if (stopping_.exchange(true, std::memory_order_seq_cst)) return;
     const Handler& handler = ended_early() ? ended_handler : stop_handler;
-    if (!members_) {
+    if (!changing_) {
         termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
     } else if (id_ == 0) {
         // Not along a tree: the nodes may know of different members when the program ends the run.
-        for (const NodeId other : members_->end(outbox)) outbox.post(other, handler, {});
+        for (const NodeId other : changing_->end(outbox)) outbox.post(other, handler, {});
     }
     wake_all(caller);
 }
@@ -403,7 +403,7 @@ NodeReport Node::report() const {
     report.answer = program_->answer();
     report.evidence = program_->evidence();
     report.stolen_from = steals_.stolen_from();
-    if (members_) report.membership = members_->membership();
+    if (changing_) report.membership = changing_->membership();
     report.counters = receiver_outbox_->counters();
     for (const auto& worker : workers_) {
         report.counters += worker->counted();
@@ -437,16 +437,16 @@ void Node::send_record(Worker& worker) {
 void Node::leave(Worker& worker) {
     if (working_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     if (id_ != 0) {
-        if (members_ && members_->turned_away()) return;
+        if (changing_ && changing_->turned_away()) return;
         const NodeReport own = report();
         if (worker.recorder) send_record(worker);
         Writer message;
         own.write(message);
         worker.outbox().post(0, report_handler, message.bytes());
-        if (members_ && members_->departs()) members_->say_left(worker.outbox());
+        if (changing_ && changing_->departs()) changing_->say_left(worker.outbox());
         return;
     }
-    const NodeId expected = members_ ? members_->ever() : topology_.nodes;
+    const NodeId expected = changing_ ? changing_->ever() : topology_.nodes;
     reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
     while (reports_.count() + 1 < expected) backend_.park(worker, never);
 }

@@ -89,9 +89,9 @@ public:
     /// Null where one network joins all nodes.
     Forwarding* forwarding() { return forwarding_.get(); }
     /// Null where nodes neither join nor leave.
-    Members* members() { return members_.get(); }
+    Members* members() { return changing_; }
     /// This node is to leave: it gives its work away, and begins none that it need not.
-    bool is_leaving() const { return members_ && members_->leaving(); }
+    bool is_leaving() const { return changing_ && changing_->leaving(); }
     /// Whether this node has no work, and nothing that other nodes could ask for.
     bool holds_nothing() const;
     /// This node's workers end, the others go on.
@@ -99,7 +99,7 @@ public:
     /// For all other nodes that take part now.
     template <class Visit>
     void for_others(const Visit& visit) const {
-        if (members_) return members_->for_others(visit);
+        if (changing_) return changing_->for_others(visit);
         for (NodeId other = 0; other < topology_.nodes; ++other)
             if (other != id_) visit(other);
     }
@@ -253,6 +253,7 @@ private:
     std::atomic<std::uint64_t> activations_{0};
     std::atomic<std::uint32_t> working_;  ///< workers that have not left
     std::atomic<bool> stopping_{false};
+    Members* const changing_ = members_.get();  ///< in a line that workers have at hand
     std::atomic<bool> ended_early_{false};
     std::atomic<bool> asked_to_end_{false};
     std::atomic<std::uint32_t> ended_workers_{0};
