@@ -58,13 +58,17 @@ Json definitions() {
             {"node", {{"type", "integer"}, {"minimum", 0}}},
             {"speed", {{"$ref", "#/definitions/number"}}},
             {"stop", {{"type", "boolean"}}},
+            {"member", {{"type", "boolean"}}},
             {"link", {{"type", Json::array({"string", "number"})}, {"minLength", 1}}},
             {"bandwidth", {{"$ref", "#/definitions/number"}}},
             {"latency", {{"$ref", "#/definitions/number"}}}}},
-          {"oneOf", Json::array({event_with({"node", "speed"}, {"stop", "link", "bandwidth", "latency"}),
-                                 event_with({"node", "stop"}, {"speed", "link", "bandwidth", "latency"}),
-                                 event_with({"link", "bandwidth"}, {"node", "speed", "stop"}),
-                                 event_with({"link", "latency"}, {"node", "speed", "stop", "bandwidth"})})}}},
+          {"oneOf",
+           Json::array(
+               {event_with({"node", "speed"}, {"stop", "member", "link", "bandwidth", "latency"}),
+                event_with({"node", "stop"}, {"speed", "member", "link", "bandwidth", "latency"}),
+                event_with({"node", "member"}, {"speed", "stop", "link", "bandwidth", "latency"}),
+                event_with({"link", "bandwidth"}, {"node", "speed", "stop", "member"}),
+                event_with({"link", "latency"}, {"node", "speed", "stop", "member", "bandwidth"})})}}},
     };
 }
 

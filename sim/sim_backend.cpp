@@ -43,9 +43,13 @@ void refuse_large(const Platform& platform) {
         platform.file.empty() || platform.stated_nodes ? platform.nodes : least * platform.processes;
     const double workers = static_cast<double>(nodes) * std::max(platform.cores, CoreId{1});
     constexpr double bytes_of_host = 1400;  // in SimGrid alone
+    // What each node knows of each other one, where members change.
+    const double of_pairs =
+        platform.members_change() ? 17.0 * static_cast<double>(nodes) * static_cast<double>(nodes) : 0;
     need_memory(
         bytes_of_host * static_cast<double>(hosts) +
-            (bytes_per_node - bytes_of_host) * static_cast<double>(nodes) + bytes_of_worker * workers,
+            (bytes_per_node - bytes_of_host) * static_cast<double>(nodes) + bytes_of_worker * workers +
+            of_pairs,
         fmt::format("{} nodes with {:.0f} workers", nodes, workers),
         platform.file.empty() ? "lower platform.nodes" : "lower platform.nodes, or take a smaller file",
         platform.where);

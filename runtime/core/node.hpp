@@ -253,7 +253,7 @@ private:
     std::atomic<std::uint64_t> activations_{0};
     std::atomic<std::uint32_t> working_;  ///< workers that have not left
     std::atomic<bool> stopping_{false};
-    Members* const changing_ = members_.get();  ///< in a line that workers have at hand
+    Members* const changing_ = members_.get();  ///< in a line that workers read anyway
     std::atomic<bool> ended_early_{false};
     std::atomic<bool> asked_to_end_{false};
     std::atomic<std::uint32_t> ended_workers_{0};

@@ -21,19 +21,20 @@ struct Membership {
 struct MemberList {
     Epoch epoch = 0;
     std::vector<NodeId> nodes;  ///< ascending
+    const Topology* all;        ///< of all nodes that there may be
     /// These nodes only, renumbered by their place in `nodes`: what a victim policy chooses from.
     Topology topology;
 
-    MemberList(Epoch number, std::vector<NodeId> members, const Topology& all)
-        : epoch(number), nodes(std::move(members)), topology(all) {
+    MemberList(Epoch number, std::vector<NodeId> members, const Topology& of_all)
+        : epoch(number), nodes(std::move(members)), all(&of_all), topology(of_all) {
         const auto count = static_cast<NodeId>(nodes.size());
         topology.nodes = count;
         std::vector<std::uint32_t> labels;
-        for (const NodeId node : nodes) labels.push_back(all.distances.group(node));
+        for (const NodeId node : nodes) labels.push_back(of_all.distances.group(node));
         topology.group = labels;
         topology.distances = NodeDistances(
-            labels, [&](NodeId from, NodeId to) { return all.distances.latency(nodes[from], nodes[to]); },
-            all.latency);
+            labels, [&](NodeId from, NodeId to) { return of_all.distances.latency(nodes[from], nodes[to]); },
+            of_all.latency);
     }
 
     bool contains(NodeId node) const { return std::ranges::binary_search(nodes, node); }

@@ -82,6 +82,19 @@ std::vector<NodeId> first_nodes(NodeId count) {
     return nodes;
 }
 
+/// The simulated nodes of a process have the same lists one after the other: the last is shared, so that
+/// memory does not grow with the square of the nodes.
+std::shared_ptr<const MemberList> list_of(Epoch epoch, std::vector<NodeId> nodes, const Topology& all) {
+    static SpinLock lock;
+    static std::weak_ptr<const MemberList> last;
+    const SpinLock::Guard guard(lock);
+    auto list = last.lock();
+    if (list && list->all == &all && list->epoch == epoch && list->nodes == nodes) return list;
+    list = std::make_shared<const MemberList>(epoch, std::move(nodes), all);
+    last = list;
+    return list;
+}
+
 }  // namespace
 
 Members::Members(Node& node)
@@ -110,7 +123,7 @@ std::shared_ptr<const MemberList> Members::list() const {
 }
 
 void Members::set_list(Epoch epoch, std::vector<NodeId> nodes) {
-    auto next = std::make_shared<const MemberList>(epoch, std::move(nodes), node_.topology());
+    auto next = list_of(epoch, std::move(nodes), node_.topology());
     {
         const SpinLock::Guard guard(list_lock_);
         list_.swap(next);
