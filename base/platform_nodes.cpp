@@ -39,6 +39,9 @@ void check_member(const Platform& platform, const NodeEvent& event, std::map<Nod
             fmt::format("nodes from {} on may join, each once; platform.nodes_at_start says how many begin",
                         platform.beginners()),
             event.where);
+    if (!*event.member && !begins && before == joined.end())
+        throw Error(fmt::format("node {} is to leave, but it has not joined by then", event.node),
+                    "it joins with an event of its own, at an earlier time", event.where);
     if (!*event.member && before != joined.end() && !before->second)
         throw Error(fmt::format("node {} is to leave, but it has left before", event.node),
                     "a node that has left does not come back", event.where);

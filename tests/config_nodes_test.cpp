@@ -117,6 +117,8 @@ TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
                 AllOf(HasSubstr("a.yaml:7"), HasSubstr("it has joined before")));
     EXPECT_THAT(event("{at: 1s, node: 3, member: false}\n  - {at: 2s, node: 3, member: false}"),
                 AllOf(HasSubstr("a.yaml:8"), HasSubstr("it has left before")));
+    EXPECT_THAT(error_of("  nodes_at_start: 4\n  events:\n  - {at: 1s, node: 5, member: false}\n"),
+                HasSubstr("it has not joined by then"));
     EXPECT_THAT(error_of("  nodes_at_start: 9\n"), HasSubstr("there are 8 nodes"));
     EXPECT_THAT(event("{at: 1s, node: 0, sped: 1}"), HasSubstr("did you mean \"speed\"?"));
     EXPECT_THAT(event("{at: 1s, link: a}"),
