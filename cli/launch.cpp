@@ -14,14 +14,18 @@
 #include "host/machine.hpp"
 #include "host/slurm_job.hpp"
 #include "runtime/native/launch.hpp"
+#include "runtime/native/launch_control.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
+constexpr std::int64_t nodes_max = 4096;
+
 struct Options {
     std::optional<std::int64_t> nodes;
-    std::string hosts, hostfile, address, ports, remote_shell;
+    std::optional<std::int64_t> capacity;
+    std::string hosts, hostfile, address, ports, remote_shell, name, join;
     double meeting_seconds = 0;
 };
 
@@ -53,7 +57,6 @@ Hosts hosts_of(const Options& given) {
 }
 
 NodeId nodes_of(const Options& given, const Hosts& hosts) {
-    constexpr std::int64_t nodes_max = 4096;
     if (!given.nodes && hosts.list.empty())
         throw Error("the number of nodes is missing", "give -n, or name hosts: --hosts a,b:2");
     const auto slots = static_cast<std::int64_t>(slots_of(hosts));
@@ -75,10 +78,33 @@ native::RemoteShell srun_shell() {
             {"sh", "-c"}};
 }
 
+/// Asks a launch that goes on for more nodes.
+int join(const Options& given, const std::vector<std::string>& command) {
+    if (!command.empty() || given.capacity || !given.name.empty() || !given.hosts.empty() ||
+        !given.hostfile.empty())
+        throw Error("--join asks a launch that goes on, which knows the command and the hosts",
+                    "write it like: heddle launch --join RUN -n 2");
+    const std::int64_t count = given.nodes.value_or(1);
+    if (count < 1 || count > nodes_max)
+        throw Error(fmt::format("cannot launch {} nodes", count), fmt::format("-n takes 1 to {}", nodes_max));
+    fmt::print("{}\n", native::join_run(given.join, static_cast<NodeId>(count)));
+    return 0;
+}
+
 int launch(const Options& given, std::vector<std::string> command) {
+    if (!given.join.empty()) return join(given, command);
     const Hosts hosts = hosts_of(given);
     native::HostLaunchOptions options;
     options.nodes = nodes_of(given, hosts);
+    if (given.capacity) {
+        if (*given.capacity < 1 || *given.capacity > nodes_max)
+            throw Error(fmt::format("a capacity of {} nodes", *given.capacity),
+                        fmt::format("--capacity takes 1 to {}", nodes_max));
+        options.capacity = static_cast<NodeId>(*given.capacity);
+    } else if (!given.name.empty()) {
+        throw Error("--name is for a run that nodes may join", "add --capacity");
+    }
+    options.name = given.name;
     if (command.empty()) {
         throw Error("nothing to launch", "write it like: heddle launch -n 2 -- heddle run configs/fib.yaml");
     }
@@ -107,6 +133,10 @@ void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& c
         "-n,--nodes", given->nodes,
         "how many processes; each is one node; default: as many as the hosts take, or as the Slurm "
         "job has tasks");
+    verb->add_option("--capacity", given->capacity,
+                     "so many nodes may take part in all: the others join while the run goes on");
+    verb->add_option("--name", given->name, "what to call a run that others may join; default: its process");
+    verb->add_option("--join", given->join, "start -n more nodes (default 1) of the launch with that name");
     verb->add_option("--hosts", given->hosts, "where to start them, by ssh: a,b:2,n[01-16]:4");
     verb->add_option("--hostfile", given->hostfile, "a file with such hosts, one a line");
     verb->add_option(

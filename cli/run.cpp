@@ -217,7 +217,10 @@ std::string table_of(const std::vector<Record>& records) {
 std::optional<configs::Experiment> read_experiment(const Options& options, Part& part) {
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     if (part.launched)
-        overrides.push_back({"platform.nodes", std::to_string(part.nodes), "heddle launch -n"});
+        overrides.push_back({"platform.nodes", std::to_string(part.nodes),
+                             part.at_start ? "heddle launch --capacity" : "heddle launch -n"});
+    if (part.at_start)
+        overrides.push_back({"platform.nodes_at_start", std::to_string(*part.at_start), "heddle launch -n"});
     configs::Experiment experiment;
     try {
         experiment = configs::read_experiment(options.file, overrides);

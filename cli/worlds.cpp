@@ -131,6 +131,17 @@ void choose_addresses(const configs::Experiment& experiment, native::NativeOptio
     if (options.from == "0.0.0.0" || options.from == "::") options.from.clear();
 }
 
+/// When this node leaves, and when node 0 asks for which.
+void plan_members(const Platform& platform, native::NativeOptions& options) {
+    options.at_start = platform.nodes_at_start == 0 ? platform.nodes : platform.nodes_at_start;
+    const NodeId rank = options.membership ? options.membership->rank : 0;
+    for (const NodeEvent& event : platform.events) {
+        if (!event.member) continue;
+        if (!*event.member && event.node == rank) options.leave_at = event.at;
+        if (*event.member && rank == 0) options.joins.push_back({event.at, event.node});
+    }
+}
+
 std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experiment) {
     native::NativeOptions options;
     options.cores = experiment.platform.cores;
@@ -148,6 +159,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     if (options.membership && !options.membership->address.empty())
         options.address = options.membership->address;
     choose_addresses(experiment, options);
+    if (experiment.platform.members_change()) plan_members(experiment.platform, options);
     options.group = groups_of(experiment, options.membership ? options.membership->nodes : 1);
     options.routes = network_routes(experiment.platform);
     options.agreement = agreement_of(experiment);
@@ -204,7 +216,7 @@ native::JobMeeting job_meeting(const configs::Experiment& experiment) {
 Part part_of_this_process() {
     const auto membership = native::membership_from_environment();
     if (!membership) return {};
-    return {membership->rank, membership->nodes, true};
+    return {membership->rank, membership->nodes, true, false, membership->at_start};
 }
 
 bool by_mpi(const configs::Experiment& experiment) {
@@ -254,11 +266,36 @@ void check_udp_segment(const configs::Experiment& experiment) {
                 experiment.where(key));
 }
 
+void refuse_members_by_mpi(const configs::Experiment& experiment) {
+    if (!by_mpi(experiment) || !experiment.platform.members_change()) return;
+    throw Error("nodes join and leave, which over MPI they cannot: all its ranks begin and end together",
+                "start the processes with `heddle launch` and --set platform.transport=tcp",
+                experiment.where(experiment.platform.nodes_at_start == 0 ? "platform.events"
+                                                                         : "platform.nodes_at_start"));
+}
+
+/// Natively the launcher decides how many nodes begin a run, and starts the others.
+void check_members(const configs::Experiment& experiment, const Part& part) {
+    const Platform& platform = experiment.platform;
+    if (!platform.members_change()) return;
+    if (experiment.repeat > 1)
+        throw Error(
+            fmt::format("repeat is {}, and nodes join or leave: a process does so once", experiment.repeat),
+            "run it several times, with --set seed=N, or leave repeat out", experiment.where("repeat"));
+    if (part.at_start || platform.nodes_at_start == 0 || platform.nodes_at_start == platform.nodes) return;
+    throw Error(fmt::format("{} of {} nodes are to begin the run, and all {} were started",
+                            platform.nodes_at_start, platform.nodes, part.nodes),
+                fmt::format("start them with: heddle launch -n {} --capacity {} -- heddle run ...",
+                            platform.nodes_at_start, platform.nodes),
+                experiment.where("platform.nodes_at_start"));
+}
+
 }  // namespace
 
 Part part_by_mpi(const configs::Experiment& experiment, const Part& part) {
     refuse_single_by_mpi(experiment);  // before it starts processes
     refuse_protection_by_mpi(experiment);
+    refuse_members_by_mpi(experiment);
     const Location where = experiment.where("platform.transport");
     const NodeId nodes = experiment.platform.nodes;
     if (part.launched) {
@@ -300,6 +337,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
     check_udp_segment(experiment);
     refuse_addresses_by_mpi(experiment);
     (void)ports_of(experiment);
+    refuse_members_by_mpi(experiment);
     if (experiment.backend != Backend::sim) {
         try {
             complete_networks(experiment.platform);
@@ -331,9 +369,12 @@ void settle(configs::Experiment& experiment, const Part& part) {
                         platform.nodes, part.launched ? "another number" : "only one"),
             fmt::format("start them with: heddle launch -n {} -- heddle run ...; or --set platform.nodes=1; "
                         "or --backend sim",
-                        platform.nodes),
+                        platform.nodes_at_start == 0
+                            ? std::to_string(platform.nodes)
+                            : fmt::format("{} --capacity {}", platform.nodes_at_start, platform.nodes)),
             experiment.where("platform.nodes"));
     }
+    check_members(experiment, part);
     if (platform.cores == 0) platform.cores = host::machine_cores();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Part {
     NodeId nodes = 1;
     bool launched = false;
     bool by_mpi = false;  ///< launched by mpirun or its like
+    /// So many nodes begin, and others may join (heddle launch --capacity). Nothing: all begin.
+    std::optional<NodeId> at_start = {};
 
     /// Only one node of a run talks to people and writes results.
     bool speaks() const { return rank == 0; }

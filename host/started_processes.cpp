@@ -102,6 +102,8 @@ std::size_t StartedProcesses::start(const Start& start) {
     streams = {input.get(), output.get(), error.get()};
     process.id = starter_.start(start.node, start.argv, start.environment, streams);
     process.running = true;
+    process.spare = start.spare;
+    if (running_) await_sign(process);
     processes_.push_back(std::move(process));
     return processes_.size() - 1;
 }
@@ -120,7 +122,8 @@ void StartedProcesses::tell(Process& process) {
 // --- watching
 
 int StartedProcesses::run(const std::function<bool(const End&)>& ended) {
-    if (!std::ranges::all_of(processes_, &Process::begun)) begin_by_ = Clock::now() + options_.begin_max;
+    for (Process& process : processes_) await_sign(process);
+    running_ = true;
     while (running()) {
         wait_for_news(timeout());
         take_signals();
@@ -133,7 +136,13 @@ int StartedProcesses::run(const std::function<bool(const End&)>& ended) {
          !streams_.empty() && Clock::now() < deadline;)
         wait_for_news(20);
     for (Stream& stream : streams_) stream.end_line();
-    return exit_code_;
+    running_ = false;
+    return exit_code_ != 0 && exit_code_ == options_.weak_code && spare_code_ != 0 ? spare_code_ : exit_code_;
+}
+
+/// A process that has a sign is late after a while without it.
+void StartedProcesses::await_sign(Process& process) const {
+    if (!process.begun) process.begin_by = Clock::now() + options_.begin_max;
 }
 
 bool StartedProcesses::running() const {
@@ -141,14 +150,19 @@ bool StartedProcesses::running() const {
 }
 
 int StartedProcesses::timeout() const {
-    const Clock::time_point next = std::min(next_step_, begin_by_);
+    Clock::time_point next = next_step_;
+    for (const Process& process : processes_)
+        if (process.running && !process.begun) next = std::min(next, process.begin_by);
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
     return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
 void StartedProcesses::wait_for_news(int milliseconds) {
-    std::vector<pollfd> entries{{signals_.descriptor(), POLLIN, 0}, {life_line_, POLLIN, 0}};
+    std::vector<pollfd> entries{{signals_.descriptor(), POLLIN, 0},
+                                {life_line_, POLLIN, 0},
+                                {step_ == Step::none && signal_ == 0 ? attended_ : -1, POLLIN, 0}};
+    const std::size_t attended = entries.size() - 1;
     const std::size_t first_stream = entries.size();
     for (const Stream& stream : streams_) entries.push_back({stream.descriptor.get(), POLLIN, 0});
     for (const Process& process : processes_)
@@ -171,6 +185,7 @@ void StartedProcesses::wait_for_news(int milliseconds) {
     }
     for (Process& process : processes_)
         if (!process.left_to_tell.empty()) tell(process);
+    if (entries[attended].revents) act_();
 }
 
 void StartedProcesses::take_signals() {
@@ -203,6 +218,10 @@ void StartedProcesses::reap(const std::function<bool(const End&)>& ended) {
             write_error(fmt::format("heddle: {} was ended by signal {} ({})\n", process.name,
                                     WTERMSIG(status), strsignal(WTERMSIG(status))));
         }
+        if (process.spare) {
+            if (spare_code_ == 0) spare_code_ = code;
+            continue;
+        }
         // A process that ends because another one did may end first: its code is never the cause.
         if (exit_code_ == 0 || exit_code_ == options_.weak_code) exit_code_ = code;
         stop_within(options_.grace);
@@ -210,13 +229,17 @@ void StartedProcesses::reap(const std::function<bool(const End&)>& ended) {
 }
 
 void StartedProcesses::note_late(const std::function<bool(const End&)>& ended) {
-    if (Clock::now() < begin_by_) return;
-    begin_by_ = Clock::time_point::max();
     bool late = false;
     for (std::size_t number = 0; number < processes_.size(); ++number) {
-        if (!processes_[number].running || processes_[number].begun) continue;
+        Process& process = processes_[number];
+        if (!process.running || process.begun || Clock::now() < process.begin_by) continue;
+        process.begin_by = Clock::time_point::max();
         if (step_ == Step::none) (void)ended({number, 1, false, false, true});
-        late = true;
+        if (process.spare) {
+            kill(process.id, SIGKILL);
+        } else {
+            late = true;
+        }
     }
     if (!late) return;
     if (exit_code_ == 0 || exit_code_ == options_.weak_code) exit_code_ = 1;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -42,6 +43,9 @@ public:
         std::string told = {};
         /// A line that the process writes to a stream of its own when it has begun. It is not passed on.
         std::string sign = {};
+        /// The others can do without it: if it fails, they go on. Its exit code counts only if one of them
+        /// fails as a result (`weak_code`).
+        bool spare = false;
     };
 
     /// From here on, signals that would end this process are held back for `run`.
@@ -51,8 +55,15 @@ public:
     StartedProcesses(const StartedProcesses&) = delete;
     StartedProcesses& operator=(const StartedProcesses&) = delete;
 
-    /// Returns its number, from 0. Throws Error where it cannot be started.
+    /// Returns its number, from 0. May be called in `run` by `act` of `attend_to`. Throws Error where it
+    /// cannot be started.
     std::size_t start(const Start& start);
+
+    /// While `run` goes on and no process is asked to end, calls `act` when `descriptor` is readable.
+    void attend_to(int descriptor, std::function<void()> act) {
+        attended_ = descriptor;
+        act_ = std::move(act);
+    }
 
     /// All are asked to end when `descriptor`, which is open to the caller, has come to its end.
     void end_with(int descriptor) { life_line_ = descriptor; }
@@ -91,6 +102,8 @@ private:
         bool has_life_line = false;
         std::string left_to_tell;
         bool begun = true;
+        bool spare = false;
+        std::chrono::steady_clock::time_point begin_by = std::chrono::steady_clock::time_point::max();
     };
     enum class Step : std::uint8_t { none, grace, terminate };
     using Clock = std::chrono::steady_clock;
@@ -99,6 +112,7 @@ private:
     bool running() const;
     int timeout() const;
     void note_late(const std::function<bool(const End&)>& ended);
+    void await_sign(Process& process) const;
     void wait_for_news(int milliseconds);
     void tell(Process& process);
     void take_signals();
@@ -114,11 +128,14 @@ private:
     std::vector<Process> processes_;
     std::vector<Stream> streams_;
     int life_line_ = -1;
+    int attended_ = -1;
+    std::function<void()> act_;
+    bool running_ = false;  ///< `run` is at work
     Step step_ = Step::none;
     Clock::time_point next_step_ = Clock::time_point::max();
-    Clock::time_point begin_by_ = Clock::time_point::max();  ///< when a process without its sign is late
-    int signal_ = 0;                                         ///< the first that came
+    int signal_ = 0;  ///< the first that came
     int exit_code_ = 0;
+    int spare_code_ = 0;  ///< of the first spare process that failed
 };
 
 }  // namespace heddle::host

@@ -24,6 +24,9 @@ LaunchPart example() {
     return {4,
             2,
             8,
+            3,
+            1,
+            4,
             "10.0.0.1:4711",
             make_key(),
             "0af3",
@@ -67,6 +70,9 @@ TEST(LaunchPart, RefusesNodesThatARunDoesNotHave) {
         part.nodes = nodes;
         EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);
     }
+    LaunchPart on_too_small_a_host = example();
+    on_too_small_a_host.local_first = 3;
+    EXPECT_THROW(read_launch_part(file_with(pack(on_too_small_a_host)).get()), Error);
     LaunchPart part = example();
     part.argv.clear();
     EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);

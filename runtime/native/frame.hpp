@@ -39,7 +39,11 @@ enum class FrameKind : std::uint32_t {
     disagree,   ///< rendezvous: nodes differ; the message and the advice, a line each
     memory,     ///< meeting on one machine: an offer of shared memory, and the answer (local_meeting.hpp)
     datagrams,  ///< meeting by UDP: where to send datagrams, and that they come (udp_meeting.hpp)
-    last = datagrams
+    linked,     ///< joining: this node has taken up the connection, and receives from it
+    leaving,    ///< leaving: this node's workers have returned; ask for its counts
+    left,       ///< leaving: what it has sent and delivered in all
+    over,       ///< joining: the run has ended, or is about to
+    last = over
 };
 
 struct FrameHeader {

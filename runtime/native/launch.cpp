@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <numeric>
+#include <optional>
+
 #include "base/error.hpp"
 #include "host/command_line.hpp"
 #include "host/limits.hpp"
 #include "host/machine.hpp"
 #include "host/started_processes.hpp"
 #include "runtime/native/interfaces.hpp"
+#include "runtime/native/launch_control.hpp"
 #include "runtime/native/launch_part.hpp"
 #include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"
@@ -30,7 +34,7 @@ StartedProcesses::Options watching(const LaunchOptions& options) {
 
 /// Starts the nodes of `part`, which are processes of this machine.
 void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std::string& key_file,
-                 bool with_input, const std::string& address) {
+                 bool with_input, const std::string& address, bool spare = false) {
     for (NodeId i = 0; i < part.count; ++i) {
         const NodeId node = part.first + i;
         StartedProcesses::Start start;
@@ -43,12 +47,14 @@ void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std:
             {environment::nodes, std::to_string(part.nodes)},
             {environment::rendezvous, part.rendezvous},
             {environment::key_file, key_file},
-            {environment::local_rank, std::to_string(i)},
-            {environment::local_count, std::to_string(part.count)},
+            {environment::local_rank, std::to_string(part.local_first + i)},
+            {environment::local_count, std::to_string(part.local_count)},
             {environment::address, address},
         };
+        if (part.at_start != 0) start.environment[environment::at_start] = std::to_string(part.at_start);
         start.own_input = node == 0 && with_input;
         start.own_output = start.own_error = node == 0;
+        start.spare = spare;
         processes.start(start);
     }
 }
@@ -66,19 +72,59 @@ std::string stated_address(const std::string& address) {
     return address.find('/') != std::string::npos || is_interface(address) ? address_on(address) : address;
 }
 
-int launch_here(const LaunchOptions& options) {
+Places places_of(const LaunchOptions& options) {
     if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
-    allow_files(options.nodes);
+    const NodeId capacity = options.capacity.value_or(options.nodes);
+    if (capacity < options.nodes)
+        throw Error(fmt::format("{} nodes are to begin, and the capacity is {}", options.nodes, capacity),
+                    "the capacity counts all nodes that ever take part");
+    allow_files(capacity);
+    return {options.nodes, capacity};
+}
+
+void say_how_to_join(const LaunchControl& control) {
+    const std::string line =
+        fmt::format("heddle: this is run {0}; nodes join it by: heddle launch --join {0}\n", control.run());
+    (void)!write(STDERR_FILENO, line.data(), line.size());
+}
+
+int launch_here(const LaunchOptions& options) {
+    const Places places = places_of(options);
     StartedProcesses processes(watching(options));
     const Key key = make_key();
     const KeyInMemory key_file = keep_in_memory(key);
     const std::string address = options.address.empty() ? "127.0.0.1" : stated_address(options.address);
-    Rendezvous rendezvous(options.nodes, key, address,
-                          options.meeting_max.value_or(meeting_time(options.nodes)), options.ports);
-    start_nodes(processes, {0, options.nodes, options.nodes, rendezvous.address(), key, {}, options.argv},
-                key_file.path, true, address);
+    StartQueue queue(places);
+    Rendezvous rendezvous(places, key, address, options.meeting_max.value_or(meeting_time(places.capacity)),
+                          options.ports, [&queue](const StartRequest& request) { queue.ask(request); });
+    std::optional<LaunchControl> control;
+    LaunchPart part{.first = 0,
+                    .count = places.at_start,
+                    .nodes = places.capacity,
+                    .at_start = options.capacity ? places.at_start : 0,
+                    .local_first = 0,
+                    .local_count = places.capacity,
+                    .rendezvous = rendezvous.address(),
+                    .key = key,
+                    .build = {},
+                    .argv = options.argv};
+    if (options.capacity) {
+        control.emplace(options.name, queue);
+        say_how_to_join(*control);
+    }
+    start_nodes(processes, part, key_file.path, true, address);
+    std::vector<NodeId> nodes(places.at_start);
+    std::iota(nodes.begin(), nodes.end(), NodeId{0});
+    const auto start_one = [&](NodeId node) -> std::string {
+        part.first = part.local_first = node;
+        part.count = 1;
+        start_nodes(processes, part, key_file.path, false, address, true);
+        nodes.push_back(node);
+        return "here";
+    };
+    processes.attend_to(queue.event().get(), [&] { queue.serve(start_one); });
     return processes.run([&](const StartedProcesses::End& end) {
-        rendezvous.node_ended(static_cast<NodeId>(end.number));
+        rendezvous.node_ended(nodes[end.number]);
         return false;
     });
 }

@@ -9,6 +9,7 @@
 
 #include "base/ids.hpp"
 #include "host/host_list.hpp"
+#include "runtime/native/launch_control.hpp"
 #include "runtime/native/ports.hpp"
 
 namespace heddle::native {
@@ -24,6 +25,9 @@ struct LaunchOptions {
     /// subnet. Empty: on several hosts the one by which the system reaches the first host, or else 127.0.0.1.
     std::string address = {};
     PortRange ports = {};  ///< to meet at
+    /// Others may join the run, until it has had so many nodes. None: `nodes` take part from the beginning.
+    std::optional<NodeId> capacity = {};
+    std::string name = {};  ///< by which users call a run that others may join (LaunchControl)
 };
 
 /// `address` of such options as a number or a name. Throws Error if this machine has no such interface.
@@ -33,11 +37,19 @@ std::string stated_address(const std::string& address);
 /// launcher, and a connection in each other process. Throws Error.
 void allow_files(NodeId nodes);
 
+/// The nodes of a launch; makes room for their files. Throws Error if the options make no sense.
+Places places_of(const LaunchOptions& options);
+
+/// One line on standard error.
+void say_how_to_join(const LaunchControl& control);
+
 /// Runs all processes on this machine to their end. Returns the exit code of the first that failed
 /// (128 + signal if a signal ended it; exit_code_lost only if none failed otherwise), or 0. Node 0 has the
 /// caller's standard streams; what other nodes write goes to standard error, each line after `[node 2] `.
-/// Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT on. The key is a file in the memory of this process
-/// (keep_in_memory). Throws Error where a process cannot be started.
+/// With a capacity it starts more processes when nodes of the run or other processes of the user ask for
+/// them; the failure of such a process ends the others only if they miss it. Passes SIGINT, SIGTERM, SIGHUP
+/// and SIGQUIT on. The key is a file in the memory of this process (keep_in_memory). Throws Error where a
+/// process cannot be started.
 int launch_here(const LaunchOptions& options);
 
 /// The command that runs a command on another host: the words `before`, the host, the words `after`, and one

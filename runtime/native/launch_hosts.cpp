@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.hpp"
 #include "host/command_line.hpp"
 #include "host/started_processes.hpp"
 #include "runtime/native/launch.hpp"
+#include "runtime/native/launch_control.hpp"
 #include "runtime/native/launch_part.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
@@ -52,23 +54,26 @@ std::string meeting_address(const HostLaunchOptions& options) {
                 "state it: heddle launch --address ADDRESS");
 }
 
-/// The hosts that get nodes, with how many.
-std::vector<host::HostSlots> filled(const HostLaunchOptions& options) {
+/// One host's part in the launch.
+struct Place {
+    std::string host;
+    NodeId slots;
+    NodeId used = 0;
+};
+
+/// Throws Error if the hosts take fewer nodes than may take part.
+std::vector<Place> places_on(const HostLaunchOptions& options, NodeId capacity) {
     std::uint64_t slots = 0;
-    for (const host::HostSlots& entry : options.hosts) slots += entry.slots;
-    if (options.nodes > slots) {
-        throw Error(fmt::format("{} nodes, and the hosts take {}", options.nodes, slots),
+    std::vector<Place> places;
+    for (const host::HostSlots& entry : options.hosts) {
+        slots += entry.slots;
+        places.push_back({entry.host, entry.slots});
+    }
+    if (capacity > slots) {
+        throw Error(fmt::format("{} nodes, and the hosts take {}", capacity, slots),
                     "name more hosts, or say how many nodes each takes: a:2,b:4");
     }
-    std::vector<host::HostSlots> used;
-    NodeId left = options.nodes;
-    for (host::HostSlots entry : options.hosts) {
-        if (left == 0) break;
-        entry.slots = std::min(entry.slots, left);
-        left -= entry.slots;
-        used.push_back(entry);
-    }
-    return used;
+    return places;
 }
 
 void say(const std::string& text) {
@@ -80,19 +85,29 @@ class HostLaunch {
 public:
     explicit HostLaunch(const HostLaunchOptions& options)
         : options_(options),
-          hosts_(filled(options)),
+          nodes_(places_of(options)),
+          hosts_(places_on(options, nodes_.capacity)),
           processes_({options.grace, options.terminate, exit_code_lost, options.begin_max}),
           key_(make_key()),
-          rendezvous_(options.nodes, key_, meeting_address(options),
-                      options.meeting_max.value_or(meeting_time(options.nodes)), options.ports) {}
+          queue_(nodes_),
+          rendezvous_(nodes_, key_, meeting_address(options),
+                      options.meeting_max.value_or(meeting_time(nodes_.capacity)), options.ports,
+                      [this](const StartRequest& request) { queue_.ask(request); }) {}
 
     int run() {
-        NodeId first = 0;
-        for (const host::HostSlots& entry : hosts_) {
-            start(entry, first);
-            first_nodes_.push_back(first);
-            first += entry.slots;
+        std::optional<LaunchControl> control;
+        if (options_.capacity) {
+            control.emplace(options_.name, queue_);
+            say_how_to_join(*control);
         }
+        NodeId first = 0;
+        for (Place& place : hosts_) {
+            const NodeId count = std::min(place.slots, nodes_.at_start - first);
+            if (count > 0) start(place, first, count);
+            first += count;
+        }
+        processes_.attend_to(queue_.event().get(),
+                             [this] { queue_.serve([this](NodeId node) { return start_late(node); }); });
         const int code = processes_.run([this](const StartedProcesses::End& end) { return note(end); });
         if (code != 0 && !named_) say(where_the_nodes_were());
         return code;
@@ -101,46 +116,74 @@ public:
 private:
     static constexpr std::size_t hosts_named_max = 32;
 
-    void start(const host::HostSlots& entry, NodeId first) {
+    /// One that a process of this launcher runs on a host.
+    struct Part {
+        const Place* place;
+        NodeId first;
+        NodeId count;
+        bool spare;
+    };
+
+    /// On the first host that has a slot left.
+    std::string start_late(NodeId node) {
+        for (Place& place : hosts_) {
+            if (place.used == place.slots) continue;
+            start(place, node, 1);
+            return "on " + place.host;
+        }
+        throw Error("no host has a free slot");
+    }
+
+    void start(Place& place, NodeId first, NodeId count) {
         const std::string command =
             fmt::format("cd {} && exec {}", host::shell_words({std::filesystem::current_path().string()}),
                         host::shell_words({host::own_program(), "launch-part"}));
         StartedProcesses::Start start;
         start.node = first;
-        start.name = fmt::format("host {}", entry.host);
+        start.name = fmt::format("host {}", place.host);
         start.argv = options_.remote_shell.before;
-        start.argv.push_back(entry.host);
+        start.argv.push_back(place.host);
         start.argv.insert(start.argv.end(), options_.remote_shell.after.begin(),
                           options_.remote_shell.after.end());
         start.argv.push_back(command);
         start.own_output = first == 0;
-        start.told = pack(
-            {first, entry.slots, options_.nodes, rendezvous_.address(), key_, options_.build, options_.argv});
+        start.told = pack({.first = first,
+                           .count = count,
+                           .nodes = nodes_.capacity,
+                           .at_start = options_.capacity ? nodes_.at_start : 0,
+                           .local_first = place.used,
+                           .local_count = options_.capacity ? place.slots : count,
+                           .rendezvous = rendezvous_.address(),
+                           .key = key_,
+                           .build = options_.build,
+                           .argv = options_.argv});
         start.sign = begin_sign;
+        start.spare = first >= nodes_.at_start;
         processes_.start(start);
+        place.used += count;
+        parts_.push_back({&place, first, count, start.spare});
     }
 
     /// True: what went wrong has been said.
     bool note(const StartedProcesses::End& end) {
-        const host::HostSlots& entry = hosts_[end.number];
-        rendezvous_.node_ended(first_nodes_[end.number]);
+        const Part& part = parts_[end.number];
+        for (NodeId node = part.first; node < part.first + part.count; ++node) rendezvous_.node_ended(node);
         if (end.code == 0 || end.asked) return false;
-        const std::string failure = end.late ? late(entry) : end.begun ? "" : not_begun(entry, end.code);
+        const std::string failure = end.late ? late(part) : end.begun ? "" : not_begun(*part.place, end.code);
         if (failure.empty()) return false;
         say(failure);
-        named_ = true;
+        named_ = named_ || !part.spare;
         return true;
     }
 
-    std::string late(const host::HostSlots& entry) const {
+    std::string late(const Part& part) const {
         return fmt::format(
-            "node {} did not start on {} within {} s; see what takes so long there: {} {} true",
-            first_nodes_[&entry - hosts_.data()], entry.host,
-            static_cast<double>(options_.begin_max.count()) / 1000,
-            fmt::join(options_.remote_shell.before, " "), entry.host);
+            "node {} did not start on {} within {} s; see what takes so long there: {} {} true", part.first,
+            part.place->host, static_cast<double>(options_.begin_max.count()) / 1000,
+            fmt::join(options_.remote_shell.before, " "), part.place->host);
     }
 
-    std::string not_begun(const host::HostSlots& entry, int code) const {
+    std::string not_begun(const Place& entry, int code) const {
         if (code == 255) {
             return fmt::format(
                 "the remote shell could not start anything on {}; this must work without a question: {} {} "
@@ -158,31 +201,31 @@ private:
 
     std::string where_the_nodes_were() const {
         std::string text;
-        for (std::size_t i = 0; i < std::min(hosts_.size(), hosts_named_max); ++i) {
-            const NodeId last = first_nodes_[i] + hosts_[i].slots - 1;
-            text +=
-                fmt::format("{}{} on {}", i == 0 ? "" : ", ",
-                            last == first_nodes_[i] ? fmt::format("node {}", last)
-                                                    : fmt::format("nodes {} to {}", first_nodes_[i], last),
-                            hosts_[i].host);
+        for (std::size_t i = 0; i < std::min(parts_.size(), hosts_named_max); ++i) {
+            const Part& part = parts_[i];
+            const NodeId last = part.first + part.count - 1;
+            text += fmt::format("{}{} on {}", i == 0 ? "" : ", ",
+                                last == part.first ? fmt::format("node {}", last)
+                                                   : fmt::format("nodes {} to {}", part.first, last),
+                                part.place->host);
         }
-        return text + (hosts_.size() > hosts_named_max ? ", ..." : "");
+        return text + (parts_.size() > hosts_named_max ? ", ..." : "");
     }
 
     const HostLaunchOptions& options_;
-    std::vector<host::HostSlots> hosts_;
+    Places nodes_;
+    std::vector<Place> hosts_;  ///< does not grow: parts point to its entries
     StartedProcesses processes_;
     Key key_;
+    StartQueue queue_;
     Rendezvous rendezvous_;
-    std::vector<NodeId> first_nodes_;
-    bool named_ = false;  ///< a message has named the host that failed
+    std::vector<Part> parts_;  ///< by the process's number
+    bool named_ = false;       ///< a message has named the host that failed
 };
 
 }  // namespace
 
 int launch_on_hosts(const HostLaunchOptions& options) {
-    if (options.nodes == 0) throw Error("a run needs at least one node", "launch with -n 1 or more");
-    allow_files(options.nodes);
     return HostLaunch(options).run();
 }
 

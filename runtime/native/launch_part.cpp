@@ -15,7 +15,7 @@ namespace heddle::native {
 
 namespace {
 
-constexpr std::string_view title = "heddle launch-part 2 ";
+constexpr std::string_view title = "heddle launch-part 3 ";
 constexpr std::size_t bytes_max = 4U << 20;
 
 [[noreturn]] void refuse(const std::string& reason) {
@@ -71,7 +71,9 @@ char read_byte(int descriptor) {
 
 std::string pack(const LaunchPart& part) {
     std::string fields;
-    for (const NodeId number : {part.first, part.count, part.nodes}) put(fields, std::to_string(number));
+    for (const NodeId number :
+         {part.first, part.count, part.nodes, part.at_start, part.local_first, part.local_count})
+        put(fields, std::to_string(number));
     put(fields, part.rendezvous);
     put(fields, {reinterpret_cast<const char*>(part.key.data()), part.key.size()});
     put(fields, part.build);
@@ -98,6 +100,9 @@ LaunchPart read_launch_part(int descriptor) {
     part.first = fields.next_number();
     part.count = fields.next_number();
     part.nodes = fields.next_number();
+    part.at_start = fields.next_number();
+    part.local_first = fields.next_number();
+    part.local_count = fields.next_number();
     part.rendezvous = fields.next();
     const std::string_view key = fields.next();
     if (key.size() != part.key.size()) refuse("its key has another length");
@@ -106,6 +111,9 @@ LaunchPart read_launch_part(int descriptor) {
     while (!fields.at_end()) part.argv.emplace_back(fields.next());
     if (part.count == 0 || part.first >= part.nodes || part.count > part.nodes - part.first)
         refuse("its nodes are not among those of the run");
+    if (part.at_start > part.nodes || part.local_first >= part.local_count ||
+        part.count > part.local_count - part.local_first)
+        refuse("its nodes are not among those of the host");
     if (part.argv.empty()) refuse("it names no program");
     return part;
 }

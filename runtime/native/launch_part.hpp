@@ -15,6 +15,9 @@ struct LaunchPart {
     NodeId first = 0;  ///< of this host's nodes
     NodeId count = 1;
     NodeId nodes = 1;        ///< of the whole run
+    NodeId at_start = 0;     ///< that begin it, if others may join; 0: all
+    NodeId local_first = 0;  ///< the first one's number among those of the run on this host
+    NodeId local_count = 1;  ///< so many of the run may be on this host
     std::string rendezvous;  ///< host:port
     Key key{};
     std::string build;  ///< the id of the launcher's program

@@ -193,6 +193,38 @@ void Link::give_up(const std::string& reason) {
     stream_->shut_down();
 }
 
+namespace {
+
+/// In place of one that has been freed.
+class ClosedStream final : public Stream {
+public:
+    std::ptrdiff_t write(std::span<const iovec> /*parts*/) override { return ended; }
+    std::ptrdiff_t read(std::span<const iovec> /*parts*/, bool /*waits*/) override { return ended; }
+    std::string failure() const override { return "connection closed"; }
+    int descriptor() const override { return -1; }
+    void stop_reading() override {}
+    void shut_down() override {}
+};
+
+}  // namespace
+
+void Link::close() {
+    const std::scoped_lock lock(writing_, mutex_);
+    broken_ = true;
+    blocked_.store(false, std::memory_order_relaxed);
+    stream_ = std::make_unique<ClosedStream>();
+    queue_.clear();
+    taken_.clear();
+    taken_next_ = 0;
+    writing_now_ = {};
+    left_ = middle_ = {};
+    runtime::Bytes().swap(room_);
+    buffer_.reset();
+    runtime::Bytes().swap(large_);
+    body_.reset();
+    bodies_.reset();
+}
+
 // --- receiving
 
 std::string Link::reason_of(const std::string& symptom) {

@@ -48,6 +48,10 @@ public:
     /// Ends the connection: the receiver then finds it lost for this reason.
     void give_up(const std::string& reason);
 
+    /// Frees the stream and the buffers. The thread that writes what posting threads leave; after the
+    /// receiver's last look. Threads may still post: what they post is forgotten.
+    void close();
+
     // --- the receiver
     using Handler =
         std::function<void(FrameKind kind, std::span<const std::byte> payload, runtime::Body body)>;

@@ -52,6 +52,13 @@ std::optional<Membership> membership_from_environment() {
         throw Error(fmt::format("{}={} although there are {} nodes", environment::rank, membership.rank,
                                 membership.nodes),
                     "ranks count from 0");
+    if (is_set(environment::at_start)) {
+        membership.at_start = number_from(environment::at_start);
+        if (*membership.at_start == 0 || *membership.at_start > membership.nodes)
+            throw Error(fmt::format("{}={} although there are {} nodes", environment::at_start,
+                                    *membership.at_start, membership.nodes),
+                        launch_advice);
+    }
     // If the environment does not say how many processes share this machine, all might.
     membership.local_rank =
         is_set(environment::local_rank) ? number_from(environment::local_rank) : membership.rank;

@@ -22,6 +22,8 @@ struct Membership {
     std::uint32_t local_rank = 0;   ///< among the processes of the run on this machine
     std::uint32_t local_count = 1;  ///< processes of the run on this machine
     std::string address = {};       ///< of this machine, at which the other nodes reach it; empty: not stated
+    /// If others may join: so many nodes begin the run, the lowest. Nothing: all.
+    std::optional<NodeId> at_start = {};
 };
 
 /// How long the nodes of a run may take to come to the rendezvous, and then to connect to each other: more
@@ -32,6 +34,7 @@ std::chrono::milliseconds meeting_time(NodeId nodes);
 namespace environment {
 inline constexpr const char* rank = "HEDDLE_RANK";
 inline constexpr const char* nodes = "HEDDLE_NODES";
+inline constexpr const char* at_start = "HEDDLE_AT_START";
 inline constexpr const char* rendezvous = "HEDDLE_RENDEZVOUS";
 inline constexpr const char* key_file = "HEDDLE_KEY_FILE";
 inline constexpr const char* local_rank = "HEDDLE_LOCAL_RANK";

@@ -15,30 +15,6 @@
 
 namespace heddle::native {
 
-struct Mesh::State final : Peers {
-    using Peers::Peers;
-
-    // The links that have something to send. A thread that posts makes the system call that wakes the sender
-    // only if `sender_sleeps`.
-    std::mutex sender_mutex;
-    std::vector<Link*> waiting;
-    bool sender_sleeps = false;
-    Descriptor sender_wake = host::make_event();
-    Descriptor receiver_wake = host::make_event();
-    std::thread sender;
-    std::thread receiver;
-
-    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
-    void write_all_until(Deadline deadline) override;
-    void send_all();
-    void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
-
-    void receive_all();
-    void receive_from_one(Link& link, Polling& polling);
-    void receive_from_many(Polling& polling);
-    void room(Link& link) override;
-};
-
 namespace {
 
 /// How long the sender sleeps at most while a link waits for room that its descriptor does not report. The
@@ -49,7 +25,7 @@ constexpr std::chrono::milliseconds room_look{5};
 /// at, without a system call.
 class Arrivals {
 public:
-    explicit Arrivals(const Descriptor& wake) : seen_(64) { watch(wake.get(), nullptr); }
+    explicit Arrivals(const Descriptor& wake) : wake_(wake), seen_(64) { watch(wake.get(), nullptr); }
 
     void add(Link& link) {
         watch(link.descriptor(), &link);
@@ -84,7 +60,11 @@ public:
             epoll_wait(set_.get(), seen_.data(), static_cast<int>(seen_.size()), sleeps ? -1 : 0);
         for (int i = 0; i < count; ++i) {
             Link* const link = static_cast<Link*>(seen_[static_cast<std::size_t>(i)].data.ptr);
-            if (link && std::ranges::find(ready, link) == ready.end()) ready.push_back(link);
+            if (!link) {
+                host::clear_event(wake_);
+            } else if (std::ranges::find(ready, link) == ready.end()) {
+                ready.push_back(link);
+            }
         }
         return count > 0;
     }
@@ -97,6 +77,7 @@ private:
         HEDDLE_ASSERT(epoll_ctl(set_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0);
     }
 
+    const Descriptor& wake_;
     Descriptor set_{epoll_create1(EPOLL_CLOEXEC)};
     std::vector<epoll_event> seen_;
     std::vector<Link*> in_memory_;
@@ -104,6 +85,35 @@ private:
 };
 
 }  // namespace
+
+struct Mesh::State final : Peers {
+    using Peers::Peers;
+
+    // The links that have something to send. A thread that posts makes the system call that wakes the sender
+    // only if `sender_sleeps`.
+    std::mutex sender_mutex;
+    std::vector<Link*> waiting;
+    std::vector<Link*> ended;  ///< nothing more comes from there: to be closed when all has been written
+    bool sender_sleeps = false;
+    Descriptor sender_wake = host::make_event();
+    Descriptor receiver_wake = host::make_event();
+    std::thread sender;
+    std::thread receiver;
+    Arrivals arrivals{receiver_wake};
+
+    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void write_all_until(Deadline deadline) override;
+    void send_all();
+    void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
+
+    void receive_all();
+    void receive_from_one(Link& link, Polling& polling);
+    void receive_from_many(Polling& polling);
+    void room(Link& link) override;
+    void take_up(Link& link) override { arrivals.add(link); }
+    void wake_receiver() override { host::signal_event(receiver_wake); }
+    void close_ended(std::vector<Link*>& closing);
+};
 
 // --- the sender module
 
@@ -130,7 +140,8 @@ void Mesh::State::write_all_until(Deadline deadline) {
 
 void Mesh::State::send_all() {
     std::vector<Link*> turn;
-    std::vector<Link*> blocked;        ///< their sockets have no room
+    std::vector<Link*> blocked;  ///< their sockets have no room
+    std::vector<Link*> closing;
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
     bool streams = false;              ///< there was something to write after the last sleep
     Deadline next_look = Clock::now() + look_period;
@@ -140,6 +151,8 @@ void Mesh::State::send_all() {
         {
             const std::lock_guard lock(sender_mutex);
             turn.swap(waiting);
+            closing.insert(closing.end(), ended.begin(), ended.end());
+            ended.clear();
             sender_sleeps = turn.empty() && !streams;
         }
         if (turn.empty()) {
@@ -157,11 +170,21 @@ void Mesh::State::send_all() {
             if (!is_blocked && place != blocked.end()) blocked.erase(place);
         }
         turn.clear();
+        if (!closing.empty()) close_ended(closing);
         if (Clock::now() >= next_look) {
             look_for_dead_hosts();
             next_look = Clock::now() + look_period;
         }
     }
+}
+
+/// The receiver has looked at them for the last time, so no other thread uses their streams.
+void Mesh::State::close_ended(std::vector<Link*>& closing) {
+    std::erase_if(closing, [](Link* link) {
+        if (link->flush() == Link::Flushed::blocked) return false;
+        link->close();
+        return true;
+    });
 }
 
 /// Until a thread posts, a blocked socket has room again, or it is time to look at the hosts.
@@ -184,8 +207,8 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
 void Mesh::State::receive_all() {
     Polling polling(options.receive, options.times.receiver, options.core_is_free);
     Link* alone = nullptr;
-    for (const auto& link : links)
-        if (link && nodes == 2 && !link->stream().in_memory()) alone = link.get();
+    if (nodes == 2 && !options.at_start)
+        for_each_link([&](Link& link) { alone = link.stream().in_memory() ? nullptr : &link; });
     // One call that blocks is cheaper than two, of which one waits and one reads.
     if (alone) {
         receive_from_one(*alone, polling);
@@ -211,13 +234,11 @@ void Mesh::State::receive_from_one(Link& link, Polling& polling) {
 }
 
 void Mesh::State::receive_from_many(Polling& polling) {
-    Arrivals arrivals(receiver_wake);
-    for (const auto& link : links)
-        if (link) arrivals.add(*link);
     std::vector<Link*> ready;
     bool found = true;
     for (std::uint32_t looks = 0; !stopping.load(std::memory_order_acquire);) {
         ready.clear();
+        run_calls();
         const std::uint32_t looks_between_calls = arrivals.looks_between_calls();
         const bool looks_on =
             found || (arrivals.any_link() && polling.again(looks_between_calls)) || !arrivals.may_sleep();
@@ -226,8 +247,14 @@ void Mesh::State::receive_from_many(Polling& polling) {
         if (!looks_on || ++looks % looks_between_calls == 0)
             found = arrivals.ask_system(ready, !looks_on && !found) || found;
         if (found) polling.found();
-        for (Link* link : ready)
-            if (!receive_from(*link, Link::When::now)) arrivals.remove(*link);
+        for (Link* link : ready) {
+            if (receive_from(*link, Link::When::now)) continue;
+            arrivals.remove(*link);
+            if (presence(link->peer()) != Presence::gone || !options.at_start) continue;
+            const std::lock_guard lock(sender_mutex);
+            ended.push_back(link);
+            host::signal_event(sender_wake);
+        }
     }
 }
 
@@ -241,51 +268,70 @@ void Mesh::State::room(Link& /*link*/) {
 Mesh::Mesh(const MeshOptions& options) : state_(std::make_unique<State>(options)) {}
 
 Mesh::~Mesh() {
+    state_->end_admitting();
     state_->stopping.store(true, std::memory_order_release);
     host::signal_event(state_->sender_wake);
     host::signal_event(state_->receiver_wake);
-    for (const auto& link : state_->links)
-        if (link) link->stop_receiving();
+    // Where links may be closed meanwhile, the receiver waits for the event above.
+    if (!state_->options.at_start) state_->for_each_link([](Link& link) { link.stop_receiving(); });
     if (state_->sender.joinable()) state_->sender.join();
     if (state_->receiver.joinable()) state_->receiver.join();
 }
 
 void Mesh::start(Events events) {
     state_->events = std::move(events);
+    state_->for_each_link([this](Link& link) { state_->take_up(link); });
     state_->sender = std::thread([state = state_.get()] { state->send_all(); });
     state_->receiver = std::thread([state = state_.get()] { state->receive_all(); });
+    state_->begin_admitting();
 }
 
 void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(*state_->links[to], kind, std::move(payload), std::move(body));
+    state_->post(*state_->link(to), kind, std::move(payload), std::move(body));
 }
 
 void Mesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = *state_->flows[to];
     flow.before(message.size() + (body ? body->size() : 0), sender);
-    state_->post(*state_->links[to], FrameKind::message, std::move(message), std::move(body));
+    state_->post(*state_->link(to), FrameKind::message, std::move(message), std::move(body));
     flow.after();
 }
 
 void Mesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
     Flow& flow = *state_->flows[to];
     flow.before(bytes, sender);
-    state_->post(*state_->links[to], FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
+    state_->post(*state_->link(to), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
     flow.after();
 }
 
 bool Mesh::part() {
-    for (const auto& link : state_->links)
-        if (link) state_->post(*link, FrameKind::goodbye, {}, {});
+    if (state_->options.at_start) state_->end_admitting();
+    state_->say_goodbye();
     {
         std::unique_lock lock(state_->mutex);
-        state_->changed.wait(lock, [this] { return state_->parted == state_->nodes - 1 || state_->lost; });
+        state_->changed.wait(lock, [this] { return !state_->any_member() || state_->lost; });
         if (state_->lost) return false;
     }
     state_->settle(Clock::now() + Peers::settle_max);
     return true;
+}
+
+void Mesh::leave() {
+    state_->leaving.store(true, std::memory_order_relaxed);
+    state_->end_admitting();
+    state_->say_goodbye();
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait_for(lock, Peers::goodbye_max, [this] { return !state_->any_member(); });
+}
+
+void Mesh::call(std::function<void()> code) {
+    state_->call(std::move(code));
+}
+
+std::vector<NodeId> Mesh::connected() const {
+    return state_->connected();
 }
 
 }  // namespace heddle::native

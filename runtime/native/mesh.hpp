@@ -32,6 +32,9 @@ struct MeshOptions {
     PortRange ports = {};                ///< to listen at
     std::string from = {};               ///< the address to connect from; empty: the system chooses
     std::optional<UdpOptions> udp = {};  ///< messages between machines travel by UDP; none: by TCP
+    /// Topology::at_start. If it is set, nodes may join and leave; a node with that number or a higher one
+    /// joins.
+    std::optional<NodeId> at_start = {};
 };
 
 class Mesh final : public Transport {
@@ -48,6 +51,9 @@ public:
     void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
     void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
     bool part() override;
+    void leave() override;
+    void call(std::function<void()> code) override;
+    std::vector<NodeId> connected() const override;
 
 private:
     struct State;

@@ -3,32 +3,22 @@
 #include "runtime/native/native_backend.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
-#include "base/stack_guard.hpp"
 #include "host/machine.hpp"
 #include "runtime/native/busy_work.hpp"
-#include "runtime/native/coordination.hpp"
-#include "runtime/native/io_threads.hpp"
 #include "runtime/native/mesh.hpp"
-#include "runtime/native/parker.hpp"
-#include "runtime/native/polled_mesh.hpp"
-#include "runtime/native/run_start.hpp"
+#include "runtime/native/native_state.hpp"
 
 namespace heddle::native {
 
@@ -37,65 +27,9 @@ using runtime::Context;
 
 namespace {
 
-/// How long workers that are ready spin until the others are, where they would otherwise wake up one by one.
-constexpr std::chrono::milliseconds start_spin{2};
-
 constexpr std::uint64_t padding_frame_bytes = 1U << 20;
 
 }  // namespace
-
-struct NativeBackend::State {
-    NativeOptions options;
-    NodeId rank = 0;
-    runtime::Topology topology;
-    std::vector<Parker> parkers;
-    bool own_cores = false;  ///< each worker has a core to itself
-    std::chrono::nanoseconds spin{};
-    unsigned first_core = 0;
-    bool bind = false;
-
-    runtime::NodeProgram* program = nullptr;
-    std::unique_ptr<Transport> transport;
-    PolledMesh* polled = nullptr;  ///< the transport, where workers poll it
-    std::unique_ptr<Coordination> coordination;
-    std::mutex io_mutex;  ///< over making the next
-    std::optional<IoThreads> io;
-    std::atomic<std::uint32_t> resting{0};  ///< workers that park
-    std::atomic<std::uint64_t> sent{0};
-    std::atomic<std::uint64_t> delivered{0};
-
-    RunStart run_start;
-    Time clock_error{};  ///< Coordination::clock_error
-    std::vector<std::string> hosts{host::host_name()};
-
-    // Workers wait here for the start.
-    std::mutex mutex;
-    std::condition_variable changed;
-    CoreId ready = 0;
-    std::atomic<bool> released{false};
-    bool cancelled = false;
-    std::exception_ptr failure;
-    std::string lost;
-
-    struct Start {
-        State* state;
-        CoreId core;
-    };
-    std::vector<Start> starts;
-    std::vector<pthread_t> threads;
-
-    void begin(Clock::time_point zero);
-    void meet();
-    void start_threads();
-    void release(bool cancel);
-    bool await_release();
-    void join();
-    void work(CoreId core);
-    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
-    void lose(NodeId node, const std::string& reason);
-    [[noreturn]] void throw_lost();
-    [[noreturn]] void end_process(int code, const std::string& text);
-};
 
 NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
     State& state = *state_;
@@ -110,9 +44,18 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
                     "take separate modules, or TCP");
     if (membership.nodes == 0 || membership.rank >= membership.nodes)
         throw Error(fmt::format("there is no node {} among {}", membership.rank, membership.nodes));
+    if (given.at_start && given.mpi)
+        throw Error("nodes join and leave by TCP, not by MPI",
+                    "start the processes with `heddle launch` and --set platform.transport=tcp");
+    if (given.at_start && given.udp)
+        throw Error("nodes join and leave by TCP, not by UDP", "state platform.transport: tcp");
+    if (given.at_start && (*given.at_start == 0 || *given.at_start > membership.nodes))
+        throw Error(fmt::format("{} nodes begin the run, of {}", *given.at_start, membership.nodes),
+                    "at least node 0 does, and all at most");
     state.rank = membership.rank;
     state.topology.nodes = membership.nodes;
     state.topology.cores = given.cores;
+    state.topology.at_start = given.at_start;
     state.topology.group = given.group;
     state.topology.group.resize(membership.nodes, 0);
     state.topology.distances = NodeDistances(state.topology.group, nullptr, given.latency);
@@ -147,7 +90,11 @@ NativeBackend::~NativeBackend() = default;
 void NativeBackend::run(const runtime::NodeFactory& make_node) {
     State& state = *state_;
     HEDDLE_ASSERT(!state.program);
-    if (state.topology.nodes > 1) state.meet();
+    try {
+        if (state.topology.nodes > 1) state.meet();
+    } catch (const RunOver&) {
+        return state.note_over();
+    }
     state.program = &make_node(state.rank);
     for (CoreId core = 0; core <= state.topology.cores; ++core) {
         Context& context = state.program->context(core);
@@ -156,9 +103,11 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
         context.costs = &no_overheads;
     }
     state.start_threads();
-    bool started = true;
+    using Started = Coordination::Started;
+    auto started = Started::begun;
     if (!state.transport) state.begin(Clock::now());
     if (state.transport) {
+        const std::vector<NodeId> connected = state.transport->connected();
         state.transport->start(
             {[&state](NodeId from, std::span<const std::byte> message, runtime::Body body) {
                  if (!state.run_start.holds(from, message, body))
@@ -167,23 +116,30 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
              [&state](NodeId from, FrameKind kind, auto payload) {
                  state.coordination->handle(from, kind, payload);
              },
-             [&state](NodeId node, const std::string& reason) { state.lose(node, reason); }});
-        started = state.coordination->start();
-        state.clock_error = state.coordination->clock_error();
-        state.hosts = state.coordination->hosts();
+             [&state](NodeId node, const std::string& reason) { state.lose(node, reason); },
+             [&state](NodeId node) { state.coordination->gone(node); }});
+        started = state.coordination->start(connected);
+        if (started == Started::begun && state.options.at_start) state.begin_changes();
     }
-    state.release(!started);
+    state.release(started != Started::begun);
     state.join();
     state.io.reset();  // before what its calls use is unwound
+    if (state.changes) state.changes->stop();
     if (state.failure) std::rethrow_exception(state.failure);
     if (!state.transport) return;
-    const bool ended_well = started && state.coordination->finish() && state.transport->part();
+    if (started == Started::over) state.transport->leave();
+    const bool ended_well = started == Started::begun && state.end_well();
     state.polled = nullptr;
     state.transport.reset();
+    if (started == Started::over) return state.note_over();
+    state.clock_error = state.coordination->clock_error();
+    state.hosts = state.coordination->hosts();
     if (!ended_well) state.throw_lost();
 }
 
 void NativeBackend::State::meet() {
+    if (options.at_start)
+        changes.emplace([this] { ask_to_leave(); }, [this](const StartRequest& asked) { request(asked); });
     if (options.mpi) {
         transport = std::make_unique<MpiMesh>(
             MpiMeshOptions{*options.membership, options.agreement, *options.mpi, options.window, own_cores});
@@ -201,7 +157,8 @@ void NativeBackend::State::meet() {
                          options.protection,
                          options.ports,
                          options.from,
-                         options.udp};
+                         options.udp,
+                         options.at_start};
         if (mesh.udp) mesh.udp->ports = options.ports;
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
@@ -217,9 +174,10 @@ void NativeBackend::State::meet() {
     Coordination::Attend attend;
     if (polled) attend = [this](const std::function<bool()>& done) { polled->wait_for_frames(done); };
     coordination = std::make_unique<Coordination>(
-        rank, topology.nodes, host::host_name(),
-        [this](NodeId to, FrameKind kind, Bytes payload) {
-            transport->post(to, kind, std::move(payload), {});
+        rank, topology.nodes, options.at_start.value_or(topology.nodes), host::host_name(),
+        // Not by the member, which is null already while the transport's threads end.
+        [sender = transport.get()](NodeId to, FrameKind kind, Bytes payload) {
+            sender->post(to, kind, std::move(payload), {});
         },
         [this] {
             // Delivered first: the difference may then only look too large, never too small.
@@ -233,112 +191,6 @@ void NativeBackend::State::begin(Clock::time_point zero) {
     run_start.begin(zero, [this](NodeId from, std::span<const std::byte> message, runtime::Body body) {
         deliver(from, message, std::move(body));
     });
-}
-
-namespace {
-
-constexpr std::size_t stack_guard_bytes = std::size_t{64} << 10;
-
-/// The guard below the calling worker's own stack.
-StackGuard::Stacks guard_of_this_thread(std::uint64_t stack_bytes, CoreId core) {
-    StackGuard::Stacks stacks;
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stacks;
-    void* lowest = nullptr;
-    std::size_t size = 0;
-    std::size_t guard = 0;
-    pthread_attr_getstack(&attributes, &lowest, &size);
-    pthread_attr_getguardsize(&attributes, &guard);
-    pthread_attr_destroy(&attributes);
-    stacks.begin = static_cast<const char*>(lowest) - guard;
-    stacks.distance = stacks.guard = guard;
-    stacks.count = 1;
-    stacks.bytes = stack_bytes;
-    stacks.owner = fmt::format("worker {}", core);
-    return stacks;
-}
-
-}  // namespace
-
-void NativeBackend::State::start_threads() {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const auto least = static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN));
-    const std::size_t stack = (std::max(options.stack_bytes, least) + page - 1) / page * page;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    int error = pthread_attr_setstacksize(&attributes, stack);
-    // Wider than a page: the frame that overflows may be larger than that.
-    if (!error) error = pthread_attr_setguardsize(&attributes, stack_guard_bytes);
-    starts.reserve(topology.cores);
-    for (CoreId core = 0; core < topology.cores && !error; ++core) {
-        starts.push_back({this, core});
-        pthread_t thread{};
-        error = pthread_create(
-            &thread, &attributes,
-            [](void* start) -> void* {
-                static_cast<Start*>(start)->state->work(static_cast<Start*>(start)->core);
-                return nullptr;
-            },
-            &starts.back());
-        if (!error) threads.push_back(thread);
-    }
-    pthread_attr_destroy(&attributes);
-    if (!error) {
-        std::unique_lock lock(mutex);
-        return changed.wait(lock, [this] { return ready == topology.cores; });
-    }
-    release(true);
-    join();
-    throw Error(fmt::format("cannot start {} workers with stacks of {} bytes: {}", topology.cores, stack,
-                            error_text(error)),
-                "use fewer cores or smaller stacks");
-}
-
-void NativeBackend::State::release(bool cancel) {
-    const std::lock_guard lock(mutex);
-    cancelled = cancel;
-    released.store(true, std::memory_order_release);
-    changed.notify_all();
-}
-
-/// Where a worker waits until all are there and time begins. False: it does not.
-bool NativeBackend::State::await_release() {
-    {
-        const std::lock_guard lock(mutex);
-        if (++ready == topology.cores) changed.notify_all();
-    }
-    if (own_cores && topology.nodes == 1) {
-        const auto end = Clock::now() + start_spin;
-        while (!released.load(std::memory_order_acquire) && Clock::now() < end) std::this_thread::yield();
-    }
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return released.load(std::memory_order_relaxed); });
-    return !cancelled;
-}
-
-void NativeBackend::State::join() {
-    for (const pthread_t thread : threads) pthread_join(thread, nullptr);
-    threads.clear();
-}
-
-/// The life of one worker's thread.
-void NativeBackend::State::work(CoreId core) {
-    // A core that refuses costs speed only.
-    if (bind) (void)host::bind_to_core(first_core + core);
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short
-    const SignalStack signals;
-    const StackGuard guard(guard_of_this_thread(options.stack_bytes, core));
-    if (!await_release()) return;
-    std::this_thread::sleep_until(run_start.zero());
-    try {
-        program->work(core);
-    } catch (const std::exception& error) {
-        // Other workers or nodes may wait for this worker for ever. If there are none, the caller gets the
-        // error.
-        if (topology.nodes > 1 || topology.cores > 1)
-            end_process(exit_code_failed, fmt::format("node {}: {}", rank, error.what()));
-        failure = std::current_exception();
-    }
 }
 
 void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message, runtime::Body body) {
@@ -449,6 +301,10 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
     state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
+}
+
+void NativeBackend::start_nodes(Context& /*caller*/, NodeId count) {
+    if (state_->changes && count > 0) state_->changes->start({count, {}});
 }
 
 void NativeBackend::io(Context& caller, double /*bytes*/, std::function<void()> code,

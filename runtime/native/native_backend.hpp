@@ -51,6 +51,19 @@ struct NativeOptions {
     std::optional<UdpOptions> udp = {};  ///< between machines messages travel by UDP; none: by TCP
     bool single_module = false;          ///< TCP: no sender and no receiver; workers poll (polled_mesh.hpp)
 
+    // Nodes that join and leave; without MPI only.
+    std::optional<NodeId> at_start = {};  ///< Topology::at_start; a node of that number or higher joins
+    std::optional<Time> leave_at = {};    ///< this node is to leave then, as on SIGUSR1
+    /// Node 0 asks the launcher for node `node` at time `at`.
+    struct Join {
+        Time at;
+        NodeId node;
+    };
+    std::vector<Join> joins = {};
+    /// This node was to join, but the run was over: `run` returns then, and no worker has worked. Default:
+    /// says so on standard error and ends the process with exit code 0.
+    std::function<void()> on_over = {};
+
     /// Another node was lost, and why; called once, on a thread of the backend's. The run cannot end well
     /// after that: a handler that returns makes `run` throw Error once the local workers have returned.
     /// Default: writes `heddle: node 2 was lost (connection closed); the run cannot go on` to standard error
@@ -74,7 +87,9 @@ public:
     const runtime::Topology& topology() const override;
 
     /// Meets the other nodes, starts all together, runs to the end. Throws Error where nodes do not meet in
-    /// time, run different binaries, or threads cannot be started.
+    /// time, run different binaries, or threads cannot be started. A node that joins begins in the run's
+    /// time; for a node that leaves it returns before the run ends. SIGUSR1 to this process asks the node to
+    /// leave, if nodes may.
     void run(const runtime::NodeFactory& make_node) override;
 
     Time now(const runtime::Context& context) const override;
@@ -91,13 +106,16 @@ public:
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
             std::function<void(runtime::Context& context)> done) override;
+    /// Asks the launcher, and does not wait. If it cannot, a line on standard error says why.
+    void start_nodes(runtime::Context& caller, NodeId count) override;
     Time elapsed() const override;
 
     /// On node 0: the error of the times of nodes on other machines, once the run has begun. Zero on one
     /// machine.
     Time clock_error() const;
 
-    /// On node 0: the names of the machines that the nodes are on, by node, once the run has begun.
+    /// On node 0: the names of the machines that the nodes are on, by node, once the run has begun. Empty for
+    /// a node that never joined. To be asked when no thread of the run is at work.
     std::vector<std::string> hosts() const;
 
 private:

@@ -5,10 +5,15 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/native/flow.hpp"
@@ -19,15 +24,26 @@
 
 namespace heddle::native {
 
+/// What a node is to this one. It begins as `none` and only goes on in this order.
+enum class Presence : std::uint8_t {
+    none,      ///< has not come
+    arriving,  ///< connected. If it ends now, the run goes on without it
+    member,    ///< has sent a frame: if it ends without a goodbye, it is lost
+    gone       ///< has said goodbye, or ended while it arrived
+};
+
 struct Peers {
     /// How often to look for hosts that are dead.
     static constexpr std::chrono::seconds look_period{1};
+    /// How long a node that leaves waits for the others' goodbyes.
+    static constexpr std::chrono::seconds goodbye_max{5};
 
     /// How long to wait at the end until the others have all that was sent.
     static constexpr std::chrono::seconds settle_max{10};
 
     /// Meets the other nodes, and connects to each. Throws Error.
     explicit Peers(const MeshOptions& given);
+    /// What derives ends the admitting first.
     virtual ~Peers() = default;
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
@@ -45,10 +61,52 @@ struct Peers {
     /// A frame has come that is no message, or a node was lost: a thread may be waiting for that.
     virtual void news() {}
 
+    /// Before threads learn of a new link, by `link`. Not while this is made.
+    virtual void prepare(Link& /*link*/) {}
+
+    /// From now on this thread, the one that receives, reads from the link too.
+    virtual void take_up(Link& link) = 0;
+
+    /// Makes the thread that receives call `run_calls` soon. Any thread.
+    virtual void wake_receiver() = 0;
+
+    // --- the thread that runs the node
+    /// Nodes that join are accepted from now on.
+    void begin_admitting();
+
+    /// They are refused from now on.
+    void end_admitting();
+
+    /// Says goodbye to all.
+    void say_goodbye();
+
+    // --- any thread
+    /// Null where that node has not come. Once a link is there, it stays, though it may be closed. Invariant:
+    /// a thread sends to a node only after that node's first message, or after the start; the link was
+    /// published before.
+    Link* link(NodeId node) const { return links_[node].load(std::memory_order_acquire); }
+
+    /// Calls `code` with each link that there is.
+    template <class Code>
+    void for_each_link(const Code& code) const {
+        for (const auto& entry : links_)
+            if (Link* const link = entry.load(std::memory_order_acquire)) code(*link);
+    }
+
+    /// Nodes that have not said goodbye, of those that take part.
+    bool any_member() const;
+    Presence presence(NodeId node) const { return presence_[node].load(std::memory_order_acquire); }
+
+    void call(std::function<void()> code);
+    std::vector<NodeId> connected() const;
+
     // --- the thread that receives
     /// Reads what has come, and handles it. False where nothing more comes from there.
     bool receive_from(Link& link, Link::When when);
     void look_for_dead_hosts();
+    void run_calls() {
+        if (calls_wait_.load(std::memory_order_acquire)) run_waiting_calls();
+    }
 
     /// Returns when all that was posted reaches the others even if this process ends, or at `deadline`.
     void settle(Deadline deadline);
@@ -62,35 +120,62 @@ struct Peers {
     NodeId rank;
     NodeId nodes;
     std::uint64_t fingerprint;
-    std::vector<std::unique_ptr<Link>> links;  ///< by rank; none for this node. Complete once met
-    std::vector<std::unique_ptr<Flow>> flows;  ///< likewise
+    std::vector<std::unique_ptr<Flow>> flows;  ///< by rank; none for this node
     Transport::Events events;
     std::atomic<bool> stopping{false};
+    std::atomic<bool> leaving{false};  ///< this node: the others may end as they like
 
     // Meeting and parting.
     std::mutex mutex;
     std::condition_variable changed;
-    NodeId connected = 0;
-    NodeId parted = 0;
     bool lost = false;
 
 private:
+    /// One that has authenticated. On this machine it has been offered memory, and has not answered yet.
+    struct Visitor {
+        Session session;
+        Descriptor socket;  ///< over TCP
+        std::optional<LocalPeer> local;
+    };
+
+    bool joins() const { return options.at_start && rank >= *options.at_start; }
+    NodeId begin() const { return options.at_start.value_or(nodes); }
     Identity identity(Protection protection) const { return {rank, nodes, fingerprint, {}, protection}; }
-    void connect_all();
+    void meet_all();
+    void connect_to_present(const std::vector<std::string>& table, Deadline deadline);
+    bool connect_if_open(NodeId node, const std::string& address, Deadline deadline);
     std::string admit(const Identity& peer);
     void accept(Descriptor socket, const Session& session);
     void listen();
     Connection connect_to_node(NodeId node, const std::string& address, Deadline deadline);
-    void add(const Session& session, LocalStream stream, Protection protection);
-    void add_socket(Connection connection);
+    Link& add(Visitor visitor, Deadline deadline);
+    Link& add(Connection connection, Deadline deadline);
+    Link& add(const Session& session, LocalStream stream, Protection protection);
+    void offer_by_datagrams(Descriptor socket, const Session& session);
     void await_higher(Deadline deadline);
+    void admit_all();
+    void admit_visitor(Visitor visitor);
+    void run_waiting_calls();
     void take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body);
+    void see(Link& link, FrameKind kind);
+    void part_from(Link& link);
+    void drop(Link& link, const std::string& reason);
+    void go(Link& link);
     void lose(NodeId node, const std::string& reason);
 
+    std::vector<std::atomic<Link*>> links_;
+    std::vector<std::atomic<Presence>> presence_;
+    std::vector<std::unique_ptr<Link>> made_;
     std::vector<bool> met_;              ///< by rank: has authenticated to the listener
-    std::vector<LocalPeer> local_;       ///< those that have not answered the offer of memory yet
+    std::list<Visitor> visitors_;        ///< those that nothing has been done about
     std::vector<UdpPeer> by_datagrams_;  ///< those that are met together when all have come
     bool said_why_no_memory_ = false;
+    std::atomic<bool> calls_wait_{false};
+    std::vector<std::function<void()>> calls_;
+    bool begun_ = false;  ///< the receiver's: this node takes part, if it joins
+    bool admitting_ = false;
+    Descriptor answering_;  ///< the visitor whose answer is awaited
+    std::thread admitting_thread_;
     std::unique_ptr<Listener> listener_;  ///< the last member: its thread uses those above
 };
 

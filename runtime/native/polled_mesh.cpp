@@ -28,11 +28,12 @@ constexpr std::chrono::milliseconds room_look{5};
 
 struct PolledMesh::State final : Peers {
     explicit State(const MeshOptions& given);
+    ~State() override { end_admitting(); }
 
     /// One connection in `set`. The thread that holds the mutex writes to it and says what to watch for. So
     /// if something is left to write, `set` watches for room.
     struct Line {
-        Link* link = nullptr;
+        std::atomic<Link*> link{nullptr};  ///< set before threads learn of it
         std::mutex mutex{};
         bool reads = true;
         bool writes = false;        ///< the socket had no room
@@ -43,6 +44,11 @@ struct PolledMesh::State final : Peers {
     void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
     void write_all_until(Deadline deadline) override;
     void news() override;
+    void prepare(Link& link) override { lines[link.peer()].link = &link; }
+    void take_up(Link& link) override;
+    void wake_receiver() override { host::signal_event(interrupted); }
+    void close_ended();
+    bool has_parted() const { return !any_member() && blocked.load(std::memory_order_relaxed) == 0; }
 
     void hold_back(Flow& flow, std::uint64_t bytes, Sender sender);
     void write(Line& line);
@@ -67,6 +73,7 @@ struct PolledMesh::State final : Peers {
     std::vector<Line*> later;      ///< to be written when what has come is handled
     std::vector<Line*> in_memory;  ///< lines that can be looked at without a system call
     std::vector<Line*> ready;
+    std::vector<Line*> ended;  ///< nothing more comes from there: to be closed when all has been written
     std::uint32_t looks = 0;
     std::uint64_t delivered = 0;
     Polling polling{options.receive, options.times.receiver, options.core_is_free};
@@ -80,13 +87,17 @@ PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) 
     epoll_event event{};
     event.events = EPOLLIN;
     HEDDLE_ASSERT(epoll_ctl(set.get(), EPOLL_CTL_ADD, interrupted.get(), &event) == 0);
-    for (const auto& link : links) {
-        if (!link) continue;
-        Line& line = lines[link->peer()];
-        line.link = link.get();
-        watch(line);
-        if (link->stream().in_memory()) in_memory.push_back(&line);
-    }
+    for_each_link([this](Link& link) {
+        prepare(link);
+        take_up(link);
+    });
+}
+
+void PolledMesh::State::take_up(Link& link) {
+    Line& line = lines[link.peer()];
+    const std::lock_guard lock(line.mutex);
+    watch(line);
+    if (link.stream().in_memory()) in_memory.push_back(&line);
 }
 
 // --- sending
@@ -103,7 +114,7 @@ void PolledMesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload,
 
 void PolledMesh::State::write(Line& line) {
     const std::lock_guard lock(line.mutex);
-    const bool left = line.link->flush() == Link::Flushed::blocked;
+    const bool left = line.link.load()->flush() == Link::Flushed::blocked;
     if (left == line.writes) return;
     line.writes = left;
     blocked.fetch_add(left ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
@@ -112,7 +123,7 @@ void PolledMesh::State::write(Line& line) {
 
 /// Under the line's mutex.
 void PolledMesh::State::watch(Line& line) {
-    const bool polls_for_room = line.writes && line.link->stream().tells_room();
+    const bool polls_for_room = line.writes && line.link.load()->stream().tells_room();
     const std::uint32_t events_wanted =
         (line.reads ? std::uint32_t{EPOLLIN} : 0U) | (polls_for_room ? std::uint32_t{EPOLLOUT} : 0U);
     const std::uint32_t before = std::exchange(line.watched, events_wanted);
@@ -121,7 +132,7 @@ void PolledMesh::State::watch(Line& line) {
     epoll_event event{};
     event.events = events_wanted;
     event.data.ptr = &line;
-    HEDDLE_ASSERT(epoll_ctl(set.get(), operation, line.link->descriptor(), &event) == 0);
+    HEDDLE_ASSERT(epoll_ctl(set.get(), operation, line.link.load()->descriptor(), &event) == 0);
 }
 
 void PolledMesh::State::write_later() {
@@ -136,8 +147,7 @@ void PolledMesh::State::write_all_until(Deadline deadline) {
     write_later();
     while (blocked.load(std::memory_order_relaxed) != 0 && Clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        for (Line& line : lines)
-            if (line.link) write(line);
+        for_each_link([this](Link& link) { write(lines[link.peer()]); });
     }
 }
 
@@ -161,6 +171,8 @@ void PolledMesh::State::news() {
 
 bool PolledMesh::State::look(Deadline until) {
     const std::uint64_t before = delivered;
+    run_calls();
+    write_later();
     const int count = wait_for_events(until);
     for (int i = 0; i < count; ++i) {
         const epoll_event& event = events_seen[static_cast<std::size_t>(i)];
@@ -172,9 +184,10 @@ bool PolledMesh::State::look(Deadline until) {
     }
     ready.clear();
     for (Line* line : in_memory)
-        if (line->link->stream().has_come()) ready.push_back(line);
+        if (line->link.load()->stream().has_come()) ready.push_back(line);
     for (Line* line : ready) receive(*line);
     if (blocked.load(std::memory_order_relaxed) != 0) write_where_room_came();
+    if (!ended.empty()) close_ended();
     if (const Deadline now = Clock::now(); now >= next_look) {
         look_for_dead_hosts();
         next_look = now + look_period;
@@ -209,17 +222,20 @@ int PolledMesh::State::wait_for_events(Deadline until) {
 }
 
 bool PolledMesh::State::has_come_in_memory() const {
-    return std::ranges::any_of(in_memory, [](const Line* line) { return line->link->stream().has_come(); });
+    return std::ranges::any_of(in_memory,
+                               [](const Line* line) { return line->link.load()->stream().has_come(); });
 }
 
 /// From now on the system tells of all that comes. False: something has come already.
 bool PolledMesh::State::may_sleep() {
-    return std::ranges::all_of(in_memory, [](Line* line) { return line->link->stream().ask_for_bytes(); });
+    return std::ranges::all_of(in_memory,
+                               [](Line* line) { return line->link.load()->stream().ask_for_bytes(); });
 }
 
 void PolledMesh::State::write_where_room_came() {
-    for (Line& line : lines)
-        if (line.link && line.link->is_blocked() && line.link->stream().room_has_come()) write(line);
+    for_each_link([this](Link& link) {
+        if (link.is_blocked() && link.stream().room_has_come()) write(lines[link.peer()]);
+    });
 }
 
 void PolledMesh::State::serve(Line& line, std::uint32_t what) {
@@ -230,13 +246,26 @@ void PolledMesh::State::serve(Line& line, std::uint32_t what) {
 
 void PolledMesh::State::receive(Line& line) {
     polling.found();
-    const bool more = receive_from(*line.link, Link::When::now);
+    const bool more = receive_from(*line.link.load(), Link::When::now);
     write_later();
     if (more) return;
     std::erase(in_memory, &line);
+    if (options.at_start && presence(line.link.load()->peer()) == Presence::gone) ended.push_back(&line);
     const std::lock_guard lock(line.mutex);
     line.reads = false;
     watch(line);
+}
+
+/// This thread, the one that receives, has looked at them for the last time. Others use their streams under
+/// the line's mutex only.
+void PolledMesh::State::close_ended() {
+    std::erase_if(ended, [this](Line* line) {
+        write(*line);
+        const std::lock_guard lock(line->mutex);
+        if (line->writes) return false;
+        line->link.load()->close();
+        return true;
+    });
 }
 
 // --- the whole
@@ -252,25 +281,26 @@ void PolledMesh::start(Events events) {
         ++state->delivered;
         deliver(from, message, std::move(body));
     };
+    state_->begin_admitting();
 }
 
 void PolledMesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(*state_->links[to], kind, std::move(payload), std::move(body));
+    state_->post(*state_->link(to), kind, std::move(payload), std::move(body));
 }
 
 void PolledMesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = *state_->flows[to];
     state_->hold_back(flow, message.size() + (body ? body->size() : 0), sender);
-    state_->post(*state_->links[to], FrameKind::message, std::move(message), std::move(body));
+    state_->post(*state_->link(to), FrameKind::message, std::move(message), std::move(body));
     flow.after();
 }
 
 void PolledMesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
     Flow& flow = *state_->flows[to];
     state_->hold_back(flow, bytes, sender);
-    state_->post(*state_->links[to], FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
+    state_->post(*state_->link(to), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
     flow.after();
 }
 
@@ -291,16 +321,27 @@ void PolledMesh::wait_for_frames(const std::function<bool()>& done) {
 }
 
 bool PolledMesh::part() {
-    for (const auto& link : state_->links)
-        if (link) state_->post(*link, FrameKind::goodbye, {}, {});
-    wait_for_frames([this] {
-        const std::lock_guard lock(state_->mutex);
-        const bool all_written = state_->blocked.load(std::memory_order_relaxed) == 0;
-        return state_->lost || (state_->parted == state_->nodes - 1 && all_written);
-    });
+    if (state_->options.at_start) state_->end_admitting();
+    state_->say_goodbye();
+    wait_for_frames([this] { return state_->is_lost() || state_->has_parted(); });
     if (state_->is_lost()) return false;
     state_->settle(Clock::now() + Peers::settle_max);
     return true;
+}
+
+void PolledMesh::leave() {
+    state_->leaving.store(true, std::memory_order_relaxed);
+    state_->end_admitting();
+    state_->say_goodbye();
+    state_->lookout.wait(Clock::now() + Peers::goodbye_max, frames, [this] { return state_->has_parted(); });
+}
+
+void PolledMesh::call(std::function<void()> code) {
+    state_->call(std::move(code));
+}
+
+std::vector<NodeId> PolledMesh::connected() const {
+    return state_->connected();
 }
 
 }  // namespace heddle::native

@@ -28,6 +28,9 @@ public:
     void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
     void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
     bool part() override;
+    void leave() override;
+    void call(std::function<void()> code) override;
+    std::vector<NodeId> connected() const override;
 
     /// Receives what has come and writes what has waited, unless another thread does. True if it delivered a
     /// message. Any thread, but not in an event.

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string_view>
 #include <thread>
 
 #include "base/error.hpp"
@@ -47,6 +50,24 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+/// A node that asks for processes says so in place of its address, which no colon follows.
+constexpr std::string_view asking = "start";
+
+std::string text_of(const StartRequest& request) {
+    return request.node ? fmt::format("{} node {}", asking, *request.node)
+                        : fmt::format("{} {}", asking, request.count);
+}
+
+/// Nothing: it is an address.
+std::optional<StartRequest> request_from(std::string_view text) {
+    if (!text.starts_with(asking) || text.find(':') != std::string_view::npos) return std::nullopt;
+    const std::string_view number = text.substr(text.rfind(' ') + 1);
+    NodeId value = 0;
+    std::from_chars(number.data(), number.data() + number.size(), value);
+    if (text.find(" node ") != std::string_view::npos) return StartRequest{1, value};
+    return StartRequest{value, {}};
+}
+
 }  // namespace
 
 struct Rendezvous::State {
@@ -58,30 +79,47 @@ struct Rendezvous::State {
         Opener opener;
     };
 
-    NodeId nodes;
+    Places places;
     std::chrono::milliseconds meeting_max;
+    std::function<void(const StartRequest&)> ask;
     std::mutex mutex;
     std::condition_variable changed;
-    std::map<NodeId, Visitor> visitors;  ///< of this round, by rank
+    std::map<NodeId, Visitor> visitors;  ///< that are to begin the next run, by rank
+    std::map<NodeId, Visitor> joining;   ///< that wait to join, by rank
+
+    // The present run, where others may join it.
+    enum class Stage : std::uint8_t { none, on, over } stage = Stage::none;
+    std::map<NodeId, std::string> present;  ///< the addresses of those that have come and have not ended
+    std::set<NodeId> joined;                ///< each may join once
+    std::uint64_t fingerprint = 0;
+    Agreement agreement;  ///< of node 0
     Deadline deadline = Deadline::max();
     std::optional<NodeId> first_ended;
     bool stopping = false;
     std::unique_ptr<Listener> listener;
     std::thread thread;
 
+    State(Places given, std::chrono::milliseconds meeting, std::function<void(const StartRequest&)> asked)
+        : places(given), meeting_max(meeting), ask(std::move(asked)) {}
+
     std::string admit(const Identity& peer) {
         const std::lock_guard lock(mutex);
-        if (peer.rank >= nodes) return fmt::format("there is no node {}", peer.rank);
-        if (visitors.contains(peer.rank)) return fmt::format("node {} has come already", peer.rank);
+        if (peer.rank >= places.capacity) return fmt::format("there is no node {}", peer.rank);
+        if (request_from(peer.address)) return ask ? "" : "this rendezvous starts no processes";
+        if (visitors.contains(peer.rank) || joining.contains(peer.rank) || joined.contains(peer.rank))
+            return fmt::format("node {} has come already", peer.rank);
         return {};
     }
 
     void accept(Descriptor socket, const Session& session) {
+        if (const auto request = request_from(session.peer.address)) return ask(*request);
         const std::lock_guard lock(mutex);
-        if (visitors.empty()) deadline = Clock::now() + meeting_max;
-        visitors.emplace(session.peer.rank,
-                         Visitor{std::move(socket), session, Sealer(session.send_key, protection),
-                                 Opener(session.receive_key, protection, table_bytes_max)});
+        const bool joins = session.peer.rank >= places.at_start;
+        if (!joins && visitors.empty()) deadline = Clock::now() + meeting_max;
+        (joins ? joining : visitors)
+            .emplace(session.peer.rank,
+                     Visitor{std::move(socket), session, Sealer(session.send_key, protection),
+                             Opener(session.receive_key, protection, table_bytes_max)});
         changed.notify_one();
     }
 
@@ -100,7 +138,7 @@ struct Rendezvous::State {
 
     std::string missing() const {
         std::string list;
-        for (NodeId rank = 0; rank < nodes; ++rank)
+        for (NodeId rank = 0; rank < places.at_start; ++rank)
             if (!visitors.contains(rank)) list += fmt::format("{}{}", list.empty() ? "" : ", ", rank);
         return list;
     }
@@ -128,21 +166,75 @@ struct Rendezvous::State {
 
     /// All nodes have come.
     void conclude() {
-        const std::uint64_t fingerprint = visitors.begin()->second.session.peer.fingerprint;
-        const auto other = std::ranges::find_if(visitors, [fingerprint](const auto& entry) {
-            return entry.second.session.peer.fingerprint != fingerprint;
-        });
+        const std::uint64_t first = visitors.begin()->second.session.peer.fingerprint;
+        const auto other = std::ranges::find_if(
+            visitors, [first](const auto& entry) { return entry.second.session.peer.fingerprint != first; });
         if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
+        std::map<NodeId, std::string> addresses;
+        for (const auto& [rank, visitor] : visitors) addresses[rank] = visitor.session.peer.address;
+        if (places.at_start < places.capacity && !open_run(addresses, first)) return;
+        answer_all(FrameKind::table, table_of(addresses));
+    }
+
+    /// A line for each node; empty where it takes no part.
+    std::string table_of(const std::map<NodeId, std::string>& addresses) const {
         std::string table;
-        for (const auto& [rank, visitor] : visitors) table += visitor.session.peer.address + '\n';
-        answer_all(FrameKind::table, table);
+        for (NodeId rank = 0; rank < places.capacity; ++rank) {
+            if (const auto entry = addresses.find(rank); entry != addresses.end()) table += entry->second;
+            table += '\n';
+        }
+        return table;
+    }
+
+    /// From now on others may join. False: all have been told why not.
+    bool open_run(const std::map<NodeId, std::string>& addresses, std::uint64_t of_all) {
+        try {
+            agreement = agreement_of(visitors.begin()->second);
+        } catch (const Error& error) {
+            answer_all(FrameKind::abort, fmt::format("node 0 is gone: {}", error.message()));
+            return false;
+        }
+        fingerprint = of_all;
+        present = addresses;
+        joined.clear();
+        stage = Stage::on;
+        return true;
+    }
+
+    /// Tells the first of those that wait to join of all before it.
+    void let_join() {
+        auto entry = joining.extract(joining.begin());
+        const NodeId rank = entry.key();
+        Visitor& visitor = entry.mapped();
+        if (stage == Stage::over) return answer(visitor, FrameKind::over, {});
+        if (visitor.session.peer.fingerprint != fingerprint) return refuse_joining(rank, visitor);
+        joined.insert(rank);
+        // Two processes cannot listen at one address: the earlier one has left, and its end is not known yet.
+        std::erase_if(present,
+                      [&](const auto& other) { return other.second == visitor.session.peer.address; });
+        const std::string table = table_of(present);
+        present[rank] = visitor.session.peer.address;
+        answer(visitor, FrameKind::table, table);
+    }
+
+    /// Only this node is refused: the run goes on.
+    void refuse_joining(NodeId rank, Visitor& visitor) const {
+        try {
+            const Error error = disagreement(0, agreement, rank, agreement_of(visitor));
+            answer(visitor, FrameKind::disagree, error.message() + '\n' + error.advice() + '\n');
+        } catch (const Error&) {
+            answer(visitor, FrameKind::abort,
+                   fmt::format("node {} runs another program or experiment than node 0", rank));
+        }
     }
 
     void run() {
         std::unique_lock lock(mutex);
         while (!stopping) {
-            if (visitors.size() == nodes) {
+            if (visitors.size() == places.at_start) {
                 conclude();
+            } else if (stage != Stage::none && !joining.empty()) {
+                let_join();
             } else if (!visitors.empty() && first_ended) {
                 answer_all(FrameKind::abort, fmt::format("the process of node {} has ended", *first_ended));
             } else if (Clock::now() >= deadline) {
@@ -157,13 +249,12 @@ struct Rendezvous::State {
     }
 };
 
-Rendezvous::Rendezvous(NodeId nodes, const Credentials& credentials, const std::string& address,
-                       std::chrono::milliseconds meeting_max, const PortRange& ports)
-    : state_(std::make_unique<State>()) {
+Rendezvous::Rendezvous(Places places, const Credentials& credentials, const std::string& address,
+                       std::chrono::milliseconds meeting_max, const PortRange& ports,
+                       std::function<void(const StartRequest&)> ask)
+    : state_(std::make_unique<State>(places, meeting_max, std::move(ask))) {
     State& state = *state_;
-    state.nodes = nodes;
-    state.meeting_max = meeting_max;
-    const Identity self{rendezvous_rank, nodes, 0, {}};
+    const Identity self{rendezvous_rank, places.capacity, 0, {}};
     std::vector<Descriptor> listening;
     listening.push_back(listen_on(address, ports));
     state.listener = std::make_unique<Listener>(
@@ -190,9 +281,12 @@ std::string Rendezvous::address() const {
 }
 
 void Rendezvous::node_ended(NodeId node) {
-    const std::lock_guard lock(state_->mutex);
-    if (!state_->first_ended) state_->first_ended = node;
-    state_->changed.notify_one();
+    State& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    if (!state.first_ended && node < state.places.at_start) state.first_ended = node;
+    state.present.erase(node);
+    if (node == 0) state.stage = State::Stage::over;
+    state.changed.notify_one();
 }
 
 namespace {
@@ -236,6 +330,10 @@ std::vector<std::string> meet(const Membership& membership, const Agreement& agr
         // The rendezvous itself gives up in time. The second more is for its answer to arrive.
         answer = await_answer(connection, agreement, deadline + meeting_max + std::chrono::seconds(1));
         if (answer.kind == FrameKind::abort) throw Error(text_of(answer.payload));
+        if (answer.kind == FrameKind::over)
+            throw RunOver(fmt::format("the run was over before node {} joined", membership.rank));
+    } catch (const RunOver&) {
+        throw;
     } catch (const Error& error) {
         throw Error(fmt::format("node {} did not meet the others at the rendezvous {}: {}", membership.rank,
                                 membership.rendezvous, error.message()),
@@ -246,6 +344,12 @@ std::vector<std::string> meet(const Membership& membership, const Agreement& agr
     if (answer.kind != FrameKind::table || lines.size() != membership.nodes)
         throw Error(fmt::format("the rendezvous {} sent no table of the nodes", membership.rendezvous));
     return lines;
+}
+
+void ask_for_nodes(const Membership& membership, const StartRequest& request, Deadline deadline) {
+    const Identity self{membership.rank, membership.nodes, 0, text_of(request)};
+    (void)introduce_until(
+        membership.rendezvous, membership.credentials, [&](int) { return self; }, rendezvous_rank, deadline);
 }
 
 }  // namespace heddle::native

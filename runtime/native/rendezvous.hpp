@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +15,37 @@
 
 namespace heddle::native {
 
-/// The launcher's side. Serves any number of runs, one after the other.
+/// The nodes of a run: 0 to `at_start` - 1 begin it, the others may join, each once.
+struct Places {
+    NodeId at_start;
+    NodeId capacity;
+
+    Places(NodeId nodes) : at_start(nodes), capacity(nodes) {}  // NOLINT(google-explicit-constructor)
+    Places(NodeId beginning, NodeId all) : at_start(beginning), capacity(all) {}
+};
+
+/// A node of the run asks for more processes.
+struct StartRequest {
+    NodeId count = 1;
+    std::optional<NodeId> node = {};  ///< this one; nothing: the lowest that never started
+};
+
+/// The run has ended, or is about to end, and takes no node any more. Not a failure.
+class RunOver : public Error {
+public:
+    using Error::Error;
+};
+
+/// The launcher's side. Serves any number of runs, one after the other. Nodes that join are served one after
+/// the other too, and each is told of all before it. So of two nodes, the later one connects to the earlier.
 class Rendezvous {
 public:
-    /// Listens at `address`, at one of `ports`. If one of `nodes` has not come `meeting_max` after the first,
-    /// those that wait are told to give up. Throws Error.
-    Rendezvous(NodeId nodes, const Credentials& credentials, const std::string& address = "127.0.0.1",
-               std::chrono::milliseconds meeting_max = std::chrono::seconds(10), const PortRange& ports = {});
+    /// Listens at `address`, at one of `ports`. If a node that is to begin has not come `meeting_max` after
+    /// the first, those that wait are told to give up. `ask`: a node asks for more processes; on a thread of
+    /// the rendezvous. Throws Error.
+    Rendezvous(Places places, const Credentials& credentials, const std::string& address = "127.0.0.1",
+               std::chrono::milliseconds meeting_max = std::chrono::seconds(10), const PortRange& ports = {},
+               std::function<void(const StartRequest&)> ask = {});
     ~Rendezvous();
     Rendezvous(const Rendezvous&) = delete;
     Rendezvous& operator=(const Rendezvous&) = delete;
@@ -28,7 +54,8 @@ public:
     std::string address() const;
 
     /// The process of `node` has ended and will not come. The nodes that wait are told at once. The first
-    /// node that ended is named to all, because later ends may follow from it.
+    /// node that ended is named to all, because later ends may follow from it. Nodes that join are not told
+    /// of it any more; if it is node 0, they are told that the run is over.
     void node_ended(NodeId node);
 
 private:
@@ -37,9 +64,13 @@ private:
 };
 
 /// A node's side: reports that it can be reached at `listening_address` and waits for all others. If that is
-/// a wildcard, the host is the one that the rendezvous sees. Returns every node's address, by rank. Throws
-/// Error if a node does not come, or if nodes differ in their agreement.
+/// a wildcard, the host is the one that the rendezvous sees. Returns every node's address, by rank; empty for
+/// a node that takes no part now. A node that joins does not wait. Throws Error if a node does not come, or
+/// if nodes differ in their agreement; RunOver.
 std::vector<std::string> meet(const Membership& membership, const Agreement& agreement,
                               const std::string& listening_address, std::chrono::milliseconds meeting_max);
+
+/// Asks the launcher for more processes, by the rendezvous. Waits until `deadline` at most. Throws Error.
+void ask_for_nodes(const Membership& membership, const StartRequest& request, Deadline deadline);
 
 }  // namespace heddle::native

@@ -9,7 +9,9 @@ namespace heddle::native {
 SendQueue::Posted SendQueue::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     const bool small = kind == FrameKind::message && payload.size() < small_bytes && !body;
     const std::lock_guard lock(mutex_);
-    if (closed_ && (kind == FrameKind::mark || kind == FrameKind::handled)) return {false, false};
+    const bool idle = kind == FrameKind::mark || kind == FrameKind::handled || kind == FrameKind::goodbye ||
+                      kind == FrameKind::linked || kind == FrameKind::over;
+    if (closed_ && idle) return {false, false};
     closed_ = closed_ || kind == FrameKind::goodbye;
     const bool first = waiting_.empty();
     if (small) {

@@ -32,7 +32,7 @@ public:
         bool first;     ///< nothing waited before
         bool worth_it;  ///< what waits is worth a write of its own
     };
-    /// Flow control after a goodbye is of no use, and forgotten.
+    /// After a goodbye, flow control and answers to a node that joins are of no use, and forgotten.
     Posted post(FrameKind kind, runtime::Bytes payload, runtime::Body body);
 
     /// Swaps what waits with `to`, which is empty. False where nothing waits.

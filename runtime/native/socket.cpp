@@ -119,7 +119,8 @@ Descriptor listen_on(const std::string& host, const PortRange& ports) {
     throw Error(fmt::format("cannot listen on {}: {}", host, error_text(error)));
 }
 
-Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from) {
+Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from,
+                      Refused refused) {
     const AddressList list = resolve(host_of(address), port_of(address), false);
     for (;;) {
         int error = 0;
@@ -146,6 +147,7 @@ Descriptor connect_to(const std::string& address, Deadline deadline, const std::
             prepare(socket.get());
             return socket;
         }
+        if (error == ECONNREFUSED && refused == Refused::none) return {};
         if (Clock::now() >= deadline)
             throw Error(fmt::format("cannot connect to {}{}{}: {}", address, from.empty() ? "" : " from ",
                                     from, error_text(error)),

@@ -24,10 +24,17 @@ using host::error_text;
 /// Throws Error.
 Descriptor listen_on(const std::string& host, const PortRange& ports = {});
 
-/// Connects to `address` (host:port), trying again until `deadline` while no process listens there. `from`:
-/// the address of this machine to connect from; empty: the system chooses. The result is set up by `prepare`.
-/// Throws Error.
-Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from = {});
+/// What to do while no process listens at an address.
+enum class Refused : std::uint8_t {
+    again,  ///< try again: the other process may only be about to listen
+    none    ///< the result is none: the other process listened before, so it does no more
+};
+
+/// Connects to `address` (host:port), trying again until `deadline` while no process listens there, if
+/// `refused` says so. `from`: the address of this machine to connect from; empty: the system chooses. The
+/// result is set up by `prepare`. Throws Error.
+Descriptor connect_to(const std::string& address, Deadline deadline, const std::string& from = {},
+                      Refused refused = Refused::again);
 
 /// The same address with another port.
 sockaddr_storage with_port(sockaddr_storage address, std::uint16_t port);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/native/frame.hpp"
 
@@ -23,6 +24,8 @@ public:
         std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)> deliver;
         std::function<void(NodeId from, FrameKind kind, std::span<const std::byte> payload)> control;
         std::function<void(NodeId node, const std::string& reason)> lost;  ///< once
+        /// Where nodes may join and leave: a node has left, or never became a member.
+        std::function<void(NodeId node)> gone = {};
     };
 
     Transport() = default;
@@ -50,6 +53,17 @@ public:
 
     /// Says goodbye to all others and waits for theirs. False where a node was lost.
     virtual bool part() = 0;
+
+    /// The same in the midst of the run, which goes on without this node: waits for a few seconds at most,
+    /// and no end of a connection is a loss any more.
+    virtual void leave() {}
+
+    /// Runs `code` on the thread that delivers, between two messages. Any thread, after `start`; only where
+    /// nodes may join and leave.
+    virtual void call([[maybe_unused]] std::function<void()> code) {}
+
+    /// The nodes that this one is connected to, before `start`.
+    virtual std::vector<NodeId> connected() const { return {}; }
 
     /// This process is about to end with that exit code, because of a failure that it has told people. Any
     /// thread. May not return: where the transport can end the other processes, it ends this one too.

@@ -39,12 +39,6 @@ Descriptor make_socket() {
     return socket;
 }
 
-bool is_of_this_user(int socket) {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
-
 /// Room for one descriptor beside the bytes of a message.
 union Control {
     cmsghdr header;
@@ -71,6 +65,12 @@ Descriptor connect_to_name(const std::string& name, Deadline deadline) {
         if (crowded) std::this_thread::sleep_for(room_pause);
     }
     return is_of_this_user(socket.get()) ? std::move(socket) : Descriptor();
+}
+
+bool is_of_this_user(int socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
 bool is_unix_socket(int socket) {

@@ -18,6 +18,9 @@ Descriptor connect_to_name(const std::string& name, Deadline deadline);
 
 bool is_unix_socket(int socket);
 
+/// Whether the process at the other end of a Unix socket is of the same user.
+bool is_of_this_user(int socket);
+
 /// One byte that may carry a descriptor. `send_descriptor` of none sends the byte alone, and `descriptor` is
 /// then none. Return an empty string, or what went wrong.
 std::string send_descriptor(int socket, const Descriptor& descriptor);

@@ -1,0 +1,84 @@
+// What a NativeBackend keeps, for the files that make up its implementation: native_backend.cpp,
+// native_threads.cpp (the workers' threads) and native_members.cpp (nodes that join and leave).
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "host/machine.hpp"
+#include "runtime/native/coordination.hpp"
+#include "runtime/native/io_threads.hpp"
+#include "runtime/native/member_changes.hpp"
+#include "runtime/native/native_backend.hpp"
+#include "runtime/native/parker.hpp"
+#include "runtime/native/polled_mesh.hpp"
+#include "runtime/native/run_start.hpp"
+
+namespace heddle::native {
+
+struct NativeBackend::State {
+    NativeOptions options;
+    NodeId rank = 0;
+    runtime::Topology topology;
+    std::vector<Parker> parkers;
+    bool own_cores = false;  ///< each worker has a core to itself
+    std::chrono::nanoseconds spin{};
+    unsigned first_core = 0;
+    bool bind = false;
+
+    runtime::NodeProgram* program = nullptr;
+    std::unique_ptr<Transport> transport;
+    PolledMesh* polled = nullptr;  ///< the transport, where workers poll it
+    std::unique_ptr<Coordination> coordination;
+    std::optional<MemberChanges> changes;  ///< where nodes may join and leave
+    std::mutex io_mutex;                   ///< over making the next
+    std::optional<IoThreads> io;
+    std::atomic<std::uint32_t> resting{0};  ///< workers that park
+    std::atomic<std::uint64_t> sent{0};
+    std::atomic<std::uint64_t> delivered{0};
+
+    RunStart run_start;
+    Time clock_error{};  ///< Coordination::clock_error
+    std::vector<std::string> hosts{host::host_name()};
+
+    // Workers wait here for the start.
+    std::mutex mutex;
+    std::condition_variable changed;
+    CoreId ready = 0;
+    std::atomic<bool> released{false};
+    bool cancelled = false;
+    std::exception_ptr failure;
+    std::string lost;
+
+    struct Start {
+        State* state;
+        CoreId core;
+    };
+    std::vector<Start> starts;
+    std::vector<pthread_t> threads;
+
+    void begin(Clock::time_point zero);
+    void meet();
+    void start_threads();
+    void release(bool cancel);
+    bool await_release();
+    void join();
+    void work(CoreId core);
+    void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
+    void lose(NodeId node, const std::string& reason);
+    void begin_changes();
+    void ask_to_leave();
+    void request(const StartRequest& request);
+    bool end_well();
+    void note_over();
+    [[noreturn]] void throw_lost();
+    [[noreturn]] void end_process(int code, const std::string& text);
+};
+
+}  // namespace heddle::native

@@ -1,0 +1,267 @@
+// Tests native nodes that join a run and leave it, below the seam: that all members reach each other, that no
+// message is lost, and that processes that do not belong to the run, or come too late, are told so.
+#include <signal.h>
+
+#include "runtime/native/handshake.hpp"
+#include "runtime/native/member_changes.hpp"
+#include "runtime/native/unix_socket.hpp"
+#include "tests/native_members_testing.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+using members::MemberRun;
+using members::World;
+
+struct Arm {
+    std::string name;
+    Local local;
+    bool single;
+};
+
+class NativeMembers : public testing::TestWithParam<Arm> {
+protected:
+    static NativeOptions options() {
+        NativeOptions options;
+        options.local = GetParam().local;
+        options.single_module = GetParam().single;
+        return options;
+    }
+};
+
+std::vector<Arm> arms() {
+    return {{"shared_memory", Local::shared_memory, false},
+            {"unix_socket", Local::unix_socket, false},
+            {"tcp", Local::tcp, false},
+            {"shared_memory_single", Local::shared_memory, true},
+            {"unix_socket_single", Local::unix_socket, true},
+            {"tcp_single", Local::tcp, true}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, NativeMembers, testing::ValuesIn(arms()),
+                         [](const auto& arm) { return arm.param.name; });
+
+}  // namespace
+
+TEST_P(NativeMembers, TwoNodesJoinAtOnceAndAllReachEachOther) {
+    World world;
+    MemberRun run(world, options());
+    EXPECT_TRUE(eventually([&] { return run.talk(0, 1); }));
+    run.start(3);
+    run.start(2);
+    for (NodeId a = 0; a < 4; ++a)
+        for (NodeId b = 0; b < a; ++b)
+            EXPECT_TRUE(eventually([&] { return run.talk(a, b); }, 20s)) << a << " and " << b;
+    run.end();
+    run.expect_all_well();
+    // They read one clock, and begin in the run's time.
+    for (const NodeId node : {2, 3})
+        EXPECT_LT(std::abs(world.clock_ahead_ns[node].load()), 20'000'000) << node;
+}
+
+TEST_P(NativeMembers, NodesJoinARunThatOneNodeBegan) {
+    World world;
+    world.at_start = 1;
+    world.capacity = 3;
+    MemberRun run(world, options());
+    run.start(2);
+    EXPECT_TRUE(eventually([&] { return run.talk(0, 2); }, 20s));
+    run.start(1);
+    EXPECT_TRUE(eventually([&] { return run.talk(1, 2) && run.talk(0, 1); }, 20s));
+    run.end();
+    run.expect_all_well();
+}
+
+TEST_P(NativeMembers, ANodeLeavesAndTheRunGoesOn) {
+    World world;
+    world.at_start = 3;
+    NativeOptions given = options();
+    MemberRun run(world, given);
+    run.start(3, [](NativeOptions& mine) { mine.leave_at = 1ms; });
+    EXPECT_TRUE(eventually([&] { return run.has_ended(3); }, 20s));
+    EXPECT_TRUE(world.has_left[3]);
+    const std::uint64_t before = world.got[0][1];
+    EXPECT_TRUE(eventually([&] { return world.got[0][1] > before + 10; }, 20s));
+    run.end();
+    run.expect_all_well();
+}
+
+TEST_P(NativeMembers, AProcessWithAnotherKeyIsRefusedAndTheRunGoesOn) {
+    World world;
+    MemberRun run(world, options());
+    run.start(2, [](NativeOptions& mine) {
+        mine.membership->credentials = make_key();
+        mine.meeting_max = 500ms;
+    });
+    EXPECT_TRUE(eventually([&] { return run.has_ended(2); }, 20s));
+    EXPECT_NE(run.error(2), "");
+    run.start(3);
+    EXPECT_TRUE(eventually([&] { return run.talk(3, 1); }, 20s));
+    run.end();
+    EXPECT_EQ(run.losses(), "");
+    EXPECT_EQ(run.error(0) + run.error(1) + run.error(3), "");
+}
+
+TEST_P(NativeMembers, AProcessOfAnotherExperimentIsToldWhatDiffers) {
+    World world;
+    MemberRun run(world, options());
+    run.start(2, [](NativeOptions& mine) {
+        mine.agreement.experiment = 7;
+        mine.agreement.settings = "workload.n = 12\n";
+    });
+    EXPECT_TRUE(eventually([&] { return run.has_ended(2); }, 20s));
+    EXPECT_NE(run.error(2).find("node 2"), std::string::npos) << run.error(2);
+    EXPECT_NE(run.error(2).find("workload.n"), std::string::npos) << run.error(2);
+    run.end();
+    EXPECT_EQ(run.losses(), "");
+}
+
+TEST_P(NativeMembers, ANumberIsTakenOnce) {
+    World world;
+    MemberRun run(world, options());
+    run.start(2, [](NativeOptions& mine) { mine.leave_at = 1ms; });
+    EXPECT_TRUE(eventually([&] { return run.has_ended(2); }, 20s));
+    run.start(2);
+    EXPECT_TRUE(eventually([&] { return run.error(2) != ""; }, 20s));
+    EXPECT_NE(run.error(2).find("has come already"), std::string::npos) << run.error(2);
+    run.end();
+    EXPECT_EQ(run.losses(), "");
+}
+
+TEST_P(NativeMembers, OneThatComesAfterTheEndIsToldSo) {
+    World world;
+    MemberRun run(world, options());
+    run.end();
+    run.start(2);  // node 0 listens no more
+    EXPECT_TRUE(eventually([&] { return run.has_ended(2); }, 20s));
+    EXPECT_EQ(run.over(2), 1);
+    run.rendezvous().node_ended(0);
+    run.start(3);  // the rendezvous knows
+    EXPECT_TRUE(eventually([&] { return run.has_ended(3); }, 20s));
+    EXPECT_EQ(run.over(3), 1);
+    run.end();
+    run.expect_all_well();
+}
+
+// Some come to the rendezvous, some to node 0, some begin: none may hang, and none is a failure.
+TEST_P(NativeMembers, OneThatComesAtTheEndJoinsOrIsToldSo) {
+    for (int round = 0; round < 20; ++round) {
+        World world;
+        MemberRun run(world, options());
+        run.start(2);
+        run.start(3);
+        std::this_thread::sleep_for(std::chrono::microseconds(700 * round));
+        run.end();
+        run.expect_all_well();
+    }
+}
+
+// One that has proved itself, and then says nothing: over a Unix socket it would have to answer an offer.
+TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
+    const LogReader log;
+    World world;
+    MemberRun run(world, options());
+    Membership stalled{2, world.capacity, run.key(), run.rendezvous().address()};
+    const Agreement agreement;
+    const auto table = meet(stalled, agreement, "127.0.0.1:1", 10s);
+    const auto identify = [&](int socket) {
+        return Identity{2,
+                        world.capacity,
+                        agreement.fingerprint(),
+                        {},
+                        is_unix_socket(socket) ? Protection::local : Protection::integrity};
+    };
+    const bool tcp = GetParam().local == Local::tcp;
+    const std::string name = local_name(0, table[0], agreement.fingerprint());
+    Connection connection =
+        tcp ? introduce_until(table[0], run.key(), identify, 0, soon())
+            : introduce_until([&] { return connect_to_name(name, soon()); }, run.key(), identify, 0, soon());
+    ASSERT_TRUE(connection.socket);
+    run.start(3);
+    EXPECT_TRUE(eventually([&] { return run.talk(0, 3) && run.talk(1, 3); }, 20s));
+    connection.socket.reset();
+    EXPECT_TRUE(eventually([&] { return log.has("the run goes on without it"); }, 20s)) << log.text();
+    run.end();
+    EXPECT_EQ(run.losses(), "");
+    EXPECT_EQ(run.error(0) + run.error(1), "");
+}
+
+TEST_P(NativeMembers, FiftyJoinAndLeaveUnderTrafficAndNothingIsLost) {
+    World world;
+    world.capacity = 54;
+    world.at_start = 4;
+    MemberRun run(world, options());
+    constexpr NodeId together = 3;
+    for (NodeId node = world.at_start; node < world.capacity; ++node) {
+        if (node >= world.at_start + together) {
+            EXPECT_TRUE(eventually([&] { return run.has_ended(node - together); }, 60s)) << node;
+        }
+        run.start(node, [](NativeOptions& mine) {
+            mine.leave_at = 1ms;
+            mine.membership->local_count = 4;
+        });
+    }
+    for (NodeId node = world.capacity - together; node < world.capacity; ++node)
+        EXPECT_TRUE(eventually([&] { return run.has_ended(node); }, 60s)) << node;
+    run.end();
+    run.expect_all_well();
+    for (NodeId node = world.at_start; node < world.capacity; ++node)
+        EXPECT_TRUE(world.has_left[node]) << node;
+}
+
+TEST(NativeMemberChanges, TheSignalAsksToLeaveOnce) {
+    std::atomic<int> asked{0};
+    MemberChanges changes([&] { ++asked; }, [](const StartRequest&) {});
+    changes.begin({});
+    raise(SIGUSR1);
+    EXPECT_TRUE(eventually([&] { return asked == 1; }));
+    raise(SIGUSR1);
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(asked, 1);
+}
+
+TEST(NativeMemberChanges, RequestsForNodesComeAtTheirTimeAndAtOnce) {
+    std::mutex mutex;
+    std::vector<NodeId> asked;
+    MemberChanges changes([] {},
+                          [&](const StartRequest& request) {
+                              const std::lock_guard lock(mutex);
+                              asked.push_back(request.node.value_or(100 + request.count));
+                          });
+    const Deadline now = Clock::now();
+    changes.begin({.starts = {{now + 40ms, {1, 3}}, {now + 10ms, {1, 2}}}});
+    changes.start({5, {}});
+    EXPECT_TRUE(eventually([&] {
+        const std::lock_guard lock(mutex);
+        return asked == std::vector<NodeId>{105, 2, 3};
+    }));
+}
+
+TEST(NativeMemberChanges, ANodeAsksTheRendezvousForMore) {
+    std::mutex mutex;
+    std::vector<StartRequest> asked;
+    const Key key = make_key();
+    const Rendezvous rendezvous(Places(1, 4), key, "127.0.0.1", 10s, {}, [&](const StartRequest& request) {
+        const std::lock_guard lock(mutex);
+        asked.push_back(request);
+    });
+    const Membership self{0, 4, key, rendezvous.address()};
+    ask_for_nodes(self, {2, {}}, soon());
+    ask_for_nodes(self, {1, 3}, soon());
+    EXPECT_TRUE(eventually([&] {
+        const std::lock_guard lock(mutex);
+        return asked.size() == 2;
+    }));
+    EXPECT_EQ(asked[0].count, 2u);
+    EXPECT_FALSE(asked[0].node);
+    EXPECT_EQ(asked[1].node, NodeId{3});
+}
+
+TEST(NativeMemberChanges, MpiHasNone) {
+    EXPECT_NE(error_of([] { NativeBackend({.mpi = MpiOptions{}, .at_start = 1}); }).find("not by MPI"),
+              std::string::npos);
+}
+
+}  // namespace heddle::native
