@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "runtime/inprocess/inprocess_backend.hpp"
-#include "runtime/run/execution.hpp"
 #include "tests/faulty_machine.hpp"
 #include "tests/faulty_workloads.hpp"
-#include "workloads/workload.hpp"
 
 namespace heddle::testing_members {
 
@@ -54,19 +52,7 @@ struct Changes {
 inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, Changes& changes) {
     auto [options, schedule] = testing_faults::draw_machine(seed);
     draw_members(options, seed);
-    inprocess::InprocessBackend backend(options);
-
-    const auto& kind = workloads::find(stated.name);
-    Settings settings(kind.settings);
-    for (const auto& [key, value] : stated.settings) settings.set(key, value);
-    const auto workload = kind.make(settings);
-    schedule.placement = stated.placement;
-    workload->prepare({{*options.at_start, options.cores}, 1e9, 0, 1e-9}, schedule);
-    runtime::Execution execution(backend, schedule, [&](NodeId id) { return workload->program(id); });
-    const auto result = execution.run();
-    const auto verdict = workload->check(result);
-    ASSERT_EQ(verdict.kind, workloads::Verdict::Kind::right)
-        << stated.name << ", seed " << seed << ": " << verdict.reason;
+    const auto result = testing_faults::run(stated, options, schedule);
     for (NodeId node = 0; node < options.nodes; ++node) {
         const auto& counters = result.nodes[node];
         if (node >= *options.at_start && counters.tasks > options.cores) ++changes.joined;
@@ -82,7 +68,7 @@ inline Changes run_seeds(std::uint64_t first, std::uint64_t count) {
         const auto& stated = all[seed % all.size()];
         SCOPED_TRACE(stated.name + ", seed " + std::to_string(seed));
         run_seed(stated, seed, changes);
-        if (::testing::Test::HasFatalFailure()) break;
+        if (::testing::Test::HasFailure()) break;
     }
     return changes;
 }
