@@ -54,11 +54,11 @@ TEST(RunStart, NodesBeginAsTheNewsComesNotWhenTheirThreadWakes) {
     };
     const auto begin = [&](Clock::time_point) { events += "begin "; };
     Coordination follower(
-        1, 2, "b", post, [] { return Counts{}; }, begin);
+        1, 2, 2, "b", post, [] { return Counts{}; }, begin);
     const auto zero = Clock::now().time_since_epoch().count();
     follower.handle(0, FrameKind::start, std::as_bytes(std::span(&zero, 1)));
     EXPECT_EQ(events, "begin ");
-    EXPECT_TRUE(follower.start());
+    EXPECT_EQ(follower.start({}), Coordination::Started::begun);
     EXPECT_EQ(events, "begin ") << "once";
 
     events.clear();
@@ -69,13 +69,13 @@ TEST(RunStart, NodesBeginAsTheNewsComesNotWhenTheirThreadWakes) {
         if (kind == FrameKind::ping) leader->handle(to, FrameKind::pong, std::as_bytes(std::span(&now, 1)));
     };
     Coordination leading(
-        0, 3, "a", answer, [] { return Counts{}; }, begin);
+        0, 3, 3, "a", answer, [] { return Counts{}; }, begin);
     leader = &leading;
     const std::string hosts = "bc";
     const auto host = std::as_bytes(std::span(hosts));
     leading.handle(2, FrameKind::ready, host.subspan(1));
     leading.handle(1, FrameKind::ready, host.first(1));
-    EXPECT_TRUE(leading.start());
+    EXPECT_EQ(leading.start({}), Coordination::Started::begun);
     EXPECT_EQ(leading.hosts(), (std::vector<std::string>{"a", "b", "c"}));
     EXPECT_EQ(events, "begin start 1 start 2 ");
 }
