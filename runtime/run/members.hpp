@@ -14,9 +14,9 @@
 // acknowledges once it has all those.
 //
 // Invariants: 1. A node sends to members only. 2. No message is under way to a node that has left, and none
-// from it is handled after `left` was. 3. No wave of the termination detection counts a node that could have
-// been given work without all waves of its epoch counting it: node 0 changes the epoch before a new member
-// can exchange a message, and begins no wave between `go` and the leaver's last counts.
+// from it is handled after `left` was. 3. Every node that could have work is counted by all waves of the
+// termination detection: node 0 begins a new epoch of waves before a new member can exchange a message, and
+// begins no wave between `go` and the leaver's last counts.
 #pragma once
 
 #include <atomic>

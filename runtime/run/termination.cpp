@@ -108,7 +108,6 @@ bool Termination::answer(Outbox& outbox, const WaveAnswer& from_child, WaveNumbe
 }
 
 void Termination::follow(const MemberList& members) {
-    changes_ = true;
     epoch_ = members.epoch;
     pending_ = false;
     children_.clear();

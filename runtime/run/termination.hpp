@@ -77,7 +77,10 @@ public:
 
     // --- where nodes join and leave; the results are those of `look`
     /// Before the run.
-    void begin(const MemberList& members) { follow(members); }
+    void begin(const MemberList& members) {
+        changes_ = true;
+        follow(members);
+    }
     /// The members have changed. `holds`: node 0 begins no wave until `add_leaver`.
     bool change(Outbox& outbox, const MemberList& members, bool holds);
     /// This node leaves: it answers and reports no more.
@@ -116,7 +119,7 @@ private:
     SpinLock lock_;  ///< over all below: workers that become passive and the receiver meet here
     NodeId parent_ = 0;
     std::vector<NodeId> children_;
-    bool changes_ = false;  ///< nodes join and leave: waves have numbers
+    bool changes_ = false;  ///< nodes join and leave: waves have numbers. Set before the run
     Epoch epoch_ = 0;
     WaveNumber wave_ = 0;                  ///< the last that was here
     std::optional<WaveNumber> kept_wave_;  ///< of an epoch that this node does not know yet
