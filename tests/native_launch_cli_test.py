@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 
+from outside_a_job import ENVIRONMENT
 from script_arguments import script_arguments
 
 SECONDS_MAX = 300
-CLUSTER = ("SLURM_", "OMPI_", "PMI", "MV2_", "HEDDLE_")
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(CLUSTER)}
 failures = []
 
 

@@ -8,14 +8,13 @@ import sys
 import tempfile
 import time
 
+from outside_a_job import ENVIRONMENT
 from script_arguments import script_arguments
 
 SECONDS_MAX = 300
 RUNS = 20
 SHORT, SHORT_ANSWER = "{name: uts, tree: T1}", "4130071"
 LONG, LONG_ANSWER = "{name: nqueens, n: 16}", "14772512"  # OEIS A000170
-CLUSTER = ("SLURM_", "OMPI_", "PMI", "MV2_", "HEDDLE_")
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(CLUSTER)}
 failures = []
 
 

@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 
+from outside_a_job import ENVIRONMENT
 from script_arguments import script_arguments
 
 SECONDS_MAX = 120
-CLUSTER = ("SLURM_", "OMPI_", "PMI", "MV2_", "HEDDLE_")
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(CLUSTER)}
 failures = []
 
 # Run as a node: prints where its key is found. With the word `planted`, a process has the key in its environment and on its
