@@ -131,6 +131,44 @@ void choose_addresses(const configs::Experiment& experiment, native::NativeOptio
     if (options.from == "0.0.0.0" || options.from == "::") options.from.clear();
 }
 
+/// What carries one of several networks, where this node is in it. `network`: as in a run with one.
+native::MeshNetwork carried(const configs::Experiment& experiment, std::size_t index,
+                            native::MeshNetwork network) {
+    using Kind = configs::NetworkCarrier::Kind;
+    const configs::NetworkCarrier& carrier = experiment.carriers[index];
+    try {
+        if (!carrier.interface.empty())
+            network.address = network.from = native::address_on(carrier.interface);
+        if (!carrier.ports.empty()) network.ports = native::parse_ports(carrier.ports);
+    } catch (const Error& error) {
+        throw error.at(experiment.platform.networks[index].where);
+    }
+    if (network.from == "0.0.0.0" || network.from == "::") network.from.clear();
+    if (!carrier.transport) return network;
+    const auto kind = *carrier.transport;
+    network.in_machine = kind == Kind::shared_memory || kind == Kind::unix_socket;
+    network.local = kind == Kind::shared_memory ? native::Local::shared_memory
+                    : kind == Kind::unix_socket ? native::Local::unix_socket
+                                                : native::Local::tcp;
+    network.udp.reset();
+    if (kind == Kind::udp)
+        network.udp.emplace(native::UdpOptions{.segment = experiment.messages.udp_segment_bytes});
+    return network;
+}
+
+void choose_carriers(const configs::Experiment& experiment, native::NativeOptions& options) {
+    const NodeId rank = options.membership ? options.membership->rank : 0;
+    const native::MeshNetwork as_one{.address = options.address,
+                                     .ports = options.ports,
+                                     .from = options.from,
+                                     .local = options.local,
+                                     .udp = options.udp};
+    for (std::size_t i = 0; i < experiment.carriers.size(); ++i) {
+        const bool joins = std::ranges::binary_search(experiment.platform.networks[i].members, rank);
+        options.networks.push_back(joins ? carried(experiment, i, as_one) : as_one);
+    }
+}
+
 /// When this node leaves, and when node 0 asks for which.
 void plan_members(const Platform& platform, native::NativeOptions& options) {
     options.at_start = platform.nodes_at_start == 0 ? platform.nodes : platform.nodes_at_start;
@@ -168,6 +206,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.protection = protection_of(experiment.messages.protection);
     if (experiment.transport == configs::Transport::udp)
         options.udp.emplace(native::UdpOptions{.segment = experiment.messages.udp_segment_bytes});
+    choose_carriers(experiment, options);
     options.window = experiment.messages.window_bytes;
     options.times = {as_nanoseconds(experiment.schedule.spin), as_nanoseconds(experiment.schedule.spin_alone),
                      as_nanoseconds(experiment.messages.look), as_nanoseconds(experiment.messages.gather)};

@@ -46,6 +46,15 @@ struct Messages {
     Time gather = std::chrono::microseconds(20);
 };
 
+/// What carries messages over one of `platform.networks` natively. What is not stated is as in a run with one
+/// network.
+struct NetworkCarrier {
+    enum class Kind : std::uint8_t { tcp, udp, shared_memory, unix_socket };
+    std::optional<Kind> transport;
+    std::string interface;  ///< as Messages::interface
+    std::string ports;      ///< as Messages::ports
+};
+
 struct Experiment {
     std::string name;
     const workloads::Kind* kind = nullptr;  ///< the workload's
@@ -53,6 +62,7 @@ struct Experiment {
     Platform platform;
     runtime::Schedule schedule;
     Messages messages;
+    std::vector<NetworkCarrier> carriers;  ///< of each of `platform.networks`
     Backend backend = Backend::native;
     Transport transport = Transport::tcp;
     std::uint64_t seed = 1;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -60,10 +61,24 @@ std::string shown_members(const std::vector<NodeId>& members) {
     return text;
 }
 
-/// Uses the fields of `platform.network`, so that both take the same values.
+const std::vector<std::string>& carrier_names() {
+    static const std::vector<std::string> names{"tcp", "udp", "shared_memory", "unix"};
+    return names;
+}
+
+NetworkCarrier::Kind carrier_in(const Value& value, const std::string& key) {
+    const std::string text = scalar_text(value, key, {Kind::text});
+    const auto place = std::ranges::find(carrier_names(), text);
+    if (place == carrier_names().end())
+        throw Error(fmt::format("{}: unknown value \"{}\"", key, text), nearest_advice(text, carrier_names()),
+                    value.where);
+    return static_cast<NetworkCarrier::Kind>(place - carrier_names().begin());
+}
+
+/// Uses the fields of `platform.network` and `transport`, so that both take the same values.
 class EntryReader {
 public:
-    explicit EntryReader(PartialNetwork& network) : network_(network) {}
+    EntryReader(PartialNetwork& network, NetworkCarrier& carrier) : network_(network), carrier_(carrier) {}
 
     void read(const Value& entry, const std::string& key) {
         if (entry.key == "name") {
@@ -80,6 +95,12 @@ public:
             network_.gap = figure(entry).gap;
         } else if (entry.key == "shape") {
             network_.shape = figure(entry).shape;
+        } else if (entry.key == "transport") {
+            carrier_.transport = carrier_in(entry, key);
+        } else if (entry.key == "interface") {
+            carrier_.interface = scalar_text(entry, key, {Kind::text});
+        } else if (entry.key == "ports") {
+            carrier_.ports = scalar_text(entry, key, {Kind::text});
         } else {
             const std::vector<std::string> keys(network_keys.begin(), network_keys.end());
             throw Error(fmt::format("unknown key \"{}\" in platform.networks", entry.key),
@@ -95,15 +116,19 @@ private:
     }
 
     PartialNetwork& network_;
+    NetworkCarrier& carrier_;
 };
 
-Json shown(const PartialNetwork& network) {
+Json shown(const PartialNetwork& network, const NetworkCarrier& carrier) {
     Json json = {{"name", network.name}, {"members", shown_members(network.members)}};
     if (network.topology) json["topology"] = heddle::name(*network.topology);
     if (network.bandwidth) json["bandwidth"] = print_bandwidth(*network.bandwidth);
     if (network.latency) json["latency"] = print_time(*network.latency);
     if (network.gap) json["gap"] = print_time(*network.gap);
     if (!network.shape.empty()) json["shape"] = network.shape;
+    if (carrier.transport) json["transport"] = carrier_names()[static_cast<std::size_t>(*carrier.transport)];
+    if (!carrier.interface.empty()) json["interface"] = carrier.interface;
+    if (!carrier.ports.empty()) json["ports"] = carrier.ports;
     return json;
 }
 
@@ -119,20 +144,26 @@ Field networks() {
                 throw Error(fmt::format("{}: expected a list, found {}", key, value.described()), example,
                             value.where);
             std::vector<PartialNetwork> read;
+            std::vector<NetworkCarrier> carriers;
             for (const Value& item : value.children) {
                 if (item.kind != Value::Kind::mapping)
                     throw Error(fmt::format("{}: expected a network, found {}", key, item.described()),
                                 example, item.where);
                 PartialNetwork& network = read.emplace_back();
                 network.where = item.where;
-                EntryReader reader(network);
+                EntryReader reader(network, carriers.emplace_back());
                 for (const Value& entry : item.children) reader.read(entry, key + "." + entry.key);
             }
             experiment.platform.networks = std::move(read);
+            experiment.carriers = std::move(carriers);
         },
         [](const Experiment& experiment) {
             Json list = Json::array();
-            for (const PartialNetwork& network : experiment.platform.networks) list.push_back(shown(network));
+            // A platform that code has made states no carriers.
+            std::vector<NetworkCarrier> carriers = experiment.carriers;
+            carriers.resize(experiment.platform.networks.size());
+            for (std::size_t i = 0; i < carriers.size(); ++i)
+                list.push_back(shown(experiment.platform.networks[i], carriers[i]));
             return list;
         }};
 }
@@ -140,7 +171,7 @@ Field networks() {
 }  // namespace
 
 const std::vector<const char*> network_keys = {
-    "name", "members", "topology", "bandwidth", "latency", "gap", "shape",
+    "name", "members", "topology", "bandwidth", "latency", "gap", "shape", "transport", "interface", "ports",
 };
 
 void add_network_fields(std::vector<Field>& all) {

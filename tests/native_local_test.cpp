@@ -262,7 +262,7 @@ TEST_F(NativeOffer, APeerThatIsGoneIsAnError) {
 }
 
 TEST_F(NativeOffer, ANameWithoutAListenerGivesNoConnection) {
-    const std::string name = local_name(7, "127.0.0.1:1", 42);
+    const std::string name = local_name(7, 0, "127.0.0.1:1", 42);
     EXPECT_FALSE(connect_to_name(name, soon()));
     const Descriptor listener = listen_at_name(name);
     EXPECT_TRUE(connect_to_name(name, soon()));

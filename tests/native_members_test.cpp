@@ -165,7 +165,7 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
     MemberRun run(world, options());
     Membership stalled{2, world.capacity, run.key(), run.rendezvous().address()};
     const Agreement agreement;
-    const auto table = meet(stalled, agreement, "127.0.0.1:1", 10s);
+    const auto table = meet(stalled, agreement, {"127.0.0.1:1"}, 10s);
     const auto identify = [&](int socket) {
         return Identity{2,
                         world.capacity,
@@ -174,7 +174,7 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
                         is_unix_socket(socket) ? Protection::local : Protection::integrity};
     };
     const bool tcp = GetParam().local == Local::tcp;
-    const std::string name = local_name(0, table[0], agreement.fingerprint());
+    const std::string name = local_name(0, 0, table[0].front(), agreement.fingerprint());
     Connection connection =
         tcp ? introduce_until(table[0], run.key(), identify, 0, soon())
             : introduce_until([&] { return connect_to_name(name, soon()); }, run.key(), identify, 0, soon());

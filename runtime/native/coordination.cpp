@@ -52,12 +52,13 @@ Coordination::Coordination(NodeId rank, NodeId nodes, NodeId at_start, std::stri
       settled_(nodes),
       hosts_(nodes) {
     hosts_[rank] = std::move(host);
+    for (NodeId node = 1; node < nodes; ++node) order_.push_back(node);
     std::fill_n(member_.begin(), at_start, true);
 }
 
 /// Node 0's. No node joins or leaves meanwhile.
 void Coordination::post_to_all(FrameKind kind) {
-    for (NodeId node = 1; node < nodes_; ++node)
+    for (const NodeId node : order_)
         if (member_[node]) post_(node, kind, {});
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/native/frame.hpp"
@@ -42,6 +43,10 @@ public:
     /// `attend`: if the thread that waits has to receive.
     Coordination(NodeId rank, NodeId nodes, NodeId at_start, std::string host, Post post,
                  std::function<Counts()> counts, Begin begin, Attend attend = {});
+
+    /// The order in which node 0 tells all others something; without it, that of their numbers. Before
+    /// `start`.
+    void tell_in_order(std::vector<NodeId> order) { order_ = std::move(order); }
 
     /// A control frame has come. The thread that receives.
     void handle(NodeId from, FrameKind kind, std::span<const std::byte> payload);
@@ -108,6 +113,7 @@ private:
     std::function<Counts()> counts_;
     Begin begin_;
     Attend attend_;
+    std::vector<NodeId> order_;
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;

@@ -28,13 +28,14 @@ enum class FrameKind : std::uint32_t {
     done,   ///< end: this node's workers have returned
     count,  ///< end: how many messages were sent and delivered?
     counted,
-    finish,    ///< end: nothing is under way any more
-    goodbye,   ///< the last frame of a connection
-    abort,     ///< the run cannot go on: which node was lost, and why
-    mark,      ///< flow control: tell me its number (64 bits) when you have handled what came before
-    handled,   ///< the answer
-    table,     ///< rendezvous: the addresses of all nodes
-    describe,  ///< rendezvous: what are your program and experiment?
+    finish,     ///< end: nothing is under way any more
+    goodbye,    ///< the last frame of a connection
+    abort,      ///< the run cannot go on: which node was lost, and why
+    mark,       ///< flow control: tell me its number (64 bits) when you have handled what came before
+    handled,    ///< the answer
+    table,      ///< rendezvous: the addresses of all nodes
+    addresses,  ///< rendezvous: those of a node that is in several networks
+    describe,   ///< rendezvous: what are your program and experiment?
     description,
     disagree,   ///< rendezvous: nodes differ; the message and the advice, a line each
     memory,     ///< meeting on one machine: an offer of shared memory, and the answer (local_meeting.hpp)
@@ -43,7 +44,8 @@ enum class FrameKind : std::uint32_t {
     leaving,    ///< leaving: this node's workers have returned; ask for its counts
     left,       ///< leaving: what it has sent and delivered in all
     over,       ///< joining: the run has ended, or is about to
-    last = over
+    relay,      ///< a frame for another node, or from one, that no network joins with this (relay.hpp)
+    last = relay
 };
 
 struct FrameHeader {

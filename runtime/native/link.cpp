@@ -44,9 +44,10 @@ void append_tag(Buffer& to, Sealer& sealer) {
 }  // namespace
 
 Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max,
-           Protection protection)
+           Protection protection, NetworkId network)
     : stream_(std::move(stream)),
       peer_(session.peer.rank),
+      network_(network),
       sealer_(session.send_key, protection),
       opener_(session.receive_key, protection,
               std::max<std::uint64_t>(frame_bytes_max, SendQueue::batch_bytes)),

@@ -20,9 +20,10 @@ namespace heddle::native {
 class Link {
 public:
     Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max,
-         Protection protection);
+         Protection protection, NetworkId network = 0);
 
     NodeId peer() const { return peer_; }
+    NetworkId network() const { return network_; }  ///< that it is a connection of
     Stream& stream() { return *stream_; }
     int descriptor() const { return stream_->descriptor(); }
 
@@ -91,6 +92,7 @@ private:
 
     std::unique_ptr<Stream> stream_;
     NodeId peer_;
+    NetworkId network_;
 
     // Posting.
     SendQueue queue_;

@@ -2,6 +2,7 @@
 #include "runtime/native/local_meeting.hpp"
 
 #include <fmt/format.h>
+#include <sodium.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,8 +64,15 @@ std::unique_ptr<Stream> stream_over(Descriptor socket, std::optional<SharedMemor
 
 }  // namespace
 
-std::string local_name(NodeId rank, const std::string& address, std::uint64_t fingerprint) {
-    return fmt::format("heddle-{}-{}-{}-{:016x}", geteuid(), port_of(address), rank, fingerprint);
+std::string local_name(NodeId rank, NetworkId network, const std::string& address,
+                       std::uint64_t fingerprint) {
+    return fmt::format("heddle-{}-{}-{}-{}-{:016x}", geteuid(), port_of(address), rank, network, fingerprint);
+}
+
+std::string fresh_local_address() {
+    std::uint64_t number = 0;
+    randombytes_buf(&number, sizeof number);
+    return fmt::format("machine:{:016x}", number);
 }
 
 std::size_t ring_bytes_for(std::uint32_t processes) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/network_routes.hpp"
 #include "runtime/native/handshake.hpp"
 #include "runtime/native/shared_memory.hpp"
 #include "runtime/native/stream.hpp"
@@ -18,9 +19,12 @@ namespace heddle::native {
 /// What carries bytes between two processes of one machine: the best that is asked for and works.
 enum class Local : std::uint8_t { shared_memory, unix_socket, tcp };
 
-/// The name of the Unix socket at which node `rank` expects processes of its machine. `address`: where it
-/// expects others, host:port.
-std::string local_name(NodeId rank, const std::string& address, std::uint64_t fingerprint);
+/// The name of the Unix socket at which node `rank` expects processes of its machine over that network.
+/// `address`: where it expects others, host:port, or `fresh_local_address`.
+std::string local_name(NodeId rank, NetworkId network, const std::string& address, std::uint64_t fingerprint);
+
+/// Stands for an address where there are no others. No two are equal, so runs of one program do not meet.
+std::string fresh_local_address();
 
 /// For a ring between two of `processes` on one machine, so that all of theirs take little of its memory.
 std::size_t ring_bytes_for(std::uint32_t processes);

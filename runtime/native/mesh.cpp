@@ -207,8 +207,7 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
 void Mesh::State::receive_all() {
     Polling polling(options.receive, options.times.receiver, options.core_is_free);
     Link* alone = nullptr;
-    if (nodes == 2 && !options.at_start)
-        for_each_link([&](Link& link) { alone = link.stream().in_memory() ? nullptr : &link; });
+    if (only_link() && !only_link()->stream().in_memory() && !options.at_start) alone = only_link();
     // One call that blocks is cheaper than two, of which one waits and one reads.
     if (alone) {
         receive_from_one(*alone, polling);
@@ -250,7 +249,7 @@ void Mesh::State::receive_from_many(Polling& polling) {
         for (Link* link : ready) {
             if (receive_from(*link, Link::When::now)) continue;
             arrivals.remove(*link);
-            if (presence(link->peer()) != Presence::gone || !options.at_start) continue;
+            if (presence(*link) != Presence::gone || !options.at_start) continue;
             const std::lock_guard lock(sender_mutex);
             ended.push_back(link);
             host::signal_event(sender_wake);
@@ -288,21 +287,21 @@ void Mesh::start(Events events) {
 
 void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(*state_->link(to), kind, std::move(payload), std::move(body));
+    state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
 }
 
-void Mesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) {
+void Mesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body, Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    Flow& flow = *state_->flows[to];
+    Flow& flow = state_->flow(to, network);
     flow.before(message.size() + (body ? body->size() : 0), sender);
-    state_->post(*state_->link(to), FrameKind::message, std::move(message), std::move(body));
+    state_->post(*state_->link(to, network), FrameKind::message, std::move(message), std::move(body));
     flow.after();
 }
 
-void Mesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
-    Flow& flow = *state_->flows[to];
+void Mesh::pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) {
+    Flow& flow = state_->flow(to, network);
     flow.before(bytes, sender);
-    state_->post(*state_->link(to), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
+    state_->post(*state_->link(to, network), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
     flow.after();
 }
 

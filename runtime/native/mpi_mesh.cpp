@@ -422,7 +422,7 @@ void MpiMesh::post(NodeId to, FrameKind kind, Bytes payload, runtime::Body body)
     state_->post(to, kind, std::move(payload), std::move(body));
 }
 
-void MpiMesh::send(NodeId to, Bytes message, runtime::Body body, Sender sender) {
+void MpiMesh::send(NodeId to, NetworkId /*network*/, Bytes message, runtime::Body body, Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = *state_->flows[to];
     flow.before(message.size() + (body ? body->size() : 0), sender);
@@ -430,7 +430,7 @@ void MpiMesh::send(NodeId to, Bytes message, runtime::Body body, Sender sender) 
     flow.after();
 }
 
-void MpiMesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
+void MpiMesh::pad(NodeId to, NetworkId /*network*/, std::uint64_t bytes, Sender sender) {
     Flow& flow = *state_->flows[to];
     flow.before(bytes, sender);
     state_->post(to, FrameKind::padding, Bytes(bytes, std::byte{0}), {});

@@ -50,8 +50,9 @@ public:
 
     void start(Events events) override;
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
-    void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
-    void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
+    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+              Sender sender) override;
+    void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) override;
     bool part() override;
     void end_all(int exit_code) override;
 

@@ -49,6 +49,8 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
                     "start the processes with `heddle launch` and --set platform.transport=tcp");
     if (given.at_start && given.udp)
         throw Error("nodes join and leave by TCP, not by UDP", "state platform.transport: tcp");
+    if (given.at_start && given.routes)
+        throw Error("nodes join and leave where one network joins all", "leave platform.networks out");
     if (given.at_start && (*given.at_start == 0 || *given.at_start > membership.nodes))
         throw Error(fmt::format("{} nodes begin the run, of {}", *given.at_start, membership.nodes),
                     "at least node 0 does, and all at most");
@@ -114,7 +116,9 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
                      state.deliver(from, message, std::move(body));
              },
              [&state](NodeId from, FrameKind kind, auto payload) {
-                 state.coordination->handle(from, kind, payload);
+                 state.relay->take(from, kind, payload, [&state](NodeId of, FrameKind what, auto content) {
+                     state.coordination->handle(of, what, content);
+                 });
              },
              [&state](NodeId node, const std::string& reason) { state.lose(node, reason); },
              [&state](NodeId node) { state.coordination->gone(node); }});
@@ -137,6 +141,27 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     if (!ended_well) state.throw_lost();
 }
 
+std::vector<MeshNetwork> NativeBackend::State::mesh_networks() const {
+    MeshNetwork as_stated;
+    as_stated.address = options.address;
+    as_stated.ports = options.ports;
+    as_stated.from = options.from;
+    as_stated.local = options.local;
+    as_stated.udp = options.udp;
+    std::vector<MeshNetwork> list;
+    if (!options.routes) list.push_back(std::move(as_stated));
+    for (NetworkId number = 0; options.routes && number < options.routes->networks().size(); ++number) {
+        const JoinedNodes& joined = options.routes->networks()[number];
+        MeshNetwork& network =
+            list.emplace_back(options.networks.empty() ? as_stated : options.networks[number]);
+        network.name = joined.name;
+        network.members = joined.members;
+    }
+    for (MeshNetwork& network : list)
+        if (network.udp) network.udp->ports = network.ports;
+    return list;
+}
+
 void NativeBackend::State::meet() {
     if (options.at_start)
         changes.emplace([this] { ask_to_leave(); }, [this](const StartRequest& asked) { request(asked); });
@@ -146,20 +171,15 @@ void NativeBackend::State::meet() {
     } else {
         MeshOptions mesh{*options.membership,
                          options.agreement,
-                         options.address,
+                         mesh_networks(),
                          options.frame_bytes_max,
                          options.meeting_max.value_or(meeting_time(topology.nodes)),
                          options.receive,
                          options.times,
                          options.window,
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
-                         options.local,
                          options.protection,
-                         options.ports,
-                         options.from,
-                         options.udp,
                          options.at_start};
-        if (mesh.udp) mesh.udp->ports = options.ports;
         if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.
@@ -173,18 +193,17 @@ void NativeBackend::State::meet() {
     }
     Coordination::Attend attend;
     if (polled) attend = [this](const std::function<bool()>& done) { polled->wait_for_frames(done); };
+    relay.emplace(rank, topology.nodes, options.routes, *transport);
     coordination = std::make_unique<Coordination>(
         rank, topology.nodes, options.at_start.value_or(topology.nodes), host::host_name(),
-        // Not by the member, which is null already while the transport's threads end.
-        [sender = transport.get()](NodeId to, FrameKind kind, Bytes payload) {
-            sender->post(to, kind, std::move(payload), {});
-        },
+        [this](NodeId to, FrameKind kind, Bytes payload) { relay->post(to, kind, std::move(payload)); },
         [this] {
             // Delivered first: the difference may then only look too large, never too small.
             const std::uint64_t delivered_now = delivered.load(std::memory_order_seq_cst);
             return Counts{sent.load(std::memory_order_seq_cst), delivered_now};
         },
         [this](Clock::time_point zero) { begin(zero); }, attend);
+    coordination->tell_in_order(relay->farthest_first());
 }
 
 void NativeBackend::State::begin(Clock::time_point zero) {
@@ -283,7 +302,7 @@ void NativeBackend::compute(Context&, runtime::Work work, const std::function<vo
 }
 
 void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::Enclosure enclosure,
-                         runtime::Path /*path*/) {
+                         runtime::Path path) {
     State& state = *state_;
     const std::size_t largest = std::max(message.size(), enclosure.body ? enclosure.body->size() : 0);
     if (largest > state.options.frame_bytes_max)
@@ -293,14 +312,14 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
     // The receiver has the number after the workers'; only workers may wait.
     const auto sender = context.id.core < state.topology.cores ? Sender::worker : Sender::handler;
     for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes))
-        state.transport->pad(to, std::min(left, padding_frame_bytes), sender);
+        state.transport->pad(to, path.network, std::min(left, padding_frame_bytes), sender);
     state.sent.fetch_add(1, std::memory_order_seq_cst);
     if (Recorder* const recorder = context.recorder) [[unlikely]] {
         const std::uint64_t bytes = message.size() + (enclosure.body ? enclosure.body->size() : 0);
         const Time time = state.run_start.now();
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
-    state.transport->send(to, std::move(message), std::move(enclosure.body), sender);
+    state.transport->send(to, path.network, std::move(message), std::move(enclosure.body), sender);
 }
 
 void NativeBackend::start_nodes(Context& /*caller*/, NodeId count) {

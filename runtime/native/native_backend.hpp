@@ -14,12 +14,11 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/native/agreement.hpp"
-#include "runtime/native/local_meeting.hpp"
 #include "runtime/native/membership.hpp"
+#include "runtime/native/mesh_network.hpp"
 #include "runtime/native/mpi_mesh.hpp"
 #include "runtime/native/polling.hpp"
 #include "runtime/native/protection.hpp"
-#include "runtime/native/udp_meeting.hpp"
 
 namespace heddle::native {
 
@@ -32,8 +31,11 @@ struct NativeOptions {
     double core_speed = 10e9;  ///< flops per second: how long work lasts that is only declared
     std::vector<std::uint32_t> group = {};             ///< Topology::group; empty: all nodes in one group
     std::shared_ptr<const NetworkRoutes> routes = {};  ///< Topology::routes
-    Time latency{};                                    ///< Topology::latency
-    double bandwidth = 0;                              ///< Topology::bandwidth
+    /// Of each network of `routes`, which knows names and members: what carries it. Empty: all as stated
+    /// below.
+    std::vector<MeshNetwork> networks = {};
+    Time latency{};        ///< Topology::latency
+    double bandwidth = 0;  ///< Topology::bandwidth
 
     std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
     std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes

@@ -18,6 +18,7 @@
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/parker.hpp"
 #include "runtime/native/polled_mesh.hpp"
+#include "runtime/native/relay.hpp"
 #include "runtime/native/run_start.hpp"
 
 namespace heddle::native {
@@ -35,6 +36,7 @@ struct NativeBackend::State {
     runtime::NodeProgram* program = nullptr;
     std::unique_ptr<Transport> transport;
     PolledMesh* polled = nullptr;  ///< the transport, where workers poll it
+    std::optional<Relay> relay;    ///< what control frames go through
     std::unique_ptr<Coordination> coordination;
     std::optional<MemberChanges> changes;  ///< where nodes may join and leave
     std::mutex io_mutex;                   ///< over making the next
@@ -64,6 +66,7 @@ struct NativeBackend::State {
     std::vector<pthread_t> threads;
 
     void begin(Clock::time_point zero);
+    std::vector<MeshNetwork> mesh_networks() const;
     void meet();
     void start_threads();
     void release(bool cancel);

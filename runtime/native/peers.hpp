@@ -1,6 +1,6 @@
-// The connections of this node to all other nodes: how they are made, and how each received frame is
-// dispatched. Derived classes decide which threads send and receive: threads of their own (mesh.cpp), or
-// workers (polled_mesh.cpp).
+// The connections of this node to other nodes, one for each network that joins it with another: how they are
+// made, and how each received frame is dispatched. Derived classes decide which threads send and receive:
+// threads of their own (mesh.cpp), or workers (polled_mesh.cpp).
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,7 @@
 #include "runtime/native/listener.hpp"
 #include "runtime/native/local_meeting.hpp"
 #include "runtime/native/mesh.hpp"
+#include "runtime/native/rendezvous.hpp"
 
 namespace heddle::native {
 
@@ -81,10 +82,22 @@ struct Peers {
     void say_goodbye();
 
     // --- any thread
-    /// Null where that node has not come. Once a link is there, it stays, though it may be closed. Invariant:
-    /// a thread sends to a node only after that node's first message, or after the start; the link was
-    /// published before.
-    Link* link(NodeId node) const { return links_[node].load(std::memory_order_acquire); }
+    /// The links' places: of each node, network by network.
+    std::size_t places() const { return options.networks.size() * std::size_t{nodes}; }
+    std::size_t place(NodeId node, NetworkId network) const { return network * network_stride_ + node; }
+    std::size_t place_of(const Link& link) const { return place(link.peer(), link.network()); }
+
+    /// Null where that node has not come, or the network does not join it with this one. Once a link is
+    /// there, it stays, though it may be closed. Invariant: a thread sends to a node only after that node's
+    /// first message, or after the start; the link was published before.
+    Link* link(NodeId node, NetworkId network) const {
+        return links_[place(node, network)].load(std::memory_order_acquire);
+    }
+    /// Over the first network that joins the two, of which there is one.
+    Link& any_link(NodeId node) const;
+    /// Null if there are several, or none.
+    Link* only_link() const { return made_.size() == 1 ? made_.front().get() : nullptr; }
+    Flow& flow(NodeId node, NetworkId network) const { return *flows_[place(node, network)]; }
 
     /// Calls `code` with each link that there is.
     template <class Code>
@@ -95,7 +108,10 @@ struct Peers {
 
     /// Nodes that have not said goodbye, of those that take part.
     bool any_member() const;
-    Presence presence(NodeId node) const { return presence_[node].load(std::memory_order_acquire); }
+    /// Of the node at the other end.
+    Presence presence(const Link& link) const {
+        return presence_[place_of(link)].load(std::memory_order_acquire);
+    }
 
     void call(std::function<void()> code);
     std::vector<NodeId> connected() const;
@@ -120,7 +136,6 @@ struct Peers {
     NodeId rank;
     NodeId nodes;
     std::uint64_t fingerprint;
-    std::vector<std::unique_ptr<Flow>> flows;  ///< by rank; none for this node
     Transport::Events events;
     std::atomic<bool> stopping{false};
     std::atomic<bool> leaving{false};  ///< this node: the others may end as they like
@@ -136,23 +151,33 @@ private:
         Session session;
         Descriptor socket;  ///< over TCP
         std::optional<LocalPeer> local;
+        NetworkId network = 0;
     };
 
+    const MeshNetwork& network(NetworkId number) const { return options.networks[number]; }
+    /// Whether this node and that one begin the run, and the network joins them.
+    bool begins_with(NodeId node, NetworkId number) const {
+        return node != rank && node < begin() && network(number).joins(node);
+    }
     bool joins() const { return options.at_start && rank >= *options.at_start; }
     NodeId begin() const { return options.at_start.value_or(nodes); }
     Identity identity(Protection protection) const { return {rank, nodes, fingerprint, {}, protection}; }
     void meet_all();
-    void connect_to_present(const std::vector<std::string>& table, Deadline deadline);
+    void meet_on(NetworkId network, const AddressTable& table, Deadline deadline);
+    void connect_to_present(const AddressTable& table, Deadline deadline);
     bool connect_if_open(NodeId node, const std::string& address, Deadline deadline);
-    std::string admit(const Identity& peer);
-    void accept(Descriptor socket, const Session& session);
-    void listen();
-    Connection connect_to_node(NodeId node, const std::string& address, Deadline deadline);
+    std::string admit(const Identity& peer, NetworkId network);
+    void accept(Descriptor socket, const Session& session, NetworkId network);
+    std::string listen_on_network(NetworkId network);
+    Connection connect_to_node(NodeId node, NetworkId network, const std::string& address, Deadline deadline);
+    Connection connect_in_machine(NodeId node, NetworkId network, const std::string& address,
+                                  Deadline deadline);
     Link& add(Visitor visitor, Deadline deadline);
-    Link& add(Connection connection, Deadline deadline);
-    Link& add(const Session& session, LocalStream stream, Protection protection);
-    void offer_by_datagrams(Descriptor socket, const Session& session);
-    void await_higher(Deadline deadline);
+    Link& add(Connection connection, NetworkId network, Deadline deadline);
+    Link& add(const Session& session, LocalStream stream, Protection protection, NetworkId network);
+    void offer_by_datagrams(Descriptor socket, const Session& session, NetworkId network);
+    void await_higher(NetworkId network, Deadline deadline);
+    NodeId missing(NetworkId network) const;
     void admit_all();
     void admit_visitor(Visitor visitor);
     void run_waiting_calls();
@@ -163,12 +188,17 @@ private:
     void go(Link& link);
     void lose(NodeId node, const std::string& reason);
 
+    /// Zero where one network joins all nodes, whatever it is called.
+    std::size_t network_stride_;
+    // By place.
     std::vector<std::atomic<Link*>> links_;
     std::vector<std::atomic<Presence>> presence_;
+    std::vector<std::unique_ptr<Flow>> flows_;  ///< none for this node
+    std::vector<bool> met_;                     ///< has authenticated to the listener
+
     std::vector<std::unique_ptr<Link>> made_;
-    std::vector<bool> met_;              ///< by rank: has authenticated to the listener
     std::list<Visitor> visitors_;        ///< those that nothing has been done about
-    std::vector<UdpPeer> by_datagrams_;  ///< those that are met together when all have come
+    std::vector<UdpPeer> by_datagrams_;  ///< of one network: those that are met together when all have come
     bool said_why_no_memory_ = false;
     std::atomic<bool> calls_wait_{false};
     std::vector<std::function<void()>> calls_;
@@ -176,7 +206,7 @@ private:
     bool admitting_ = false;
     Descriptor answering_;  ///< the visitor whose answer is awaited
     std::thread admitting_thread_;
-    std::unique_ptr<Listener> listener_;  ///< the last member: its thread uses those above
+    std::vector<std::unique_ptr<Listener>> listeners_;  ///< the last member: their threads use those above
 };
 
 }  // namespace heddle::native

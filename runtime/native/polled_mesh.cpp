@@ -44,7 +44,7 @@ struct PolledMesh::State final : Peers {
     void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
     void write_all_until(Deadline deadline) override;
     void news() override;
-    void prepare(Link& link) override { lines[link.peer()].link = &link; }
+    void prepare(Link& link) override { lines[place_of(link)].link = &link; }
     void take_up(Link& link) override;
     void wake_receiver() override { host::signal_event(interrupted); }
     void close_ended();
@@ -62,7 +62,7 @@ struct PolledMesh::State final : Peers {
     void serve(Line& line, std::uint32_t what);
     void receive(Line& line);
 
-    std::vector<Line> lines;                ///< by rank
+    std::vector<Line> lines;                ///< by Peers::place
     std::atomic<std::uint32_t> blocked{0};  ///< lines whose socket had no room
     std::atomic<std::uint64_t> frames_seen{0};
     Descriptor set{epoll_create1(EPOLL_CLOEXEC)};
@@ -83,7 +83,7 @@ struct PolledMesh::State final : Peers {
                     [this] { host::signal_event(interrupted); }};
 };
 
-PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) {
+PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(places()) {
     epoll_event event{};
     event.events = EPOLLIN;
     HEDDLE_ASSERT(epoll_ctl(set.get(), EPOLL_CTL_ADD, interrupted.get(), &event) == 0);
@@ -94,7 +94,7 @@ PolledMesh::State::State(const MeshOptions& given) : Peers(given), lines(nodes) 
 }
 
 void PolledMesh::State::take_up(Link& link) {
-    Line& line = lines[link.peer()];
+    Line& line = lines[place_of(link)];
     const std::lock_guard lock(line.mutex);
     watch(line);
     if (link.stream().in_memory()) in_memory.push_back(&line);
@@ -107,7 +107,7 @@ void PolledMesh::State::take_up(Link& link) {
 // does so at once.
 void PolledMesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     if (!link.post(kind, std::move(payload), std::move(body))) return;
-    Line& line = lines[link.peer()];
+    Line& line = lines[place_of(link)];
     if (!lookout.is_receiver()) return write(line);
     if (!std::exchange(line.to_write, true)) later.push_back(&line);
 }
@@ -147,7 +147,7 @@ void PolledMesh::State::write_all_until(Deadline deadline) {
     write_later();
     while (blocked.load(std::memory_order_relaxed) != 0 && Clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        for_each_link([this](Link& link) { write(lines[link.peer()]); });
+        for_each_link([this](Link& link) { write(lines[place_of(link)]); });
     }
 }
 
@@ -234,7 +234,7 @@ bool PolledMesh::State::may_sleep() {
 
 void PolledMesh::State::write_where_room_came() {
     for_each_link([this](Link& link) {
-        if (link.is_blocked() && link.stream().room_has_come()) write(lines[link.peer()]);
+        if (link.is_blocked() && link.stream().room_has_come()) write(lines[place_of(link)]);
     });
 }
 
@@ -250,7 +250,7 @@ void PolledMesh::State::receive(Line& line) {
     write_later();
     if (more) return;
     std::erase(in_memory, &line);
-    if (options.at_start && presence(line.link.load()->peer()) == Presence::gone) ended.push_back(&line);
+    if (options.at_start && presence(*line.link.load()) == Presence::gone) ended.push_back(&line);
     const std::lock_guard lock(line.mutex);
     line.reads = false;
     watch(line);
@@ -286,21 +286,22 @@ void PolledMesh::start(Events events) {
 
 void PolledMesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(*state_->link(to), kind, std::move(payload), std::move(body));
+    state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
 }
 
-void PolledMesh::send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) {
+void PolledMesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+                      Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    Flow& flow = *state_->flows[to];
+    Flow& flow = state_->flow(to, network);
     state_->hold_back(flow, message.size() + (body ? body->size() : 0), sender);
-    state_->post(*state_->link(to), FrameKind::message, std::move(message), std::move(body));
+    state_->post(*state_->link(to, network), FrameKind::message, std::move(message), std::move(body));
     flow.after();
 }
 
-void PolledMesh::pad(NodeId to, std::uint64_t bytes, Sender sender) {
-    Flow& flow = *state_->flows[to];
+void PolledMesh::pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) {
+    Flow& flow = state_->flow(to, network);
     state_->hold_back(flow, bytes, sender);
-    state_->post(*state_->link(to), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
+    state_->post(*state_->link(to, network), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
     flow.after();
 }
 

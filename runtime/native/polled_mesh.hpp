@@ -25,8 +25,9 @@ public:
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
 
     /// A worker that is held back receives meanwhile.
-    void send(NodeId to, runtime::Bytes message, runtime::Body body, Sender sender) override;
-    void pad(NodeId to, std::uint64_t bytes, Sender sender) override;
+    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+              Sender sender) override;
+    void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) override;
     bool part() override;
     void leave() override;
     void call(std::function<void()> code) override;

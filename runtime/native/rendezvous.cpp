@@ -38,17 +38,25 @@ std::string text_of(const runtime::Bytes& bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines(1);
+/// Each ends with `end`.
+std::vector<std::string> parts_of(const std::string& text, char end) {
+    std::vector<std::string> parts(1);
     for (const char c : text) {
-        if (c == '\n')
-            lines.emplace_back();
+        if (c == end)
+            parts.emplace_back();
         else
-            lines.back().push_back(c);
+            parts.back().push_back(c);
     }
-    lines.pop_back();
-    return lines;
+    parts.pop_back();
+    return parts;
 }
+
+std::vector<std::string> lines_of(const std::string& text) {
+    return parts_of(text, '\n');
+}
+
+/// A node in several networks says so in place of its address, and sends the addresses in a frame.
+constexpr std::string_view several = "several";
 
 /// A node that asks for processes says so in place of its address, which no colon follows.
 constexpr std::string_view asking = "start";
@@ -164,12 +172,35 @@ struct Rendezvous::State {
         }
     }
 
+    /// Those of nodes in several networks are in a frame of their own.
+    static void read_addresses(Visitor& visitor) {
+        if (visitor.session.peer.address != several) return;
+        const Frame frame = read_frame(visitor.socket.get(), visitor.opener, Clock::now() + frame_patience);
+        visitor.session.peer.address = text_of(frame.payload);
+        if (frame.kind != FrameKind::addresses || lines_of(visitor.session.peer.address + '\n').size() != 1)
+            throw Error("it sent no addresses");
+    }
+
+    /// False: all have been told what is missing.
+    bool read_all_addresses() {
+        for (auto& [rank, visitor] : visitors) {
+            try {
+                read_addresses(visitor);
+            } catch (const Error& error) {
+                answer_all(FrameKind::abort, fmt::format("node {} is gone: {}", rank, error.message()));
+                return false;
+            }
+        }
+        return true;
+    }
+
     /// All nodes have come.
     void conclude() {
         const std::uint64_t first = visitors.begin()->second.session.peer.fingerprint;
         const auto other = std::ranges::find_if(
             visitors, [first](const auto& entry) { return entry.second.session.peer.fingerprint != first; });
         if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
+        if (!read_all_addresses()) return;
         std::map<NodeId, std::string> addresses;
         for (const auto& [rank, visitor] : visitors) addresses[rank] = visitor.session.peer.address;
         if (places.at_start < places.capacity && !open_run(addresses, first)) return;
@@ -291,22 +322,32 @@ void Rendezvous::node_ended(NodeId node) {
 
 namespace {
 
-/// What this node says of itself at the rendezvous, over `socket`.
-Identity identity_of(const Membership& membership, const Agreement& agreement,
-                     const std::string& listening_address, int socket) {
-    Identity self{membership.rank, membership.nodes, agreement.fingerprint(), listening_address};
-    const std::string host = host_of(listening_address);
-    if (host == "0.0.0.0" || host == "::") {
-        const std::string seen = local_address(socket);
-        self.address = seen.substr(0, seen.rfind(':') + 1) + port_of(listening_address);
-    }
-    return self;
+/// What this node says of itself at the rendezvous.
+Identity identity_of(const Membership& membership, const Agreement& agreement, std::string address) {
+    return {membership.rank, membership.nodes, agreement.fingerprint(), std::move(address)};
+}
+
+/// A wildcard is replaced by the host that the rendezvous sees over `socket`.
+std::string reachable(const std::string& listening, int socket) {
+    const std::string host = host_of(listening);
+    if (host != "0.0.0.0" && host != "::") return listening;
+    const std::string seen = local_address(socket);
+    return seen.substr(0, seen.rfind(':') + 1) + port_of(listening);
 }
 
 /// The rendezvous's answer, after the descriptions that it asks for.
-Frame await_answer(const Connection& connection, const Agreement& agreement, Deadline deadline) {
+Frame await_answer(const Connection& connection, const Agreement& agreement,
+                   const std::vector<std::string>& listening, Deadline deadline) {
     Sealer sealer(connection.session.send_key, protection);
     Opener opener(connection.session.receive_key, protection, table_bytes_max);
+    if (listening.size() > 1) {
+        std::string text;
+        for (const std::string& address : listening)
+            text += (address.empty() ? "" : reachable(address, connection.socket.get())) + ' ';
+        const std::string failure = write_frame(connection.socket.get(), sealer, FrameKind::addresses,
+                                                bytes_of(text), Clock::now() + frame_patience);
+        if (!failure.empty()) throw Error(failure);
+    }
     for (;;) {
         Frame frame = read_frame(connection.socket.get(), opener, deadline);
         if (frame.kind != FrameKind::describe) return frame;
@@ -318,17 +359,22 @@ Frame await_answer(const Connection& connection, const Agreement& agreement, Dea
 
 }  // namespace
 
-std::vector<std::string> meet(const Membership& membership, const Agreement& agreement,
-                              const std::string& listening_address, std::chrono::milliseconds meeting_max) {
+AddressTable meet(const Membership& membership, const Agreement& agreement,
+                  const std::vector<std::string>& listening, std::chrono::milliseconds meeting_max) {
     const Deadline deadline = Clock::now() + meeting_max;
     Frame answer{};
     try {
         const Connection connection = introduce_until(
             membership.rendezvous, membership.credentials,
-            [&](int socket) { return identity_of(membership, agreement, listening_address, socket); },
+            [&](int socket) {
+                return identity_of(
+                    membership, agreement,
+                    listening.size() == 1 ? reachable(listening.front(), socket) : std::string(several));
+            },
             rendezvous_rank, deadline);
         // The rendezvous itself gives up in time. The second more is for its answer to arrive.
-        answer = await_answer(connection, agreement, deadline + meeting_max + std::chrono::seconds(1));
+        answer =
+            await_answer(connection, agreement, listening, deadline + meeting_max + std::chrono::seconds(1));
         if (answer.kind == FrameKind::abort) throw Error(text_of(answer.payload));
         if (answer.kind == FrameKind::over)
             throw RunOver(fmt::format("the run was over before node {} joined", membership.rank));
@@ -343,7 +389,12 @@ std::vector<std::string> meet(const Membership& membership, const Agreement& agr
     if (answer.kind == FrameKind::disagree && lines.size() == 2) throw Error(lines[0], lines[1]);
     if (answer.kind != FrameKind::table || lines.size() != membership.nodes)
         throw Error(fmt::format("the rendezvous {} sent no table of the nodes", membership.rendezvous));
-    return lines;
+    AddressTable table;
+    for (const std::string& line : lines) {
+        table.push_back(listening.size() == 1 ? std::vector{line} : parts_of(line, ' '));
+        table.back().resize(listening.size());
+    }
+    return table;
 }
 
 void ask_for_nodes(const Membership& membership, const StartRequest& request, Deadline deadline) {

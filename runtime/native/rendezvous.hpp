@@ -63,12 +63,16 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A node's side: reports that it can be reached at `listening_address` and waits for all others. If that is
-/// a wildcard, the host is the one that the rendezvous sees. Returns every node's address, by rank; empty for
-/// a node that takes no part now. A node that joins does not wait. Throws Error if a node does not come, or
-/// if nodes differ in their agreement; RunOver.
-std::vector<std::string> meet(const Membership& membership, const Agreement& agreement,
-                              const std::string& listening_address, std::chrono::milliseconds meeting_max);
+/// The addresses at which the nodes listen, by node and network. Empty: the node takes no part now, or is not
+/// in that network.
+using AddressTable = std::vector<std::vector<std::string>>;
+
+/// A node's side: reports that it can be reached at `listening`, an address for each network (empty: it is
+/// not in it), and waits for all others. If a host is a wildcard, it is the one that the rendezvous sees. A
+/// node that joins does not wait. Throws Error if a node does not come, or if nodes differ in their
+/// agreement; RunOver.
+AddressTable meet(const Membership& membership, const Agreement& agreement,
+                  const std::vector<std::string>& listening, std::chrono::milliseconds meeting_max);
 
 /// Asks the launcher for more processes, by the rendezvous. Waits until `deadline` at most. Throws Error.
 void ask_for_nodes(const Membership& membership, const StartRequest& request, Deadline deadline);

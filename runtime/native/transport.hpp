@@ -7,7 +7,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/native/frame.hpp"
@@ -38,18 +37,17 @@ public:
     /// Begins to send and to receive.
     virtual void start(Events events) = 0;
 
-    /// Queues a frame for another node. Any thread. Frames from one thread to one node arrive in order.
+    /// Queues a frame for another node, over any network that joins both. Any thread. Frames from one thread
+    /// to one node arrive in order.
     virtual void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) = 0;
 
-    /// Sends a message. A worker may be held back while too much is under way to that node.
-    virtual void send(NodeId to, runtime::Bytes message, runtime::Body body, [[maybe_unused]] Sender sender) {
-        post(to, FrameKind::message, std::move(message), std::move(body));
-    }
+    /// Sends a message over a network that joins both. A worker may be held back while too much is under way
+    /// there.
+    virtual void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+                      Sender sender) = 0;
 
     /// Sends a frame of padding, as part of a message that follows.
-    virtual void pad(NodeId to, std::uint64_t bytes, [[maybe_unused]] Sender sender) {
-        post(to, FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
-    }
+    virtual void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) = 0;
 
     /// Says goodbye to all others and waits for theirs. False where a node was lost.
     virtual bool part() = 0;
