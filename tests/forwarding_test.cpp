@@ -4,87 +4,27 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <map>
 #include <vector>
 
 #include "base/error.hpp"
 #include "runtime/comm/outbox.hpp"
-#include "runtime/comm/wire.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/run/execution.hpp"
+#include "tests/forwarding_testing.hpp"
 #include "tests/networks_testing.hpp"
 
 namespace heddle::runtime {
+
+using forwarding_testing::expect_all;
+using forwarding_testing::Received;
+using forwarding_testing::Sender;
+
 namespace {
 
-struct Note {
-    std::uint64_t number;
-    std::uint64_t body_bytes;
-};
-
-/// What the nodes of a run have received, by receiver and sender.
-struct Received {
-    std::map<std::pair<NodeId, NodeId>, std::vector<std::uint64_t>> numbers;
-    bool whole = true;
-};
-
-std::byte byte_of(NodeId from, std::uint64_t number, std::uint64_t place) {
-    return static_cast<std::byte>(from * 31 + number * 7 + place * 13 + place / 251);
-}
-
-class Sender final : public Program {
-public:
-    Sender(const std::vector<std::uint64_t>& sizes, Received& received)
-        : sizes_(sizes), received_(received) {}
-
-    void begin(Worker& worker) override {
-        if (worker.id.core != 0) return;
-        const NodeId self = worker.id.node;
-        for (std::uint64_t number = 0; number < sizes_.size(); ++number) {
-            for (NodeId to = 0; to < worker.node().topology().nodes; ++to) {
-                if (to == self) continue;
-                const auto body = std::make_shared<Bytes>(sizes_[number]);
-                for (std::uint64_t i = 0; i < body->size(); ++i) (*body)[i] = byte_of(self, number, i);
-                post(worker, to, {number, body->size()}, body);
-            }
-        }
-    }
-    void arrived(NodeId self, NodeId from, const Note& note, std::span<const std::byte> content) {
-        received_.numbers[{self, from}].push_back(note.number);
-        bool whole = content.size() == note.body_bytes;
-        for (std::uint64_t i = 0; whole && i < content.size(); ++i)
-            whole = content[i] == byte_of(from, note.number, i);
-        received_.whole = received_.whole && whole;
-    }
-    Answer answer() const override { return {}; }
-
-private:
-    static void post(Worker& worker, NodeId to, const Note& note, Body body);
-
-    const std::vector<std::uint64_t>& sizes_;
-    Received& received_;
-};
-
-const Handler note_handler("forwarding_test.note", Handler::Kind::work,
-                           [](Node& node, NodeId from, auto message) {
-                               Reader reader(message);
-                               const auto note = reader.get<Note>();
-                               const auto small = reader.get_rest();
-                               const Body body = node.take_body();
-                               static_cast<Sender&>(node.program())
-                                   .arrived(node.id(), from, note,
-                                            body ? std::span<const std::byte>(*body) : small);
-                           });
-
-void Sender::post(Worker& worker, NodeId to, const Note& note, Body body) {
-    worker.outbox().post(to, note_handler, bytes_of(note), Enclosure{std::move(body), note.number});
-}
-
-Received run(NodeId nodes, std::shared_ptr<const NetworkRoutes> routes,
-             const std::vector<std::uint64_t>& sizes, const inprocess::Faults& faults, std::uint64_t seed) {
+void run(Received& received, NodeId nodes, std::shared_ptr<const NetworkRoutes> routes,
+         const std::vector<std::uint64_t>& sizes, const inprocess::Faults& faults, std::uint64_t seed) {
     inprocess::Options options;
     options.nodes = nodes;
     options.cores = 2;
@@ -92,26 +32,15 @@ Received run(NodeId nodes, std::shared_ptr<const NetworkRoutes> routes,
     options.faults = faults;
     options.routes = std::move(routes);
     inprocess::InprocessBackend backend(options);
-    Received received;
     Execution(backend, Schedule{}, [&](NodeId) { return std::make_unique<Sender>(sizes, received); }).run();
-    return received;
-}
-
-void expect_all(const Received& received, NodeId nodes, std::uint64_t messages) {
-    EXPECT_TRUE(received.whole);
-    ASSERT_EQ(received.numbers.size(), std::size_t{nodes} * (nodes - 1));
-    for (const auto& [pair, numbers] : received.numbers) {
-        ASSERT_EQ(numbers.size(), messages);
-        for (std::uint64_t i = 0; i < messages; ++i)
-            EXPECT_EQ(numbers[i], i) << pair.first << " " << pair.second;
-    }
 }
 
 }  // namespace
 
 TEST(Forwarding, EverySizeArrivesWholeAndInOrderOverALine) {
     const std::vector<std::uint64_t> sizes = {0, 1, 8191, 8192, 65'535, 65'536, 65'537, 3'000'000, 5};
-    const Received received = run(4, testing_networks::line_of_networks(4), sizes, {}, 1);
+    Received received;
+    run(received, 4, testing_networks::line_of_networks(4), sizes, {}, 1);
     // Neighbours use the network itself, where bodies and small messages may overtake each other elsewhere.
     expect_all(received, 4, sizes.size());
 }
@@ -122,8 +51,9 @@ TEST(Forwarding, SmallFragmentsAndWindowsInADisorderedWorldLoseNothing) {
         NetworkRoutes::Settings settings;
         settings.fragment_bytes = 100 + 50 * (seed % 3);
         settings.window_bytes = 200 * (1 + seed % 4);
-        const Received received = run(4, testing_networks::line_of_networks(4, settings), sizes,
-                                      {.delay_max = 50, .reorders = true, .wakes_percent = 5}, seed);
+        Received received;
+        run(received, 4, testing_networks::line_of_networks(4, settings), sizes,
+            {.delay_max = 50, .reorders = true, .wakes_percent = 5}, seed);
         EXPECT_TRUE(received.whole) << seed;
         for (const auto& [pair, numbers] : received.numbers) {
             ASSERT_EQ(numbers.size(), sizes.size()) << seed;
@@ -140,8 +70,11 @@ TEST(Forwarding, TwoNetworksAtOnceKeepTheOrder) {
     const auto routes = std::make_shared<NetworkRoutes>(
         2, std::vector<JoinedNodes>{{"slow", {0, 1}, {}, 1e8}, {"fast", {0, 1}, {}, 1e9}}, settings);
     const std::vector<std::uint64_t> sizes = {100'000, 0, 50'000, 1};
-    for (std::uint64_t seed = 1; seed <= 20; ++seed)
-        expect_all(run(2, routes, sizes, {.delay_max = 100, .reorders = true}, seed), 2, sizes.size());
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Received received;
+        run(received, 2, routes, sizes, {.delay_max = 100, .reorders = true}, seed);
+        expect_all(received, 2, sizes.size());
+    }
 }
 
 /// Counts what is between the nodes: what they have sent, less what has arrived.

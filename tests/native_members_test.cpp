@@ -176,7 +176,7 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
     const bool tcp = GetParam().local == Local::tcp;
     const std::string name = local_name(0, 0, table[0].front(), agreement.fingerprint());
     Connection connection =
-        tcp ? introduce_until(table[0], run.key(), identify, 0, soon())
+        tcp ? introduce_until(table[0].front(), run.key(), identify, 0, soon())
             : introduce_until([&] { return connect_to_name(name, soon()); }, run.key(), identify, 0, soon());
     ASSERT_TRUE(connection.socket);
     run.start(3);

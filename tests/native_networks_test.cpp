@@ -1,0 +1,169 @@
+// Tests several networks natively, between nodes that are threads of this process: each has connections of
+// its own, at its own address, and messages of all sizes arrive over the gateways of a line. Processes:
+// native_networks_test.py.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "runtime/native/native_backend.hpp"
+#include "runtime/native/rendezvous.hpp"
+#include "tests/forwarding_testing.hpp"
+#include "tests/native_testing.hpp"
+#include "tests/networks_testing.hpp"
+
+namespace heddle::native {
+namespace {
+
+using runtime::forwarding_testing::expect_all;
+using runtime::forwarding_testing::Received;
+using runtime::forwarding_testing::Sender;
+
+/// An address of this machine that only this process uses.
+std::string own_address(int network) {
+    return fmt::format("127.{}.{}.{}", 100 + getpid() % 100, getpid() / 100 % 250, 1 + network);
+}
+
+/// How many established connections have that address at this end, of all processes.
+int connections_at(const std::string& address) {
+    in_addr binary{};
+    inet_pton(AF_INET, address.c_str(), &binary);
+    const std::string wanted = fmt::format("{:08X}:", binary.s_addr);
+    std::ifstream table("/proc/net/tcp");
+    int count = 0;
+    std::string line;
+    std::getline(table, line);
+    while (std::getline(table, line)) {
+        std::istringstream words(line);
+        std::string number, local, remote, state;
+        words >> number >> local >> remote >> state;
+        count += local.starts_with(wanted) && state == "01" ? 1 : 0;
+    }
+    return count;
+}
+
+MeshNetwork by_tcp(int network) {
+    const std::string address = own_address(network);
+    return {.address = address, .from = address, .local = Local::tcp};
+}
+
+MeshNetwork by_udp(int network) {
+    MeshNetwork made = by_tcp(network);
+    made.udp.emplace();
+    return made;
+}
+
+MeshNetwork in_machine(Local local) {
+    return {.local = local, .in_machine = true};
+}
+
+/// Runs the nodes; node 0 calls `at_first` when all are connected.
+void run(NodeId nodes, const NativeOptions& common, const std::vector<std::uint64_t>& sizes,
+         Received& received, const std::function<void()>& at_first = {}) {
+    class Watched final : public Sender {
+    public:
+        Watched(const std::vector<std::uint64_t>& sizes, Received& received, std::function<void()> at_first)
+            : Sender(sizes, received), at_first_(std::move(at_first)) {}
+        void begin(runtime::Worker& worker) override {
+            if (at_first_ && worker.id.node == 0) at_first_();
+            Sender::begin(worker);
+        }
+
+    private:
+        std::function<void()> at_first_;
+    };
+    const Key key = make_key();
+    const Rendezvous rendezvous(nodes, key);
+    std::vector<std::thread> threads;
+    for (NodeId node = 0; node < nodes; ++node) {
+        threads.emplace_back([&, node, mine = common]() mutable {
+            mine.membership = Membership{node, nodes, key, rendezvous.address(), node, nodes};
+            NativeBackend backend(mine);
+            runtime::Execution(backend, runtime::Schedule{}, [&](NodeId) {
+                return std::make_unique<Watched>(sizes, received, at_first);
+            }).run();
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+}
+
+const std::vector<std::uint64_t> all_sizes = {0,      1,      8191,      8192,      65'535,
+                                              65'536, 65'537, 3'000'000, 64U << 20, 5};
+const std::vector<std::uint64_t> fewer_sizes = {0, 1, 65'536, 65'537, 3'000'000, 5};
+
+class NativeNetworks : public testing::TestWithParam<bool> {};
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Modules, NativeNetworks, testing::Values(false, true), [](const auto& single) {
+    return std::string(single.param ? "single" : "separate");
+});
+
+TEST_P(NativeNetworks, ALineOfTwoTcpAddressesAndSharedMemoryCarriesAllSizes) {
+    Received received;
+    run(4,
+        {.routes = testing_networks::line_of_networks(4),
+         .networks = {by_tcp(0), by_tcp(1), in_machine(Local::shared_memory)},
+         .single_module = GetParam()},
+        all_sizes, received, [] {
+            // One connection for each of the two pairs, and both its ends are here.
+            EXPECT_EQ(connections_at(own_address(0)), 2);
+            EXPECT_EQ(connections_at(own_address(1)), 2);
+        });
+    expect_all(received, 4, all_sizes.size());
+}
+
+TEST_P(NativeNetworks, ALineOfUnixSocketsUdpAndTcpCarriesAllSizes) {
+    Received received;
+    run(4,
+        {.routes = testing_networks::line_of_networks(4),
+         .networks = {in_machine(Local::unix_socket), by_udp(1), by_tcp(0)},
+         .single_module = GetParam()},
+        fewer_sizes, received);
+    expect_all(received, 4, fewer_sizes.size());
+}
+
+TEST_P(NativeNetworks, TwoNetworksAtOnceCarryTheFragmentsOfOneMessage) {
+    NetworkRoutes::Settings settings;
+    settings.fragment_bytes = 10'000;
+    settings.all_rails = true;
+    const auto routes = std::make_shared<NetworkRoutes>(
+        2, std::vector<JoinedNodes>{{"slow", {0, 1}, {}, 1e8}, {"fast", {0, 1}, {}, 1e9}}, settings);
+    Received received;
+    run(2, {.routes = routes, .networks = {by_tcp(0), by_tcp(1)}, .single_module = GetParam()}, fewer_sizes,
+        received, [] {
+            EXPECT_EQ(connections_at(own_address(0)), 2);
+            EXPECT_EQ(connections_at(own_address(1)), 2);
+        });
+    expect_all(received, 2, fewer_sizes.size());
+}
+
+// Five nodes: two networks with a gateway, and one node in a third. Several pairs share each network.
+TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
+    const auto routes = std::make_shared<NetworkRoutes>(
+        6,
+        std::vector<JoinedNodes>{{"left", {0, 2, 4}, std::chrono::microseconds(1), 1e9},
+                                 {"right", {1, 3, 4}, std::chrono::microseconds(1), 1e9},
+                                 {"end", {3, 5}, std::chrono::microseconds(1), 1e9}},
+        NetworkRoutes::Settings{});
+    Received received;
+    run(6,
+        {.routes = routes,
+         .networks = {by_tcp(0), in_machine(Local::shared_memory), by_udp(1)},
+         .single_module = GetParam()},
+        fewer_sizes, received);
+    expect_all(received, 6, fewer_sizes.size());
+}
+
+TEST(NativeNetworksOfMembers, NodesThatJoinAreRefusedWithAdvice) {
+    NativeOptions options;
+    options.routes = testing_networks::line_of_networks(3);
+    options.membership = Membership{0, 3, {}, "127.0.0.1:1"};
+    options.at_start = 2;
+    EXPECT_THAT([&] { NativeBackend{options}; }, testing::Throws<Error>());
+}
+
+}  // namespace heddle::native
