@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "cli/native_world.hpp"
 #include "cli/worlds.hpp"
 #include "runtime/native/job_space.hpp"
 #include "runtime/native/job_start.hpp"

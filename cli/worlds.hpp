@@ -43,9 +43,6 @@ Part part_by_mpi(const configs::Experiment& experiment, const Part& part);
 /// or if a process does not come.
 Part part_by_job(const configs::Experiment& experiment, const Part& part);
 
-/// How the processes of a job step meet, by what the experiment states. Throws Error.
-native::JobMeeting job_meeting(const configs::Experiment& experiment);
-
 /// Whether the messages of an experiment travel by MPI.
 bool by_mpi(const configs::Experiment& experiment);
 

@@ -130,8 +130,8 @@ Link& Peers::add(const Session& session, LocalStream stream, Protection protecti
     return link;
 }
 
-/// Over TCP, and for processes of this machine over a Unix socket. Returns where: host:port, or what stands
-/// for that within a machine.
+/// Over TCP, and for processes of this machine over a Unix socket. Returns where: host:port, or
+/// `fresh_local_address`.
 std::string Peers::listen_on_network(NetworkId number) {
     const MeshNetwork& here = network(number);
     std::vector<Descriptor> listening;
