@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <map>
 #include <vector>
@@ -218,7 +220,11 @@ TEST_F(NativeOffer, WithoutMemoryTheSocketCarriesTheBytes) {
 TEST_F(NativeOffer, MemoryThatCannotBeMadeIsSaidToBothSides) {
     rlimit before{};
     getrlimit(RLIMIT_AS, &before);
-    const rlimit little{1 << 20, before.rlim_max};
+    // Enough for all but the rings, which have 256 MiB each.
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit little{pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (64U << 20),
+                        before.rlim_max};
     setrlimit(RLIMIT_AS, &little);
     LocalPeer peer = offer_memory(std::move(left_), maker_, 1 << 28);
     setrlimit(RLIMIT_AS, &before);
