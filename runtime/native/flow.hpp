@@ -4,6 +4,7 @@
 // stop.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -36,18 +37,21 @@ public:
     void open();
 
 private:
-    bool count(std::unique_lock<std::mutex>& lock, std::uint64_t bytes, Sender sender);
+    bool add(std::uint64_t bytes, Sender sender);
+    bool add_or_mark(std::unique_lock<std::mutex>& lock, std::uint64_t bytes, Sender sender);
+    bool mark_is_due() const { return sent_ - marked_ > window_ / 4; }
     void mark(std::unique_lock<std::mutex>& lock);
 
     const std::uint64_t window_;
     const std::function<void(std::uint64_t)> post_mark_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    // Bytes since the beginning; a mark's number is how many went before it.
-    std::uint64_t sent_ = 0;
-    std::uint64_t marked_ = 0;
-    std::uint64_t handled_ = 0;
-    bool open_ = false;
+    // Bytes since the beginning; a mark's number is how many went before it. All but `sent_` change only
+    // under the lock.
+    std::atomic<std::uint64_t> sent_{0};
+    std::atomic<std::uint64_t> marked_{0};
+    std::atomic<std::uint64_t> handled_{0};
+    std::atomic<bool> open_{false};
 };
 
 }  // namespace heddle::native

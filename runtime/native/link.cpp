@@ -70,7 +70,9 @@ bool Link::write_at_once(bool large) {
     const bool in_memory = stream_->in_memory();
     if (!large && !in_memory && !heard_.load(std::memory_order_relaxed) && Clock::now() - last_write_ < quiet)
         return false;
-    return write_waiting(1) != Flushed::blocked && queue_.empty();
+    // What is posted meanwhile found nothing waiting, or came behind such a frame: its thread tells the
+    // sender.
+    return write_waiting(1) != Flushed::blocked;
 }
 
 Link::Flushed Link::flush() {
@@ -86,7 +88,7 @@ Link::Flushed Link::write_waiting(int rounds_max) {
         if (taken_next_ == taken_.size()) {
             taken_.clear();
             taken_next_ = 0;
-            if (rounds++ == rounds_max || !queue_.take(taken_)) break;
+            if (rounds++ == rounds_max || !queue_.take(taken_, batches_written_)) break;
         }
         next_frame();
     }
@@ -152,7 +154,7 @@ Link::Flushed Link::write_out() {
         if (left_.empty()) break;
         next_piece();
     }
-    if (writing_now_.kind == FrameKind::batch) queue_.give_back(std::move(writing_now_.payload));
+    if (writing_now_.kind == FrameKind::batch) batches_written_.push_back(std::move(writing_now_.payload));
     writing_now_ = {};
     middle_ = {};
     return Flushed::all;
@@ -217,6 +219,7 @@ void Link::close() {
     queue_.clear();
     taken_.clear();
     taken_next_ = 0;
+    batches_written_.clear();
     writing_now_ = {};
     left_ = middle_ = {};
     runtime::Bytes().swap(room_);

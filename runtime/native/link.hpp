@@ -110,6 +110,7 @@ private:
     Sealer sealer_;
     std::vector<SendQueue::Parcel> taken_;
     std::size_t taken_next_ = 0;
+    std::vector<runtime::Bytes> batches_written_;
     SendQueue::Parcel writing_now_{};
     std::vector<std::byte> head_, tail_;
     std::span<const std::byte> left_, middle_;

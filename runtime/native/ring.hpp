@@ -76,8 +76,8 @@ public:
     /// Copies what has come to `to`, as much as fits. Returns how many bytes.
     std::size_t take(std::span<std::byte> to);
 
-    /// Makes room for the writer of what was taken. True: the writer has asked to be woken, and the caller
-    /// must do that.
+    /// Makes room for the writer of what was taken, except of the last few bytes. True: the writer has asked
+    /// to be woken, and the caller must do that.
     bool publish();
 
     /// Asks to be woken when bytes come. False: some have come already, and nothing is asked.
@@ -91,6 +91,7 @@ private:
     RingControl& control_;
     std::span<const std::byte> bytes_;
     std::uint64_t position_ = 0;
+    std::uint64_t published_ = 0;
     std::uint64_t written_seen_ = 0;
     bool corrupt_ = false;
 };

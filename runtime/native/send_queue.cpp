@@ -50,25 +50,20 @@ void SendQueue::add_to_batch(const runtime::Bytes& message) {
     if (length != 0) std::memcpy(batch.data() + end + sizeof length, message.data(), message.size());
 }
 
-bool SendQueue::take(std::vector<Parcel>& to) {
-    const std::lock_guard lock(mutex_);
-    std::swap(to, waiting_);
+bool SendQueue::take(std::vector<Parcel>& to, std::vector<runtime::Bytes>& written) {
+    {
+        const std::lock_guard lock(mutex_);
+        std::swap(to, waiting_);
+        for (; !written.empty() && spare_.size() < spare_max; written.pop_back())
+            spare_.push_back(std::move(written.back()));
+    }
+    written.clear();
     return !to.empty();
-}
-
-bool SendQueue::empty() {
-    const std::lock_guard lock(mutex_);
-    return waiting_.empty();
 }
 
 void SendQueue::clear() {
     const std::lock_guard lock(mutex_);
     waiting_.clear();
-}
-
-void SendQueue::give_back(runtime::Bytes batch) {
-    const std::lock_guard lock(mutex_);
-    if (spare_.size() < spare_max) spare_.push_back(std::move(batch));
 }
 
 }  // namespace heddle::native

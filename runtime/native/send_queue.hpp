@@ -35,13 +35,10 @@ public:
     /// After a goodbye, flow control and answers to a node that joins are of no use, and forgotten.
     Posted post(FrameKind kind, runtime::Bytes payload, runtime::Body body);
 
-    /// Swaps what waits with `to`, which is empty. False where nothing waits.
-    bool take(std::vector<Parcel>& to);
-    bool empty();
+    /// Swaps what waits with `to`, which is empty. False where nothing waits. `written`: the memory of
+    /// batches that have been written, for the next ones; is empty afterwards.
+    bool take(std::vector<Parcel>& to, std::vector<runtime::Bytes>& written);
     void clear();
-
-    /// The memory of a batch that has been written, for one of the next.
-    void give_back(runtime::Bytes batch);
 
 private:
     void add_to_batch(const runtime::Bytes& message);
