@@ -1,11 +1,13 @@
-// Protects payloads by nettle's UMAC and AES-256-GCM.
+// Protects payloads by UMAC and by nettle's AES-256-GCM.
 #include "runtime/native/payload_cipher.hpp"
 
 #include <nettle/gcm.h>
-#include <nettle/umac.h>
 #include <sodium.h>
 
+#include <algorithm>
+
 #include "base/assert.hpp"
+#include "runtime/native/umac.hpp"
 
 namespace heddle::native {
 
@@ -39,30 +41,23 @@ std::array<std::uint8_t, size> derived(const DirectionKey& key, std::uint64_t pu
 
 class Authenticated final : public PayloadCipher {
 public:
-    explicit Authenticated(const DirectionKey& key) {
-        umac64_set_key(&state_, derived<UMAC_KEY_SIZE>(key, purpose_authenticate).data());
-    }
-    std::size_t tag_bytes() const override { return UMAC64_DIGEST_SIZE; }
+    explicit Authenticated(const DirectionKey& key)
+        : umac_(derived<sizeof(Umac::Key)>(key, purpose_authenticate)) {}
+    std::size_t tag_bytes() const override { return sizeof(Umac::Tag); }
     bool encrypts() const override { return false; }
-    void begin(std::uint64_t sequence) override {
-        umac64_set_nonce(&state_, sizeof sequence, nonce_of<sizeof sequence>(sequence).data());
-    }
-    void seal(std::span<const std::byte> piece, std::byte*) override {
-        umac64_update(&state_, piece.size(), raw(piece.data()));
-    }
-    void open(std::span<std::byte> piece) override {
-        umac64_update(&state_, piece.size(), raw(piece.data()));
-    }
+    void begin(std::uint64_t sequence) override { umac_.begin(sequence); }
+    void seal(std::span<const std::byte> piece, std::byte*) override { umac_.update(piece); }
+    void open(std::span<std::byte> piece) override { umac_.update(piece); }
     PayloadTag finish() override {
         PayloadTag tag{};
-        umac64_digest(&state_, UMAC64_DIGEST_SIZE, raw(tag.data()));
+        std::ranges::copy(umac_.finish(), tag.begin());
         return tag;
     }
 
 private:
     static constexpr std::uint64_t purpose_authenticate = 1;
 
-    umac64_ctx state_;
+    Umac umac_;
 };
 
 class Encrypted final : public PayloadCipher {

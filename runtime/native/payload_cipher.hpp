@@ -45,7 +45,7 @@ public:
 
 /// Integrity: UMAC with 64 bits (RFC 4418), of which a forger guesses one with probability 2^-60, and has
 /// one guess, because the first wrong tag ends the connection; headers: the same; local: none. Encryption:
-/// AES-256-GCM. Both by nettle.
+/// AES-256-GCM, by nettle.
 std::unique_ptr<PayloadCipher> make_cipher(Protection protection, const DirectionKey& key);
 
 }  // namespace heddle::native
