@@ -66,4 +66,18 @@ TEST(NativeUdpRun, FourNodesExchangeWithEachOther) {
     EXPECT_EQ(got, 4 * 3 * 100);
 }
 
+// A node goes on repeating its own goodbye after another's has come. Otherwise each of three could wait for
+// the goodbye of the next one, which has heard its own and repeats nothing.
+TEST_P(NativeUdpRun, GoodbyesThatAreLostOnTheWayAreRepeated) {
+    Script script;
+    // Messages, so that the times to the peers are known and repetitions come soon.
+    script.work = [](Node& node, Context& worker) {
+        for (std::uint64_t i = 0; i < 4; ++i)
+            for (NodeId to = 0; to < 6; ++to)
+                if (to != node.id) worker.backend->send(worker, to, message(node.id, i, 40));
+    };
+    script.deliver = [](Node&, NodeId, auto) {};
+    for (int round = 0; round < 2; ++round) run(6, 1, script, by_udp({.lost = 25}, GetParam()));
+}
+
 }  // namespace heddle::native

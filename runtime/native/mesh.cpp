@@ -247,7 +247,7 @@ void Mesh::State::receive_from_many(Polling& polling) {
             found = arrivals.ask_system(ready, !looks_on && !found) || found;
         if (found) polling.found();
         for (Link* link : ready) {
-            if (receive_from(*link, Link::When::now)) continue;
+            if (attend_to(*link)) continue;
             arrivals.remove(*link);
             if (presence(*link) != Presence::gone || !options.at_start) continue;
             const std::lock_guard lock(sender_mutex);

@@ -117,6 +117,10 @@ bool Peers::receive_from(Link& link, Link::When when) {
     return false;
 }
 
+bool Peers::attend_to(Link& link) {
+    return receive_from(link, Link::When::now) || (link.ended() && link.stream().serve_peer());
+}
+
 /// A frame of a node that arrives makes it a member here.
 void Peers::see(Link& link, FrameKind kind) {
     if (presence(link) == Presence::arriving && kind != FrameKind::goodbye && kind != FrameKind::abort)

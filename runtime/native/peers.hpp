@@ -119,6 +119,11 @@ struct Peers {
     // --- the thread that receives
     /// Reads what has come, and handles it. False where nothing more comes from there.
     bool receive_from(Link& link, Link::When when);
+
+    /// Receives what has come. After the peer's goodbye it serves the peer: while this node waits for the
+    /// goodbyes of others, that one may wait for this node's, which was lost on the way. False: nothing more
+    /// is to be done for this link.
+    bool attend_to(Link& link);
     void look_for_dead_hosts();
     void run_calls() {
         if (calls_wait_.load(std::memory_order_acquire)) run_waiting_calls();

@@ -246,7 +246,7 @@ void PolledMesh::State::serve(Line& line, std::uint32_t what) {
 
 void PolledMesh::State::receive(Line& line) {
     polling.found();
-    const bool more = receive_from(*line.link.load(), Link::When::now);
+    const bool more = attend_to(*line.link.load());
     write_later();
     if (more) return;
     std::erase(in_memory, &line);

@@ -72,6 +72,10 @@ public:
     /// If not, the caller must ask again.
     virtual bool settle() { return true; }
 
+    /// Nothing more is read, but the peer may still need something of this side, such as that lost bytes are
+    /// repeated: does what is due. True: call it again whenever `descriptor` is readable.
+    virtual bool serve_peer() { return false; }
+
     /// Wakes a reader that waits in `read`. The reader must read no more.
     virtual void stop_reading() = 0;
 

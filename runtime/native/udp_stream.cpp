@@ -145,6 +145,14 @@ bool UdpStream::settle() {
     return peer_ended_ || connection_.all_acknowledged();
 }
 
+bool UdpStream::serve_peer() {
+    const std::lock_guard lock(mutex_);
+    take_what_came();
+    send_what_is_due();
+    // Bytes that no thread reads would keep the descriptor readable for ever.
+    return !peer_ended_ && !connection_.has_bytes();
+}
+
 void UdpStream::stop_reading() {
     shutdown(control_.get(), SHUT_RD);
 }

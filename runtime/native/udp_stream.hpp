@@ -30,6 +30,7 @@ public:
     int descriptor() const override { return events_.get(); }
     int lifeline() const override { return control_.get(); }
     bool settle() override;
+    bool serve_peer() override;
     void stop_reading() override;
     void shut_down() override;
 
