@@ -1,5 +1,6 @@
 """Several hosts on this machine: network, host-name and mount namespaces on a bridge, each with an sshd. A test calls
 `main(test, hosts=4)`, and `test` gets a `Cluster`. The hosts are h1, h2, ...; the process itself runs on the host `login`.
+With `delays=True` a delay line takes the bridge's place, and `Cluster.set_delay` says how far the hosts are from each other.
 
 Everything happens in a process namespace of its own. When its first process ends, however it ends, the kernel ends all
 others and removes mounts and networks. Nothing of the machine is changed.
@@ -25,6 +26,7 @@ UNSHARE = ["unshare", "--net", "--uts", "--mount", "--pid", "--ipc", "--fork", "
            "--propagation", "private"]
 NETWORK = "10.77.0."
 LOGIN = NETWORK + "254"
+BRIDGE = "bridge0"
 SSH_PROGRAMS = ("sshd", "ssh", "ssh-keygen")
 
 SSHD_CONFIG = """Port 22
@@ -89,7 +91,7 @@ def system(*words):
 class Host:
     """A host of the cluster: its processes share names, addresses and mounts."""
 
-    def __init__(self, number):
+    def __init__(self, number, delays):
         self.name = f"h{number}"
         self.address = f"{NETWORK}{number}"
         self.sshd = None
@@ -98,8 +100,11 @@ class Host:
         own = os.readlink("/proc/self/ns/mnt")
         wait_for(lambda: os.readlink(f"/proc/{self.process}/ns/mnt") != own, 10, "a namespace")
         interface = f"to-{self.name}"
-        system("ip", "link", "add", interface, "type", "veth", "peer", "name", "eth0", "netns", str(self.process))
-        system("ip", "link", "set", interface, "master", "bridge0", "up")
+        if delays:
+            system("ip", "link", "set", interface, "netns", str(self.process), "name", "eth0")
+        else:
+            system("ip", "link", "add", interface, "type", "veth", "peer", "name", "eth0", "netns", str(self.process))
+            system("ip", "link", "set", interface, "master", BRIDGE, "up")
         self.shell(f"hostname {self.name}; ip link set lo up; ip addr add {self.address}/24 dev eth0; ip link set eth0 up")
 
     def words(self, *command):
@@ -119,7 +124,7 @@ class Host:
 
 
 class Cluster:
-    def __init__(self, arguments, hosts, directory):
+    def __init__(self, arguments, hosts, delays, directory):
         self.heddle = os.path.abspath(arguments.heddle)
         self.source = os.path.abspath(arguments.source)
         self.directory = directory
@@ -132,10 +137,13 @@ class Cluster:
         self.write_over("/etc/resolv.conf", "")
         system("hostname", "login")
         system("ip", "link", "set", "lo", "up")
-        system("ip", "link", "add", "bridge0", "type", "bridge")
-        system("ip", "addr", "add", f"{LOGIN}/24", "dev", "bridge0")
-        system("ip", "link", "set", "bridge0", "up")
-        self.hosts = [Host(number) for number in range(1, hosts + 1)]
+        if delays:
+            self.delay_line = self.start_delay_line([BRIDGE] + [f"to-h{number}" for number in range(1, hosts + 1)])
+        else:
+            system("ip", "link", "add", BRIDGE, "type", "bridge")
+        system("ip", "addr", "add", f"{LOGIN}/24", "dev", BRIDGE)
+        system("ip", "link", "set", BRIDGE, "up")
+        self.hosts = [Host(number, delays) for number in range(1, hosts + 1)]
         self.names = [host.name for host in self.hosts]
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith(("SLURM", "OMPI_", "PMI", "HEDDLE_", "SSH_"))}
@@ -153,6 +161,22 @@ class Cluster:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return path
+
+    # --- delays
+
+    def start_delay_line(self, devices):
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "delay_line.py")
+        line = subprocess.Popen([sys.executable, "-B", program, *devices], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if line.stdout.readline() != "ready\n":
+            raise RuntimeError("the delay line did not start")
+        return line
+
+    def set_delay(self, seconds):
+        """One way, between any two hosts."""
+        self.delay_line.stdin.write(f"{seconds}\n")
+        self.delay_line.stdin.flush()
+        if self.delay_line.stdout.readline() != "set\n":
+            raise RuntimeError("the delay line has ended")
 
     # --- ssh
 
@@ -220,8 +244,8 @@ class Cluster:
         check(not self.heddle_processes(), f"{what}: still running: {self.heddle_processes()}")
 
 
-def inside(test, arguments, hosts):
-    cluster = Cluster(arguments, hosts, os.environ.pop(INSIDE))
+def inside(test, arguments, hosts, delays):
+    cluster = Cluster(arguments, hosts, delays, os.environ.pop(INSIDE))
     try:
         test(cluster)
     finally:
@@ -232,11 +256,13 @@ def inside(test, arguments, hosts):
     return 1 if failures else 0
 
 
-def main(test, hosts, programs=()):
+def main(test, hosts, programs=(), delays=False):
     arguments = script_arguments("heddle")
     if INSIDE in os.environ:
-        sys.exit(inside(test, arguments, hosts))
+        sys.exit(inside(test, arguments, hosts, delays))
     reason = why_not(["ip", "nsenter", "unshare", *programs])
+    if not reason and delays and not os.path.exists("/dev/net/tun"):
+        reason = "/dev/net/tun is missing, of which the delay line is made"
     if reason:
         print(f"skipped: {reason}")
         sys.exit(SKIP)

@@ -82,3 +82,17 @@ class Slurm:
         while self.jobs() and time.monotonic() < deadline:
             time.sleep(0.5)
         return not self.jobs()
+
+    def run_batch(self, command):
+        """As a job on all hosts. What became of it: exit code, output, errors."""
+        out, error, end = (os.path.join(self.cluster.work, f"job.{name}") for name in ("out", "err", "end"))
+        script = self.cluster.write("work/job.sh", f"#!/bin/sh\n#SBATCH --nodes={len(self.cluster.hosts)}\n#SBATCH --output={out}\n"
+                                    f"#SBATCH --error={error}\n{' '.join(command)}\necho $? > {end}\n")
+        result = self.cluster.run("sbatch", script)
+        if result.returncode or not self.wait_for_jobs(60):
+            return 1, result.stdout, f"{result.stderr} still there: {self.jobs()}"
+        texts = []
+        for path in (out, error, end):
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read())
+        return int(texts[2]), texts[0], texts[1]

@@ -2,7 +2,6 @@
 right answer on four hosts. Processes that would each run the whole experiment are refused.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -10,22 +9,14 @@ import subprocess
 import time
 
 from namespaces import check, main, wait_for
+from solutions import check_solutions
 from slurm import SLURM_PROGRAMS, Slurm
 
 SOLUTIONS = 724  # nqueens 10 (OEIS A000170)
 
 
 def check_result(cluster, what, code, out, error, hosts=None):
-    if not check(code == 0, f"{what}: exit code {code}\n{out}\n{error}"):
-        return
-    try:
-        found = json.loads(out)
-    except ValueError:
-        check(False, f"{what}: not one JSON object:\n{out}\n{error}")
-        return
-    check(found["ok"] and found["answer"]["solutions"] == SOLUTIONS, f"{what}: {found['answer']}")
-    check(sorted(found["hosts"]) == sorted(hosts or cluster.names), f"{what}: the hosts {found['hosts']}")
-    cluster.check_nothing_runs(what)
+    check_solutions(cluster, what, (code, out, error), SOLUTIONS, hosts or cluster.names)
 
 
 def srun(cluster, queens):
@@ -76,16 +67,7 @@ def allocation(cluster, queens):
 
 
 def batch(cluster, slurm, queens):
-    script = cluster.write("work/job.sh", f"#!/bin/sh\n#SBATCH --nodes=4\n#SBATCH --output={cluster.work}/job.out\n"
-                           f"#SBATCH --error={cluster.work}/job.err\nexec {cluster.heddle} launch -- heddle run {queens} --json\n")
-    result = cluster.run("sbatch", script)
-    check(result.returncode == 0, f"sbatch: {result.stderr}")
-    check(slurm.wait_for_jobs(60), f"sbatch: still there: {slurm.jobs()}")
-    texts = []
-    for name in ("job.out", "job.err"):
-        with open(os.path.join(cluster.work, name), encoding="utf-8") as file:
-            texts.append(file.read())
-    check_result(cluster, "sbatch", 0, *texts)
+    check_result(cluster, "sbatch", *slurm.run_batch([cluster.heddle, "launch", "--", "heddle", "run", queens, "--json"]))
 
 
 def leaves_nothing_running(cluster, slurm, queens):
