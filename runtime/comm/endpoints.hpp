@@ -134,12 +134,12 @@ struct Endpoint::State {
         std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
         std::deque<Room*> waiting;
 
-        bool has_room(std::uint64_t cost, std::uint64_t window) const {
-            return bytes == 0 || bytes + cost <= window;
+        bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
+            return bytes == 0 || bytes + cost <= window_bytes;
         }
         /// Gives the room, if no other waits and there is as much. Else it waits.
-        bool ask(Room& room, std::uint64_t window) {
-            if (!waiting.empty() || !has_room(room.cost, window)) {
+        bool ask(Room& room, std::uint64_t window_bytes) {
+            if (!waiting.empty() || !has_room(room.cost, window_bytes)) {
                 waiting.push_back(&room);
                 return false;
             }
@@ -147,9 +147,9 @@ struct Endpoint::State {
             return true;
         }
         /// `cost` was received. Adds those to `given` that have room now.
-        void give_back(std::uint64_t cost, std::uint64_t window, std::vector<Room*>& given) {
+        void give_back(std::uint64_t cost, std::uint64_t window_bytes, std::vector<Room*>& given) {
             bytes -= std::min(cost, bytes);
-            for (; !waiting.empty() && has_room(waiting.front()->cost, window); waiting.pop_front()) {
+            for (; !waiting.empty() && has_room(waiting.front()->cost, window_bytes); waiting.pop_front()) {
                 bytes += waiting.front()->cost;
                 given.push_back(waiting.front());
             }

@@ -61,7 +61,7 @@ std::uint64_t DeadlockWatch::waiters() const {
 
 bool DeadlockWatch::may_look() const {
     return quiet_.load(std::memory_order_seq_cst) ||
-           (tasks_.load(std::memory_order_seq_cst) == 0 && !node_.strands().waiting() != 0);
+           (tasks_.load(std::memory_order_seq_cst) == 0 && node_.strands().waiting() == 0);
 }
 
 void DeadlockWatch::fell_quiet(Outbox& outbox) {

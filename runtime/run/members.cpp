@@ -280,10 +280,6 @@ bool Members::give_away(Worker& worker) {
     return heir != id_ && node_.steals().give_all(worker.outbox(), heir) != 0;
 }
 
-bool Members::is_empty() const {
-    return node_.holds_nothing();
-}
-
 /// Whether all that was sent to this node has come.
 bool Members::has_all() const {
     const auto now = list();
@@ -300,10 +296,10 @@ void Members::look(Outbox& outbox) {
     {
         const SpinLock::Guard guard(lock_);
         const Stage stage = stage_.load();
-        if (stage == Stage::giving && is_empty()) {
+        if (stage == Stage::giving && node_.holds_nothing()) {
             asks = true;
             stage_.store(Stage::asking);
-        } else if (stage == Stage::going && has_all() && is_empty()) {
+        } else if (stage == Stage::going && has_all() && node_.holds_nothing()) {
             departs = true;
             membership_.ended = outbox.context().backend->now(outbox.context());
             stage_.store(Stage::last_words);

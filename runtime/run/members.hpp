@@ -134,7 +134,6 @@ private:
     void change_epoch(Outbox& outbox, Epoch epoch, NodeId node, Change change);
     void follow_change(Outbox& outbox, Change change);
     void next_change(Outbox& outbox);
-    bool is_empty() const;
     bool has_all() const;
     void finish_leaver(Outbox& outbox);
     LastWords last_words_to(NodeId node);

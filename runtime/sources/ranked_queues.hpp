@@ -10,7 +10,7 @@ namespace heddle::runtime {
 
 class Node;
 class Outbox;
-class Context;
+struct Context;
 
 /// Counts the queues that have tasks.
 class RankedQueues final : public WorkSource {

@@ -40,7 +40,7 @@ public:
     std::atomic<std::uint32_t>& ready(bool pinned) { return pinned ? pinned_ : ready_; }
 
     /// Takes one for `thief`'s list, which no other worker looks at. False if none is left.
-    bool steal(StrandRunner& thief, CoreId first_victim);
+    bool steal_for(StrandRunner& thief, CoreId first_victim);
 
     /// Strands that wait. Exact while no worker runs; else it may be old.
     std::uint64_t waiting() const;

@@ -98,7 +98,7 @@ bool Strands::run(Worker& worker, Slot* head) {
         ++worker.counters().steal_attempts;
     }
     bool ran = false;
-    if (!steals || steal(own, worker.id.core + 1)) {
+    if (!steals || steal_for(own, worker.id.core + 1)) {
         if (steals) worker.count_steal();
         worker.begin_task();
         worker.run_apart([&] { ran = own.run(head); });
@@ -108,7 +108,7 @@ bool Strands::run(Worker& worker, Slot* head) {
     return ran;
 }
 
-bool Strands::steal(StrandRunner& thief, CoreId first_victim) {
+bool Strands::steal_for(StrandRunner& thief, CoreId first_victim) {
     for (CoreId i = 0; i < node_.cores() && any_stealable(); ++i) {
         if (node_.worker((first_victim + i) % node_.cores()).strands().steal(thief)) return true;
     }
