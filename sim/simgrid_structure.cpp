@@ -55,7 +55,7 @@ public:
     /// The links from a host to two others of the zone; or, backwards, from these to the host.
     Sign sign(NodeId node, bool backwards) const {
         Sign sign;
-        for (const std::size_t which : {0, 1}) {
+        for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
             const s4u::Host& other = fixed(node, which);
             const s4u::Host& own = *hosts_[node];
             auto& links = sign.emplace_back();

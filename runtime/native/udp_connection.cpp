@@ -15,8 +15,8 @@ UdpConnection::UdpConnection(const DirectionKey& send_key, const DirectionKey& r
     : sealer_(datagram_key(send_key)),
       opener_(datagram_key(receive_key)),
       sender_(datagram_bytes - segment_overhead),
-      bitmap_bytes_max_(
-          std::min(datagram_bytes - segment_overhead, acknowledgement_.size() - segment_overhead)) {
+      bitmap_bytes_max_(std::min(datagram_bytes - segment_overhead,
+                                 std::tuple_size_v<decltype(acknowledgement_)> - segment_overhead)) {
     HEDDLE_ASSERT(datagram_bytes >= datagram_bytes_min);
 }
 
