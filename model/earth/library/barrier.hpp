@@ -7,6 +7,7 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "model/earth/library/request.hpp"
 #include "runtime/comm/team.hpp"
@@ -24,6 +25,17 @@ inline std::uint64_t barrier_threads(std::uint64_t threads, NodeId node, NodeId 
 }
 
 namespace detail {
+
+/// The present round of a barrier signals a slot when it is over.
+class SlotInRound final : public runtime::Waiter {
+public:
+    explicit SlotInRound(Sptr slot) : Waiter(signal_it), slot_(slot) {}
+
+private:
+    static void signal_it(Waiter& waiter, runtime::Node& node, runtime::Context& caller);
+
+    Sptr slot_;
+};
 
 /// The open barriers that threads of one node take part in.
 class Barriers final : public runtime::State<runtime::Node> {
@@ -47,25 +59,38 @@ public:
         teams_.erase(barrier.team);
     }
 
-private:
-    runtime::Node& node_;
-    runtime::SpinLock lock_;  ///< over `teams_`
-    std::unordered_map<std::uint64_t, std::unique_ptr<runtime::Team>> teams_;
-};
-
-/// The present round of a barrier signals a slot when it is over.
-class SlotInRound final : public runtime::Waiter {
-public:
-    explicit SlotInRound(Sptr slot) : Waiter(signal_it), slot_(slot) {}
-
-private:
-    static void signal_it(Waiter& waiter, runtime::Node& node, runtime::Context& caller) {
-        const std::unique_ptr<SlotInRound> self(static_cast<SlotInRound*>(&waiter));
-        runtime::signal(node, caller, self->slot_);
+    /// To wait with, until `give_back`. It stays this object's, because a round that never ends wakes no
+    /// waiter.
+    SlotInRound& take(Sptr slot) {
+        const runtime::SpinLock::Guard guard(lock_);
+        if (free_.empty()) {
+            slots_.push_back(std::make_unique<SlotInRound>(slot));
+            return *slots_.back();
+        }
+        SlotInRound* const place = free_.back();
+        free_.pop_back();
+        std::destroy_at(place);
+        return *std::construct_at(place, slot);
+    }
+    void give_back(SlotInRound& slot) {
+        const runtime::SpinLock::Guard guard(lock_);
+        free_.push_back(&slot);
     }
 
-    Sptr slot_;
+private:
+    runtime::Node& node_;
+    runtime::SpinLock lock_;  ///< over what follows
+    std::unordered_map<std::uint64_t, std::unique_ptr<runtime::Team>> teams_;
+    std::vector<std::unique_ptr<SlotInRound>> slots_;
+    std::vector<SlotInRound*> free_;  ///< of `slots_`
 };
+
+inline void SlotInRound::signal_it(Waiter& waiter, runtime::Node& node, runtime::Context& caller) {
+    auto& self = static_cast<SlotInRound&>(waiter);
+    const Sptr slot = self.slot_;
+    node.state<Barriers>().give_back(self);
+    runtime::signal(node, caller, slot);
+}
 
 /// The nodes below this one in a binary tree of `nodes`.
 template <class Use>
@@ -163,13 +188,15 @@ inline void init_barrier(Em em, Global<Barrier> barrier, std::uint64_t threads, 
 /// of a node where none does.
 inline void barrier_sync(Em em, Barrier barrier, Em::SlotArgument all_here) {
     runtime::Worker& worker = em.worker();
-    runtime::Team* const team = worker.node().state<detail::Barriers>().find(barrier);
+    auto& barriers = worker.node().state<detail::Barriers>();
+    runtime::Team* const team = barriers.find(barrier);
     if (!team)
         detail::wrong_use(em, "a thread comes to a barrier of which none on this node takes part",
                           "threads are dealt round from node 0 (barrier_threads)");
-    auto waiter = std::make_unique<detail::SlotInRound>(em.to_sptr(all_here));
-    if (!team->arrive(worker, 0, {}, nullptr).await(*waiter)) return em.sync(all_here);
-    waiter.release();  // it deletes itself
+    detail::SlotInRound& waiter = barriers.take(em.to_sptr(all_here));
+    if (team->arrive(worker, 0, {}, nullptr).await(waiter)) return;
+    barriers.give_back(waiter);
+    em.sync(all_here);
 }
 
 /// Ends the barrier on all nodes. Every thread's last round must be over. Where threads wait, its thread
