@@ -84,7 +84,8 @@ void FairLinks::find_due(Time until) {
 void FairLinks::forget_due(Time until) {
     if (until != never) {
         constexpr int steps = 4;
-        soon_until_ = until + steps * (until - ran_until_);
+        const Time passed = until - ran_until_;
+        soon_until_ = saturated_sum(until, passed < never / steps ? steps * passed : never);
         ran_until_ = until;
     }
     first_soon_ = never;

@@ -110,23 +110,24 @@ RouteMeans mean_route(SimgridProcess& simgrid, const Platform& platform) {
     const NodeId hosts = platform.machines();
     const SharedMemory& memory = platform.shared_memory;
     const std::int64_t neighbours = std::int64_t{platform.processes} - 1;
-    std::int64_t latency_sum = 0;
+    TimeSum latency_sum;
     double byte_times = 0;
     std::int64_t count = 0;
     for (NodeId i = 0; i < std::min(sources, hosts); ++i) {
         const auto from = static_cast<NodeId>(std::uint64_t{i} * hosts / sources);
         for (const RouteFacts& route : simgrid.routes(from, 0, hosts)) {
             if (!route.exists()) continue;  // to itself
-            latency_sum += route.latency.count() * platform.processes;
+            latency_sum += TimeSum(route.latency) * std::int64_t{platform.processes};
             byte_times += platform.processes / route.bandwidth;
             count += platform.processes;
         }
-        latency_sum += memory.latency.count() * neighbours;
+        latency_sum += TimeSum(memory.latency) * neighbours;
         byte_times += static_cast<double>(neighbours) / memory.bandwidth;
         count += neighbours;
     }
     if (count == 0) return {};
-    return {Time(latency_sum / count), static_cast<double>(count) / byte_times};
+    return {Time(static_cast<Time::rep>((latency_sum / count).count())),
+            static_cast<double>(count) / byte_times};
 }
 
 namespace {
