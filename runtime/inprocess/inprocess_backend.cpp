@@ -79,6 +79,7 @@ struct InprocessBackend::State {
     Options options;
     runtime::Topology topology;
     Random random;
+    std::uint64_t wakes = 0;  ///< for no reason
     Time now{};
     std::deque<Node> nodes{};
     context::fiber scheduler{};
@@ -197,8 +198,8 @@ struct InprocessBackend::State {
         const std::uint64_t choices = ready.size() + due.size() + io.size();
         if (choices == 0) return false;
         now += step;
-        if (options.faults.wakes_percent != 0 && random.below(100) < options.faults.wakes_percent &&
-            wake_for_no_reason())
+        if (options.faults.wakes_percent != 0 && wakes < options.faults.wakes_max &&
+            random.below(100) < options.faults.wakes_percent && wake_for_no_reason())
             return true;
         const std::uint64_t choice = random.below(choices);
         if (choice < ready.size()) {
@@ -234,6 +235,7 @@ struct InprocessBackend::State {
                 if (fiber.parked && !fiber.finished) parked.push_back(&fiber);
         }
         if (parked.empty()) return false;
+        ++wakes;
         Fiber& chosen = *parked[random.below(parked.size())];
         chosen.parked = chosen.permit = false;
         resume(chosen);

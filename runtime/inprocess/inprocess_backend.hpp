@@ -17,6 +17,9 @@ struct Faults {
     std::uint64_t delay_max = 0;      ///< a message is under way for up to so many steps, at least
     bool reorders = false;            ///< only messages of one context, with or without a body, stay in order
     std::uint32_t wakes_percent = 0;  ///< of the steps: a parked worker wakes without a reason
+    /// So often, and no more: nodes whose workers wake more often than a search for work takes are never
+    /// quiet.
+    std::uint64_t wakes_max = 100'000;
 };
 
 /// A node joins or is asked to leave.
