@@ -247,8 +247,8 @@ TEST(SimEngine, AThousandNodesOfFourWorkersNeedLittleMemory) {
         context.backend->park(context, us(1));
     });
     EXPECT_EQ(workers, 4000U);
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer needs a megabyte for every fiber";
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "a sanitizer needs a megabyte for every fiber";
 #endif
     rusage usage{};
     ASSERT_EQ(getrusage(RUSAGE_SELF, &usage), 0);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -55,32 +56,35 @@ inline const char* const uneven_xml =
     "<route src=\"h1\" dst=\"h2\"><link_ctn id=\"y\"/><link_ctn id=\"z\"/></route>\n"
     "</zone>\n</platform>\n";
 
+constexpr std::size_t platform_count = 8;
+
 /// Writes the two files into `folder`.
-inline std::vector<NamedPlatform> platforms(const std::filesystem::path& folder) {
+inline std::array<NamedPlatform, platform_count> platforms(const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     const std::string wan = folder / "wan.xml", uneven = folder / "uneven.xml";
     std::ofstream(wan) << wan_xml;
     std::ofstream(uneven) << uneven_xml;
     const std::string ideal = "overheads: none, ", quiet = "contention: none";
-    return {{"equal", ideal + "nodes: 4, cores: 2, core_speed: 3Gf, network: {" + quiet + "}"},
-            {"unequal", ideal +
-                            "nodes: 4, cores: 2, core_speed: 7Gf, node_speeds: [1, 0.3, 0.1], core_speeds: "
-                            "[1, 0.7], network: {" +
-                            quiet + "}"},
-            {"wan", ideal + "file: '" + wan + "', network: {" + quiet + "}"},
-            {"fat tree", ideal +
-                             "nodes: 8, network: {topology: fat_tree, shape: [2, 4], latency: 3us, "
-                             "bandwidth: 3Gbps, " +
-                             quiet + "}"},
-            {"file", ideal + "file: '" + uneven + "', network: {" + quiet + "}"},
-            {"machines", ideal +
-                             "nodes: 8, processes: 2, cores: 2, core_speed: 3Gf, node_speeds: [1, 0.7, 0.3], "
-                             "shared_memory: {latency: 800ns, bandwidth: 3GBps}, network: {topology: "
-                             "fat_tree, shape: [2, 2], " +
-                             quiet + "}"},
-            {"one machine", ideal + "nodes: 3, processes: 3, network: {" + quiet + "}"},
-            {"machines of a file",
-             ideal + "file: '" + wan + "', processes: 2, cores: 1, network: {" + quiet + "}"}};
+    return {
+        {NamedPlatform{"equal", ideal + "nodes: 4, cores: 2, core_speed: 3Gf, network: {" + quiet + "}"},
+         {"unequal", ideal +
+                         "nodes: 4, cores: 2, core_speed: 7Gf, node_speeds: [1, 0.3, 0.1], core_speeds: "
+                         "[1, 0.7], network: {" +
+                         quiet + "}"},
+         {"wan", ideal + "file: '" + wan + "', network: {" + quiet + "}"},
+         {"fat tree", ideal +
+                          "nodes: 8, network: {topology: fat_tree, shape: [2, 4], latency: 3us, "
+                          "bandwidth: 3Gbps, " +
+                          quiet + "}"},
+         {"file", ideal + "file: '" + uneven + "', network: {" + quiet + "}"},
+         {"machines", ideal +
+                          "nodes: 8, processes: 2, cores: 2, core_speed: 3Gf, node_speeds: [1, 0.7, 0.3], "
+                          "shared_memory: {latency: 800ns, bandwidth: 3GBps}, network: {topology: "
+                          "fat_tree, shape: [2, 2], " +
+                          quiet + "}"},
+         {"one machine", ideal + "nodes: 3, processes: 3, network: {" + quiet + "}"},
+         {"machines of a file",
+          ideal + "file: '" + wan + "', processes: 2, cores: 1, network: {" + quiet + "}"}}};
 }
 
 /// The platform, with as many workers as the graph has costs for, if it can have as many.

@@ -15,7 +15,7 @@ TEST(PublishedPromises, EveryGraphInTurns) {
     if (graphs.empty()) GTEST_SKIP() << "the published graphs are absent";
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / ("heddle_promises." + std::to_string(::getpid()));
-    const std::vector<NamedPlatform> machines = platforms(folder);
+    const auto machines = platforms(folder);
     const std::vector<std::string> names = schedulers::names();
     std::size_t turn = 0, tried = 0;
     for (const std::string& path : graphs) {

@@ -32,18 +32,9 @@ TEST_P(AllPromises, EveryGraph) {
     std::filesystem::remove_all(folder);
 }
 
-constexpr std::size_t machines = 5;
-
-TEST(AllMachines, AreTried) {
-    const std::filesystem::path folder =
-        std::filesystem::temp_directory_path() / ("heddle_machines." + std::to_string(::getpid()));
-    EXPECT_EQ(platforms(folder).size(), machines);
-    std::filesystem::remove_all(folder);
-}
-
 INSTANTIATE_TEST_SUITE_P(Schedulers, AllPromises,
                          testing::Combine(testing::ValuesIn(schedulers::names()),
-                                          testing::Range(std::size_t{0}, machines)),
+                                          testing::Range(std::size_t{0}, platform_count)),
                          [](const auto& test) {
                              return std::get<0>(test.param) + "_" + std::to_string(std::get<1>(test.param));
                          });
