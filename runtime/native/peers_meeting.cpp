@@ -99,8 +99,13 @@ Link& Peers::add(Visitor visitor, Deadline deadline) {
     if (!visitor.local)
         return add(visitor.session, {std::make_unique<SocketStream>(std::move(visitor.socket))},
                    options.protection, visitor.network);
-    return add(visitor.session, conclude_offer(std::move(*visitor.local), deadline), Protection::local,
-               visitor.network);
+    LocalStream stream = conclude_offer(std::move(*visitor.local), deadline);
+    {
+        // From now on the socket is the link's, which ends with a goodbye and not by `end_admitting`.
+        const std::lock_guard lock(mutex);
+        answering_.reset();
+    }
+    return add(visitor.session, std::move(stream), Protection::local, visitor.network);
 }
 
 /// What made the connection waits for that offer.
@@ -328,7 +333,7 @@ void Peers::admit_all() {
         lock.unlock();
         admit_visitor(std::move(visitor));
         lock.lock();
-        answering_.reset();
+        answering_.reset();  // it may have given up
     }
     visitors_.clear();
 }
