@@ -26,6 +26,7 @@ Part part_by_job(const configs::Experiment& experiment, const Part& part) {
                         native::independent_variable),
             experiment.where("platform.nodes"));
     }
+    start_mpi_first(experiment);
     const native::Membership& self = native::join_job(job_meeting(experiment));
     return {self.rank, self.nodes, true};
 }

@@ -203,6 +203,7 @@ int run_and_report(int argc, char** argv) {
 int run_main(int argc, char** argv) {
     host::report_large_files();
     const int code = run_and_report(argc, argv);
+    if (code != success) native::let_launcher_read();
     native::leave_mpi(code);
     return code;
 }

@@ -14,6 +14,7 @@
 #include "runtime/native/interfaces.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mpi_mesh.hpp"
+#include "runtime/native/mpi_start.hpp"
 #include "runtime/native/native_backend.hpp"
 
 namespace heddle::cli {
@@ -136,6 +137,25 @@ native::MeshNetwork carried(const configs::Experiment& experiment, std::size_t i
     return network;
 }
 
+bool is_by_mpi(const configs::NetworkCarrier& carrier) {
+    return carrier.transport == configs::NetworkCarrier::Kind::mpi;
+}
+
+/// MPI carries one of several networks, so the processes are its ranks.
+void join_mpi_too(const configs::Experiment& experiment, const Location& where,
+                  native::NativeOptions& options) {
+    const auto started = [&] {
+        const native::Membership self = native::join_mpi();
+        return options.membership && self.rank == options.membership->rank &&
+               self.nodes == options.membership->nodes;
+    };
+    if (!native::mpi_hint() || !started())
+        throw Error("MPI carries a network, and its ranks are not the nodes of this run",
+                    fmt::format("start them with: mpirun -n {} heddle run ...", experiment.platform.nodes),
+                    where);
+    options.mpi.emplace();
+}
+
 void choose_carriers(const configs::Experiment& experiment, native::NativeOptions& options) {
     const NodeId rank = options.membership ? options.membership->rank : 0;
     const native::MeshNetwork as_one{.address = options.address,
@@ -145,7 +165,11 @@ void choose_carriers(const configs::Experiment& experiment, native::NativeOption
                                      .udp = options.udp};
     for (std::size_t i = 0; i < experiment.carriers.size(); ++i) {
         const bool joins = std::ranges::binary_search(experiment.platform.networks[i].members, rank);
-        options.networks.push_back(joins ? carried(experiment, i, as_one) : as_one);
+        native::MeshNetwork& network = options.networks.emplace_back(as_one);
+        if (joins) network = carried(experiment, i, as_one);
+        const bool by_mpi = is_by_mpi(experiment.carriers[i]);
+        if (by_mpi && !options.mpi) join_mpi_too(experiment, experiment.platform.networks[i].where, options);
+        network.by_mpi = by_mpi;
     }
 }
 
@@ -164,6 +188,10 @@ void plan_members(const Platform& platform, native::NativeOptions& options) {
 
 native::JobMeeting job_meeting(const configs::Experiment& experiment) {
     return {stated_address(experiment), ports_of(experiment), meeting_time_of(experiment)};
+}
+
+void start_mpi_first(const configs::Experiment& experiment) {
+    if (native::mpi_hint() && std::ranges::any_of(experiment.carriers, is_by_mpi)) (void)native::join_mpi();
 }
 
 void check_ports(const configs::Experiment& experiment) {
@@ -198,7 +226,7 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
     options.protection = protection_of(experiment.messages.protection);
     if (experiment.transport == configs::Transport::udp)
         options.udp.emplace(native::UdpOptions{.segment = experiment.messages.udp_segment_bytes});
-    choose_carriers(experiment, options);
+    if (!by_mpi) choose_carriers(experiment, options);
     options.window = experiment.messages.window_bytes;
     options.times = {as_nanoseconds(experiment.schedule.spin), as_nanoseconds(experiment.schedule.spin_alone),
                      as_nanoseconds(experiment.messages.look), as_nanoseconds(experiment.messages.gather)};

@@ -18,6 +18,10 @@ std::unique_ptr<runtime::Backend> make_native(const configs::Experiment& experim
 /// How the processes of a job step meet, by what the experiment states. Throws Error.
 native::JobMeeting job_meeting(const configs::Experiment& experiment);
 
+/// Where MPI carries a network: before anything else uses the launcher's interface (PMIx), which Open MPI
+/// cannot take up after another user. Throws Error.
+void start_mpi_first(const configs::Experiment& experiment);
+
 /// Throws Error, with its line, for ports that are none.
 void check_ports(const configs::Experiment& experiment);
 

@@ -88,7 +88,7 @@ std::optional<Record> run_once(const configs::Experiment& experiment, ProgressLi
     recording.note_clock_error(clock_error_seconds(*world));
     record.timing.hosts = hosts_of(*world);
     record.versions.openblas = workloads::blas_version();
-    if (by_mpi(experiment)) record.versions.mpi = native::mpi_version();
+    if (mpi_carries(experiment)) record.versions.mpi = native::mpi_version();
     if (record.result.makespan == Time::zero() && record.result.total.tasks > 0) {
         record.warnings.emplace_back(
             "no task declared work, so that the makespan is 0: let tasks declare it (Strand::work, "

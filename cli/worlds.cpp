@@ -81,6 +81,14 @@ bool by_mpi(const configs::Experiment& experiment) {
     return experiment.backend == configs::Backend::native && experiment.transport == configs::Transport::mpi;
 }
 
+bool mpi_carries(const configs::Experiment& experiment) {
+    const auto is_mpi = [](const configs::NetworkCarrier& carrier) {
+        return carrier.transport == configs::NetworkCarrier::Kind::mpi;
+    };
+    return by_mpi(experiment) || (experiment.backend == configs::Backend::native &&
+                                  std::ranges::any_of(experiment.carriers, is_mpi));
+}
+
 namespace {
 
 void refuse_single_by_mpi(const configs::Experiment& experiment) {
@@ -122,6 +130,21 @@ void check_udp_segment(const configs::Experiment& experiment) {
     throw Error(fmt::format("{} is {} bytes, which is too little for an acknowledgement", key, bytes),
                 fmt::format("state at least {}B", native::UdpConnection::datagram_bytes_min),
                 experiment.where(key));
+}
+
+/// MPI carries all networks then.
+void refuse_carriers_by_mpi(const configs::Experiment& experiment) {
+    if (!by_mpi(experiment)) return;
+    for (std::size_t i = 0; i < experiment.carriers.size(); ++i) {
+        const auto& carrier = experiment.carriers[i];
+        if (carrier.transport.value_or(configs::NetworkCarrier::Kind::mpi) ==
+            configs::NetworkCarrier::Kind::mpi)
+            continue;
+        throw Error(
+            "platform.transport is mpi, which carries all networks, and this one states another",
+            "leave platform.transport out, and state `transport: mpi` of the networks that MPI is to carry",
+            experiment.platform.networks[i].where);
+    }
 }
 
 void refuse_members_by_mpi(const configs::Experiment& experiment) {
@@ -194,6 +217,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
     refuse_protection_by_mpi(experiment);
     check_udp_segment(experiment);
     refuse_addresses_by_mpi(experiment);
+    refuse_carriers_by_mpi(experiment);
     check_ports(experiment);
     refuse_members_by_mpi(experiment);
     if (experiment.backend != Backend::sim) {

@@ -46,6 +46,9 @@ Part part_by_job(const configs::Experiment& experiment, const Part& part);
 /// Whether the messages of an experiment travel by MPI.
 bool by_mpi(const configs::Experiment& experiment);
 
+/// Whether MPI carries messages of it: all, or those of one of several networks.
+bool mpi_carries(const configs::Experiment& experiment);
+
 /// Throws Error if a launcher started several processes of this command and they would not work together:
 /// each would run the whole experiment.
 void refuse_copies(const configs::Experiment& experiment);

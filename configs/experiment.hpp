@@ -49,7 +49,7 @@ struct Messages {
 /// What carries messages over one of `platform.networks` natively. What is not stated is as in a run with one
 /// network.
 struct NetworkCarrier {
-    enum class Kind : std::uint8_t { tcp, udp, shared_memory, unix_socket };
+    enum class Kind : std::uint8_t { tcp, udp, shared_memory, unix_socket, mpi };
     std::optional<Kind> transport;
     std::string interface;  ///< as Messages::interface
     std::string ports;      ///< as Messages::ports

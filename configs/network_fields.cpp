@@ -62,7 +62,7 @@ std::string shown_members(const std::vector<NodeId>& members) {
 }
 
 const std::vector<std::string>& carrier_names() {
-    static const std::vector<std::string> names{"tcp", "udp", "shared_memory", "unix"};
+    static const std::vector<std::string> names{"tcp", "udp", "shared_memory", "unix", "mpi"};
     return names;
 }
 

@@ -70,6 +70,25 @@ def same_answers(heddle, directory):
             print(f"{name} on {ranks}: {there}")
 
 
+def one_network(heddle, directory):
+    """MPI carries one of three networks, between two that it does not: frames and messages pass it."""
+    networks = [{"name": "left", "members": "0-1", "transport": "tcp", "interface": "127.0.0.2"},
+                {"name": "middle", "members": "1-2", "transport": "mpi"},
+                {"name": "right", "members": "2-3", "transport": "shared_memory"}]
+    path = os.path.join(directory, "networks.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"workload": {"name": "uts", "tree": "T1", "depth": 8}, "backend": "native",
+                   "platform": {"nodes": 4, "cores": 1, "networks": networks}}, file)
+    result = mpirun(4, heddle, "run", path, "--json")
+    there = answer(result, "one network by MPI")
+    check(there and there["nodes"] == 257042, f"one network by MPI: {there}")  # the UTS program's count
+    check(not there or json.loads(result.stdout)["versions"].get("mpi"), f"the result names no MPI:\n{result.stdout}")
+    result = run(heddle, "launch", "-n", "4", "--", heddle, "run", path)
+    check(result.returncode == 2 and "mpirun -n 4" in result.stderr, f"launch:\n{result.stderr}")
+    result = mpirun(4, heddle, "run", path, "--set", "platform.transport=mpi")
+    check(result.returncode == 2 and "carries all networks" in result.stderr, f"all by MPI:\n{result.stderr}")
+
+
 def several_runs(heddle, directory):
     """Results are rank 0's alone; one run after another; mpirun is started by heddle itself."""
     path = experiment(directory, PROGRAMS[1], transport="mpi", nodes=2)
@@ -144,7 +163,7 @@ if __name__ == "__main__":
         if not json.loads(run(options.heddle, "doctor", "--json").stdout)["mpi"]:
             without_mpi(options.heddle, directory)
         elif shutil.which("mpirun"):
-            for test in (same_answers, several_runs, mistakes, lost_rank):
+            for test in (same_answers, one_network, several_runs, mistakes, lost_rank):
                 test(options.heddle, directory)
         else:
             print("skipped: there is no mpirun")

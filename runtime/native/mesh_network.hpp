@@ -24,7 +24,12 @@ struct MeshNetwork {
     bool in_machine = false;  ///< all members are on one machine: there is no address, only `local`
     std::optional<UdpOptions> udp = {};  ///< between machines messages travel by UDP; none: by TCP
 
-    bool joins(NodeId node) const { return members.empty() || std::ranges::binary_search(members, node); }
+    bool by_mpi = false;  ///< MPI connects its members (mixed_transport.hpp), and no mesh
+
+    /// Whether a mesh connects it to others there.
+    bool joins(NodeId node) const {
+        return !by_mpi && (members.empty() || std::ranges::binary_search(members, node));
+    }
 };
 
 }  // namespace heddle::native

@@ -82,4 +82,8 @@ void let_rank_0_speak() {
     std::this_thread::sleep_for(std::chrono::seconds(2));
 }
 
+void let_launcher_read() {
+    if (mpi_hint()) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+
 }  // namespace heddle::native

@@ -25,4 +25,8 @@ std::optional<MpiHint> mpi_hint();
 /// ends all processes. Returns after two seconds where it did not.
 void let_rank_0_speak();
 
+/// The caller is about to exit with an error that it has printed. If an MPI launcher started it, waits a
+/// moment: mpirun ends the job at the first such exit, and loses what it has not yet read.
+void let_launcher_read();
+
 }  // namespace heddle::native

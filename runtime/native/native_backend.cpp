@@ -18,6 +18,7 @@
 #include "host/machine.hpp"
 #include "runtime/native/busy_work.hpp"
 #include "runtime/native/mesh.hpp"
+#include "runtime/native/mixed_transport.hpp"
 #include "runtime/native/native_state.hpp"
 
 namespace heddle::native {
@@ -165,9 +166,10 @@ std::vector<MeshNetwork> NativeBackend::State::mesh_networks() const {
 void NativeBackend::State::meet() {
     if (options.at_start)
         changes.emplace([this] { ask_to_leave(); }, [this](const StartRequest& asked) { request(asked); });
-    if (options.mpi) {
-        transport = std::make_unique<MpiMesh>(
-            MpiMeshOptions{*options.membership, options.agreement, *options.mpi, options.window, own_cores});
+    const MpiMeshOptions mpi{*options.membership, options.agreement, options.mpi.value_or(MpiOptions{}),
+                             options.window, own_cores};
+    if (options.mpi && options.networks.empty()) {
+        transport = std::make_unique<MpiMesh>(mpi);
     } else {
         MeshOptions mesh{*options.membership,
                          options.agreement,
@@ -180,7 +182,9 @@ void NativeBackend::State::meet() {
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
                          options.protection,
                          options.at_start};
-        if (options.single_module) {
+        if (options.mpi) {
+            transport = std::make_unique<MixedTransport>(mesh, mpi, options.routes);
+        } else if (options.single_module) {
             // The thread that looks again and again is a worker that rests. Its core is free if no other
             // worker uses it.
             mesh.core_is_free = [this] { return own_cores; };

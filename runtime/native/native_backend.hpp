@@ -37,9 +37,11 @@ struct NativeOptions {
     Time latency{};        ///< Topology::latency
     double bandwidth = 0;  ///< Topology::bandwidth
 
-    std::optional<MpiOptions> mpi = {};  ///< messages travel by MPI (membership: `join_mpi`); none: by TCP
-    std::string address = "127.0.0.1";   ///< TCP: the address to listen on for other nodes
-    PortRange ports = {};                ///< TCP and UDP: the ports to use
+    /// Messages travel by MPI (membership: `join_mpi`), or with `networks` those of some networks. None: by
+    /// TCP.
+    std::optional<MpiOptions> mpi = {};
+    std::string address = "127.0.0.1";  ///< TCP: the address to listen on for other nodes
+    PortRange ports = {};               ///< TCP and UDP: the ports to use
     std::string from = {};  ///< the address of this machine to connect from; empty: the system chooses
     Protection protection = Protection::integrity;  ///< TCP: of messages on the way
     std::uint64_t frame_bytes_max = 1ULL << 40;     ///< largest message between nodes
