@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_faults.hpp"
+
 namespace heddle {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -74,20 +76,16 @@ private:
     ::_exit(callers_mistake);
 }
 
-void on_fault(int signal, siginfo_t* info, void* /*context*/) {
-    const auto fault = reinterpret_cast<std::uintptr_t>(info->si_addr);
+bool on_fault(const MemoryFault& fault) {
     for (const auto& guard : guards) {
         const StackGuard::Stacks* const stacks = guard.load(std::memory_order_acquire);
         if (stacks == nullptr) continue;
         const auto begin = reinterpret_cast<std::uintptr_t>(stacks->begin);
-        if (fault < begin || fault >= begin + stacks->count * stacks->distance) continue;
-        if ((fault - begin) % stacks->distance < stacks->guard)
-            end_process(*stacks, (fault - begin) / stacks->distance);
+        if (fault.address < begin || fault.address >= begin + stacks->count * stacks->distance) continue;
+        if ((fault.address - begin) % stacks->distance < stacks->guard)
+            end_process(*stacks, (fault.address - begin) / stacks->distance);
     }
-    // Any other fault: once more, with the default action.
-    struct sigaction initial {};
-    initial.sa_handler = SIG_DFL;
-    ::sigaction(signal, &initial, nullptr);
+    return false;
 }
 
 }  // namespace
@@ -115,11 +113,9 @@ SignalStack::SignalStack() {
     stack.ss_sp = memory_;
     stack.ss_size = signal_stack_bytes;
     ::sigaltstack(&stack, nullptr);
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    ::sigaction(SIGSEGV, &action, nullptr);
-    ::sigaction(SIGBUS, &action, nullptr);
+    MemoryFaults::ask(on_fault);
+    MemoryFaults::handle(SIGSEGV, MemoryFaults::Stack::of_the_thread);
+    MemoryFaults::handle(SIGBUS, MemoryFaults::Stack::of_the_thread);
 }
 
 SignalStack::~SignalStack() {

@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(folders base graphs runtime model partitioners workloads configs results cli)
-set(targets heddle_base heddle_host heddle_graphs heddle_runtime heddle_policies heddle_inprocess heddle_native heddle_partitioners heddle_model heddle_workloads
+set(targets heddle_base heddle_host heddle_memory heddle_graphs heddle_runtime heddle_policies heddle_inprocess heddle_native heddle_partitioners heddle_model heddle_workloads
     heddle_builtin_workloads heddle_configs heddle_results heddle_cli heddle_main)
 if(HEDDLE_SIM)
     list(APPEND folders sim)

@@ -25,6 +25,7 @@
 #include "base/platform.hpp"
 #include "base/recorder.hpp"
 #include "base/time.hpp"
+#include "runtime/memory_view.hpp"
 
 namespace heddle::runtime {
 
@@ -132,6 +133,9 @@ struct alignas(64) Context {
     Recorder* recorder = nullptr;  ///< records the run; null: no recorder
     const void* hot = nullptr;     ///< memory that it will look at first when it goes on; a hint
     TimeSheet times;               ///< of a worker
+    /// Accesses that it has begun and that are not permitted yet. While there are some its stacks cannot be
+    /// unwound: no exception can pass an instruction that is not a call.
+    std::uint32_t faults = 0;
     /// Set by a backend whose contexts are fibers. The scheduler tells it of stacks of its own.
     [[no_unique_address]] FiberNotesLink fiber_notes;
 
@@ -262,6 +266,12 @@ public:
     /// moved `bytes` for it.
     virtual void io(Context& caller, double bytes, std::function<void()> code,
                     std::function<void(Context& context)> done) = 0;
+
+    /// Memory of node `node`, which lives in this process, whose pages permit what the caller says. Accesses
+    /// that are not permitted come to `handler`, which must outlive the view. Before the run or in it; the
+    /// view must be destroyed before the backend. Throws Error with advice.
+    virtual std::unique_ptr<MemoryView> make_view(NodeId node, const ViewOptions& options,
+                                                  FaultHandler& handler) = 0;
 
     /// On node 0: starts up to `count` of the nodes that may join and never did, the lowest first, as the
     /// world can: where it cannot, nothing happens. A node that has started can exchange messages with all

@@ -152,6 +152,9 @@ public:
     };
     Waiting parked_for_ever() const;
 
+    /// The worker of that node that runs now; null if none does.
+    runtime::Context* running(NodeId id);
+
     // The seam (runtime/backend.hpp), for a worker or a receiver of this machine.
     void pause(SimWorker& worker);
     /// With a single module: also delivers what has come.

@@ -58,4 +58,13 @@ void SimMachine::ask_to_leave(SimNode& node, Time now) {
     receiver.clock = node.pace.after(now, receiver.clock - now);
 }
 
+// A worker's fiber is where it goes on, so it is empty while it runs.
+runtime::Context* SimMachine::running(NodeId id) {
+    SimNode& of = node(id);
+    if (!of.begun) return nullptr;
+    for (SimWorker& worker : of.workers)
+        if (!worker.fiber && !worker.finished) return worker.context;
+    return nullptr;
+}
+
 }  // namespace heddle::sim

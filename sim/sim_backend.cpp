@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/memory_need.hpp"
 #include "base/stack_guard.hpp"
+#include "memory/memory_view.hpp"
 #include "sim/hosts.hpp"
 #include "sim/huge_pages.hpp"
 #include "sim/machine.hpp"
@@ -280,6 +281,15 @@ void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runti
 std::span<std::byte> SimBackend::beside_stack(WorkerId worker, std::size_t bytes) {
     return state_->stacks_with(bytes).beside(std::uint64_t{worker.node} * state_->platform.cores +
                                              worker.core);
+}
+
+std::unique_ptr<runtime::MemoryView> SimBackend::make_view(NodeId node, const runtime::ViewOptions& options,
+                                                           runtime::FaultHandler& handler) {
+    const NodeId processes = state_->platform.processes;
+    return memory::make_view(options, handler, [this, node, processes]() -> Context* {
+        const std::size_t machine = node / processes;
+        return machine < state_->machines.size() ? state_->machines[machine].running(node) : nullptr;
+    });
 }
 
 runtime::Bytes SimBackend::buffer(Context& context) {

@@ -114,7 +114,9 @@ public:
     void abandon(SimWorker& worker) {
         abandoning_ = true;
         leaving_ = &main_;
-        if (worker.fiber) {
+        if (worker.fiber && worker.context->faults != 0) {
+            (void)new boost::context::fiber(std::move(worker.fiber));  // Context::faults
+        } else if (worker.fiber) {
             worker.notes.before_resume();
             worker.fiber = {};
             worker.notes.after_unwind();

@@ -278,6 +278,24 @@ void Worker::wait(Slot* head, Waitable& waitable) {
     end_wait(before);
 }
 
+// The worker is not in the set of sleeping ones, because it would not take what they are woken for.
+//
+// Invariant: `waits_idly_` is set before the look whether it is woken, and a context that wakes it looks at
+// `waits_idly_` afterwards (awaited_done). So no wake is missed.
+void Worker::wait_idly(Waitable& waitable) {
+    Waiter waiter(id.core);
+    if (!waitable.await(waiter)) return;
+    outbox_.flush();
+    const Activity before = enter_now(Activity::waiting);
+    waits_idly_.store(true, std::memory_order_seq_cst);
+    while (!waiter.woken()) {
+        poll();
+        if (!waiter.woken()) backend->park(*this, never);
+    }
+    waits_idly_.store(false, std::memory_order_relaxed);
+    enter_now(before);
+}
+
 /// The program may have ended the run while tasks wait.
 void Worker::expect_run_goes_on() {
     if (!node_.stopping()) [[likely]]
@@ -380,7 +398,8 @@ void Worker::rest_long(Time deadline, const Waitable* awaited) {
 
 void Worker::awaited_done(Context& caller) {
     if (waits_long_.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
-    if (claim_sleeper()) caller.backend->unpark(caller, id.core);
+    if (claim_sleeper() || waits_idly_.load(std::memory_order_seq_cst))
+        caller.backend->unpark(caller, id.core);
 }
 
 void Worker::sleep(Time deadline, const Waitable* awaited) {

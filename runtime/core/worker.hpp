@@ -112,6 +112,10 @@ public:
         if (tracks_) expect_joined(deque_.index(head));
     }
 
+    /// Returns once `waitable` is done, and runs nothing meanwhile: where a task is in the middle of an
+    /// instruction, so that its head is not known. With a single module it receives messages.
+    void wait_idly(Waitable& waitable);
+
     StrandRunner& strands() { return *strands_; }
     const StrandRunner& strands() const { return *strands_; }
 
@@ -352,6 +356,7 @@ private:
     // Written by others.
     alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
     std::atomic<bool> waits_long_{false};              ///< see rest_long
+    std::atomic<bool> waits_idly_{false};              ///< see wait_idly
 };
 
 }  // namespace heddle::runtime

@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/fiber_notes.hpp"
 #include "base/random.hpp"
+#include "memory/memory_view.hpp"
 
 namespace heddle::inprocess {
 
@@ -114,9 +115,13 @@ struct InprocessBackend::State {
         for (Node& node : nodes) {
             for (Fiber& fiber : node.workers) {
                 if (fiber.finished) continue;
-                if (fiber.started) fiber.notes.before_resume();
-                fiber.fiber = {};
-                if (fiber.started) fiber.notes.after_unwind();
+                if (fiber.context->faults != 0) {
+                    (void)new context::fiber(std::move(fiber.fiber));  // Context::faults
+                } else {
+                    if (fiber.started) fiber.notes.before_resume();
+                    fiber.fiber = {};
+                    if (fiber.started) fiber.notes.after_unwind();
+                }
                 fiber.finished = true;
             }
         }
@@ -159,6 +164,14 @@ struct InprocessBackend::State {
 
     bool runnable(Fiber& fiber) const {
         return !fiber.finished && (!fiber.parked || fiber.permit || fiber.deadline <= now);
+    }
+
+    /// The worker of that node that runs now; null if none does.
+    Context* running(NodeId node) {
+        if (node >= nodes.size()) return nullptr;
+        for (Fiber& fiber : nodes[node].workers)
+            if (fiber.started && !fiber.finished && !fiber.fiber) return fiber.context;
+        return nullptr;
     }
 
     bool all_finished() const {
@@ -361,6 +374,13 @@ void InprocessBackend::io(Context& caller, double /*bytes*/, std::function<void(
 
 bool InprocessBackend::poll(Context&) {
     return false;
+}
+
+std::unique_ptr<runtime::MemoryView> InprocessBackend::make_view(NodeId node,
+                                                                 const runtime::ViewOptions& options,
+                                                                 runtime::FaultHandler& handler) {
+    HEDDLE_ASSERT(node < state_->options.nodes);
+    return memory::make_view(options, handler, [this, node] { return state_->running(node); });
 }
 
 void InprocessBackend::start_nodes(Context& /*caller*/, NodeId count) {

@@ -60,6 +60,8 @@ public:
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
             std::function<void(runtime::Context& context)> done) override;
+    std::unique_ptr<runtime::MemoryView> make_view(NodeId node, const runtime::ViewOptions& options,
+                                                   runtime::FaultHandler& handler) override;
     void start_nodes(runtime::Context& caller, NodeId count) override;
     Time elapsed() const override;
 

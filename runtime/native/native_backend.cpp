@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "host/machine.hpp"
+#include "memory/memory_view.hpp"
 #include "runtime/native/busy_work.hpp"
 #include "runtime/native/mesh.hpp"
 #include "runtime/native/mixed_transport.hpp"
@@ -324,6 +325,13 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
     state.transport->send(to, path.network, std::move(message), std::move(enclosure.body), sender);
+}
+
+std::unique_ptr<runtime::MemoryView> NativeBackend::make_view(NodeId node,
+                                                              const runtime::ViewOptions& options,
+                                                              runtime::FaultHandler& handler) {
+    HEDDLE_ASSERT(node == state_->rank);
+    return memory::make_view(options, handler, [state = state_.get()] { return state->running(); });
 }
 
 void NativeBackend::start_nodes(Context& /*caller*/, NodeId count) {

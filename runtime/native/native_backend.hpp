@@ -111,6 +111,8 @@ public:
     void io(runtime::Context& caller, double bytes, std::function<void()> code,
             std::function<void(runtime::Context& context)> done) override;
     /// Asks the launcher, and does not wait. If it cannot, a line on standard error says why.
+    std::unique_ptr<runtime::MemoryView> make_view(NodeId node, const runtime::ViewOptions& options,
+                                                   runtime::FaultHandler& handler) override;
     void start_nodes(runtime::Context& caller, NodeId count) override;
     Time elapsed() const override;
 

@@ -73,6 +73,8 @@ struct NativeBackend::State {
     bool await_release();
     void join();
     void work(CoreId core);
+    /// The worker of this node that the calling thread is; null if it is none.
+    runtime::Context* running() const;
     void deliver(NodeId from, std::span<const std::byte> message, runtime::Body body);
     void lose(NodeId node, const std::string& reason);
     void begin_changes();

@@ -106,8 +106,24 @@ void NativeBackend::State::join() {
     threads.clear();
 }
 
+namespace {
+
+/// The worker that this thread is.
+struct Here {
+    const void* state = nullptr;
+    runtime::Context* context = nullptr;
+};
+thread_local Here here;
+
+}  // namespace
+
+runtime::Context* NativeBackend::State::running() const {
+    return here.state == this ? here.context : nullptr;
+}
+
 /// The life of one worker's thread.
 void NativeBackend::State::work(CoreId core) {
+    here = {this, &program->context(core)};
     // A core that refuses costs speed only.
     if (bind) (void)host::bind_to_core(first_core + core);
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short

@@ -43,6 +43,7 @@ public:
     struct Options {
         const char* name = "a strand";  ///< for messages; kept by the caller
         CoreId pinned_to = any_worker;  ///< the only worker that runs it
+        bool forks = true;  ///< it may fork tasks; one that does not may wait wherever it is (wait_in_place)
     };
 
     /// A new strand, ready on the caller's node. `caller`: a worker, or the receiver in a handler.
@@ -67,12 +68,17 @@ public:
     /// Returns once `waitable` is done. Throws Error if forked tasks were not joined.
     void wait(Waitable& waitable);
 
+    /// The same in the middle of any instruction of its body, which may hold what belongs to its worker: it
+    /// goes on with the same one. Only a strand that does not fork (Options::forks).
+    void wait_in_place(Waitable& waitable);
+
     /// Lets other ready strands of its worker run first.
     void yield();
 
     const char* name() const { return options_.name; }
     CoreId pinned_to() const { return options_.pinned_to; }
     bool pinned() const { return options_.pinned_to != any_worker; }
+    bool forks() const { return options_.forks; }
 
 private:
     friend class StrandList;
@@ -91,6 +97,7 @@ private:
     StrandRunner* runner_ = nullptr;  ///< that runs it, or ran it last; null before its first turn
     StrandStack* stack_ = nullptr;    ///< null before its first turn
     Left left_ = Left::ready;
+    bool in_place_ = false;  ///< in the middle of an instruction
 
     Waiter waiter_;
     Waitable* waits_for_ = nullptr;

@@ -224,6 +224,17 @@ bool StrandRunner::is_soon_done(const Waitable& waitable) const {
     return false;
 }
 
+void Strand::wait_in_place(Waitable& waitable) {
+    HEDDLE_ASSERT(!forks());
+    const CoreId before = options_.pinned_to;
+    // Read only while it does not run.
+    options_.pinned_to = worker().id.core;
+    in_place_ = true;
+    wait(waitable);
+    in_place_ = false;
+    options_.pinned_to = before;
+}
+
 void StrandRunner::settle(Strand& strand) {
     if (strand.left_ == Strand::Left::ended) {
         strand.stack_->idle = std::move(strand.rest_);

@@ -82,11 +82,17 @@ void StrandStacks::unwind() {
     for (const auto& slab : slabs_) {
         for (StrandStack& stack : slab->stacks()) {
             // A strand that ran when its worker was unwound has no rest.
+            const bool in_place = stack.strand && stack.strand->in_place_;
             if (stack.strand) {
                 stack.idle = std::move(stack.strand->rest_);
                 stack.strand = nullptr;  // it may go before its stack
             }
             if (!stack.idle) continue;
+            if (in_place) {
+                // No exception can pass an instruction that is not a call, so what lies on the stack is lost.
+                (void)new boost::context::fiber(std::move(stack.idle));
+                continue;
+            }
             stack.notes.before_resume();
             stack.idle = {};
             stack.notes.after_unwind();

@@ -1,0 +1,31 @@
+// Which view an address belongs to, for the handler of the process's memory faults.
+#pragma once
+
+#include <cstddef>
+
+#include "memory/memory_view.hpp"
+#include "runtime/memory_view.hpp"
+
+namespace heddle::memory {
+
+/// A range of addresses, and what its faults come to.
+struct Watched {
+    const std::byte* begin = nullptr;
+    std::size_t bytes = 0;
+    runtime::FaultHandler* handler = nullptr;
+    const Running* running = nullptr;
+};
+
+/// While it lives, faults in the range come to its handler.
+class WatchedRange {
+public:
+    explicit WatchedRange(const Watched& watched);
+    ~WatchedRange();
+    WatchedRange(const WatchedRange&) = delete;
+    WatchedRange& operator=(const WatchedRange&) = delete;
+
+private:
+    const std::byte* begin_;
+};
+
+}  // namespace heddle::memory

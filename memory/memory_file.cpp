@@ -1,0 +1,81 @@
+// Makes the file, gives out parts of it, and maps them.
+#include "memory/memory_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.hpp"
+
+namespace heddle::memory {
+
+namespace {
+
+[[noreturn]] void refused(const char* what, std::size_t bytes) {
+    throw Error(fmt::format("the system refuses to {} for shared memory of {} bytes: {}", what, bytes,
+                            std::generic_category().message(errno)),
+                "share less memory");
+}
+
+/// The largest file of memory. Its parts are given out once: a process does not live to use them up.
+constexpr std::uint64_t file_bytes = std::uint64_t{1} << 62;
+
+int open_file() {
+    static const int file = [] {
+        const int made = ::memfd_create("heddle", MFD_CLOEXEC);
+        if (made < 0) refused("make a file of memory", 0);
+        if (::ftruncate(made, static_cast<off_t>(file_bytes)) != 0) refused("enlarge a file of memory", 0);
+        return made;
+    }();
+    return file;
+}
+
+std::uint64_t take_part(std::size_t bytes) {
+    static std::atomic<std::uint64_t> end{0};
+    const std::uint64_t begin = end.fetch_add(bytes, std::memory_order_relaxed);
+    if (begin > file_bytes - bytes) {
+        errno = ENOMEM;
+        refused("find room", bytes);
+    }
+    return begin;
+}
+
+std::byte* map(std::size_t bytes, std::uint64_t begin) {
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                                open_file(), static_cast<off_t>(begin));
+    return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+MappedTwice::MappedTwice(std::size_t bytes) : bytes_(bytes), begin_(take_part(bytes)) {
+    program_ = map(bytes, begin_);
+    contents_ = map(bytes, begin_);
+    if (program_ && contents_) return;
+    unmap();
+    refused("map memory", bytes);
+}
+
+MappedTwice::~MappedTwice() {
+    (void)::fallocate(open_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin_),
+                      static_cast<off_t>(bytes_));
+    unmap();
+}
+
+void MappedTwice::unmap() {
+    if (program_) ::munmap(program_, bytes_);
+    if (contents_) ::munmap(contents_, bytes_);
+}
+
+void MappedTwice::free(std::size_t offset, std::size_t bytes) {
+    if (::fallocate(open_file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    static_cast<off_t>(begin_ + offset), static_cast<off_t>(bytes)) != 0)
+        refused("give memory back", bytes);
+}
+
+}  // namespace heddle::memory

@@ -1,0 +1,23 @@
+// Access to pages by Linux's userfaultfd: a page that permits nothing is not mapped, one that permits reading
+// is write-protected, and an access that is not permitted is the signal SIGBUS. The mapping stays one,
+// however many pages differ.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/memory_view.hpp"
+
+namespace heddle::memory {
+
+/// Found out once, by trying every operation below on one page.
+bool has_userfaultfd();
+
+/// From now on accesses to this mapping of a file of memory are checked; no page permits anything. Throws
+/// Error if the system refuses.
+void watch_mapping(std::byte* begin, std::size_t bytes);
+
+/// `contents`: the same bytes in a mapping that is not watched. The caller must change together what it has
+/// changed together before. Throws Error if the system refuses.
+void set_access(std::byte* begin, const std::byte* contents, std::size_t bytes, runtime::Access access);
+
+}  // namespace heddle::memory
