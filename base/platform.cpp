@@ -270,6 +270,10 @@ Overheads Overheads::defaults() {
     costs.message_receive = nanoseconds(400);
     costs.poll = nanoseconds(500);
     costs.wake_up = nanoseconds(1500);
+    costs.page_fault = nanoseconds(2000);
+    costs.page_protect = nanoseconds(1000);
+    costs.page_fill = nanoseconds(1000);
+    costs.page_diff_kib = nanoseconds(100);
     return costs;
 }
 

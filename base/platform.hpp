@@ -37,6 +37,10 @@ struct Overheads {
     Time wake_up_deep{};         ///< added if the worker has been parked for `deep_sleep` or longer
     Time deep_sleep{};           ///< a core that idles for so long sleeps deeply
     Time unpark{};               ///< wake a parked worker (paid by the worker or handler that wakes it)
+    Time page_fault{};           ///< from an access that a page does not permit to its handler, and back
+    Time page_protect{};         ///< change what accesses one page, or one run of pages, permits
+    Time page_fill{};            ///< put a fetched page in place, besides the copy of its bytes
+    Time page_diff_kib{};        ///< for each KiB that is copied to a twin, compared with it or patched
 
     static Overheads defaults();
 
@@ -45,6 +49,8 @@ struct Overheads {
     Time receiving(std::uint64_t bytes) const {
         return with_bytes(message_receive, message_receive_kib, bytes);
     }
+    /// Of so many bytes of pages whose changes a protocol finds or applies. Throws Error as above.
+    Time diffing(std::uint64_t bytes) const { return with_bytes(Time::zero(), page_diff_kib, bytes); }
 
 private:
     static Time with_bytes(Time fixed, Time per_kib, std::uint64_t bytes) {

@@ -46,6 +46,14 @@ constexpr Overhead overheads[] = {
     {"deep_sleep", &Overheads::deep_sleep, "a core that idles for so long sleeps deeply"},
     {"unpark", &Overheads::unpark,
      "wake a parked worker (paid by the worker, or by the module whose handler wakes it)"},
+    {"page_fault", &Overheads::page_fault,
+     "shared memory: from an access that a page does not permit to its handler, and back"},
+    {"page_protect", &Overheads::page_protect,
+     "shared memory: change what accesses one page, or one run of pages, permits"},
+    {"page_fill", &Overheads::page_fill,
+     "shared memory: put a fetched page in place, besides the copy of its bytes"},
+    {"page_diff_kib", &Overheads::page_diff_kib,
+     "shared memory: for each KiB of a page that is copied to a twin, compared with it or patched"},
 };
 
 std::vector<std::string> topology_names() {

@@ -116,6 +116,24 @@ TEST(Config, KnowsShorthandsForNothing) {
     EXPECT_EQ(e.platform.overheads.wake_up, Time::zero());
 }
 
+TEST(Config, EveryOverheadHasAKey) {
+    const auto defaults = overheads_by_name(Overheads::defaults());
+    EXPECT_EQ(defaults.size() * sizeof(Time), sizeof(Overheads)) << "a member without a key";
+    std::string text;
+    std::int64_t next = 1000;
+    for (const auto& [name, cost] : defaults) text += fmt::format("{}: {}ns, ", name, next++);
+    const Experiment e = read("workload: {name: fib}\nplatform: {overheads: {" + text + "}}");
+    next = 1000;
+    for (const auto& [name, cost] : overheads_by_name(e.platform.overheads))
+        EXPECT_EQ(cost, std::chrono::nanoseconds(next++)) << name;
+}
+
+// 3 KiB at 100 ns, and half of one.
+TEST(Config, TwinsArePaidByTheirBytes) {
+    EXPECT_EQ(Overheads::defaults().diffing(3 * 1024 + 512), std::chrono::nanoseconds(350));
+    EXPECT_EQ(Overheads{}.diffing(1 << 20), Time::zero());
+}
+
 TEST(Config, TakesValuesFromTheCommandLineInPlaceOfTheFiles) {
     const Experiment e = read("workload: {name: fib, n: 20}\nschedule: {stealing: none}",
                               {"platform.nodes=4", "workload.n=7", "schedule.stealing.victim=random",
