@@ -33,7 +33,8 @@ public:
     explicit CheckedView(const ViewOptions& options)
         : CheckedView(options, std::make_unique<MappedTwice>(options.bytes)) {}
 
-    void set_access(std::size_t first, std::size_t count, Access /*access*/) override {
+    void set_access(std::size_t first, std::size_t count, Access /*access*/,
+                    std::optional<Access> /*before*/) override {
         HEDDLE_ASSERT(first + count <= pages());
     }
     void discard(std::size_t first, std::size_t count) override {
@@ -55,15 +56,17 @@ public:
         : WatchedView(options, trigger, std::make_unique<MappedTwice>(options.bytes), handler,
                       std::move(running)) {}
 
-    void set_access(std::size_t first, std::size_t count, Access access) override {
+    void set_access(std::size_t first, std::size_t count, Access access,
+                    std::optional<Access> before) override {
         HEDDLE_ASSERT(first + count <= pages());
         const std::size_t offset = first * page_bytes();
         const std::size_t length = count * page_bytes();
         if (trigger() == Trigger::userfaultfd) {
             // Only the machine's pages of one page always permit the same.
-            const std::size_t step = access == Access::none ? length : page_bytes();
+            const bool together = access == Access::none || before;
+            const std::size_t step = together ? length : page_bytes();
             for (std::size_t at = offset; at < offset + length; at += step)
-                memory::set_access(begin() + at, memory_->contents() + at, step, access);
+                memory::set_access(begin() + at, memory_->contents() + at, step, access, before);
             return;
         }
         const int permitted = access == Access::none   ? PROT_NONE
@@ -79,7 +82,7 @@ public:
                      : "take the trigger checked");
     }
     void discard(std::size_t first, std::size_t count) override {
-        set_access(first, count, Access::none);
+        set_access(first, count, Access::none, std::nullopt);
         memory_->free(first * page_bytes(), count * page_bytes());
     }
 
@@ -96,7 +99,7 @@ private:
             watch_mapping(begin(), bytes());
         } else {
             MemoryFaults::handle(SIGSEGV, MemoryFaults::Stack::own);
-            set_access(0, pages(), Access::none);
+            set_access(0, pages(), Access::none, std::nullopt);
         }
     }
 

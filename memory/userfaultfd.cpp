@@ -97,9 +97,11 @@ void touch(const std::byte* contents, std::size_t bytes) {
 }
 
 /// All of `bytes` permit the same now. False if the system refuses.
-bool change(int file, std::byte* begin, const std::byte* contents, std::size_t bytes, Access access) {
+bool change(int file, std::byte* begin, const std::byte* contents, std::size_t bytes, Access access,
+            std::optional<Access> before = std::nullopt) {
     if (access == Access::none) return ::madvise(begin, bytes, MADV_DONTNEED) == 0;
     const bool read_only = access == Access::read;
+    if (before && *before != Access::none) return protect_pages(file, {begin, bytes}, read_only);
     touch(contents, bytes);
     for (std::size_t done = 0; done < bytes;) {
         done += map_pages(file, {begin + done, bytes - done}, read_only);
@@ -163,8 +165,9 @@ void watch_mapping(std::byte* begin, std::size_t bytes) {
     if (!register_mapping(*file, {begin, bytes})) refused("watch memory");
 }
 
-void set_access(std::byte* begin, const std::byte* contents, std::size_t bytes, Access access) {
-    if (!change(*file_of_process(), begin, contents, bytes, access)) refused("protect pages");
+void set_access(std::byte* begin, const std::byte* contents, std::size_t bytes, Access access,
+                std::optional<Access> before) {
+    if (!change(*file_of_process(), begin, contents, bytes, access, before)) refused("protect pages");
 }
 
 }  // namespace heddle::memory

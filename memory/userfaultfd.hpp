@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "runtime/memory_view.hpp"
 
@@ -16,8 +17,9 @@ bool has_userfaultfd();
 /// Error if the system refuses.
 void watch_mapping(std::byte* begin, std::size_t bytes);
 
-/// `contents`: the same bytes in a mapping that is not watched. The caller must change together what it has
-/// changed together before. Throws Error if the system refuses.
-void set_access(std::byte* begin, const std::byte* contents, std::size_t bytes, runtime::Access access);
+/// `contents`: the same bytes in a mapping that is not watched. `before`: MemoryView::set_access. All bytes
+/// must permit the same before. Throws Error if the system refuses.
+void set_access(std::byte* begin, const std::byte* contents, std::size_t bytes, runtime::Access access,
+                std::optional<runtime::Access> before);
 
 }  // namespace heddle::memory

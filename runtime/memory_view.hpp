@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/ids.hpp"
@@ -66,8 +67,11 @@ public:
 
     /// From now on these pages permit that. What was written before by threads that were permitted is in
     /// `contents` when it returns, and later writes are not permitted. Contents stay, also with `none`.
+    /// `before`: what they all permit until now, if the caller knows; that saves a system call. A fault on a
+    /// page that permits the access means that the system has unmapped it: call this without `before` again.
     /// Throws Error if the system refuses.
-    virtual void set_access(std::size_t first, std::size_t count, Access access) = 0;
+    virtual void set_access(std::size_t first, std::size_t count, Access access,
+                            std::optional<Access> before = std::nullopt) = 0;
 
     /// Pages permit nothing, are full of zeros, and take no memory. Throws Error if the system refuses.
     virtual void discard(std::size_t first, std::size_t count) = 0;
@@ -76,7 +80,7 @@ public:
     /// or wait in a fault.
     void fill(std::size_t page, std::span<const std::byte> bytes, Access access) {
         std::copy(bytes.begin(), bytes.end(), contents(page).begin());
-        set_access(page, 1, access);
+        set_access(page, 1, access, Access::none);
     }
 
 protected:

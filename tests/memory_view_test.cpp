@@ -143,6 +143,18 @@ TEST_P(MemoryViews, WhatIsTakenBackIsAskedForAgainAndContentsStay) {
         EXPECT_EQ(granting.writes, 4);
         EXPECT_EQ(granting.reads, 1);
         EXPECT_EQ(at(view, 2), 24U);
+        // The same with what the pages permit until then.
+        view.set_access(2, 1, Access::read, Access::write);
+        EXPECT_EQ(at(view, 2), 24U);
+        at(view, 2) = 25;
+        EXPECT_EQ(granting.writes, 5);
+        view.set_access(2, 1, Access::none, Access::write);
+        view.set_access(2, 1, Access::read, Access::none);
+        view.set_access(2, 1, Access::write, Access::read);
+        at(view, 2) = at(view, 2) + 1;
+        EXPECT_EQ(at(view, 2), 26U);
+        EXPECT_EQ(granting.reads, 1);
+        EXPECT_EQ(granting.writes, 5);
         view.discard(2, 1);
         EXPECT_EQ(at(view, 2), 0U);
         EXPECT_EQ(granting.reads, 2);

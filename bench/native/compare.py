@@ -339,7 +339,21 @@ def memory(bench):
         show_messages(f"Shared memory: messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands}
+def faults(bench):
+    """Accesses that pages do not permit, without messages, beside a bare signal handler with the same system calls."""
+    print("\n### Faults of shared memory, without messages\n")
+    count = 20_000 if bench.quick else 400_000
+    row = table("trigger", "access", "Heddle us", "bare handler us", "Heddle / bare", "taking it back us", "bare us")
+    for trigger in "userfaultfd", "mprotect":
+        for access in "read", "write":
+            found = bench.alternate("faults", {"Heddle": ((), ("heddle_faults", trigger, access, count)),
+                                               "bare": ((), ("peer_bare_faults", trigger, access, count))})
+            ours, bare = found["Heddle"], found["bare"]
+            row(trigger, access, f"{ours['ns'] / 1000:.2f}", f"{bare['ns'] / 1000:.2f}", ratio(ours["ns"], bare["ns"]),
+                f"{ours['revoke_ns'] / 1000:.2f}", f"{bare['revoke_ns'] / 1000:.2f}")
+
+
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults}
 
 
 def main():
