@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <optional>
 
 #include "base/error.hpp"
@@ -27,6 +28,7 @@ struct Options {
     std::optional<std::int64_t> capacity;
     std::string hosts, hostfile, address, ports, remote_shell, name, join;
     double meeting_seconds = 0;
+    std::optional<std::int64_t> branches;
 };
 
 /// `heddle` after the dashes is this very binary, whether or not it is on the path.
@@ -53,6 +55,7 @@ Hosts hosts_of(const Options& given) {
     if (!given.hostfile.empty()) return {host::read_hostfile(given.hostfile)};
     if (!given.remote_shell.empty()) throw Error("--ssh goes with several hosts", "add --hosts");
     if (const auto allocated = host::slurm_hosts()) return {*allocated, true};
+    if (given.branches) throw Error("--branches goes with several hosts", "add --hosts");
     return {};
 }
 
@@ -119,6 +122,11 @@ int launch(const Options& given, std::vector<std::string> command) {
     if (hosts.list.empty() || here) return native::launch_here(options);
     options.hosts = hosts.list;
     options.build = configs::program_id();
+    if (given.branches) {
+        if (*given.branches < 1)
+            throw Error(fmt::format("--branches {}", *given.branches), "each host starts 1 other or more");
+        options.branches = static_cast<NodeId>(std::min<std::int64_t>(*given.branches, host::hosts_max));
+    }
     if (hosts.by_srun) options.remote_shell = srun_shell();
     if (!given.remote_shell.empty()) options.remote_shell.before = host::words_of(given.remote_shell);
     return native::launch_on_hosts(options);
@@ -146,6 +154,10 @@ void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& c
     verb->add_option("--meeting-time", given->meeting_seconds,
                      "how many seconds the nodes wait for each other at the meeting");
     verb->add_option("--ssh", given->remote_shell, "the command that runs a command on a host; default: ssh");
+    verb->add_option(
+        "--branches", given->branches,
+        fmt::format("how many hosts are started from here, and by each of them in turn; default: {}",
+                    native::branches_default));
     verb->prefix_command();
     verb->footer("Everything after -- is the command: heddle launch -n 2 -- heddle run configs/fib.yaml");
     verb->callback([verb, given, command, &action] {

@@ -55,8 +55,8 @@ bool StartedProcesses::Stream::pass_on() {
 void StartedProcesses::Stream::end_line() {
     if (line.empty()) return;
     if (line.back() != '\n') line.push_back('\n');
-    if (!sign.empty() && line == sign + "\n") {
-        signed_now = true;
+    if (!sign.empty() && line.starts_with(sign)) {
+        notes.push_back(line.substr(sign.size(), line.size() - sign.size() - 1));
     } else {
         write_error(prefix + line);
     }
@@ -116,6 +116,13 @@ void StartedProcesses::tell(Process& process) {
         left.erase(0, static_cast<std::size_t>(count));
     } else if (errno != EINTR && errno != EAGAIN) {
         left.clear();  // it has ended
+    }
+}
+
+void StartedProcesses::take_notes(Stream& stream) {
+    for (const std::string& note : std::exchange(stream.notes, {})) {
+        processes_[stream.process].begun = true;
+        if (take_note_) take_note_(stream.process, note);
     }
 }
 
@@ -180,7 +187,7 @@ void StartedProcesses::wait_for_news(int milliseconds) {
     for (std::size_t i = streams_.size(); i-- > 0;) {
         if (!entries[first_stream + i].revents) continue;
         const bool goes_on = streams_[i].pass_on();
-        if (streams_[i].signed_now) processes_[streams_[i].process].begun = true;
+        take_notes(streams_[i]);
         if (!goes_on) streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (Process& process : processes_)

@@ -41,7 +41,8 @@ public:
         /// Written to its standard input, which then stays open as its life line: the process is to end when
         /// that ends, and gets no signals. Empty: no life line.
         std::string told = {};
-        /// A line that the process writes to a stream of its own when it has begun. It is not passed on.
+        /// Lines that begin so on a stream of its own are notes for `notes_to`, and not passed on. The first
+        /// one says that the process has begun.
         std::string sign = {};
         /// The others can do without it: if it fails, they go on. Its exit code counts only if one of them
         /// fails as a result (`weak_code`).
@@ -63,6 +64,11 @@ public:
     void attend_to(int descriptor, std::function<void()> act) {
         attended_ = descriptor;
         act_ = std::move(act);
+    }
+
+    /// While `run` goes on, `take` gets each note of a process: its number, and what follows the sign.
+    void notes_to(std::function<void(std::size_t number, const std::string& note)> take) {
+        take_note_ = std::move(take);
     }
 
     /// All are asked to end when `descriptor`, which is open to the caller, has come to its end.
@@ -87,9 +93,9 @@ private:
         Descriptor descriptor;
         std::string prefix;
         std::size_t process;  ///< its number
-        std::string sign;     ///< the line that is not passed on; empty: none
+        std::string sign;     ///< a line that begins so is a note; empty: none is
         std::string line = {};
-        bool signed_now = false;
+        std::vector<std::string> notes = {};  ///< that have come and have not been taken
 
         bool pass_on();
         void end_line();
@@ -115,6 +121,7 @@ private:
     void await_sign(Process& process) const;
     void wait_for_news(int milliseconds);
     void tell(Process& process);
+    void take_notes(Stream& stream);
     void take_signals();
     void reap(const std::function<bool(const End&)>& ended);
     void escalate();
@@ -130,6 +137,7 @@ private:
     int life_line_ = -1;
     int attended_ = -1;
     std::function<void()> act_;
+    std::function<void(std::size_t, const std::string&)> take_note_;
     bool running_ = false;  ///< `run` is at work
     Step step_ = Step::none;
     Clock::time_point next_step_ = Clock::time_point::max();

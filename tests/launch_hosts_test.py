@@ -15,9 +15,9 @@ SECONDS_MAX = 120
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "OMPI_", "PMI", "HEDDLE_"))}
 failures = []
 
-# Notes each host and command; has no host "nowhere", and no folder on the host "bare".
+# Notes each host, the host that calls it, and the command; has no host "nowhere", and no program on the host "bare".
 REMOTE_SHELL = """#!/bin/sh
-echo "$1 $2" >> "$(dirname "$0")/calls"
+echo "$1 ${HOST:-launcher} $2" >> "$(dirname "$0")/calls"
 case $1 in
     nowhere) echo "no such host" >&2; exit 255;;
     bare) exec sh -c "exec /no/such/heddle";;
@@ -54,12 +54,22 @@ class Hosts:
             file.write(REMOTE_SHELL)
         os.chmod(self.shell, 0o755)
 
-    def words(self, hosts, *command, address=("--address", "127.0.0.1")):
-        return [self.heddle, "launch", *hosts, *address, "--ssh", self.shell, "--", *command]
+    def words(self, hosts, *command, address=("--address", "127.0.0.1"), shell=True):
+        return [self.heddle, "launch", *hosts, *address, *(["--ssh", self.shell] if shell else []), "--", *command]
 
     def launch(self, hosts, *command, **options):
         return subprocess.run(self.words(hosts, *command, **options), env=ENVIRONMENT, cwd=self.directory, capture_output=True,
                               text=True, timeout=SECONDS_MAX, stdin=subprocess.DEVNULL)
+
+    def forget_calls(self):
+        path = os.path.join(self.directory, "calls")
+        if os.path.exists(path):
+            os.remove(path)
+
+    def calls(self):
+        """Each host that was started, and what has started it."""
+        with open(os.path.join(self.directory, "calls"), encoding="utf-8") as file:
+            return {line.split()[0]: line.split()[1] for line in file}
 
     def fib(self):
         path = os.path.join(self.directory, "fib.yaml")
@@ -69,12 +79,44 @@ class Hosts:
 
 
 def runs_on_hosts(hosts):
+    hosts.forget_calls()
     result = hosts.launch(["--hosts", "one,two:2"], *hosts.fib())
     check(result.returncode == 0, f"a run on two hosts: exit code {result.returncode}\n{result.stdout}{result.stderr}")
     check("fib on 3 x 1 native" in result.stdout and "value 2584" in result.stdout, f"a run on two hosts prints\n{result.stdout}")
-    with open(os.path.join(hosts.directory, "calls"), encoding="utf-8") as file:
-        calls = file.read().splitlines()
-    check(sorted(call.split()[0] for call in calls) == ["one", "two"], f"the remote shell was called {calls}")
+    check(hosts.calls() == {"one": "launcher", "two": "launcher"}, f"the remote shell was called {hosts.calls()}")
+
+
+def starts_hosts_in_a_tree(hosts):
+    """The launcher starts two hosts, and each of these two others at most."""
+    names = ["a", "b", "c", "d", "e", "f", "g"]
+    hosts.forget_calls()
+    result = hosts.launch(["--hosts", ",".join(names) + ":2", "--branches", "2"], *hosts.fib())
+    check(result.returncode == 0 and "fib on 8 x 1 native" in result.stdout and "value 2584" in result.stdout,
+          f"a run by a tree: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+    starters = hosts.calls()
+    check(sorted(starters) == names, f"each host is started once: {starters}")
+    count = {starter: list(starters.values()).count(starter) for starter in starters.values()}
+    check(count["launcher"] == 2 and max(count.values()) == 2, f"how many each has started: {count}")
+    check("launch-part" not in result.stderr, f"notes are passed on:\n{result.stderr}")
+
+
+def failures_come_up_the_tree(hosts):
+    """One host starts the next. What goes wrong on the last is told at the first."""
+    chain = ["--hosts", "one,two,three,four", "--branches", "1"]
+    start = time.monotonic()
+    result = hosts.launch(chain, "sh", "-c", "[ $HEDDLE_RANK = 3 ] && exit 5; exec sleep 1000")
+    check(result.returncode == 5, f"the exit code of node 3 is 5, and of launch {result.returncode}")
+    check("node 3 on four" in result.stderr, f"launch does not say where node 3 was:\n{result.stderr}")
+    result = hosts.launch(["--hosts", "one,two,nowhere", "--branches", "1"], *hosts.fib())
+    check(result.returncode != 0 and "could not start anything on nowhere from" in result.stderr
+          and "--branches" in result.stderr, f"a host that the second one cannot start: {result.stderr}")
+    check(time.monotonic() - start < 30, f"two failures take {time.monotonic() - start:.0f} s")
+    meeting = '[ $HEDDLE_RANK = 2 ] && exit 0; exec "$@"'
+    result = hosts.launch(chain, "sh", "-c", meeting, "sh", *hosts.fib())
+    check("the process of node 2 has ended" in result.stderr, f"the launcher did not learn that node 2 has ended: {result.stderr}")
+    for words, part in ((["--hosts", "one", "--branches", "0"], "--branches 0"), (["-n", "2", "--branches", "2"], "several hosts")):
+        result = hosts.launch(words, "true", shell=False)
+        check(result.returncode == 2 and part in result.stderr, f"{words}: {result.returncode} {result.stderr}")
 
 
 def fills_hosts_in_order(hosts):
@@ -111,13 +153,14 @@ def says_what_failed(hosts):
     check(result.returncode == 2 and "--address" in result.stderr, f"an unknown address: {result.stderr}")
 
 
-def leaves_nothing_running(hosts, how):
-    mark = f"HEDDLE_TEST_MARK_{os.getpid()}_{how}"
+def leaves_nothing_running(hosts, how, names, branches):
+    mark = f"HEDDLE_TEST_MARK_{os.getpid()}_{how}_{branches}"
     script = f"MARK={mark}; trap '' HUP; : > {mark}.$HEDDLE_RANK; while :; do sleep 0.1; done"
-    launcher = subprocess.Popen(hosts.words(["--hosts", "one,two"], "sh", "-c", script), env=ENVIRONMENT, cwd=hosts.directory,
+    words = hosts.words(["--hosts", ",".join(names), "--branches", str(branches)], "sh", "-c", script)
+    launcher = subprocess.Popen(words, env=ENVIRONMENT, cwd=hosts.directory,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
-    started = lambda: all(os.path.exists(os.path.join(hosts.directory, f"{mark}.{rank}")) for rank in (0, 1))
+    started = lambda: all(os.path.exists(os.path.join(hosts.directory, f"{mark}.{rank}")) for rank in range(len(names)))
     while not started() and time.monotonic() < deadline:
         time.sleep(0.05)
     check(started(), f"{how}: the nodes did not start")
@@ -151,8 +194,11 @@ def main():
         fills_hosts_in_order(hosts)
         says_what_failed(hosts)
         keeps_the_key_secret(hosts)
+        starts_hosts_in_a_tree(hosts)
+        failures_come_up_the_tree(hosts)
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            leaves_nothing_running(hosts, how)
+            leaves_nothing_running(hosts, how, ["one", "two"], 32)
+            leaves_nothing_running(hosts, how, ["one", "two", "three", "four"], 1)
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

@@ -21,16 +21,16 @@ host::Descriptor file_with(const std::string& text) {
 }
 
 LaunchPart example() {
-    return {4,
-            2,
-            8,
-            3,
-            1,
-            4,
-            "10.0.0.1:4711",
-            make_key(),
-            "0af3",
-            {"heddle", "run", "it's 3:\n\"a\"", std::string("\0b", 2), ""}};
+    return {.here = {"a", 4, 2, 1, 4},
+            .nodes = 8,
+            .at_start = 3,
+            .rendezvous = "10.0.0.1:4711",
+            .key = make_key(),
+            .build = "0af3",
+            .argv = {"heddle", "run", "it's 3:\n\"a\"", std::string("\0b", 2), ""},
+            .remote_shell = {{"ssh", "-T"}, {"sh", "-c"}},
+            .branches = 2,
+            .further = {{"user@b", 6, 1, 0, 1}, {"[fe80::1]", 7, 1, 0, 2}}};
 }
 
 TEST(LaunchPart, IsReadAsItWasPackedAndNothingBeyond) {
@@ -65,17 +65,31 @@ TEST(LaunchPart, RefusesNodesThatARunDoesNotHave) {
     for (const auto& [first, count, nodes] :
          {std::tuple{0U, 0U, 4U}, {4U, 1U, 4U}, {3U, 2U, 4U}, {1U, ~0U, 4U}}) {
         LaunchPart part = example();
-        part.first = first;
-        part.count = count;
+        part.further.clear();
         part.nodes = nodes;
+        part.here.first = first;
+        part.here.count = count;
+        EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);
+        part.further = {part.here};
+        part.here = {};
         EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);
     }
     LaunchPart on_too_small_a_host = example();
-    on_too_small_a_host.local_first = 3;
+    on_too_small_a_host.here.local_first = 3;
     EXPECT_THROW(read_launch_part(file_with(pack(on_too_small_a_host)).get()), Error);
     LaunchPart part = example();
     part.argv.clear();
     EXPECT_THROW(read_launch_part(file_with(pack(part)).get()), Error);
+    LaunchPart without_branches = example();
+    without_branches.branches = 0;
+    EXPECT_THROW(read_launch_part(file_with(pack(without_branches)).get()), Error);
+}
+
+TEST(LaunchPart, ANoteSaysWhichNodeHasEnded) {
+    EXPECT_EQ(ended_node("ended 17"), 17);
+    for (const char* const other :
+         {"begun", "ended", "ended ", "ended x", "ended 1x", "ended -1", "ended 9999999999"})
+        EXPECT_FALSE(ended_node(other)) << other;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -16,6 +17,7 @@
 #include "runtime/native/interfaces.hpp"
 #include "runtime/native/launch_control.hpp"
 #include "runtime/native/launch_part.hpp"
+#include "runtime/native/launch_tree.hpp"
 #include "runtime/native/listener.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/native_backend.hpp"
@@ -32,11 +34,11 @@ StartedProcesses::Options watching(const LaunchOptions& options) {
     return {options.grace, options.terminate, exit_code_lost};
 }
 
-/// Starts the nodes of `part`, which are processes of this machine.
+/// Starts the nodes that `part` says are here, which are processes of this machine.
 void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std::string& key_file,
                  bool with_input, const std::string& address, bool spare = false) {
-    for (NodeId i = 0; i < part.count; ++i) {
-        const NodeId node = part.first + i;
+    for (NodeId i = 0; i < part.here.count; ++i) {
+        const NodeId node = part.here.first + i;
         StartedProcesses::Start start;
         start.node = node;
         start.name = fmt::format("node {}", node);
@@ -47,8 +49,8 @@ void start_nodes(StartedProcesses& processes, const LaunchPart& part, const std:
             {environment::nodes, std::to_string(part.nodes)},
             {environment::rendezvous, part.rendezvous},
             {environment::key_file, key_file},
-            {environment::local_rank, std::to_string(part.local_first + i)},
-            {environment::local_count, std::to_string(part.local_count)},
+            {environment::local_rank, std::to_string(part.here.local_first + i)},
+            {environment::local_count, std::to_string(part.here.local_count)},
             {environment::address, address},
         };
         if (part.at_start != 0) start.environment[environment::at_start] = std::to_string(part.at_start);
@@ -88,6 +90,16 @@ void say_how_to_join(const LaunchControl& control) {
     (void)!write(STDERR_FILENO, line.data(), line.size());
 }
 
+namespace {
+
+/// To what has started this part of a launch.
+void write_note(const std::string& note) {
+    const std::string line = fmt::format("{}{}\n", note_sign, note);
+    (void)!write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
 int launch_here(const LaunchOptions& options) {
     const Places places = places_of(options);
     StartedProcesses processes(watching(options));
@@ -98,16 +110,14 @@ int launch_here(const LaunchOptions& options) {
     Rendezvous rendezvous(places, key, address, options.meeting_max.value_or(meeting_time(places.capacity)),
                           options.ports, [&queue](const StartRequest& request) { queue.ask(request); });
     std::optional<LaunchControl> control;
-    LaunchPart part{.first = 0,
-                    .count = places.at_start,
-                    .nodes = places.capacity,
-                    .at_start = options.capacity ? places.at_start : 0,
-                    .local_first = 0,
-                    .local_count = places.capacity,
-                    .rendezvous = rendezvous.address(),
-                    .key = key,
-                    .build = {},
-                    .argv = options.argv};
+    LaunchPart part;
+    part.nodes = places.capacity;
+    part.at_start = options.capacity ? places.at_start : 0;
+    part.rendezvous = rendezvous.address();
+    part.key = key;
+    part.argv = options.argv;
+    part.here.count = places.at_start;
+    part.here.local_count = places.capacity;
     if (options.capacity) {
         control.emplace(options.name, queue);
         say_how_to_join(*control);
@@ -116,8 +126,8 @@ int launch_here(const LaunchOptions& options) {
     std::vector<NodeId> nodes(places.at_start);
     std::iota(nodes.begin(), nodes.end(), NodeId{0});
     const auto start_one = [&](NodeId node) -> std::string {
-        part.first = part.local_first = node;
-        part.count = 1;
+        part.here.first = part.here.local_first = node;
+        part.here.count = 1;
         start_nodes(processes, part, key_file.path, false, address, true);
         nodes.push_back(node);
         return "here";
@@ -130,9 +140,9 @@ int launch_here(const LaunchOptions& options) {
 }
 
 int launch_part(const std::string& build) {
-    const std::string sign = std::string(begin_sign) + "\n";
-    (void)!write(STDERR_FILENO, sign.data(), sign.size());
-    StartedProcesses processes({LaunchOptions{}.grace, LaunchOptions{}.terminate, exit_code_lost});
+    write_note(std::string(begin_note));
+    const HostLaunchOptions defaults;
+    StartedProcesses processes({defaults.grace, defaults.terminate, exit_code_lost, defaults.begin_max});
     const LaunchPart part = read_launch_part(STDIN_FILENO);
     if (part.build != build) {
         throw Error(fmt::format("{} on {} is another build than the launcher's", host::own_program(),
@@ -141,9 +151,26 @@ int launch_part(const std::string& build) {
     }
     allow_files(part.nodes);
     const KeyInMemory key_file = keep_in_memory(part.key);
-    start_nodes(processes, part, key_file.path, false, local_address_towards(host_of(part.rendezvous)));
     processes.end_with(STDIN_FILENO);
-    return processes.run([](const StartedProcesses::End&) { return false; });
+    LaunchTree further(processes, part, host::host_name(), defaults.begin_max);
+    further.start(part.further);
+    const std::size_t first =
+        part.further.empty() ? 0 : std::min<std::size_t>(part.branches, part.further.size());
+    start_nodes(processes, part, key_file.path, false, local_address_towards(host_of(part.rendezvous)));
+    const auto note_ended = [](NodeId node) { write_note(fmt::format("{}{}", ended_note, node)); };
+    processes.notes_to([&](std::size_t, const std::string& note) {
+        if (const auto node = ended_node(note)) note_ended(*node);
+    });
+    return processes.run([&](const StartedProcesses::End& end) {
+        const LaunchTree::Branch* const branch = further.branch(end.number);
+        if (!branch) {
+            note_ended(part.here.first + static_cast<NodeId>(end.number - first));
+            return false;
+        }
+        // If the process there was killed, it has not said which of its nodes have ended.
+        if (end.code != 0 && !end.late) LaunchTree::for_each_node(*branch, note_ended);
+        return further.note(end);
+    });
 }
 
 }  // namespace heddle::native

@@ -10,6 +10,7 @@
 #include "base/ids.hpp"
 #include "host/host_list.hpp"
 #include "runtime/native/launch_control.hpp"
+#include "runtime/native/launch_part.hpp"
 #include "runtime/native/ports.hpp"
 
 namespace heddle::native {
@@ -52,29 +53,27 @@ void say_how_to_join(const LaunchControl& control);
 /// process cannot be started.
 int launch_here(const LaunchOptions& options);
 
-/// The command that runs a command on another host: the words `before`, the host, the words `after`, and one
-/// word for the shell there.
-struct RemoteShell {
-    std::vector<std::string> before = {"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=8"};
-    std::vector<std::string> after = {};
-};
+inline constexpr NodeId branches_default = 32;
 
 struct HostLaunchOptions : LaunchOptions {
     std::vector<host::HostSlots> hosts;  ///< the nodes fill them in this order
     RemoteShell remote_shell = {};
+    /// So many hosts are started from here, and by each of them as many others, and so on.
+    NodeId branches = branches_default;
     std::string build = {};  ///< the id of this program's code; a host with another one refuses
     std::chrono::milliseconds begin_max{10000};  ///< for this program to begin on each host
 };
 
 /// The same on several hosts. On each, the remote shell starts the verb `launch-part` of this binary, at the
 /// same path and in this process's working directory, and tells it key, command and meeting point through its
-/// standard input. If that ends, so do the nodes there. No node has standard input. Throws Error also if
-/// there are more nodes than the hosts take, or if this machine's address is not found.
+/// standard input. If that ends, so do the nodes there. That process may start the same on further hosts
+/// (launch_tree.hpp). No node has standard input. Throws Error also if there are more nodes than the hosts
+/// take, or if this machine's address is not found.
 int launch_on_hosts(const HostLaunchOptions& options);
 
-/// The part of such a run on one host, as standard input describes it (launch_part.hpp). Ends its nodes when
-/// standard input ends. `build`: the id of this program's code. Throws Error if standard input is no
-/// description, or if the launcher has another build.
+/// The part of such a run on one host, as standard input describes it (launch_part.hpp), and on those that it
+/// is to start. Ends its nodes when standard input ends. `build`: the id of this program's code. Throws Error
+/// if standard input is no description, or if the launcher has another build.
 int launch_part(const std::string& build);
 
 }  // namespace heddle::native

@@ -12,6 +12,7 @@
 #include "runtime/native/launch.hpp"
 #include "runtime/native/launch_control.hpp"
 #include "runtime/native/launch_part.hpp"
+#include "runtime/native/launch_tree.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
 #include "runtime/native/socket.hpp"
@@ -54,7 +55,7 @@ std::string meeting_address(const HostLaunchOptions& options) {
                 "state it: heddle launch --address ADDRESS");
 }
 
-/// One host's part in the launch.
+/// One host and how much of it is used.
 struct Place {
     std::string host;
     NodeId slots;
@@ -76,11 +77,6 @@ std::vector<Place> places_on(const HostLaunchOptions& options, NodeId capacity) 
     return places;
 }
 
-void say(const std::string& text) {
-    const std::string line = fmt::format("heddle: {}\n", text);
-    (void)!write(STDERR_FILENO, line.data(), line.size());
-}
-
 class HostLaunch {
 public:
     explicit HostLaunch(const HostLaunchOptions& options)
@@ -92,7 +88,8 @@ public:
           queue_(nodes_),
           rendezvous_(nodes_, key_, meeting_address(options),
                       options.meeting_max.value_or(meeting_time(nodes_.capacity)), options.ports,
-                      [this](const StartRequest& request) { queue_.ask(request); }) {}
+                      [this](const StartRequest& request) { queue_.ask(request); }),
+          tree_(processes_, told(), {}, options.begin_max) {}
 
     int run() {
         std::optional<LaunchControl> control;
@@ -100,127 +97,89 @@ public:
             control.emplace(options_.name, queue_);
             say_how_to_join(*control);
         }
-        NodeId first = 0;
-        for (Place& place : hosts_) {
+        processes_.notes_to([this](std::size_t, const std::string& note) {
+            if (const auto node = ended_node(note)) rendezvous_.node_ended(*node);
+        });
+        for (NodeId first = 0; Place & place : hosts_) {
             const NodeId count = std::min(place.slots, nodes_.at_start - first);
-            if (count > 0) start(place, first, count);
+            if (count > 0) used_.push_back(take(place, first, count));
             first += count;
         }
+        tree_.start(used_);
         processes_.attend_to(queue_.event().get(),
                              [this] { queue_.serve([this](NodeId node) { return start_late(node); }); });
         const int code = processes_.run([this](const StartedProcesses::End& end) { return note(end); });
-        if (code != 0 && !named_) say(where_the_nodes_were());
+        if (code != 0 && !named_) say_where_the_nodes_were();
         return code;
     }
 
 private:
     static constexpr std::size_t hosts_named_max = 32;
 
-    /// One that a process of this launcher runs on a host.
-    struct Part {
-        const Place* place;
-        NodeId first;
-        NodeId count;
-        bool spare;
-    };
+    LaunchPart told() const {
+        return {.nodes = nodes_.capacity,
+                .at_start = options_.capacity ? nodes_.at_start : 0,
+                .rendezvous = rendezvous_.address(),
+                .key = key_,
+                .build = options_.build,
+                .argv = options_.argv,
+                .remote_shell = options_.remote_shell,
+                .branches = options_.branches};
+    }
+
+    /// Slots for nodes.
+    HostNodes take(Place& place, NodeId first, NodeId count) const {
+        const NodeId local_first = place.used;
+        place.used += count;
+        return {place.host, first, count, local_first, options_.capacity ? place.slots : count};
+    }
 
     /// On the first host that has a slot left.
     std::string start_late(NodeId node) {
         for (Place& place : hosts_) {
             if (place.used == place.slots) continue;
-            start(place, node, 1);
+            used_.push_back(take(place, node, 1));
+            tree_.start({used_.back()}, true);
             return "on " + place.host;
         }
         throw Error("no host has a free slot");
     }
 
-    void start(Place& place, NodeId first, NodeId count) {
-        const std::string command =
-            fmt::format("cd {} && exec {}", host::shell_words({std::filesystem::current_path().string()}),
-                        host::shell_words({host::own_program(), "launch-part"}));
-        StartedProcesses::Start start;
-        start.node = first;
-        start.name = fmt::format("host {}", place.host);
-        start.argv = options_.remote_shell.before;
-        start.argv.push_back(place.host);
-        start.argv.insert(start.argv.end(), options_.remote_shell.after.begin(),
-                          options_.remote_shell.after.end());
-        start.argv.push_back(command);
-        start.own_output = first == 0;
-        start.told = pack({.first = first,
-                           .count = count,
-                           .nodes = nodes_.capacity,
-                           .at_start = options_.capacity ? nodes_.at_start : 0,
-                           .local_first = place.used,
-                           .local_count = options_.capacity ? place.slots : count,
-                           .rendezvous = rendezvous_.address(),
-                           .key = key_,
-                           .build = options_.build,
-                           .argv = options_.argv});
-        start.sign = begin_sign;
-        start.spare = first >= nodes_.at_start;
-        processes_.start(start);
-        place.used += count;
-        parts_.push_back({&place, first, count, start.spare});
-    }
-
     /// True: what went wrong has been said.
     bool note(const StartedProcesses::End& end) {
-        const Part& part = parts_[end.number];
-        for (NodeId node = part.first; node < part.first + part.count; ++node) rendezvous_.node_ended(node);
-        if (end.code == 0 || end.asked) return false;
-        const std::string failure = end.late ? late(part) : end.begun ? "" : not_begun(*part.place, end.code);
-        if (failure.empty()) return false;
-        say(failure);
-        named_ = named_ || !part.spare;
+        const LaunchTree::Branch& branch = *tree_.branch(end.number);
+        if (!end.late)
+            LaunchTree::for_each_node(branch, [this](NodeId node) { rendezvous_.node_ended(node); });
+        if (!tree_.note(end)) return false;
+        named_ = named_ || !branch.spare;
         return true;
     }
 
-    std::string late(const Part& part) const {
-        return fmt::format(
-            "node {} did not start on {} within {} s; see what takes so long there: {} {} true", part.first,
-            part.place->host, static_cast<double>(options_.begin_max.count()) / 1000,
-            fmt::join(options_.remote_shell.before, " "), part.place->host);
-    }
-
-    std::string not_begun(const Place& entry, int code) const {
-        if (code == 255) {
-            return fmt::format(
-                "the remote shell could not start anything on {}; this must work without a question: {} {} "
-                "true",
-                entry.host, fmt::join(options_.remote_shell.before, " "), entry.host);
-        }
-        if (code == 126 || code == 127) {
-            return fmt::format(
-                "{} cannot be run on {}; install this build there at the same path, or share its folder",
-                host::own_program(), entry.host);
-        }
-        return fmt::format("nothing was started on {} (exit code {}); the folder {} must be there",
-                           entry.host, code, std::filesystem::current_path().string());
-    }
-
-    std::string where_the_nodes_were() const {
+    void say_where_the_nodes_were() const {
         std::string text;
-        for (std::size_t i = 0; i < std::min(parts_.size(), hosts_named_max); ++i) {
-            const Part& part = parts_[i];
+        for (std::size_t i = 0; i < std::min(used_.size(), hosts_named_max); ++i) {
+            const HostNodes& part = used_[i];
             const NodeId last = part.first + part.count - 1;
             text += fmt::format("{}{} on {}", i == 0 ? "" : ", ",
                                 last == part.first ? fmt::format("node {}", last)
                                                    : fmt::format("nodes {} to {}", part.first, last),
-                                part.place->host);
+                                part.host);
         }
-        return text + (parts_.size() > hosts_named_max ? ", ..." : "");
+        const std::string line =
+            fmt::format("heddle: {}{}\n", text, used_.size() > hosts_named_max ? ", ..." : "");
+        (void)!write(STDERR_FILENO, line.data(), line.size());
     }
 
     const HostLaunchOptions& options_;
     Places nodes_;
-    std::vector<Place> hosts_;  ///< does not grow: parts point to its entries
+    std::vector<Place> hosts_;
     StartedProcesses processes_;
     Key key_;
     StartQueue queue_;
     Rendezvous rendezvous_;
-    std::vector<Part> parts_;  ///< by the process's number
-    bool named_ = false;       ///< a message has named the host that failed
+    LaunchTree tree_;
+    std::vector<HostNodes> used_;
+    bool named_ = false;  ///< a message has named the host that failed
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -15,7 +16,7 @@ namespace heddle::native {
 
 namespace {
 
-constexpr std::string_view title = "heddle launch-part 3 ";
+constexpr std::string_view title = "heddle launch-part 4 ";
 constexpr std::size_t bytes_max = 4U << 20;
 
 [[noreturn]] void refuse(const std::string& reason) {
@@ -26,6 +27,22 @@ constexpr std::size_t bytes_max = 4U << 20;
 void put(std::string& to, std::string_view field) {
     to += fmt::format("{}:", field.size());
     to += field;
+}
+
+void put(std::string& to, std::initializer_list<NodeId> numbers) {
+    for (const NodeId number : numbers) put(to, std::to_string(number));
+}
+
+void put(std::string& to, const HostNodes& nodes) {
+    put(to, nodes.host);
+    put(to, {nodes.first, nodes.count, nodes.local_first, nodes.local_count});
+}
+
+/// After its length.
+template <class T>
+void put(std::string& to, const std::vector<T>& list) {
+    put(to, {static_cast<NodeId>(list.size())});
+    for (const T& entry : list) put(to, entry);
 }
 
 /// Takes fields off the front.
@@ -51,11 +68,34 @@ public:
         if (error != std::errc{} || end != field.data() + field.size()) refuse("a number is damaged");
         return value;
     }
+    HostNodes next_nodes() {
+        HostNodes nodes;
+        nodes.host = next();
+        for (NodeId* const number : {&nodes.first, &nodes.count, &nodes.local_first, &nodes.local_count})
+            *number = next_number();
+        return nodes;
+    }
+    /// `take` takes one entry of a list.
+    void next_list(const auto& take) {
+        for (NodeId left = next_number(); left > 0; --left) take();
+    }
+    std::vector<std::string> next_words() {
+        std::vector<std::string> words;
+        next_list([&] { words.emplace_back(next()); });
+        return words;
+    }
     bool at_end() const { return text_.empty(); }
 
 private:
     std::string_view text_;
 };
+
+void check(const LaunchPart& part, const HostNodes& nodes) {
+    if (nodes.count == 0 || nodes.first >= part.nodes || nodes.count > part.nodes - nodes.first)
+        refuse("its nodes are not among those of the run");
+    if (nodes.local_first >= nodes.local_count || nodes.count > nodes.local_count - nodes.local_first)
+        refuse("its nodes are not among those of the host");
+}
 
 char read_byte(int descriptor) {
     char byte = 0;
@@ -71,13 +111,15 @@ char read_byte(int descriptor) {
 
 std::string pack(const LaunchPart& part) {
     std::string fields;
-    for (const NodeId number :
-         {part.first, part.count, part.nodes, part.at_start, part.local_first, part.local_count})
-        put(fields, std::to_string(number));
+    put(fields, part.here);
+    put(fields, {part.nodes, part.at_start, part.branches});
     put(fields, part.rendezvous);
-    put(fields, {reinterpret_cast<const char*>(part.key.data()), part.key.size()});
+    put(fields, std::string_view(reinterpret_cast<const char*>(part.key.data()), part.key.size()));
     put(fields, part.build);
-    for (const std::string& word : part.argv) put(fields, word);
+    put(fields, part.argv);
+    put(fields, part.remote_shell.before);
+    put(fields, part.remote_shell.after);
+    put(fields, part.further);
     return fmt::format("{}{}\n{}", title, fields.size(), fields);
 }
 
@@ -97,25 +139,34 @@ LaunchPart read_launch_part(int descriptor) {
     while (text.size() < size) text.push_back(read_byte(descriptor));
     Fields fields(text);
     LaunchPart part;
-    part.first = fields.next_number();
-    part.count = fields.next_number();
+    part.here = fields.next_nodes();
     part.nodes = fields.next_number();
     part.at_start = fields.next_number();
-    part.local_first = fields.next_number();
-    part.local_count = fields.next_number();
+    part.branches = fields.next_number();
     part.rendezvous = fields.next();
     const std::string_view key = fields.next();
     if (key.size() != part.key.size()) refuse("its key has another length");
     std::memcpy(part.key.data(), key.data(), key.size());
     part.build = fields.next();
-    while (!fields.at_end()) part.argv.emplace_back(fields.next());
-    if (part.count == 0 || part.first >= part.nodes || part.count > part.nodes - part.first)
-        refuse("its nodes are not among those of the run");
-    if (part.at_start > part.nodes || part.local_first >= part.local_count ||
-        part.count > part.local_count - part.local_first)
-        refuse("its nodes are not among those of the host");
+    part.argv = fields.next_words();
+    part.remote_shell.before = fields.next_words();
+    part.remote_shell.after = fields.next_words();
+    fields.next_list([&] { part.further.push_back(fields.next_nodes()); });
+    if (!fields.at_end()) refuse("it has more fields");
+    check(part, part.here);
+    for (const HostNodes& nodes : part.further) check(part, nodes);
+    if (part.at_start > part.nodes) refuse("more nodes begin than take part");
     if (part.argv.empty()) refuse("it names no program");
+    if (part.branches == 0 || part.remote_shell.before.empty()) refuse("it cannot start further hosts");
     return part;
+}
+
+std::optional<NodeId> ended_node(std::string_view note) {
+    if (!note.starts_with(ended_note)) return std::nullopt;
+    NodeId node = 0;
+    const char* const last = note.data() + note.size();
+    const auto [end, error] = std::from_chars(note.data() + ended_note.size(), last, node);
+    return error == std::errc{} && end == last ? std::optional(node) : std::nullopt;
 }
 
 }  // namespace heddle::native

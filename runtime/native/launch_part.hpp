@@ -1,7 +1,9 @@
-// What the launcher tells a host about the nodes that it is to run. It travels through the standard input of
-// the process there, because it has the run's key. Starts nothing.
+// What the launcher tells a host about the nodes that it is to run, and about other hosts on which it is to
+// start some. It travels through the standard input of the process there, because it has the run's key.
+// Starts nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,23 +13,49 @@
 
 namespace heddle::native {
 
-struct LaunchPart {
-    NodeId first = 0;  ///< of this host's nodes
+/// The nodes of one host.
+struct HostNodes {
+    std::string host = {};
+    NodeId first = 0;
     NodeId count = 1;
-    NodeId nodes = 1;        ///< of the whole run
-    NodeId at_start = 0;     ///< that begin it, if others may join; 0: all
     NodeId local_first = 0;  ///< the first one's number among those of the run on this host
     NodeId local_count = 1;  ///< so many of the run may be on this host
-    std::string rendezvous;  ///< host:port
+
+    bool operator==(const HostNodes&) const = default;
+};
+
+/// The command that runs a command on another host: the words `before`, the host, the words `after`, and one
+/// word for the shell there.
+struct RemoteShell {
+    std::vector<std::string> before = {"ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=8"};
+    std::vector<std::string> after = {};
+
+    bool operator==(const RemoteShell&) const = default;
+};
+
+struct LaunchPart {
+    HostNodes here = {};
+    NodeId nodes = 1;             ///< of the whole run
+    NodeId at_start = 0;          ///< that begin it, if others may join; 0: all
+    std::string rendezvous = {};  ///< host:port
     Key key{};
-    std::string build;  ///< the id of the launcher's program
-    std::vector<std::string> argv;
+    std::string build = {};  ///< the id of the launcher's program
+    std::vector<std::string> argv = {};
+    RemoteShell remote_shell = {};
+    NodeId branches = 1;                  ///< hosts that a process starts itself at most
+    std::vector<HostNodes> further = {};  ///< what the process on this host starts on others
 
     bool operator==(const LaunchPart&) const = default;
 };
 
-/// The line that a host's part of a launch writes to standard error first: this program has begun there.
-inline constexpr std::string_view begin_sign = "heddle launch-part: begun";
+/// Lines of standard error that begin so are notes of a host's part of a launch to what started it: first
+/// `begin_note`, then `ended_note` and a node's number for each node that has ended.
+inline constexpr std::string_view note_sign = "heddle launch-part: ";
+inline constexpr std::string_view begin_note = "begun";
+inline constexpr std::string_view ended_note = "ended ";
+
+/// The node that has ended, as such a note says.
+std::optional<NodeId> ended_node(std::string_view note);
 
 /// As bytes that say where they end.
 std::string pack(const LaunchPart& part);

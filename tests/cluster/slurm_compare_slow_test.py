@@ -1,6 +1,6 @@
-"""A comparison of 60 simulated and 12 native cells of 1, 2 and 3 processes by Slurm's job arrays. Meanwhile a host fails and a task
-is cancelled. Submitted again, the arrays run what is missing, no finished cell runs twice, and the tables of the simulated cells
-are those of a local run, byte for byte.
+"""Comparisons of 60 simulated cells, and of 12 native ones of 1, 2 and 3 processes, by Slurm's job arrays. Meanwhile a host fails and
+a task is cancelled. Submitted again, the arrays run what is missing, no finished cell runs twice, and the tables of the
+simulated cells are those of a local run, byte for byte.
 """
 
 import json
@@ -21,7 +21,7 @@ compare:
   schedule.stealing.victim: [none, random, local_first, hierarchical, lifeline]
 """
 NATIVE = """name: native
-workload: {name: nqueens, n: 9}
+workload: {name: nqueens, n: 14}
 platform: {cores: 1}
 backend: native
 repeat: 4
@@ -62,6 +62,14 @@ def submit(cluster, file, folder, *words):
     return [line.split()[-1] for line in result.stdout.splitlines() if line.startswith("Submitted batch job")]
 
 
+def fail_during(cluster, jobs, task, folder, finished):
+    """When so many cells have finished, h1 fails and a task is cancelled. What has finished by then."""
+    wait_for(lambda: len(results_of(folder)) >= finished, 120, f"{finished} results")
+    fail(cluster.hosts[0])
+    subprocess.run(["scancel", f"{jobs[-1]}_{task}"], check=False)
+    return results_of(folder)
+
+
 def simulated(cluster, slurm):
     cluster.write("work/simulated.yaml", SIMULATED)
     local = cluster.run(cluster.heddle, "compare", "simulated.yaml", "--out", "local")
@@ -69,10 +77,7 @@ def simulated(cluster, slurm):
     folder = os.path.join(cluster.work, "simulated")
     jobs = submit(cluster, "simulated.yaml", "simulated", "--tasks", "8", "--jobs", "1")
     check(len(jobs) == 1, f"simulated cells: the jobs {jobs}")
-    wait_for(lambda: len(results_of(folder)) >= 5, 60, "five results")
-    fail(cluster.hosts[0])
-    subprocess.run(["scancel", f"{jobs[0]}_1"], check=False)
-    before = results_of(folder)
+    before = fail_during(cluster, jobs, 1, folder, 5)
     print(f"{len(before)} of 60 cells had finished when h1 failed and task 1 was cancelled")
     check(len(before) < 60, "all cells had finished before the failures")
     check(slurm.wait_for_jobs(180), f"still there: {slurm.jobs()}")
@@ -99,12 +104,22 @@ def native(cluster, slurm):
     cluster.write("work/native.yaml", NATIVE)
     jobs = submit(cluster, "native.yaml", "native", "--tasks", "2")
     check(len(jobs) == 3, f"native cells of 1, 2 and 3 nodes: the jobs {jobs}")
+    folder = os.path.join(cluster.work, "native")
+    before = fail_during(cluster, jobs, 0, folder, 3)
+    print(f"{len(before)} of 12 native cells had finished when h1 failed and task 0 of the last array was cancelled")
+    check(len(before) < 12, "all native cells had finished before the failures")
     check(slurm.wait_for_jobs(240), f"still there: {slurm.jobs()}")
+    after = results_of(folder)
+    print(f"{len(after)} of 12 native cells have finished")
+    slurm.start_daemon(cluster.hosts[0])
+    submit(cluster, "native.yaml", "native", "--tasks", "2")
+    check(slurm.wait_for_jobs(240), f"still there: {slurm.jobs()}")
+    check_kept("native cells, after the failures", before, folder)
+    check_kept("native cells, submitted again", after, folder)
     shown = cluster.run(cluster.heddle, "compare", "native.yaml", "--out", "native", "--show")
     logs = "".join(open(os.path.join(cluster.work, "native", name), encoding="utf-8").read()
                    for name in os.listdir(os.path.join(cluster.work, "native")) if name.startswith("slurm-"))
     check(shown.returncode == 0, f"native cells: {shown.stdout}{shown.stderr}{logs}")
-    folder = os.path.join(cluster.work, "native")
     sizes = []
     for cell in results_of(folder):
         with open(os.path.join(folder, cell, "timing.json"), encoding="utf-8") as file:
@@ -112,10 +127,6 @@ def native(cluster, slurm):
         check(len(set(hosts)) == len(hosts), f"a cell of {len(hosts)} nodes ran on {hosts}")
         sizes.append(len(hosts))
     check(sorted(sizes) == 4 * [1] + 4 * [2] + 4 * [3], f"the cells ran on {sorted(sizes)} hosts")
-    before = results_of(folder)
-    submit(cluster, "native.yaml", "native", "--tasks", "2")
-    check(slurm.wait_for_jobs(120), f"still there: {slurm.jobs()}")
-    check_kept("native cells, submitted again", before, folder)
 
 
 def test(cluster):
