@@ -1,3 +1,4 @@
+// Groups nodes by the latency between them, and computes mean latencies from the groups.
 #include "base/node_distances.hpp"
 
 #include <numeric>

@@ -1,4 +1,5 @@
-// Writes and reads the routes between a machine's nodes, as JSON within the file of a schedule.
+// Writes and reads the latency and bandwidth between each two nodes, as JSON. The file of a schedule has
+// them, so that a check of the schedule later needs no platform file.
 #pragma once
 
 #include <memory>

@@ -1,3 +1,4 @@
+// Reads the settings that a stealing policy declares for itself, and refuses those of other policies.
 #include "configs/policy_settings.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Reads what the cells of a comparison have left in their directories: results, times, failures.
+// Reads what the runs of a comparison have left behind. Each run, one configuration with one seed, is called
+// a cell and has a directory of its own: with its result, its times, or why it failed.
 #include "results/cells.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Runs the loop of windows: decides how far machines may go, advances them, and hands on their messages.
+// Advances a simulation window by window. A window is a span of virtual time that is shorter than any message
+// takes, so machines advance in it without each other; their messages are handed on when it ends.
 #include "sim/simulation.hpp"
 
 #include <fmt/format.h>

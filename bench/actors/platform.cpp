@@ -1,4 +1,5 @@
-// Builds a star or a fat tree by SimGrid's calls, as a Heddle configuration describes it.
+// Builds the star or fat tree of a Heddle configuration by SimGrid's own calls. A benchmark runs plain
+// SimGrid actors on it and compares them with Heddle's simulator.
 #include "bench/actors/platform.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Writes queued frames with as few system calls as possible, and takes received bytes apart into frames.
+// The connection to one other node: writes queued frames (a message with its header) with as few system calls
+// as possible, and takes received bytes apart into frames.
 #include "runtime/native/link.hpp"
 
 #include <algorithm>

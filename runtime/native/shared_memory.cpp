@@ -1,4 +1,5 @@
-// Makes, checks and maps memory for rings.
+// Makes memory that two processes of one machine share for their messages, and maps it in both. The process
+// that opens it checks its size, and that it is the memory that the other process made.
 #include "runtime/native/shared_memory.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-// A stream of bytes by UDP. A TCP connection beside it, over which the processes have met, carries no bytes
-// of it: its end tells that the peer has ended, and its silence that the peer's machine is dead.
+// A stream of bytes between two processes by UDP: nothing is lost, and the order is kept. The TCP connection
+// over which the processes met stays open beside it, but carries none of these bytes. If it closes, the peer
+// has ended; if it is silent too long, the peer's machine is dead.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Connects processes of one machine, and passes descriptors between them.
+// Connects processes of one machine by Unix sockets, and passes file descriptors between them, such as that
+// of the memory which they share.
 #include "runtime/native/unix_socket.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Tasks on their way to a thief on another node, in one message. Sources add tasks (WorkSource::give).
+// The message that brings tasks to a thief on another node. Each kind of ready work (a work source, such as a
+// deque) adds the tasks that it can give away. Does not decide how many that are.
 #pragma once
 
 #include <cstddef>
