@@ -213,7 +213,8 @@ void check(Platform& platform) {
     }
     if (platform.file.empty() || platform.stated_nodes) check_machines(platform);
     check_positive(platform.core_speed, "core_speed");
-    check_positive(platform.memory_bandwidth, "memory_bandwidth");
+    for (const double bandwidth : platform.memory_bandwidth.by_streams())
+        check_positive(bandwidth, "memory_bandwidth");
     if (platform.core_memory_bandwidth != 0)
         check_positive(platform.core_memory_bandwidth, "core_memory_bandwidth");
     check_positive(platform.disk.bandwidth, "disk.bandwidth");

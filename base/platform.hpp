@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/ids.hpp"
+#include "base/memory_bandwidth.hpp"
 #include "base/time.hpp"
 
 namespace heddle {
@@ -175,9 +176,9 @@ struct Platform {
     /// So many neighbouring nodes share a machine: its memory bus, disk and network card. Divides `nodes`.
     NodeId processes = 1;
     SharedMemory shared_memory;
-    CoreId cores = 0;                  ///< of each node; 0: natively the machine's own, in simulation 1
-    double core_speed = 10e9;          ///< flops per second, each core
-    double memory_bandwidth = 40e9;    ///< bytes per second, shared by the cores of a machine
+    CoreId cores = 0;          ///< of each node; 0: natively the machine's own, in simulation 1
+    double core_speed = 10e9;  ///< flops per second, each core
+    MemoryBandwidth memory_bandwidth = 40e9;  ///< shared by the cores of a machine
     double core_memory_bandwidth = 0;  ///< bytes per second, the most that one core gets; 0: no such limit
     Cache cache;
     Disk disk;           ///< of each machine

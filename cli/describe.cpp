@@ -31,6 +31,29 @@ std::string shape_in_words(const std::vector<std::uint32_t>& shape) {
     return words;
 }
 
+/// A number, or a list over the number of cores that stream.
+Json memory_json(const MemoryBandwidth& bandwidth) {
+    const auto& by_streams = bandwidth.by_streams();
+    return by_streams.size() == 1 ? Json(by_streams.front()) : Json(by_streams);
+}
+
+std::string memory_in_words(const sim::PlatformSummary& summary) {
+    const auto& by_streams = summary.memory_bandwidth.by_streams();
+    const char* const owner = summary.processes == 1 ? "node" : "machine";
+    std::string words;
+    std::string counts;
+    for (std::size_t i = 0; i < by_streams.size(); ++i) {
+        const char* const between = i == 0 ? "" : ", ";
+        words += fmt::format("{}{}", between, print_bandwidth(by_streams[i]));
+        counts += fmt::format("{}{}", between, i + 1);
+    }
+    words += fmt::format(" a {}", owner);
+    if (by_streams.size() > 1) words += fmt::format(" while {} or more of its cores stream", counts);
+    if (summary.core_memory_bandwidth != 0)
+        words += fmt::format(", at most {} a core", print_bandwidth(summary.core_memory_bandwidth));
+    return words;
+}
+
 Json json_of(const sim::PlatformSummary& summary) {
     return {
         {"topology", summary.topology},
@@ -43,7 +66,7 @@ Json json_of(const sim::PlatformSummary& summary) {
           {"latency_seconds", to_seconds(summary.shared_memory.latency)}}},
         {"cores", {{"min", summary.cores_min}, {"max", summary.cores_max}, {"total", summary.cores_total}}},
         {"core_speed", {{"min", summary.core_speed_min}, {"max", summary.core_speed_max}}},
-        {"memory_bandwidth", summary.memory_bandwidth},
+        {"memory_bandwidth", memory_json(summary.memory_bandwidth)},
         {"core_memory_bandwidth", summary.core_memory_bandwidth},
         {"cache", {{"line", summary.cache.line}, {"bytes", summary.cache.bytes}}},
         {"disk",
@@ -95,24 +118,19 @@ std::string text_of(const sim::PlatformSummary& summary) {
                                                      print_time(summary.shared_memory.latency),
                                                      print_bandwidth(summary.shared_memory.bandwidth))});
     }
-    rows.insert(
-        rows.end(),
-        {{"cores",
-          fmt::format("{} each, {} in all", range<std::uint64_t>(summary.cores_min, summary.cores_max, count),
-                      grouped(summary.cores_total))},
-         {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
-         {"memory bandwidth",
-          fmt::format("{} a {}{}", print_bandwidth(summary.memory_bandwidth), owner,
-                      summary.core_memory_bandwidth == 0
-                          ? ""
-                          : ", at most " + print_bandwidth(summary.core_memory_bandwidth) + " a core")},
-         {"cache",
-          fmt::format("{} a core, lines of {}", print_bytes(static_cast<double>(summary.cache.bytes)),
-                      print_bytes(static_cast<double>(summary.cache.line)))},
-         {"disk", fmt::format("{} a {}, {} a call", print_bandwidth(summary.disk.bandwidth), owner,
-                              print_time(summary.disk.latency))},
-         {"groups", grouped(summary.groups)},
-         {"links", grouped(summary.links)}});
+    rows.insert(rows.end(),
+                {{"cores", fmt::format("{} each, {} in all",
+                                       range<std::uint64_t>(summary.cores_min, summary.cores_max, count),
+                                       grouped(summary.cores_total))},
+                 {"core speed", range(summary.core_speed_min, summary.core_speed_max, print_flops)},
+                 {"memory bandwidth", memory_in_words(summary)},
+                 {"cache",
+                  fmt::format("{} a core, lines of {}", print_bytes(static_cast<double>(summary.cache.bytes)),
+                              print_bytes(static_cast<double>(summary.cache.line)))},
+                 {"disk", fmt::format("{} a {}, {} a call", print_bandwidth(summary.disk.bandwidth), owner,
+                                      print_time(summary.disk.latency))},
+                 {"groups", grouped(summary.groups)},
+                 {"links", grouped(summary.links)}});
     if (summary.pairs > 0) {
         rows.push_back(
             {"latency", range(summary.latency_min, summary.latency_max, print_time) +

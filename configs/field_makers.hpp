@@ -53,6 +53,21 @@ Field time(std::string key, std::string help, Access access) {
         [=](const Experiment& experiment) { return nlohmann::ordered_json(print_time(access(experiment))); }};
 }
 
+/// A quantity within the shape's bounds. Throws Error.
+inline double quantity_in(const Value& value, const std::string& key, const Shape& shape,
+                          double (*parse)(std::string_view), std::string (*print)(double)) {
+    const std::string text = scalar_text(value, key, shape);
+    double parsed = 0;
+    located(key, value, [&] {
+        parsed = parse(text);
+        if (parsed < shape.at_least || parsed > shape.at_most) {
+            throw Error(fmt::format("{} is out of range", value.described()),
+                        fmt::format("expected {} to {}", print(shape.at_least), print(shape.at_most)));
+        }
+    });
+    return parsed;
+}
+
 template <class Access>
 Field quantity(std::string key, Shape::Kind kind, double (*parse)(std::string_view),
                std::string (*print)(double), double at_least, double at_most, std::string help,
@@ -63,15 +78,7 @@ Field quantity(std::string key, Shape::Kind kind, double (*parse)(std::string_vi
     const Shape shape{kind, at_least, at_most};
     return {key, shape, std::move(help),
             [=](Experiment& experiment, const Value& value) {
-                const std::string text = scalar_text(value, key, shape);
-                located(key, value, [&] {
-                    const double parsed = parse(text);
-                    if (parsed < at_least || parsed > at_most) {
-                        throw Error(fmt::format("{} is out of range", value.described()),
-                                    fmt::format("expected {} to {}", print(at_least), print(at_most)));
-                    }
-                    access(experiment) = static_cast<Target>(parsed);
-                });
+                access(experiment) = static_cast<Target>(quantity_in(value, key, shape, parse, print));
             },
             [=](const Experiment& experiment) {
                 return nlohmann::ordered_json(print(static_cast<double>(access(experiment))));

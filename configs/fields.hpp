@@ -24,6 +24,7 @@ struct Shape {
         flops,
         bytes,
         bandwidth,
+        bandwidths,  ///< one, or a list of them
         integers,
         factors,  ///< a list of numbers
         names,    ///< a list of texts

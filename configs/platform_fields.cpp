@@ -65,6 +65,39 @@ std::vector<std::string> topology_names() {
     return names;
 }
 
+Field memory_bandwidth() {
+    const std::string key = "platform.memory_bandwidth";
+    const Shape shape{Kind::bandwidths, 1, 1e18};
+    return {key, shape,
+            "bytes per second, shared by the cores of a machine; a list: while one core streams, two, three "
+            "and so on, the last also for more",
+            [=](Experiment& experiment, const Value& value) {
+                std::vector<double> by_streams;
+                const auto add = [&](const Value& item) {
+                    by_streams.push_back(quantity_in(item, key, shape, parse_bandwidth, print_bandwidth));
+                };
+                if (value.kind == Value::Kind::list) {
+                    for (const Value& item : value.children) add(item);
+                } else {
+                    add(value);
+                }
+                if (by_streams.empty()) {
+                    throw Error(key + ": an empty list",
+                                "state what one core gets, then what two get together, and so on",
+                                value.where);
+                }
+                experiment.platform.memory_bandwidth = MemoryBandwidth(std::move(by_streams));
+            },
+            [](const Experiment& experiment) {
+                const auto& by_streams = experiment.platform.memory_bandwidth.by_streams();
+                if (by_streams.size() == 1)
+                    return nlohmann::ordered_json(print_bandwidth(by_streams.front()));
+                auto list = nlohmann::ordered_json::array();
+                for (const double bandwidth : by_streams) list.push_back(print_bandwidth(bandwidth));
+                return list;
+            }};
+}
+
 void add_platform(std::vector<Field>& all) {
     all.push_back(integer(
         "platform.nodes", 1, 1e7, "SMP machines; natively the processes that take part",
@@ -98,10 +131,7 @@ void add_platform(std::vector<Field>& all) {
     all.push_back(quantity(
         "platform.core_speed", Kind::flops, parse_flops, print_flops, 1, 1e18, "flops per second of a core",
         [](auto& e) -> auto& { return e.platform.core_speed; }));
-    all.push_back(quantity(
-        "platform.memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 1, 1e18,
-        "bytes per second, shared by the cores of a machine",
-        [](auto& e) -> auto& { return e.platform.memory_bandwidth; }));
+    all.push_back(memory_bandwidth());
     all.push_back(quantity(
         "platform.core_memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 0, 1e18,
         "bytes per second, the most that one core gets of them; 0Bps: no such limit",

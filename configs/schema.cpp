@@ -114,6 +114,10 @@ Json schema_of(const Shape& shape) {
             return reference("bytes");
         case Kind::bandwidth:
             return reference("bandwidth");
+        case Kind::bandwidths: {
+            const Json one = {{"$ref", "#/definitions/bandwidth"}};
+            return {{"anyOf", Json::array({one, Json{{"type", "array"}, {"minItems", 1}, {"items", one}}})}};
+        }
         case Kind::text:
             break;
     }

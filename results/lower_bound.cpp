@@ -3,6 +3,7 @@
 #include "results/lower_bound.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace heddle::results {
 
@@ -16,14 +17,21 @@ double speed_of_all(const Record& record) {
     return record.topology.core_speed * record.topology.nodes * record.topology.cores * faster;
 }
 
-/// The most that the cores of all machines stream together.
+/// The most that the cores of all machines stream together: on each as many of them as get the most.
 double memory_bandwidth_of_all(const Record& record) {
     const Platform& platform = record.experiment.platform;
+    const auto of_machine = [&](std::size_t streams) {
+        const double shared = platform.memory_bandwidth.of(streams);
+        if (platform.core_memory_bandwidth == 0) return shared;
+        return std::min(shared, platform.core_memory_bandwidth * static_cast<double>(streams));
+    };
+    const auto cores = std::size_t{record.topology.cores} * platform.processes;
+    double most = of_machine(cores);
+    for (std::size_t streams = 1; streams < std::min(cores, platform.memory_bandwidth.by_streams().size());
+         ++streams)
+        most = std::max(most, of_machine(streams));
     const double machines = static_cast<double>(record.topology.nodes) / platform.processes;
-    const double of_machine = platform.memory_bandwidth * machines;
-    if (platform.core_memory_bandwidth == 0) return of_machine;
-    return std::min(of_machine,
-                    platform.core_memory_bandwidth * record.topology.cores * record.topology.nodes);
+    return most * machines;
 }
 
 }  // namespace

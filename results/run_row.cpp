@@ -36,13 +36,19 @@ std::optional<configs::Shape::Kind> kind_of(const std::string& key, const std::s
 /// is written as JSON.
 std::string in_base_units(const Json& value, std::optional<configs::Shape::Kind> kind) {
     using Kind = configs::Shape::Kind;
+    if (kind == Kind::bandwidths && value.is_array()) {
+        std::string list;
+        for (const Json& item : value)
+            list += fmt::format("{}{}", list.empty() ? "" : ",", in_base_units(item, Kind::bandwidth));
+        return fmt::format("[{}]", list);
+    }
     if (!kind || !value.is_string()) return as_text(value);
     const std::string text = value.get<std::string>();
     try {
         if (*kind == Kind::time) return Json(static_cast<double>(parse_time(text).count()) / 1e12).dump();
         if (*kind == Kind::flops) return Json(parse_flops(text)).dump();
         if (*kind == Kind::bytes) return Json(parse_bytes(text)).dump();
-        if (*kind == Kind::bandwidth) return Json(parse_bandwidth(text)).dump();
+        if (*kind == Kind::bandwidth || *kind == Kind::bandwidths) return Json(parse_bandwidth(text)).dump();
     } catch (const Error&) {
         return text;  // of a version that wrote units of its own
     }

@@ -107,9 +107,10 @@ struct World {
 };
 
 struct MachineSettings {
-    NodeId first = 0;                  ///< of its nodes, which are neighbours
-    CoreId cores = 1;                  ///< of each node
-    double memory_bandwidth = 0;       ///< bytes per second
+    NodeId first = 0;  ///< of its nodes, which are neighbours
+    CoreId cores = 1;  ///< of each node
+    /// Bytes per second, by the number of cores that stream. The caller must keep them.
+    std::span<const double> memory_bandwidth;
     double core_memory_bandwidth = 0;  ///< bytes per second; 0: no such limit
     Disk disk;
 };

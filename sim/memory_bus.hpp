@@ -1,11 +1,13 @@
-// The memory of one simulated node: at every moment, the workers that stream share its bandwidth equally, and
-// none gets more than a core can take. It computes when a stream has been served; it starts no events.
+// The memory of one simulated machine: at every moment, the workers that stream share its bandwidth equally,
+// and none gets more than a core can take. What they share may depend on how many they are. It computes when
+// a stream has been served; it starts no events.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/time.hpp"
@@ -22,12 +24,20 @@ public:
         : bytes_per_picosecond_(bandwidth * 1e-12),
           of_one_(of_one == 0 ? std::numeric_limits<double>::infinity() : of_one * 1e-12) {}
 
+    /// `by_streams`: of all streams together while there are 1, 2, 3, ... of them; the last value also for
+    /// more. At least one value. The caller must keep them as long as this exists.
+    MemoryBus(std::span<const double> by_streams, double of_one) : MemoryBus(by_streams.front(), of_one) {
+        if (by_streams.size() > 1) by_streams_ = by_streams;
+    }
+
     /// A stream of `bytes` begins. Times never go back.
     void begin(Time now, double bytes, void* stream) {
         serve_until(now);
         if (streams_.empty()) served_ = 0;
         streams_.push_back({served_ + bytes, next_number_++, stream});
         std::push_heap(streams_.begin(), streams_.end(), later);
+        if (!by_streams_.empty()) [[unlikely]]
+            adapt();
     }
 
     bool idle() const { return streams_.empty(); }
@@ -50,6 +60,8 @@ public:
             std::pop_heap(streams_.begin(), streams_.end(), later);
             streams_.pop_back();
         }
+        if (!by_streams_.empty()) [[unlikely]]
+            adapt();
         // Small numbers keep small fractions: a bus that is never idle must not lose precision.
         constexpr double large = 1e12;
         if (served_ > large) {
@@ -77,12 +89,19 @@ private:
         last_ = now;
     }
 
-    double bytes_per_picosecond_;
-    double of_one_;  ///< bytes per picosecond
+    /// To the number of streams present.
+    [[gnu::noinline]] void adapt() {
+        if (streams_.empty()) return;
+        bytes_per_picosecond_ = by_streams_[std::min(streams_.size(), by_streams_.size()) - 1] * 1e-12;
+    }
+
+    double bytes_per_picosecond_;  ///< of all streams present
+    double of_one_;                ///< bytes per picosecond
     double served_ = 0;
     Time last_{};
     std::uint64_t next_number_ = 0;
     std::vector<Stream> streams_;
+    std::span<const double> by_streams_;  ///< bytes per second; empty: the same for any number of streams
 };
 
 }  // namespace heddle::sim

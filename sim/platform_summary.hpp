@@ -22,8 +22,8 @@ struct PlatformSummary {
     std::uint64_t cores_total = 0;
     double core_speed_min = 0;  ///< flops per second
     double core_speed_max = 0;
-    double memory_bandwidth = 0;       ///< bytes per second, of one machine
-    double core_memory_bandwidth = 0;  ///< bytes per second, the most of one core; 0: no such limit
+    MemoryBandwidth memory_bandwidth = 0;  ///< of one machine
+    double core_memory_bandwidth = 0;      ///< bytes per second, the most of one core; 0: no such limit
     Cache cache;
     Disk disk;  ///< of one machine
     std::uint32_t groups = 0;

@@ -113,7 +113,7 @@ struct SimBackend::State {
         std::vector<Pace> paces;
         for (NodeId id = first; id < first + platform.processes; ++id)
             paces.emplace_back(platform, id, speed(id), options.seed);
-        const MachineSettings settings{first, platform.cores, platform.memory_bandwidth,
+        const MachineSettings settings{first, platform.cores, platform.memory_bandwidth.by_streams(),
                                        platform.core_memory_bandwidth, platform.disk};
         SimMachine& machine = machines.emplace_back(of_all, settings, std::move(paces));
         for (NodeId place = 0; place < platform.processes; ++place) {

@@ -116,6 +116,33 @@ TEST(Config, KnowsShorthandsForNothing) {
     EXPECT_EQ(e.platform.overheads.wake_up, Time::zero());
 }
 
+TEST(Config, MemoryBandwidthIsANumberOrAList) {
+    const auto bandwidth = [](const std::string& value) {
+        return read("{workload: {name: fib}, backend: sim, platform: {memory_bandwidth: " + value + "}}");
+    };
+    const Experiment list = bandwidth("[1GBps, 1.6GBps, 12Gbps]");
+    EXPECT_THAT(list.platform.memory_bandwidth.by_streams(), ElementsAre(1e9, 1.6e9, 1.5e9));
+    EXPECT_EQ(list.platform.memory_bandwidth.of(2), 1.6e9);
+    EXPECT_EQ(list.platform.memory_bandwidth.of(7), 1.5e9);
+    const std::string resolved = resolved_yaml(list);
+    EXPECT_THAT(resolved, HasSubstr("memory_bandwidth: [1GBps,1.6GBps,1.5GBps]\n"));
+    EXPECT_EQ(resolved_yaml(read(resolved)), resolved);
+    EXPECT_EQ(resolved_yaml(bandwidth("[2GBps]")), resolved_yaml(bandwidth("2GBps")));
+    for (const auto& [value, message] :
+         {std::pair{"[]", "platform.memory_bandwidth: an empty list"},
+          std::pair{"[1GBps, fast]", "platform.memory_bandwidth: "},
+          std::pair{"[1GBps, 0Bps]", "platform.memory_bandwidth: \"0Bps\" is out of range"},
+          std::pair{"{one: 1GBps}", "platform.memory_bandwidth: expected a single value"}}) {
+        try {
+            bandwidth(value);
+            ADD_FAILURE() << value;
+        } catch (const Error& error) {
+            EXPECT_THAT(error.message(), HasSubstr(message)) << value;
+            EXPECT_EQ(error.where().line, 1);
+        }
+    }
+}
+
 TEST(Config, EveryOverheadHasAKey) {
     const auto defaults = overheads_by_name(Overheads::defaults());
     EXPECT_EQ(defaults.size() * sizeof(Time), sizeof(Overheads)) << "a member without a key";

@@ -189,6 +189,10 @@ TEST(SimPlatform, WrongDescriptionsAreRefusedAtTheirPlace) {
     EXPECT_THAT(refused([](Platform& p) { p.stated_cores = true; }), HasSubstr("zero cores"));
     EXPECT_THAT(refused([](Platform& p) { p.core_speed = 0; }), HasSubstr("core_speed"));
     EXPECT_THAT(refused([](Platform& p) { p.memory_bandwidth = -1; }), HasSubstr("memory_bandwidth"));
+    EXPECT_THAT(refused([](Platform& p) {
+                    p.memory_bandwidth = MemoryBandwidth({1, 2, -1});
+                }),
+                HasSubstr("memory_bandwidth is -1"));
     EXPECT_THAT(refused([](Platform& p) { p.network.bandwidth = 0; }), HasSubstr("bandwidth"));
     EXPECT_THAT(refused([](Platform& p) { p.network.shape = {3, 5}; }), HasSubstr("holds 15 nodes, not 16"));
     EXPECT_THAT(refused([](Platform& p) { p.network.shape = {4, 0}; }), HasSubstr("zero"));
