@@ -20,6 +20,13 @@ public:
     Worker& worker() const { return strand_ ? strand_->worker() : *worker_; }
     Node& node() const { return worker().node(); }
 
+    /// The strand that would wait: then its worker goes on without it. Null: the caller waits on its worker.
+    Strand* strand() const {
+        if (strand_) return strand_;
+        Strand* const current = worker_->strands().current();
+        return current && head_ == current->head() ? current : nullptr;
+    }
+
     void wait(Waitable& waitable) const {
         if (strand_) return strand_->wait(waitable);
         worker_->wait(head_, waitable);

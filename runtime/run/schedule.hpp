@@ -59,12 +59,28 @@ enum class TokenQueues : std::uint8_t {
     node,    ///< in one queue of the node (runtime/sources/token_deque.hpp)
 };
 
+/// Shared memory between nodes (model/dsm/shared_memory.hpp).
+struct SharedPages {
+    std::string protocol = "write_invalidate";  ///< a name of dsm::protocols()
+    std::uint32_t page_bytes = 4096;
+    std::uint32_t group = 1;     ///< pages that are moved together, as if they were one
+    std::uint32_t prefetch = 0;  ///< pages after the one that is asked for, which are asked for too
+    /// Which node is the home of a page: where the page begins, and what serializes the requests for it.
+    enum class Placement : std::uint8_t {
+        block,   ///< equal parts of each array, in the order of nodes
+        cyclic,  ///< each page of an array on another node
+        first,   ///< homes are cyclic, but a page begins at the node that first touches it
+    };
+    Placement placement = Placement::block;
+};
+
 struct Schedule {
     std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
     Stealing stealing;
     Balancing balancing;
     Modules modules = Modules::separate;
     TokenQueues token_queue = TokenQueues::worker;
+    SharedPages memory;
     std::uint64_t seed = 1;
     /// Natively, how long a worker without work looks again and again before it sleeps, where it has a core
     /// to itself: in a run of several nodes, and of one. Waking up takes tens of microseconds, on virtual

@@ -1,0 +1,99 @@
+// Places arrays one after the other, and finds what a page belongs to.
+#include "model/dsm/arrays.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace heddle::dsm {
+
+namespace {
+
+/// Leaves room for sums.
+constexpr std::uint64_t bytes_max = std::uint64_t{1} << 46;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+std::uint64_t Arrays::add(std::string name, std::uint64_t count, std::uint64_t element_bytes,
+                          std::uint64_t element_align, const Layout& layout) {
+    if (closed_)
+        throw Error(fmt::format("the array {} is allocated after the shared memory was sealed", name),
+                    "allocate all arrays before `seal`");
+    if (count == 0 || count > bytes_max / element_bytes || end_ + count * element_bytes > bytes_max)
+        throw Error(
+            fmt::format("the array {} would have {} elements of {} bytes", name, count, element_bytes),
+            "let arrays have one element at least, and 64 TiB together at most");
+    const std::uint64_t align = layout.align_bytes == 0 ? page_bytes_ : layout.align_bytes;
+    if (!std::has_single_bit(align) && align != page_bytes_)
+        throw Error(fmt::format("the array {} would be aligned to {} bytes", name, align),
+                    "align to a power of two, or to 0: then it begins on a page of its own");
+    Array array;
+    array.name = std::move(name);
+    array.offset = round_up(end_, std::max(align, element_align));
+    array.count = count;
+    array.element_bytes = element_bytes;
+    array.row = layout.row == 0 ? count : layout.row;
+    // The page that an array before it ends in stays with that one.
+    array.first_page = array.offset / page_bytes_;
+    if (array.first_page * page_bytes_ < end_) ++array.first_page;
+    end_ = array.offset + array.bytes();
+    array.pages = pages() > array.first_page ? pages() - array.first_page : 0;
+    array.block = std::max<PageId>(1, (array.pages + nodes_ - 1) / nodes_);
+    all_.push_back(std::move(array));
+    return all_.back().offset;
+}
+
+const Array* Arrays::of_page(PageId page) const {
+    auto after = std::upper_bound(all_.begin(), all_.end(), page,
+                                  [](PageId id, const Array& array) { return id < array.first_page; });
+    // Of those that begin at the same page, only the last has pages of its own.
+    while (after != all_.begin()) {
+        const Array& array = *--after;
+        if (page < array.first_page + array.pages) return &array;
+        if (array.pages != 0) break;
+    }
+    return nullptr;
+}
+
+NodeId Arrays::home(PageId page) const {
+    const Array* const array = of_page(page);
+    if (!array) return static_cast<NodeId>(page % nodes_);
+    const PageId place = page - array->first_page;
+    if (placement_ == runtime::SharedPages::Placement::block)
+        return static_cast<NodeId>(place / array->block);
+    return static_cast<NodeId>(place % nodes_);
+}
+
+std::string Arrays::describe(PageId page) const {
+    const Array* const array = of_page(page);
+    if (!array) return fmt::format("page {} of the shared memory", page);
+    const std::uint64_t row_bytes = array->row * array->element_bytes;
+    const std::uint64_t begin = page * page_bytes_ - std::min(page * page_bytes_, array->offset);
+    const std::uint64_t end = std::min((page + 1) * page_bytes_ - array->offset, array->bytes());
+    if (array->row == array->count)
+        return fmt::format("page {} of {}", page - array->first_page, array->name);
+    return fmt::format("page {} of {} (rows {} to {})", page - array->first_page, array->name,
+                       begin / row_bytes, (end - 1) / row_bytes);
+}
+
+std::uint64_t Arrays::digest() const {
+    // FNV-1a.
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+    for (const Array& array : all_) {
+        for (const char letter : array.name) add(static_cast<unsigned char>(letter));
+        for (const std::uint64_t value : {array.offset, array.count, array.element_bytes, array.row})
+            add(value);
+    }
+    return hash;
+}
+
+}  // namespace heddle::dsm

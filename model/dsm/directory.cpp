@@ -1,0 +1,70 @@
+// Serializes the requests for each page at its home.
+#include "model/dsm/directory.hpp"
+
+#include <utility>
+
+#include "model/dsm/messages.hpp"
+#include "model/dsm/pages.hpp"
+
+namespace heddle::dsm {
+
+Home& DirectoryProtocol::home_of(PageId page) {
+    auto& home = pages_.at(page).home;
+    if (!home) {
+        home = std::make_unique<Home>();
+        if (pages_.begins_at_home()) {
+            home->owner = pages_.node().id();
+            home->copies = {home->owner};
+        }
+    }
+    return *home;
+}
+
+void DirectoryProtocol::on_request(const Request& request) {
+    Home& home = home_of(request.page);
+    home.queue.push_back(request);
+    begin_next(home);
+}
+
+void DirectoryProtocol::on_done(PageId page, Access access) {
+    Home& home = home_of(page);
+    const bool wrote = access == Access::write && home.writing;
+    if (!wrote && home.reading == 0) throw runtime::MalformedMessage("no such request is under way");
+    if (wrote) {
+        home.writing = false;
+    } else {
+        --home.reading;
+    }
+    begin_next(home);
+}
+
+void DirectoryProtocol::begin_next(Home& home) {
+    while (!home.queue.empty() && !home.writing) {
+        const bool writes = home.queue.front().access == Access::write;
+        if (writes && home.reading != 0) return;
+        const Request request = home.queue.front();
+        home.queue.pop_front();
+        if (writes) {
+            home.writing = true;
+            begin_write(home, request);
+        } else {
+            ++home.reading;
+            begin_read(home, request);
+        }
+    }
+}
+
+void DirectoryProtocol::arrived(PageId page, Access access) {
+    pages_.send_done(pages_.arrays().home(page), {page, access});
+}
+
+void DirectoryProtocol::grant(const Request& request, Access access, std::uint32_t acks) {
+    pages_.send_grant(pages_.node().receiver(), request.from,
+                      {request.page, access, false, static_cast<std::int32_t>(acks), request.epoch}, {});
+}
+
+void DirectoryProtocol::demand(NodeId of, const Request& request, Demand::Kind kind, std::uint32_t acks) {
+    pages_.send_demand(pages_.node().receiver(), of, {request.page, request.from, kind, acks, request.epoch});
+}
+
+}  // namespace heddle::dsm

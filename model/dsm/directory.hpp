@@ -1,0 +1,31 @@
+// The home of a page as its directory: it begins requests for a page one after the other, those to read at
+// the same time, and begins the next when the requester has the page. So messages may arrive in any order.
+#pragma once
+
+#include "model/dsm/protocol.hpp"
+
+namespace heddle::dsm {
+
+class DirectoryProtocol : public Protocol {
+public:
+    using Protocol::Protocol;
+
+    void on_request(const Request& request) final;
+    void on_done(PageId page, Access access) final;
+    void arrived(PageId page, Access access) final;
+
+protected:
+    /// The home sends what brings the page to its requester.
+    virtual void begin_read(Home& home, const Request& request) = 0;
+    virtual void begin_write(Home& home, const Request& request) = 0;
+
+    /// The requester has the contents already, or they are zeros: it gets access.
+    void grant(const Request& request, Access access, std::uint32_t acks);
+    void demand(NodeId of, const Request& request, Demand::Kind kind, std::uint32_t acks);
+
+private:
+    Home& home_of(PageId page);
+    void begin_next(Home& home);
+};
+
+}  // namespace heddle::dsm

@@ -1,0 +1,331 @@
+// Waits for pages, defers demands while pages are in use, and answers them.
+#include "model/dsm/pages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "model/dsm/messages.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::dsm {
+
+using runtime::Context;
+using runtime::SpinLock;
+using runtime::Worker;
+
+namespace {
+
+/// Wakes a worker that runs nothing while it waits.
+class ParkedWorker final : public runtime::Waiter {
+public:
+    explicit ParkedWorker(CoreId core) : Waiter(wake_up), core_(core) {}
+    bool woken() const { return woken_.load(std::memory_order_seq_cst); }
+
+private:
+    static void wake_up(Waiter& waiter, runtime::Node& /*node*/, Context& caller) {
+        auto& self = static_cast<ParkedWorker&>(waiter);
+        const CoreId core = self.core_;
+        self.woken_.store(true, std::memory_order_seq_cst);  // from here on it may be gone
+        caller.backend->unpark(caller, core);
+    }
+
+    CoreId core_;
+    std::atomic<bool> woken_{false};
+};
+
+}  // namespace
+
+Pages::Pages(SharedMemory& memory, std::unique_ptr<MemoryView> view, std::size_t group,
+             std::uint32_t prefetch, bool begins_at_home)
+    : memory_(memory),
+      view_(std::move(view)),
+      group_(group),
+      page_bytes_(group * view_->page_bytes()),
+      prefetch_(prefetch),
+      begins_at_home_(begins_at_home),
+      table_(memory.arrays().pages()),
+      outstanding_(memory.node().cores()) {}
+
+std::span<std::byte> Pages::contents(PageId id) {
+    return {view_->contents(id * group_).data(), page_bytes_};
+}
+
+void Pages::set_access(PageId id, Page& page, Access access) {
+    view_->set_access(id * group_, group_, access);
+    page.access = access;
+}
+
+// --- faults
+
+void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
+    Page& page = at(id);
+    for (bool waited = false;; waited = true) {
+        PageWait wait(arrays(), id, faulter.worker->id.core, !faulter.strand);
+        std::vector<Demand> left;
+        Access ask = Access::none;
+        bool here = false;
+        {
+            const SpinLock::Guard guard(page.lock);
+            if (waited) --(faulter.strand ? page.strand_holds : page.task_holds);
+            here = page.access >= wanted || protocol_->grant_here(id, page, wanted);
+            // In a run that its program has ended no page comes any more, and no value matters.
+            if (!here && node().ended_early()) [[unlikely]] {
+                set_access(id, page, Access::write);
+                here = true;
+            }
+            if (!here) {
+                enlist(page, wait);
+                if (page.asked == Access::none) ask = page.asked = protocol_->asks_for(wanted);
+            } else if (keep == Keep::hold) {
+                ++page.strand_holds;
+            } else if (keep == Keep::pin) {
+                ++page.pins;
+                pins_.fetch_add(1, std::memory_order_relaxed);
+            }
+            if (!occupied(page)) left.swap(page.deferred);
+        }
+        if (!left.empty()) ask_again(*faulter.worker, left);
+        if (here) return;
+        if (ask != Access::none) {
+            send_request(*faulter.worker, {id, node().id(), ask, protocol_->epoch()});
+            if (prefetch_ != 0) prefetch_after(*faulter.worker, id, wanted);
+        }
+        wait_for(faulter, wait);
+    }
+}
+
+/// Paper of HyFi, section 3.3: a page is pending for the processors of those that wait for it, and each of
+/// these counts it once.
+void Pages::enlist(Page& page, PageWait& wait) {
+    *page.last = &wait;
+    page.last = &wait.next;
+    if (page.pending.get(wait.core())) return;
+    page.pending.set(wait.core());
+    outstanding_[wait.core()].fetch_add(1, std::memory_order_relaxed);
+}
+
+void Pages::wait_for(Faulter& faulter, PageWait& wait) {
+    if (!faulter.strand) return park(*faulter.worker, wait);
+    faulter.strand->wait(wait);
+    faulter.worker = &faulter.strand->worker();
+}
+
+/// The worker runs nothing meanwhile, because the faulting instruction may be anywhere above its tasks.
+void Pages::park(Worker& worker, PageWait& wait) {
+    worker.outbox().flush();
+    if (node().strands().used()) worker.strands().publish(0);
+    // Strands of this worker that were woken cannot come back now.
+    parked_.fetch_add(1, std::memory_order_seq_cst);
+    std::vector<PageId> deferring;
+    {
+        const SpinLock::Guard guard(deferring_lock_);
+        deferring = deferring_;
+    }
+    for (const PageId id : deferring) serve_deferred(worker, id);
+    ParkedWorker waiter(worker.id.core);
+    if (wait.await(waiter)) {
+        const Activity before = worker.enter(Activity::waiting, worker.backend->now(worker));
+        while (!waiter.woken()) worker.backend->park(worker, never);
+        worker.enter(before, worker.backend->now(worker));
+    }
+    parked_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Pages::ask(Worker& worker, PageId id, Access wanted) {
+    Page& page = at(id);
+    Access ask = Access::none;
+    {
+        const SpinLock::Guard guard(page.lock);
+        if (page.access >= wanted || page.asked != Access::none) return;
+        if (protocol_->grant_here(id, page, wanted)) return;
+        ask = page.asked = protocol_->asks_for(wanted);
+    }
+    send_request(worker, {id, node().id(), ask, protocol_->epoch()});
+}
+
+void Pages::prefetch_after(Worker& worker, PageId id, Access wanted) {
+    const Array* const array = arrays().of_page(id);
+    if (!array) return;
+    const PageId end = std::min(array->first_page + array->pages, id + 1 + prefetch_);
+    for (PageId next = id + 1; next < end; ++next) ask(worker, next, wanted);
+}
+
+// --- checkouts
+
+bool Pages::lacks(PageId id, Access wanted) {
+    Page& page = at(id);
+    const SpinLock::Guard guard(page.lock);
+    return page.access < wanted;
+}
+
+bool Pages::try_pin(PageId id, Access wanted) {
+    Page& page = at(id);
+    const SpinLock::Guard guard(page.lock);
+    if (page.access < wanted && !protocol_->grant_here(id, page, wanted)) return false;
+    ++page.pins;
+    pins_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+bool Pages::pin_held(Worker& worker, PageId id, Access wanted) {
+    {
+        Page& page = at(id);
+        const SpinLock::Guard guard(page.lock);
+        --page.strand_holds;
+        if (page.access >= wanted) {
+            ++page.pins;
+            pins_.fetch_add(1, std::memory_order_relaxed);
+            return true;
+        }
+    }
+    serve_deferred(worker, id);
+    return false;
+}
+
+void Pages::unhold(Worker& worker, PageId id) {
+    {
+        Page& page = at(id);
+        const SpinLock::Guard guard(page.lock);
+        --page.strand_holds;
+        if (page.deferred.empty()) return;
+    }
+    serve_deferred(worker, id);
+}
+
+void Pages::unpin(Worker& worker, PageId id) {
+    pins_.fetch_sub(1, std::memory_order_relaxed);
+    {
+        Page& page = at(id);
+        const SpinLock::Guard guard(page.lock);
+        HEDDLE_ASSERT(page.pins != 0);
+        --page.pins;
+        if (page.deferred.empty()) return;
+    }
+    serve_deferred(worker, id);
+}
+
+void Pages::count_fault(Access wanted) {
+    (wanted == Access::write ? write_faults_ : read_faults_).fetch_add(1, std::memory_order_relaxed);
+}
+
+// --- demands of other nodes
+
+/// A copy of a page that is only read here disturbs no reader.
+bool Pages::must_wait(const Page& page, const Demand& demand) const {
+    if (demand.kind == Demand::Kind::copy && page.access != Access::write) return false;
+    return page.pins != 0 || page.task_holds != 0 ||
+           (page.strand_holds != 0 && parked_.load(std::memory_order_seq_cst) == 0);
+}
+
+// Invariant: a demand that waits for holds only is deferred before a worker parks, and then that worker
+// serves it, or after, and then the handler sees the worker.
+void Pages::on_demand(const Demand& demand) {
+    Page& page = at(demand.page);
+    Answer answer;
+    bool deferred = false;
+    {
+        const SpinLock::Guard guard(page.lock);
+        deferred = must_wait(page, demand);
+        if (deferred) {
+            defer(demand, page);
+        } else {
+            answer = this->answer(demand, page);
+        }
+    }
+    if (!deferred) return send(node().receiver(), std::move(answer));
+    if (parked_.load(std::memory_order_seq_cst) != 0) serve_deferred(node().receiver(), demand.page);
+}
+
+void Pages::defer(const Demand& demand, Page& page) {
+    page.deferred.push_back(demand);
+    if (std::exchange(page.listed, true)) return;
+    const SpinLock::Guard guard(deferring_lock_);
+    deferring_.push_back(demand.page);
+}
+
+/// Under the page's lock. The contents are copied here, because the page may be written again at once.
+Pages::Answer Pages::answer(const Demand& demand, Page& page) {
+    Answer answer{demand.requester, {.page = demand.page, .epoch = demand.epoch}, {}};
+    if (!protocol_->give(demand, page, answer.grant)) return answer;
+    answer.grant.has_contents = true;
+    const auto from = contents(demand.page);
+    answer.contents = std::make_shared<runtime::Bytes>(from.begin(), from.end());
+    return answer;
+}
+
+void Pages::serve_deferred(Context& caller, PageId id) {
+    std::vector<Answer> answers;
+    {
+        Page& page = at(id);
+        const SpinLock::Guard guard(page.lock);
+        std::vector<Demand> still;
+        for (const Demand& demand : page.deferred) {
+            if (must_wait(page, demand)) {
+                still.push_back(demand);
+            } else {
+                answers.push_back(answer(demand, page));
+            }
+        }
+        page.deferred = std::move(still);
+    }
+    for (Answer& answer : answers) send(caller, std::move(answer));
+}
+
+/// What waited for the page here has come back, and its instruction has still to run: so the demands come
+/// again a round trip later.
+void Pages::ask_again(Worker& worker, const std::vector<Demand>& demands) {
+    for (const Demand& demand : demands) send_again(worker, demand);
+}
+
+void Pages::send(Context& caller, Answer answer) {
+    if (answer.contents) count_moved(1, answer.contents->size());
+    send_grant(caller, answer.to, answer.grant, std::move(answer.contents));
+}
+
+// --- answers
+
+void Pages::on_grant(const Grant& grant, std::span<const std::byte> contents_of) {
+    Page& page = at(grant.page);
+    PageWait* woken = nullptr;
+    Access given = Access::none;
+    {
+        const SpinLock::Guard guard(page.lock);
+        if (grant.access != Access::none && page.asked == Access::none)
+            throw runtime::MalformedMessage("this node has not asked for the page");
+        page.acks_missing += grant.acks;
+        if (grant.access != Access::none) {
+            page.granted = grant.access;
+            if (grant.has_contents) std::ranges::copy(contents_of, contents(grant.page).begin());
+        }
+        if (page.granted == Access::none || page.acks_missing != 0) return;
+        given = std::exchange(page.granted, Access::none);
+        page.asked = Access::none;
+        if (protocol_->accept(grant, page)) set_access(grant.page, page, given);
+        woken = take_waiters(page);
+    }
+    protocol_->arrived(grant.page, given);
+    while (woken) std::exchange(woken, woken->next)->complete(node(), node().receiver());
+}
+
+/// Under the page's lock.
+PageWait* Pages::take_waiters(Page& page) {
+    PageWait* const first = std::exchange(page.first, nullptr);
+    page.last = &page.first;
+    for (const PageWait* wait = first; wait; wait = wait->next) {
+        ++(wait->parks() ? page.task_holds : page.strand_holds);
+        if (wait->next == nullptr) break;
+    }
+    for (CoreId core = 0; core < node().cores(); ++core)
+        if (page.pending.get(core)) outstanding_[core].fetch_sub(1, std::memory_order_relaxed);
+    page.pending.clear();
+    return first;
+}
+
+MemoryCounts Pages::counts() const {
+    const auto get = [](const Count& count) { return count.load(std::memory_order_relaxed); };
+    return {get(read_faults_), get(write_faults_),     get(requests_),
+            get(pages_moved_), get(page_bytes_moved_), get(invalidations_)};
+}
+
+}  // namespace heddle::dsm

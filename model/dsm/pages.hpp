@@ -1,0 +1,139 @@
+// The pages of one node: how strands and tasks wait for them, when demands of other nodes are deferred, and
+// the messages between nodes. What is asked and answered is the protocol's.
+//
+// Two programs that want one page must both come to use it. So a page that has come is held until each of
+// those that waited for it has come back once, and a checkout pins its pages. Meanwhile demands are deferred.
+// No circle of waiting nodes can form: pages are held in ascending order, and what holds them runs, or waits
+// for a higher one. A worker that waits for a page of a task runs nothing else, so strands that were woken
+// may not come back. While there is such a worker on a node, their holds count for nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/dsm/page_table.hpp"
+#include "model/dsm/protocol.hpp"
+#include "model/dsm/shared_memory.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/worker.hpp"
+
+namespace heddle::dsm {
+
+struct Done {
+    PageId page = 0;
+    Access access = Access::none;
+};
+
+/// What a fault waits as.
+struct Faulter {
+    runtime::Worker* worker = nullptr;  ///< that runs it now
+    runtime::Strand* strand = nullptr;  ///< null: it waits on its worker, which runs nothing meanwhile
+};
+
+class Pages {
+public:
+    Pages(SharedMemory& memory, std::unique_ptr<MemoryView> view, std::size_t group, std::uint32_t prefetch,
+          bool begins_at_home);
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+
+    // --- for faults
+    enum class Keep : std::uint8_t {
+        nothing,  ///< the page may leave at once
+        hold,     ///< as a strand that was woken
+        pin,
+    };
+    /// Returns when the page may be accessed so.
+    void acquire(Faulter& faulter, PageId id, Access wanted, Keep keep);
+    bool lacks(PageId id, Access wanted);
+    /// Pins the page if it may be accessed so.
+    bool try_pin(PageId id, Access wanted);
+    /// Instead of a hold. False if the page may not be accessed so any more: then the hold has ended.
+    bool pin_held(runtime::Worker& worker, PageId id, Access wanted);
+    void unhold(runtime::Worker& worker, PageId id);
+    void unpin(runtime::Worker& worker, PageId id);
+    /// Asks for the page if it may not be accessed so, and does not wait.
+    void ask(runtime::Worker& worker, PageId id, Access wanted);
+    void count_fault(Access wanted);
+    std::uint64_t pins() const { return pins_.load(std::memory_order_relaxed); }
+
+    // --- for handlers
+    void on_demand(const Demand& demand);
+    void on_grant(const Grant& grant, std::span<const std::byte> contents);
+
+    // --- for protocols
+    runtime::Node& node() const { return memory_.node(); }
+    const Arrays& arrays() const { return memory_.arrays(); }
+    Page& at(PageId id) { return table_.at(id); }
+    PageTable& table() { return table_; }
+    Protocol& protocol() { return *protocol_; }
+    bool begins_at_home() const { return begins_at_home_; }
+    std::size_t page_bytes() const { return page_bytes_; }
+    std::span<std::byte> contents(PageId id);
+    /// Under the page's lock.
+    void set_access(PageId id, Page& page, Access access);
+    void send_grant(runtime::Context& caller, NodeId to, const Grant& grant, runtime::Body contents);
+    void send_demand(runtime::Context& caller, NodeId to, const Demand& demand);
+    void send_done(NodeId to, const Done& done);
+    void send_request(runtime::Context& caller, const Request& request);
+    void send_notice(runtime::Context& caller, NodeId to, runtime::Bytes notice);
+    void count_invalidation() { invalidations_.fetch_add(1, std::memory_order_relaxed); }
+    void count_moved(std::uint64_t pages, std::uint64_t bytes) {
+        pages_moved_.fetch_add(pages, std::memory_order_relaxed);
+        page_bytes_moved_.fetch_add(bytes, std::memory_order_relaxed);
+    }
+
+    MemoryView& view() { return *view_; }
+    std::uint32_t outstanding(CoreId core) const {
+        return outstanding_[core].load(std::memory_order_relaxed);
+    }
+    MemoryCounts counts() const;
+    void use(std::unique_ptr<Protocol> protocol) { protocol_ = std::move(protocol); }
+
+private:
+    struct Answer {
+        NodeId to = 0;
+        Grant grant;
+        runtime::Body contents;
+    };
+
+    bool must_wait(const Page& page, const Demand& demand) const;
+    static bool occupied(const Page& page) {
+        return page.pins != 0 || page.task_holds != 0 || page.strand_holds != 0;
+    }
+    Answer answer(const Demand& demand, Page& page);
+    void defer(const Demand& demand, Page& page);
+    void serve_deferred(runtime::Context& caller, PageId id);
+    void ask_again(runtime::Worker& worker, const std::vector<Demand>& demands);
+    void enlist(Page& page, PageWait& wait);
+    PageWait* take_waiters(Page& page);
+    void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
+    void send(runtime::Context& caller, Answer answer);
+    void send_again(runtime::Context& caller, const Demand& demand);
+    void wait_for(Faulter& faulter, PageWait& wait);
+    void park(runtime::Worker& worker, PageWait& wait);
+
+    SharedMemory& memory_;
+    std::unique_ptr<MemoryView> view_;
+    std::unique_ptr<Protocol> protocol_;
+    std::size_t group_;       ///< the view's pages in one of ours
+    std::size_t page_bytes_;  ///< of ours
+    std::uint32_t prefetch_;
+    bool begins_at_home_;
+    PageTable table_;
+    std::vector<std::atomic<std::uint32_t>> outstanding_;  ///< of each processor
+    std::atomic<std::uint32_t> parked_{0};                 ///< workers that wait for a page
+    std::atomic<std::uint64_t> pins_{0};
+    runtime::SpinLock deferring_lock_;  ///< over `deferring_`; after a page's
+    std::vector<PageId> deferring_;     ///< pages that may have deferred demands
+
+    using Count = std::atomic<std::uint64_t>;
+    Count read_faults_{0}, write_faults_{0}, requests_{0}, pages_moved_{0}, page_bytes_moved_{0},
+        invalidations_{0};
+};
+
+}  // namespace heddle::dsm

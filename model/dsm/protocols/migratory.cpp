@@ -1,0 +1,41 @@
+// One copy of each page, which moves with every fault (Lowenthal, Freeh, Andrews: "Using fine-grain threads
+// and run-time decision making in parallel computing", 1996). Sequentially consistent.
+#include "model/dsm/directory.hpp"
+#include "model/dsm/pages.hpp"
+
+namespace heddle::dsm {
+
+namespace {
+
+class Migratory final : public DirectoryProtocol {
+public:
+    using DirectoryProtocol::DirectoryProtocol;
+
+    Access asks_for(Access /*wanted*/) const override { return Access::write; }
+
+    bool give(const Demand& demand, Page& page, Grant& grant) override {
+        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none);
+        pages_.count_invalidation();
+        grant.access = Access::write;
+        return true;
+    }
+
+protected:
+    void begin_read(Home& home, const Request& request) override { begin_write(home, request); }
+    void begin_write(Home& home, const Request& request) override {
+        if (home.owner == Home::none || home.owner == request.from) {
+            grant(request, Access::write, 0);
+        } else {
+            demand(home.owner, request, Demand::Kind::give, 0);
+        }
+        home.owner = request.from;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Protocol> make_migratory(Pages& pages) {
+    return std::make_unique<Migratory>(pages);
+}
+
+}  // namespace heddle::dsm

@@ -1,0 +1,252 @@
+// What programs call of the shared memory: allocation, touching, faults and barriers.
+#include "model/dsm/shared_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "model/dsm/pages.hpp"
+#include "model/dsm/protocol.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::dsm {
+
+using runtime::Caller;
+using runtime::Node;
+using runtime::SharedPages;
+using runtime::Worker;
+
+namespace {
+
+/// Above all that programs choose and nodes give out.
+constexpr std::uint64_t team_number = ~std::uint64_t{0};
+
+std::size_t unit_bytes(const SharedPages& settings) {
+    return std::size_t{settings.page_bytes} * settings.group;
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(Node& node)
+    : node_(node),
+      arrays_(unit_bytes(node.schedule().memory), node.topology().nodes, node.schedule().memory.placement) {}
+
+SharedMemory::~SharedMemory() = default;
+
+// --- before the work begins
+
+void SharedMemory::seal(const Caller& caller) {
+    if (sealed()) throw Error("the shared memory is sealed twice", "call `seal` once on each node");
+    if (node_.topology().at_start)
+        throw Error("nodes may join and leave, and the program uses shared memory",
+                    "let all nodes take part from the beginning: leave out platform.nodes_at_start");
+    const SharedPages& settings = node_.schedule().memory;
+    if (settings.page_bytes == 0 || settings.page_bytes % 4096 != 0 || settings.group == 0)
+        throw Error(fmt::format("shared memory has pages of {} bytes in groups of {}", settings.page_bytes,
+                                settings.group),
+                    "let a page be a multiple of 4096 bytes, and a group at least one page");
+    arrays_.close();
+    const ViewOptions options{std::max(arrays_.bytes(), std::uint64_t{unit_bytes(settings)}),
+                              settings.page_bytes};
+    made_ = std::make_unique<Pages>(*this, std::make_unique<PlainView>(options), settings.group,
+                                    settings.prefetch, settings.placement != SharedPages::Placement::first);
+    made_->use(make_protocol(settings.protocol, *made_));
+    team_ = std::make_unique<runtime::Team>(node_, team_number, 1);
+    // A node that has passed the barrier below may send requests.
+    pages_.store(made_.get(), std::memory_order_release);
+    compare_arrays(caller);
+}
+
+void SharedMemory::compare_arrays(const Caller& caller) {
+    struct Extremes {
+        std::uint64_t least, most;
+    };
+    const std::uint64_t mine = arrays_.digest();
+    const auto all = team_->all_reduce(caller, 0, Extremes{mine, mine}, [](Extremes a, Extremes b) {
+        return Extremes{std::min(a.least, b.least), std::max(a.most, b.most)};
+    });
+    if (all.least == all.most) return;
+    std::string names;
+    for (const Array& array : arrays_.all()) names += (names.empty() ? "" : ", ") + array.name;
+    throw Error(
+        fmt::format("the nodes have allocated different arrays; those of node {}: {}", node_.id(), names),
+        "let every node allocate the same arrays in the same order");
+}
+
+void SharedMemory::expect_sealed() const {
+    if (!sealed())
+        throw Error("the shared memory is used before it is sealed",
+                    "call `seal` on every node after the last allocation");
+}
+
+// --- for programs
+
+std::byte* SharedMemory::begin() const {
+    expect_sealed();
+    return made_->view().begin();
+}
+
+namespace {
+
+struct Need {
+    PageId page;
+    Access access;
+};
+
+/// Each page once, in ascending order, with the strongest access.
+std::vector<Need> needs_of(std::span<const Range> ranges, const Arrays& arrays) {
+    std::vector<Need> needs;
+    for (const Range& range : ranges) {
+        if (range.bytes == 0) continue;
+        if (range.offset > arrays.bytes() || range.bytes > arrays.bytes() - range.offset)
+            throw Error(fmt::format("a program touches bytes {} to {} of a shared memory of {} bytes",
+                                    range.offset, range.offset + range.bytes, arrays.bytes()),
+                        "touch elements of arrays only");
+        const PageId last = (range.offset + range.bytes - 1) / arrays.page_bytes();
+        for (PageId page = range.offset / arrays.page_bytes(); page <= last; ++page)
+            needs.push_back({page, range.access});
+    }
+    std::sort(needs.begin(), needs.end(), [](const Need& a, const Need& b) {
+        return a.page < b.page || (a.page == b.page && a.access > b.access);
+    });
+    needs.erase(std::unique(needs.begin(), needs.end(),
+                            [](const Need& a, const Need& b) { return a.page == b.page; }),
+                needs.end());
+    return needs;
+}
+
+/// Pins all pages, or none.
+bool pin_at_once(Pages& pages, Worker& worker, std::span<const Need> needs) {
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+        if (pages.try_pin(needs[i].page, needs[i].access)) continue;
+        while (i > 0) pages.unpin(worker, needs[--i].page);
+        return false;
+    }
+    return true;
+}
+
+/// A strand holds what it has while it waits for more, and pins all in the end. If the holds did not count
+/// (Pages), it begins again.
+void pin_one_by_one(Pages& pages, Faulter& faulter, std::span<const Need> needs) {
+    if (!faulter.strand) {
+        for (const Need& need : needs) pages.acquire(faulter, need.page, need.access, Pages::Keep::pin);
+        return;
+    }
+    for (;;) {
+        for (const Need& need : needs) pages.acquire(faulter, need.page, need.access, Pages::Keep::hold);
+        std::size_t pinned = 0;
+        while (pinned < needs.size() &&
+               pages.pin_held(*faulter.worker, needs[pinned].page, needs[pinned].access))
+            ++pinned;
+        if (pinned == needs.size()) return;
+        for (std::size_t i = 0; i < pinned; ++i) pages.unpin(*faulter.worker, needs[i].page);
+        for (std::size_t i = pinned + 1; i < needs.size(); ++i) pages.unhold(*faulter.worker, needs[i].page);
+    }
+}
+
+}  // namespace
+
+Checkout SharedMemory::touch(const Caller& caller, std::span<const Range> ranges) {
+    expect_sealed();
+    Checkout checkout(*this, caller);
+    const std::vector<Need> needs = needs_of(ranges, arrays_);
+    Pages& pages = *made_;
+    Faulter faulter{&caller.worker(), caller.strand()};
+    if (by_hardware() || !pin_at_once(pages, *faulter.worker, needs)) {
+        if (before_fault_) before_fault_(*faulter.worker);
+        for (const Need& need : needs) {
+            if (!by_hardware() && pages.lacks(need.page, need.access)) pages.count_fault(need.access);
+            pages.ask(*faulter.worker, need.page, need.access);
+        }
+        if (by_hardware()) {
+            for (const Need& need : needs)
+                pages.acquire(faulter, need.page, need.access, Pages::Keep::nothing);
+            return checkout;
+        }
+        pin_one_by_one(pages, faulter, needs);
+    }
+    for (const Need& need : needs) checkout.add(need.page);
+    return checkout;
+}
+
+Checkout::Checkout(Checkout&& other) noexcept
+    : memory_(std::exchange(other.memory_, nullptr)),
+      caller_(other.caller_),
+      count_(std::exchange(other.count_, 0)),
+      first_(other.first_),
+      more_(std::move(other.more_)) {}
+
+Checkout::~Checkout() {
+    if (!memory_) return;
+    for (std::size_t i = 0; i < count_; ++i)
+        memory_->pages().unpin(caller_.worker(), i < few ? first_[i] : more_[i - few]);
+}
+
+void SharedMemory::release(const Caller& caller) {
+    expect_sealed();
+    if (made_->pins() != 0)
+        throw Error(
+            fmt::format("node {} comes to a barrier of its shared memory with pages checked out", node_.id()),
+            "let every Checkout go before the barrier");
+    made_->protocol().release(caller);
+}
+
+void SharedMemory::acquire(const Caller& caller) {
+    made_->protocol().acquire(caller);
+}
+
+runtime::Team& SharedMemory::team() {
+    return *team_;
+}
+
+// --- faults
+
+void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, bool write) {
+    if (context.id.core >= node_.cores())
+        throw Error(fmt::format("a message handler of node {} touches shared memory", node_.id()),
+                    "touch shared memory in tasks and strands only");
+    Worker& worker = node_.worker(context.id.core);
+    if (before_fault_) before_fault_(worker);
+    runtime::Strand* const strand = worker.strands().current();
+    Faulter faulter{&worker, strand && strand->switches_on_faults() ? strand : nullptr};
+    const Access wanted = write ? Access::write : Access::read;
+    made_->count_fault(wanted);
+    made_->acquire(faulter, page_of(offset), wanted, Pages::Keep::nothing);
+}
+
+// --- for models, reports and handlers
+
+bool SharedMemory::by_hardware() const {
+    return trigger() != Trigger::checked;
+}
+
+Trigger SharedMemory::trigger() const {
+    expect_sealed();
+    return made_->view().trigger();
+}
+
+std::uint32_t SharedMemory::outstanding(CoreId core) const {
+    expect_sealed();
+    return made_->outstanding(core);
+}
+
+bool SharedMemory::pending(std::uint64_t page, CoreId core) const {
+    expect_sealed();
+    Page& of = made_->at(page);
+    const runtime::SpinLock::Guard guard(of.lock);
+    return of.pending.get(core);
+}
+
+MemoryCounts SharedMemory::counts() const {
+    return sealed() ? made_->counts() : MemoryCounts{};
+}
+
+Pages& SharedMemory::pages() {
+    Pages* const made = pages_.load(std::memory_order_acquire);
+    if (!made) throw runtime::MalformedMessage("this node has not sealed its shared memory");
+    return *made;
+}
+
+}  // namespace heddle::dsm
