@@ -1,0 +1,157 @@
+// Worlds for tests of shared memory, and a random program of loads, stores and barriers whose reads are
+// checked against what the protocol's consistency model allows.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "model/dsm/shared_memory.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/inprocess/inprocess_backend.hpp"
+#include "runtime/native/native_backend.hpp"
+#include "runtime/native/rendezvous.hpp"
+#include "runtime/run/execution.hpp"
+#include "runtime/strands/strands.hpp"
+#ifdef HEDDLE_SIM
+#include "sim/sim_backend.hpp"
+#endif
+
+namespace heddle::testing_dsm {
+
+using dsm::reading;
+using dsm::Shared;
+using dsm::SharedMemory;
+using dsm::writing;
+using runtime::Caller;
+using runtime::Strand;
+using runtime::Worker;
+
+/// `run` returns when all nodes have ended.
+struct World {
+    using Run = std::function<runtime::RunResult(
+        NodeId nodes, CoreId cores, const runtime::Schedule& schedule, const runtime::ProgramFactory& make)>;
+    std::string name;
+    Run run;
+};
+
+inline World inprocess_world(std::uint64_t seed, bool gate_open, const inprocess::Faults& faults = {}) {
+    return {(faults.reorders ? "faulty_" : "inprocess_") + std::to_string(seed) + (gate_open ? "_open" : ""),
+            [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
+                const runtime::ProgramFactory& make) {
+                inprocess::Options options;
+                options.nodes = nodes;
+                options.cores = cores;
+                options.seed = seed;
+                options.gate_open = gate_open;
+                options.faults = faults;
+                options.stack_bytes = 128U << 10;
+                inprocess::InprocessBackend backend(options);
+                return runtime::Execution(backend, schedule, make).run();
+            }};
+}
+
+/// Messages are late and out of order, and workers wake for no reason.
+inline World faulty_world(std::uint64_t seed) {
+    Random random = Random(seed).split(3);
+    inprocess::Faults faults;
+    faults.delay_max = random.below(400);
+    faults.reorders = true;
+    faults.wakes_percent = static_cast<std::uint32_t>(random.below(20));
+    return inprocess_world(seed, random.below(3) == 0, faults);
+}
+
+/// A backend for each node, on a thread of its own.
+inline World native_world(const std::string& name, native::Local local, bool single = false) {
+    return {name, [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
+                      const runtime::ProgramFactory& make) {
+                native::NativeOptions options;
+                options.cores = cores;
+                options.local = local;
+                options.single_module = single;
+                runtime::RunResult result;
+                if (nodes == 1) {
+                    native::NativeBackend backend(options);
+                    return runtime::Execution(backend, schedule, make).run();
+                }
+                const native::Key key = native::make_key();
+                const native::Rendezvous rendezvous(nodes, key);
+                std::vector<std::thread> threads;
+                for (NodeId node = 0; node < nodes; ++node) {
+                    threads.emplace_back([&, node, mine = options]() mutable {
+                        mine.membership =
+                            native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
+                        native::NativeBackend backend(mine);
+                        auto own = runtime::Execution(backend, schedule, make).run();
+                        if (node == 0) result = std::move(own);
+                    });
+                }
+                for (std::thread& thread : threads) thread.join();
+                return result;
+            }};
+}
+
+#ifdef HEDDLE_SIM
+inline World sim_world(bool overheads) {
+    return {overheads ? "sim" : "sim_ideal",
+            [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
+                const runtime::ProgramFactory& make) {
+                Platform platform;
+                platform.nodes = nodes;
+                platform.cores = cores;
+                if (!overheads) platform.overheads = {};
+                sim::SimBackend backend(platform, sim::SimOptions{});
+                return runtime::Execution(backend, schedule, make).run();
+            }};
+}
+#endif
+
+inline std::vector<World> worlds() {
+    std::vector<World> all{native_world("native", native::Local::shared_memory),
+                           native_world("native_tcp", native::Local::tcp),
+                           native_world("native_single", native::Local::shared_memory, true)};
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+        all.push_back(inprocess_world(seed, false));
+        all.push_back(inprocess_world(seed, true));
+        all.push_back(faulty_world(seed));
+    }
+#ifdef HEDDLE_SIM
+    all.push_back(sim_world(true));
+    all.push_back(sim_world(false));
+#endif
+    return all;
+}
+
+/// `main` runs as a strand on the first worker of each node.
+class MainOnEachNode final : public runtime::Program {
+public:
+    using Main = std::function<void(Strand&, SharedMemory&)>;
+
+    explicit MainOnEachNode(Main main) : main_(std::move(main)) {}
+    void begin(Worker& worker) override {
+        if (worker.id.core != 0) return;
+        Strand::start(worker,
+                      [this](Strand& self) { main_(self, self.worker().node().state<SharedMemory>()); },
+                      {"a main strand", 0, true});
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    Main main_;
+};
+
+inline runtime::RunResult run_mains(const World& world, NodeId nodes, CoreId cores,
+                                    const runtime::Schedule& schedule, const MainOnEachNode::Main& main) {
+    return world.run(nodes, cores, schedule, [&](NodeId) { return std::make_unique<MainOnEachNode>(main); });
+}
+
+}  // namespace heddle::testing_dsm
