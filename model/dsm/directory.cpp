@@ -26,11 +26,10 @@ void DirectoryProtocol::on_request(const Request& request) {
     begin_next(home);
 }
 
-void DirectoryProtocol::on_done(PageId page, Access access) {
+void DirectoryProtocol::on_done(PageId page) {
     Home& home = home_of(page);
-    const bool wrote = access == Access::write && home.writing;
-    if (!wrote && home.reading == 0) throw runtime::MalformedMessage("no such request is under way");
-    if (wrote) {
+    if (!home.writing && home.reading == 0) throw runtime::MalformedMessage("no such request is under way");
+    if (home.writing) {
         home.writing = false;
     } else {
         --home.reading;
@@ -54,8 +53,8 @@ void DirectoryProtocol::begin_next(Home& home) {
     }
 }
 
-void DirectoryProtocol::arrived(PageId page, Access access) {
-    pages_.send_done(pages_.arrays().home(page), {page, access});
+void DirectoryProtocol::arrived(runtime::Context& caller, PageId page) {
+    pages_.send_done(caller, pages_.arrays().home(page), page);
 }
 
 void DirectoryProtocol::grant(const Request& request, Access access, std::uint32_t acks) {

@@ -11,8 +11,8 @@ public:
     using Protocol::Protocol;
 
     void on_request(const Request& request) final;
-    void on_done(PageId page, Access access) final;
-    void arrived(PageId page, Access access) final;
+    void on_done(PageId page) final;
+    void arrived(runtime::Context& caller, PageId page) final;
 
 protected:
     /// The home sends what brings the page to its requester.

@@ -86,9 +86,9 @@ const Handler grant_handler("dsm.grant", Handler::Kind::work, [](Node& node, Nod
 
 const Handler done_handler("dsm.done", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     Pages& pages = pages_of(node);
-    const auto done = value_in<Done>(message);
-    expect_home(pages, done.page);
-    pages.protocol().on_done(done.page, done.access);
+    const auto page = value_in<PageId>(message);
+    expect_home(pages, page);
+    pages.protocol().on_done(page);
 });
 
 const Handler notice_handler("dsm.notice", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
@@ -122,8 +122,8 @@ void Pages::send_grant(runtime::Context& caller, NodeId to, const Grant& grant, 
     outbox.post(to, grant_handler, bytes_of(grant), runtime::Enclosure{std::move(contents)});
 }
 
-void Pages::send_done(NodeId to, const Done& done) {
-    node().receiver_outbox().post(to, done_handler, bytes_of(done));
+void Pages::send_done(runtime::Context& caller, NodeId to, PageId page) {
+    node().outbox_of(caller).post(to, done_handler, bytes_of(page));
 }
 
 void Pages::send_notice(runtime::Context& caller, NodeId to, runtime::Bytes notice) {

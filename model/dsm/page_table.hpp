@@ -112,11 +112,9 @@ struct Home {
 struct Page {
     runtime::SpinLock lock;
     Access access = Access::none;
-    Access asked = Access::none;    ///< by the request that is under way
-    Access granted = Access::none;  ///< has come, but not all acknowledgements have
-    bool listed = false;            ///< in the list of pages with deferred demands
-    bool dirty = false;             ///< written since the last release (home_lazy_release)
-    bool stale = false;             ///< another node has written it (home_lazy_release)
+    Access asked = Access::none;  ///< by the request that is under way
+    bool listed = false;          ///< in the list of pages with deferred demands
+    bool dirty = false;           ///< written since the last release (home_lazy_release)
     std::int32_t acks_missing = 0;
     std::uint32_t pins = 0;          ///< checkouts
     std::uint32_t strand_holds = 0;  ///< strands that were woken and have not come back yet
@@ -125,6 +123,12 @@ struct Page {
     PageWait* first = nullptr;
     PageWait** last = &first;
     std::vector<Demand> deferred;  ///< until the page is free
+    /// Has come, and waits for acknowledgements, or until readers have left the copy that it replaces.
+    struct Come {
+        Grant grant;
+        std::vector<std::byte> contents;
+    };
+    std::unique_ptr<Come> come;
     std::unique_ptr<std::byte[]> twin;
     std::unique_ptr<Home> home;
 };

@@ -51,9 +51,17 @@ std::span<std::byte> Pages::contents(PageId id) {
     return {view_->contents(id * group_).data(), page_bytes_};
 }
 
-void Pages::set_access(PageId id, Page& page, Access access) {
+void Pages::set_access(PageId id, Page& page, Access access, Charges& charges) {
     view_->set_access(id * group_, group_, access);
     page.access = access;
+    ++charges.protects;
+}
+
+void Pages::charge(Context& context, const Charges& charges) {
+    const Overheads& costs = *context.costs;
+    const Time cost = costs.page_protect * charges.protects + costs.page_fill * charges.fills +
+                      costs.diffing(charges.diffed_bytes);
+    if (cost > Time::zero()) context.charge(cost);
 }
 
 // --- faults
@@ -63,15 +71,16 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
     for (bool waited = false;; waited = true) {
         PageWait wait(arrays(), id, faulter.worker->id.core, !faulter.strand);
         std::vector<Demand> left;
+        Charges charges;
         Access ask = Access::none;
         bool here = false;
         {
             const SpinLock::Guard guard(page.lock);
             if (waited) --(faulter.strand ? page.strand_holds : page.task_holds);
-            here = page.access >= wanted || protocol_->grant_here(id, page, wanted);
+            here = page.access >= wanted || protocol_->grant_here(id, page, wanted, charges);
             // In a run that its program has ended no page comes any more, and no value matters.
             if (!here && node().ended_early()) [[unlikely]] {
-                set_access(id, page, Access::write);
+                set_access(id, page, Access::write, charges);
                 here = true;
             }
             if (!here) {
@@ -85,6 +94,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             }
             if (!occupied(page)) left.swap(page.deferred);
         }
+        charge(*faulter.worker, charges);
         if (!left.empty()) ask_again(*faulter.worker, left);
         if (here) return;
         if (ask != Access::none) {
@@ -134,13 +144,15 @@ void Pages::park(Worker& worker, PageWait& wait) {
 
 void Pages::ask(Worker& worker, PageId id, Access wanted) {
     Page& page = at(id);
+    Charges charges;
     Access ask = Access::none;
     {
         const SpinLock::Guard guard(page.lock);
         if (page.access >= wanted || page.asked != Access::none) return;
-        if (protocol_->grant_here(id, page, wanted)) return;
-        ask = page.asked = protocol_->asks_for(wanted);
+        if (!protocol_->grant_here(id, page, wanted, charges)) ask = page.asked = protocol_->asks_for(wanted);
     }
+    charge(worker, charges);
+    if (ask == Access::none) return;
     send_request(worker, {id, node().id(), ask, protocol_->epoch()});
 }
 
@@ -162,7 +174,7 @@ bool Pages::lacks(PageId id, Access wanted) {
 bool Pages::try_pin(PageId id, Access wanted) {
     Page& page = at(id);
     const SpinLock::Guard guard(page.lock);
-    if (page.access < wanted && !protocol_->grant_here(id, page, wanted)) return false;
+    if (page.access < wanted) return false;
     ++page.pins;
     pins_.fetch_add(1, std::memory_order_relaxed);
     return true;
@@ -200,7 +212,7 @@ void Pages::unpin(Worker& worker, PageId id) {
         const SpinLock::Guard guard(page.lock);
         HEDDLE_ASSERT(page.pins != 0);
         --page.pins;
-        if (page.deferred.empty()) return;
+        if (page.deferred.empty() && !page.come) return;
     }
     serve_deferred(worker, id);
 }
@@ -223,6 +235,7 @@ bool Pages::must_wait(const Page& page, const Demand& demand) const {
 void Pages::on_demand(const Demand& demand) {
     Page& page = at(demand.page);
     Answer answer;
+    Charges charges;
     bool deferred = false;
     {
         const SpinLock::Guard guard(page.lock);
@@ -230,9 +243,10 @@ void Pages::on_demand(const Demand& demand) {
         if (deferred) {
             defer(demand, page);
         } else {
-            answer = this->answer(demand, page);
+            answer = this->answer(demand, page, charges);
         }
     }
+    charge(node().receiver(), charges);
     if (!deferred) return send(node().receiver(), std::move(answer));
     if (parked_.load(std::memory_order_seq_cst) != 0) serve_deferred(node().receiver(), demand.page);
 }
@@ -245,9 +259,9 @@ void Pages::defer(const Demand& demand, Page& page) {
 }
 
 /// Under the page's lock. The contents are copied here, because the page may be written again at once.
-Pages::Answer Pages::answer(const Demand& demand, Page& page) {
+Pages::Answer Pages::answer(const Demand& demand, Page& page, Charges& charges) {
     Answer answer{demand.requester, {.page = demand.page, .epoch = demand.epoch}, {}};
-    if (!protocol_->give(demand, page, answer.grant)) return answer;
+    if (!protocol_->give(demand, page, answer.grant, charges)) return answer;
     answer.grant.has_contents = true;
     const auto from = contents(demand.page);
     answer.contents = std::make_shared<runtime::Bytes>(from.begin(), from.end());
@@ -256,6 +270,9 @@ Pages::Answer Pages::answer(const Demand& demand, Page& page) {
 
 void Pages::serve_deferred(Context& caller, PageId id) {
     std::vector<Answer> answers;
+    Charges charges;
+    PageWait* woken = nullptr;
+    bool complete = false;
     {
         Page& page = at(id);
         const SpinLock::Guard guard(page.lock);
@@ -264,11 +281,14 @@ void Pages::serve_deferred(Context& caller, PageId id) {
             if (must_wait(page, demand)) {
                 still.push_back(demand);
             } else {
-                answers.push_back(answer(demand, page));
+                answers.push_back(answer(demand, page, charges));
             }
         }
         page.deferred = std::move(still);
+        if (page.come) complete = try_complete(id, page, charges, woken);
     }
+    charge(caller, charges);
+    if (complete) completed(caller, id, woken);
     for (Answer& answer : answers) send(caller, std::move(answer));
 }
 
@@ -285,37 +305,54 @@ void Pages::send(Context& caller, Answer answer) {
 
 // --- answers
 
-void Pages::on_grant(const Grant& grant, std::span<const std::byte> contents_of) {
+void Pages::on_grant(Grant grant, std::span<const std::byte> contents_of) {
     Page& page = at(grant.page);
     PageWait* woken = nullptr;
-    Access given = Access::none;
+    Charges charges;
     {
         const SpinLock::Guard guard(page.lock);
-        if (grant.access != Access::none && page.asked == Access::none)
-            throw runtime::MalformedMessage("this node has not asked for the page");
         page.acks_missing += grant.acks;
         if (grant.access != Access::none) {
-            page.granted = grant.access;
-            if (grant.has_contents) std::ranges::copy(contents_of, contents(grant.page).begin());
+            if (page.asked == Access::none || page.come)
+                throw runtime::MalformedMessage("this node has not asked for the page");
+            page.come =
+                std::make_unique<Page::Come>(Page::Come{grant, {contents_of.begin(), contents_of.end()}});
         }
-        if (page.granted == Access::none || page.acks_missing != 0) return;
-        given = std::exchange(page.granted, Access::none);
-        page.asked = Access::none;
-        if (protocol_->accept(grant, page)) set_access(grant.page, page, given);
-        woken = take_waiters(page);
+        if (!page.come || !try_complete(grant.page, page, charges, woken)) return;
     }
-    protocol_->arrived(grant.page, given);
-    while (woken) std::exchange(woken, woken->next)->complete(node(), node().receiver());
+    charge(node().receiver(), charges);
+    completed(node().receiver(), grant.page, woken);
+}
+
+/// Under the page's lock. Contents do not change under readers.
+bool Pages::try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken) {
+    const Grant& grant = page.come->grant;
+    if (page.acks_missing != 0 || (grant.has_contents && page.pins != 0)) return false;
+    if (protocol_->accept(grant, page)) {
+        if (grant.has_contents) {
+            if (page.access != Access::none) set_access(id, page, Access::none, charges);
+            std::ranges::copy(page.come->contents, contents(id).begin());
+            ++charges.fills;
+        }
+        set_access(id, page, grant.access, charges);
+    }
+    page.come.reset();
+    page.asked = Access::none;
+    woken = take_waiters(page);
+    return true;
+}
+
+void Pages::completed(Context& caller, PageId id, PageWait* woken) {
+    protocol_->arrived(caller, id);
+    while (woken) std::exchange(woken, woken->next)->complete(node(), caller);
 }
 
 /// Under the page's lock.
 PageWait* Pages::take_waiters(Page& page) {
     PageWait* const first = std::exchange(page.first, nullptr);
     page.last = &page.first;
-    for (const PageWait* wait = first; wait; wait = wait->next) {
+    for (const PageWait* wait = first; wait; wait = wait->next)
         ++(wait->parks() ? page.task_holds : page.strand_holds);
-        if (wait->next == nullptr) break;
-    }
     for (CoreId core = 0; core < node().cores(); ++core)
         if (page.pending.get(core)) outstanding_[core].fetch_sub(1, std::memory_order_relaxed);
     page.pending.clear();

@@ -23,11 +23,6 @@
 
 namespace heddle::dsm {
 
-struct Done {
-    PageId page = 0;
-    Access access = Access::none;
-};
-
 /// What a fault waits as.
 struct Faulter {
     runtime::Worker* worker = nullptr;  ///< that runs it now
@@ -63,7 +58,7 @@ public:
 
     // --- for handlers
     void on_demand(const Demand& demand);
-    void on_grant(const Grant& grant, std::span<const std::byte> contents);
+    void on_grant(Grant grant, std::span<const std::byte> contents);
 
     // --- for protocols
     runtime::Node& node() const { return memory_.node(); }
@@ -75,10 +70,12 @@ public:
     std::size_t page_bytes() const { return page_bytes_; }
     std::span<std::byte> contents(PageId id);
     /// Under the page's lock.
-    void set_access(PageId id, Page& page, Access access);
+    void set_access(PageId id, Page& page, Access access, Charges& charges);
+    /// Not under a lock.
+    static void charge(runtime::Context& context, const Charges& charges);
     void send_grant(runtime::Context& caller, NodeId to, const Grant& grant, runtime::Body contents);
     void send_demand(runtime::Context& caller, NodeId to, const Demand& demand);
-    void send_done(NodeId to, const Done& done);
+    void send_done(runtime::Context& caller, NodeId to, PageId page);
     void send_request(runtime::Context& caller, const Request& request);
     void send_notice(runtime::Context& caller, NodeId to, runtime::Bytes notice);
     void count_invalidation() { invalidations_.fetch_add(1, std::memory_order_relaxed); }
@@ -105,11 +102,13 @@ private:
     static bool occupied(const Page& page) {
         return page.pins != 0 || page.task_holds != 0 || page.strand_holds != 0;
     }
-    Answer answer(const Demand& demand, Page& page);
+    Answer answer(const Demand& demand, Page& page, Charges& charges);
     void defer(const Demand& demand, Page& page);
     void serve_deferred(runtime::Context& caller, PageId id);
     void ask_again(runtime::Worker& worker, const std::vector<Demand>& demands);
     void enlist(Page& page, PageWait& wait);
+    bool try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken);
+    void completed(runtime::Context& caller, PageId id, PageWait* woken);
     PageWait* take_waiters(Page& page);
     void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void send(runtime::Context& caller, Answer answer);

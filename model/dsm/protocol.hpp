@@ -14,11 +14,19 @@
 
 namespace heddle::runtime {
 class Caller;
-}
+struct Context;
+}  // namespace heddle::runtime
 
 namespace heddle::dsm {
 
 class Pages;
+
+/// What was done under a page's lock, where nothing may be charged.
+struct Charges {
+    std::uint32_t protects = 0;
+    std::uint32_t fills = 0;
+    std::uint64_t diffed_bytes = 0;  ///< copied to a twin, compared with it or patched
+};
 
 class Protocol {
 public:
@@ -31,23 +39,25 @@ public:
     virtual Access asks_for(Access wanted) const { return wanted; }
 
     /// Gives access without a message, if it may. Under the page's lock.
-    virtual bool grant_here(PageId /*id*/, Page& /*page*/, Access /*wanted*/) { return false; }
+    virtual bool grant_here(PageId /*id*/, Page& /*page*/, Access /*wanted*/, Charges& /*charges*/) {
+        return false;
+    }
 
     // --- handlers
     /// At the home.
     virtual void on_request(const Request& request) = 0;
     /// At the home: the requester has its page.
-    virtual void on_done(PageId /*page*/, Access /*access*/) {}
+    virtual void on_done(PageId /*page*/) {}
 
     /// At a node that has the page, and nothing keeps it there: takes access away and answers with `grant`.
     /// True if the contents are to be sent. Under the page's lock.
-    virtual bool give(const Demand& demand, Page& page, Grant& grant) = 0;
+    virtual bool give(const Demand& demand, Page& page, Grant& grant, Charges& charges) = 0;
 
     /// A page has come with that access. Under its lock. False: it came too late, and must be asked for
     /// again.
     virtual bool accept(const Grant& /*grant*/, Page& /*page*/) { return true; }
     /// After that, without the lock.
-    virtual void arrived(PageId /*page*/, Access /*access*/) {}
+    virtual void arrived(runtime::Context& /*caller*/, PageId /*page*/) {}
 
     /// Whatever else the nodes tell each other. Throws MalformedMessage.
     virtual void on_notice(NodeId from, std::span<const std::byte> message);

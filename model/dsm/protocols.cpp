@@ -9,6 +9,10 @@ namespace heddle::dsm {
 
 std::span<const ProtocolKind> protocols() {
     static const ProtocolKind all[] = {
+        {"home_lazy_release", "several writers of a page, whose changes meet at its home at barriers",
+         make_home_lazy_release},
+        {"implicit_invalidate", "one writer; copies to read are dropped at barriers, without messages",
+         make_implicit_invalidate},
         {"migratory", "one copy of each page, which moves with every fault", make_migratory},
         {"write_invalidate", "one writer, or many readers: copies are given up before a page is written",
          make_write_invalidate},

@@ -13,8 +13,8 @@ public:
 
     Access asks_for(Access /*wanted*/) const override { return Access::write; }
 
-    bool give(const Demand& demand, Page& page, Grant& grant) override {
-        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none);
+    bool give(const Demand& demand, Page& page, Grant& grant, Charges& charges) override {
+        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none, charges);
         pages_.count_invalidation();
         grant.access = Access::write;
         return true;

@@ -13,13 +13,13 @@ class WriteInvalidate final : public DirectoryProtocol {
 public:
     using DirectoryProtocol::DirectoryProtocol;
 
-    bool give(const Demand& demand, Page& page, Grant& grant) override {
+    bool give(const Demand& demand, Page& page, Grant& grant, Charges& charges) override {
         if (demand.kind == Demand::Kind::copy) {
             grant.access = Access::read;
-            if (page.access == Access::write) pages_.set_access(demand.page, page, Access::read);
+            if (page.access == Access::write) pages_.set_access(demand.page, page, Access::read, charges);
             return true;
         }
-        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none);
+        if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none, charges);
         pages_.count_invalidation();
         if (demand.kind == Demand::Kind::drop) {
             grant.acks = -1;
