@@ -60,9 +60,9 @@ public:
 
     void begin(Worker& worker) override {
         const CoreId core = worker.id.core;
-        if (core == 0) Strand::start(worker, [this](Strand& self) { lead(self); }, {"the leader", 0, true});
+        if (core == 0) Strand::start(worker, [this](Strand& self) { lead(self); }, {"the leader", 0, false});
         Strand::start(worker, [this, core](Strand& self) { play(self, core, false); },
-                      {"a player", core, true});
+                      {"a player", core, false});
         play(Caller(worker, worker.base()), core, true);
     }
     runtime::Answer answer() const override { return {}; }

@@ -20,6 +20,8 @@ protected:
         Random random = Random(seed).split(11);
         drawn.memory.placement = static_cast<runtime::SharedPages::Placement>(random.below(3));
         drawn.memory.prefetch = static_cast<std::uint32_t>(random.below(3));
+        const auto triggers = testing_dsm::triggers();
+        drawn.memory.trigger = triggers[random.below(triggers.size())];
         return drawn;
     }
     static void play(const World& world, const RandomSettings& settings) {
@@ -30,7 +32,9 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Protocols, RandomPrograms,
                          testing::Values(Consistency{"write_invalidate", Model::sequential},
-                                         Consistency{"migratory", Model::sequential}),
+                                         Consistency{"migratory", Model::sequential},
+                                         Consistency{"implicit_invalidate", Model::barriers},
+                                         Consistency{"home_lazy_release", Model::barriers}),
                          [](const auto& of) { return of.param.protocol; });
 
 TEST_P(RandomPrograms, ReadWhatTheModelAllowsInEveryInterleaving) {

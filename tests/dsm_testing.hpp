@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "memory/userfaultfd.hpp"
 #include "model/dsm/shared_memory.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
@@ -131,6 +132,13 @@ inline std::vector<World> worlds() {
     return all;
 }
 
+/// Those that this system permits.
+inline std::vector<runtime::Trigger> triggers() {
+    std::vector<runtime::Trigger> all{runtime::Trigger::checked, runtime::Trigger::mprotect};
+    if (memory::has_userfaultfd()) all.push_back(runtime::Trigger::userfaultfd);
+    return all;
+}
+
 /// `main` runs as a strand on the first worker of each node.
 class MainOnEachNode final : public runtime::Program {
 public:
@@ -141,7 +149,7 @@ public:
         if (worker.id.core != 0) return;
         Strand::start(worker,
                       [this](Strand& self) { main_(self, self.worker().node().state<SharedMemory>()); },
-                      {"a main strand", 0, true});
+                      {"a main strand", 0, false});
     }
     runtime::Answer answer() const override { return {}; }
 

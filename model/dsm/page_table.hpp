@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "model/dsm/arrays.hpp"
-#include "model/dsm/view.hpp"
 #include "runtime/core/spin_lock.hpp"
 #include "runtime/core/wait.hpp"
+#include "runtime/memory_view.hpp"
 
 namespace heddle::dsm {
+
+using runtime::Access;
 
 /// A request for a page, at its home.
 struct Request {

@@ -36,7 +36,7 @@ private:
 
 }  // namespace
 
-Pages::Pages(SharedMemory& memory, std::unique_ptr<MemoryView> view, std::size_t group,
+Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, std::size_t group,
              std::uint32_t prefetch, bool begins_at_home)
     : memory_(memory),
       view_(std::move(view)),
@@ -68,7 +68,7 @@ void Pages::charge(Context& context, const Charges& charges) {
 
 void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
     Page& page = at(id);
-    for (bool waited = false;; waited = true) {
+    for (bool held = false;;) {
         PageWait wait(arrays(), id, faulter.worker->id.core, !faulter.strand);
         std::vector<Demand> left;
         Charges charges;
@@ -76,7 +76,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
         bool here = false;
         {
             const SpinLock::Guard guard(page.lock);
-            if (waited) --(faulter.strand ? page.strand_holds : page.task_holds);
+            if (held) --(faulter.strand ? page.strand_holds : page.task_holds);
             here = page.access >= wanted || protocol_->grant_here(id, page, wanted, charges);
             // In a run that its program has ended no page comes any more, and no value matters.
             if (!here && node().ended_early()) [[unlikely]] {
@@ -101,7 +101,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             send_request(*faulter.worker, {id, node().id(), ask, protocol_->epoch()});
             if (prefetch_ != 0) prefetch_after(*faulter.worker, id, wanted);
         }
-        wait_for(faulter, wait);
+        held = wait_for(faulter, page, wait);
     }
 }
 
@@ -115,14 +115,20 @@ void Pages::enlist(Page& page, PageWait& wait) {
     outstanding_[wait.core()].fetch_add(1, std::memory_order_relaxed);
 }
 
-void Pages::wait_for(Faulter& faulter, PageWait& wait) {
-    if (!faulter.strand) return park(*faulter.worker, wait);
-    faulter.strand->wait(wait);
+/// Returns whether the page is held for the caller.
+bool Pages::wait_for(Faulter& faulter, Page& page, PageWait& wait) {
+    if (!faulter.strand) return park(*faulter.worker, page, wait);
+    if (faulter.in_place) {
+        faulter.strand->wait_in_place(wait);
+    } else {
+        faulter.strand->wait(wait);
+    }
     faulter.worker = &faulter.strand->worker();
+    return true;
 }
 
 /// The worker runs nothing meanwhile, because the faulting instruction may be anywhere above its tasks.
-void Pages::park(Worker& worker, PageWait& wait) {
+bool Pages::park(Worker& worker, Page& page, PageWait& wait) {
     worker.outbox().flush();
     if (node().strands().used()) worker.strands().publish(0);
     // Strands of this worker that were woken cannot come back now.
@@ -133,13 +139,31 @@ void Pages::park(Worker& worker, PageWait& wait) {
         deferring = deferring_;
     }
     for (const PageId id : deferring) serve_deferred(worker, id);
+    bool comes = true;
     ParkedWorker waiter(worker.id.core);
     if (wait.await(waiter)) {
         const Activity before = worker.enter(Activity::waiting, worker.backend->now(worker));
-        while (!waiter.woken()) worker.backend->park(worker, never);
+        while (!waiter.woken()) {
+            comes = !(node().ended_early() && withdraw(page, wait));
+            if (!comes) break;
+            worker.backend->park(worker, never);
+        }
         worker.enter(before, worker.backend->now(worker));
     }
     parked_.fetch_sub(1, std::memory_order_seq_cst);
+    return comes;
+}
+
+/// The wait leaves the page's list. False if the page has come.
+bool Pages::withdraw(Page& page, PageWait& wait) {
+    const SpinLock::Guard guard(page.lock);
+    for (PageWait** place = &page.first; *place; place = &(*place)->next) {
+        if (*place != &wait) continue;
+        *place = wait.next;
+        if (page.last == &wait.next) page.last = place;
+        return true;
+    }
+    return false;
 }
 
 void Pages::ask(Worker& worker, PageId id, Access wanted) {

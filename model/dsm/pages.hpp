@@ -27,12 +27,13 @@ namespace heddle::dsm {
 struct Faulter {
     runtime::Worker* worker = nullptr;  ///< that runs it now
     runtime::Strand* strand = nullptr;  ///< null: it waits on its worker, which runs nothing meanwhile
+    bool in_place = false;              ///< in the middle of an instruction
 };
 
 class Pages {
 public:
-    Pages(SharedMemory& memory, std::unique_ptr<MemoryView> view, std::size_t group, std::uint32_t prefetch,
-          bool begins_at_home);
+    Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, std::size_t group,
+          std::uint32_t prefetch, bool begins_at_home);
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
@@ -84,7 +85,7 @@ public:
         page_bytes_moved_.fetch_add(bytes, std::memory_order_relaxed);
     }
 
-    MemoryView& view() { return *view_; }
+    runtime::MemoryView& view() { return *view_; }
     std::uint32_t outstanding(CoreId core) const {
         return outstanding_[core].load(std::memory_order_relaxed);
     }
@@ -113,11 +114,12 @@ private:
     void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void send(runtime::Context& caller, Answer answer);
     void send_again(runtime::Context& caller, const Demand& demand);
-    void wait_for(Faulter& faulter, PageWait& wait);
-    void park(runtime::Worker& worker, PageWait& wait);
+    bool wait_for(Faulter& faulter, Page& page, PageWait& wait);
+    bool park(runtime::Worker& worker, Page& page, PageWait& wait);
+    static bool withdraw(Page& page, PageWait& wait);
 
     SharedMemory& memory_;
-    std::unique_ptr<MemoryView> view_;
+    std::unique_ptr<runtime::MemoryView> view_;
     std::unique_ptr<Protocol> protocol_;
     std::size_t group_;       ///< the view's pages in one of ours
     std::size_t page_bytes_;  ///< of ours

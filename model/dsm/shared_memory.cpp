@@ -48,10 +48,11 @@ void SharedMemory::seal(const Caller& caller) {
                                 settings.group),
                     "let a page be a multiple of 4096 bytes, and a group at least one page");
     arrays_.close();
-    const ViewOptions options{std::max(arrays_.bytes(), std::uint64_t{unit_bytes(settings)}),
-                              settings.page_bytes};
-    made_ = std::make_unique<Pages>(*this, std::make_unique<PlainView>(options), settings.group,
-                                    settings.prefetch, settings.placement != SharedPages::Placement::first);
+    const runtime::ViewOptions options{std::max(arrays_.bytes(), std::uint64_t{unit_bytes(settings)}),
+                                       settings.page_bytes, settings.trigger};
+    auto view = node_.receiver().backend->make_view(node_.id(), options, *this);
+    made_ = std::make_unique<Pages>(*this, std::move(view), settings.group, settings.prefetch,
+                                    settings.placement != SharedPages::Placement::first);
     made_->use(make_protocol(settings.protocol, *made_));
     team_ = std::make_unique<runtime::Team>(node_, team_number, 1);
     // A node that has passed the barrier below may send requests.
@@ -210,7 +211,7 @@ void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, bool 
     Worker& worker = node_.worker(context.id.core);
     if (before_fault_) before_fault_(worker);
     runtime::Strand* const strand = worker.strands().current();
-    Faulter faulter{&worker, strand && strand->switches_on_faults() ? strand : nullptr};
+    Faulter faulter{&worker, strand && !strand->forks() ? strand : nullptr, true};
     const Access wanted = write ? Access::write : Access::read;
     made_->count_fault(wanted);
     made_->acquire(faulter, page_of(offset), wanted, Pages::Keep::nothing);

@@ -31,13 +31,16 @@
 #include <vector>
 
 #include "model/dsm/arrays.hpp"
-#include "model/dsm/view.hpp"
 #include "runtime/comm/team.hpp"
 #include "runtime/core/caller.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/states.hpp"
+#include "runtime/memory_view.hpp"
 
 namespace heddle::dsm {
+
+using runtime::Access;
+using runtime::Trigger;
 
 class Pages;
 class SharedMemory;
@@ -108,7 +111,7 @@ struct MemoryCounts {
 };
 
 /// `node.state<SharedMemory>()`.
-class SharedMemory final : public runtime::State<runtime::Node>, public FaultHandler {
+class SharedMemory final : public runtime::State<runtime::Node>, public runtime::FaultHandler {
 public:
     explicit SharedMemory(runtime::Node& node);
     ~SharedMemory() override;

@@ -7,6 +7,7 @@
 
 #include "base/settings.hpp"
 #include "base/time.hpp"
+#include "runtime/memory_view.hpp"
 
 namespace heddle::runtime {
 
@@ -72,6 +73,7 @@ struct SharedPages {
         first,   ///< homes are cyclic, but a page begins at the node that first touches it
     };
     Placement placement = Placement::block;
+    Trigger trigger = Trigger::automatic;
 };
 
 struct Schedule {
