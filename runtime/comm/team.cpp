@@ -99,13 +99,15 @@ const Handler release_handler("team.release", Handler::Kind::work, [](Node& node
 Team::Team(Node& node, std::uint64_t number, std::uint32_t members)
     : Team(node, number, members, node.topology().nodes) {}
 
-Team::Team(Node& node, std::uint64_t number, std::uint32_t members, NodeId nodes)
+Team::Team(Node& node, std::uint64_t number, std::uint32_t members, NodeId nodes, Shape shape)
     : node_(node),
       table_(node.state<Teams>().table),
       id_(node.id()),
       nodes_(nodes),
       number_(number),
-      members_(members) {
+      members_(members),
+      shape_(shape),
+      children_(count_children()) {
     HEDDLE_ASSERT(members > 0 && id_ < nodes);
     for (std::uint64_t first = 0; first < rounds_.size(); ++first) prepare(round(first), first);
     for (const TeamTable::Early& early : table_->open(number, *this, id_))
@@ -120,14 +122,20 @@ std::uint64_t Team::new_number(Node& node) {
     return teams(node).new_number(node.id());
 }
 
-NodeId Team::children() const {
-    if (first_child() >= nodes_) return 0;
-    return std::min(arity, nodes_ - first_child());
+NodeId Team::count_children() const {
+    NodeId count = 0;
+    // In a tournament a node meets those above it up to its lowest bit: above node 4 come 5 and 6.
+    const auto takes = [&](NodeId place) {
+        return shape_ == Shape::tree ? place < arity : id_ == 0 || (id_ >> place & 1) == 0;
+    };
+    while (count < 32 && takes(count) && child(count) < nodes_) ++count;
+    return count;
 }
 
 void Team::prepare(Round& round, std::uint64_t number) {
     round.number = number;
-    round.children_missing = children();
+    round.children_missing = children_;
+    round.from_children.resize(children_);
     round.here_complete = false;
     round.value_bytes = 0;
     round.apply = nullptr;
@@ -182,10 +190,11 @@ void Team::on_child(NodeId child, std::uint64_t number, std::span<const std::byt
     {
         const SpinLock::Guard guard(lock_);
         Round& here = round(number);
-        if (child < first_child() || child >= first_child() + children() || here.number != number ||
-            here.children_missing == 0)
+        NodeId place = 0;
+        while (place < children_ && this->child(place) != child) ++place;
+        if (place == children_ || here.number != number || here.children_missing == 0)
             throw MalformedMessage("it belongs to no round of the team");
-        here.from_children[child - first_child()].assign(value.begin(), value.end());
+        here.from_children[place].assign(value.begin(), value.end());
         complete_now = --here.children_missing == 0 && here.here_complete;
     }
     if (complete_now) complete(number, node_.receiver(), node_.receiver_outbox());
@@ -194,14 +203,14 @@ void Team::on_child(NodeId child, std::uint64_t number, std::span<const std::byt
 /// All members of this node and of those below it have arrived. Only one context finds that out.
 void Team::complete(std::uint64_t number, Context& caller, Outbox& outbox) {
     Round& here = round(number);
-    for (NodeId child = 0; here.apply && child < children(); ++child) {
-        if (here.from_children[child].size() != here.value_bytes)
+    for (NodeId place = 0; here.apply && place < children_; ++place) {
+        if (here.from_children[place].size() != here.value_bytes)
             throw MalformedMessage("its value is not of the length of the others");
-        here.apply(here.values.data(), here.from_children[child].data());
+        here.apply(here.values.data(), here.from_children[place].data());
     }
     const std::span<const std::byte> value(here.values.data(), here.value_bytes);
     if (id_ == 0) return release(number, caller, outbox, value);
-    outbox.post((id_ - 1) / arity, child_handler, bytes_of(TeamMessage{number_, number}),
+    outbox.post(parent(), child_handler, bytes_of(TeamMessage{number_, number}),
                 Outbox::Urgency::now, value);
 }
 
@@ -220,8 +229,8 @@ void Team::release(std::uint64_t number, Context& caller, Outbox& outbox, std::s
         const SpinLock::Guard guard(lock_);
         prepare(round(number + 1), number + 1);
     }
-    for (NodeId child = 0; child < children(); ++child) {
-        outbox.post(first_child() + child, release_handler, bytes_of(TeamMessage{number_, number}),
+    for (NodeId place = 0; place < children_; ++place) {
+        outbox.post(child(place), release_handler, bytes_of(TeamMessage{number_, number}),
                     Outbox::Urgency::now, value);
     }
     current_.store(number + 1, std::memory_order_release);

@@ -36,9 +36,17 @@ class TeamTable;
 
 class Team {
 public:
-    /// Each of the first `nodes` nodes makes one of that number, with at least one member. Throws Error if
-    /// this node has one already.
-    Team(Node& node, std::uint64_t number, std::uint32_t members, NodeId nodes);
+    /// How the nodes meet.
+    enum class Shape : std::uint8_t {
+        tree,  ///< four below each
+        /// Pairs, then the winners of pairs, and so on, the lower number winning (Hensgen, Finkel, Manber:
+        /// "Two algorithms for barrier synchronization", 1988): each node waits for one other at a time.
+        tournament,
+    };
+
+    /// Each of the first `nodes` nodes makes one of that number and shape, with at least one member. Throws
+    /// Error if this node has one already.
+    Team(Node& node, std::uint64_t number, std::uint32_t members, NodeId nodes, Shape shape = Shape::tree);
     /// On all nodes.
     Team(Node& node, std::uint64_t number, std::uint32_t members);
     /// No member may wait.
@@ -118,7 +126,7 @@ private:
         std::uint64_t number = 0;
         NodeId children_missing = 0;
         bool here_complete = false;
-        std::array<std::vector<std::byte>, arity> from_children;
+        std::vector<std::vector<std::byte>> from_children;
     };
 
     Round& round(std::uint64_t number) { return rounds_[number % rounds_.size()]; }
@@ -126,8 +134,11 @@ private:
     void prepare(Round& round, std::uint64_t number);
     void complete(std::uint64_t number, Context& caller, Outbox& outbox);
     void release(std::uint64_t number, Context& caller, Outbox& outbox, std::span<const std::byte> value);
-    NodeId first_child() const { return id_ * arity + 1; }
-    NodeId children() const;
+    NodeId child(NodeId place) const {
+        return shape_ == Shape::tree ? id_ * arity + 1 + place : id_ + (NodeId{1} << place);
+    }
+    NodeId parent() const { return shape_ == Shape::tree ? (id_ - 1) / arity : id_ & (id_ - 1); }
+    NodeId count_children() const;
 
     Node& node_;
     std::shared_ptr<TeamTable> table_;  ///< the teams of this node; it may outlive what else the node keeps
@@ -135,6 +146,8 @@ private:
     NodeId nodes_;
     std::uint64_t number_;
     std::uint32_t members_;
+    Shape shape_;
+    NodeId children_;  ///< how many nodes send to this one
     std::array<Round, 2> rounds_;
     std::atomic<std::uint64_t> current_{0};  ///< the round that members arrive at
     SpinLock lock_;

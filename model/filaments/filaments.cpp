@@ -1,0 +1,219 @@
+// Executes phases: starts a filthread for each pool, waits for all of them, and calls the post-phase code. It
+// knows nothing of what filaments do.
+#include "model/filaments/filaments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::filaments {
+
+namespace {
+
+using runtime::Strand;
+
+const char* words(Rounds::Kind kind) {
+    switch (kind) {
+        case Rounds::Kind::start:
+            return "starts its phases";
+        case Rounds::Kind::reduce:
+            return "reduces a variable";
+        case Rounds::Kind::barrier:
+            return "comes to a barrier";
+        case Rounds::Kind::end:
+            break;
+    }
+    return "has ended its main program";
+}
+
+std::string in_words(NodeId node, const Rounds::Place& place) {
+    return fmt::format("node {} {} after {} executions of phases", node, words(place.kind), place.executions);
+}
+
+[[noreturn]] void refuse_apart(const void* /*owner*/, const Rounds::Apart& apart) {
+    const bool other_phases = apart.place.phases != apart.other_place.phases;
+    throw Error(
+        fmt::format("the main programs of nodes {} and {} have come apart{}: {}, and {}", apart.node,
+                    apart.other_node, other_phases ? ", because they have made different phases" : "",
+                    in_words(apart.node, apart.place), in_words(apart.other_node, apart.other_place)),
+        "make the same phases in the same order on each node, and let post-phase code decide by reduced "
+        "values only");
+}
+
+}  // namespace
+
+// --- pools and phases
+
+void PoolBase::refuse_filament() const {
+    if (capacity_ == 0) {
+        throw Error(fmt::format("a filament for pool {} of phase {} on node {}, which is closed", number_,
+                                phase_.name(), phase_.node()),
+                    "make a new phase: one whose post-phase code returned F_DONE is over");
+    }
+    throw Error(fmt::format("pool {} of phase {} on node {} holds {} filaments, which is its capacity",
+                            number_, phase_.name(), phase_.node(), capacity_),
+                "raise the capacity in create_pool_array, or deal filaments out over more pools");
+}
+
+void detail::refuse_pool(std::size_t pool, std::size_t pools) {
+    throw Error(fmt::format("pool {} of an array of {}", pool, pools),
+                "an array has as many pools as processors times pools a processor, numbered from 0");
+}
+
+// --- the node
+
+Filaments::Filaments(runtime::Node& node) : node_(node) {}
+
+NodeId Filaments::my_node() const {
+    return node_.id();
+}
+
+NodeId Filaments::nodes() const {
+    return node_.topology().nodes;
+}
+
+void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, Main main) {
+    HEDDLE_ASSERT(worker.id.core == 0 && processors_.empty());
+    if (node_.members()) {
+        throw Error("filaments need the same nodes from the beginning to the end of a run",
+                    "leave platform.nodes_at_start out");
+    }
+    const bool charges = !node_.topology().gates_open;
+    for (CoreId core = 0; core < node_.cores(); ++core)
+        processors_.emplace_back(*this, node_.worker(core), charges);
+    reductions_ = reductions.reductions();
+    for (ReductionBase* const reduction : reductions_) reduction->make_copies(processors());
+    rounds_ = std::make_unique<Rounds>(node_, this, &refuse_apart);
+    main_program_ = std::move(main);
+    Strand::start(worker,
+                  [this](Strand& self) {
+                      main_ = &self;
+                      main_program_(*this);
+                      rounds_->barrier(self, at(Rounds::Kind::end));
+                  },
+                  {"the main program of filaments", 0});
+}
+
+void Filaments::add(std::unique_ptr<PhaseBase> phase) {
+    phase->node_ = my_node();
+    made_ = detail::digest(phase->name(), made_);
+    sequences_.push_back({phase.get()});
+    phases_.push_back(std::move(phase));
+}
+
+void Filaments::make_sequence(const std::vector<PhaseBase*>& phases) {
+    expect_between_phases("makes a sequence");
+    for (PhaseBase* const phase : phases) {
+        const auto place = std::find(sequences_.begin(), sequences_.end(), std::vector{phase});
+        if (place == sequences_.end()) {
+            throw Error(fmt::format("phase {} on node {} is in a sequence already, or was started",
+                                    phase->name(), my_node()),
+                        "name each phase in one sequence, before start()");
+        }
+        // The sequence takes the place of its first phase.
+        if (phase == phases.front()) {
+            *place = phases;
+        } else {
+            sequences_.erase(place);
+        }
+        phase->in_sequence_ = true;
+        made_ = detail::digest("sequence", made_ + static_cast<std::uint32_t>(phase->number()));
+    }
+    if (std::none_of(phases.begin(), phases.end(),
+                     [](const PhaseBase* phase) { return bool(phase->post()); })) {
+        throw Error(fmt::format("no phase of a sequence on node {} has post-phase code", my_node()),
+                    "let the post-phase code of one return F_DONE when the sequence is over");
+    }
+}
+
+Rounds::Place Filaments::at(Rounds::Kind kind) const {
+    return {made_, static_cast<std::uint32_t>(executions_),
+            latest_ ? static_cast<std::uint32_t>(latest_->number()) + 1 : 0, kind};
+}
+
+// --- execution
+
+void Filaments::start() {
+    expect_between_phases("starts phases");
+    rounds_->barrier(*main_, at(Rounds::Kind::start));
+    const auto sequences = std::exchange(sequences_, {});
+    for (const auto& sequence : sequences) execute(sequence);
+}
+
+void Filaments::execute(const std::vector<PhaseBase*>& sequence) {
+    const auto once = [&] {
+        for (PhaseBase* const phase : sequence)
+            if (execute(*phase) == F_DONE) return F_DONE;
+        return F_CONTINUE;
+    };
+    while (once() == F_CONTINUE) {
+    }
+    for (PhaseBase* const phase : sequence) phase->close();
+}
+
+PostPhase Filaments::execute(PhaseBase& phase) {
+    execute_pools(phase);
+    latest_ = &phase;
+    ++executions_;
+    const std::uint64_t rounds_before = rounds_->count();
+    const PostPhase after = phase.post() ? phase.post()(*this) : phase.without_post();
+    // A reduction is a barrier.
+    if (rounds_->count() == rounds_before) rounds_->barrier(*main_, at(Rounds::Kind::barrier));
+    return after;
+}
+
+void Filaments::execute_pools(PhaseBase& phase) {
+    for (ReductionBase* const reduction : reductions_) reduction->begin_phase();
+    std::size_t pools = 0;
+    for (CoreId core = 0; core < processors(); ++core) pools += phase.pools(core).size();
+    if (pools == 0) return;
+    pools_done_.reset();
+    pools_left_.store(pools, std::memory_order_relaxed);
+    executing_.store(&phase, std::memory_order_relaxed);
+    // The others first, because each has to be woken.
+    for (CoreId core = processors(); core > 0; --core)
+        if (!phase.pools(core - 1).empty()) begin_pool(processors_[core - 1], main_->worker(), 0);
+    main_->wait(pools_done_);
+    executing_.store(nullptr, std::memory_order_relaxed);
+}
+
+/// A filthread begins with starting the next one of its processor, so that they begin in order and none runs
+/// before the one before it waits or ends.
+void Filaments::begin_pool(Processor& processor, runtime::Context& caller, std::size_t pool) {
+    Strand::start(node_, caller, [this, &processor, pool](Strand&) { filthread(processor, pool); },
+                  {"a filthread", processor.id()});
+}
+
+void Filaments::filthread(Processor& processor, std::size_t pool) {
+    const auto& pools = executing_.load(std::memory_order_relaxed)->pools(processor.id());
+    if (pool + 1 < pools.size()) begin_pool(processor, processor.worker(), pool + 1);
+    pools[pool]->execute(processor);
+    processor.settle();
+    if (pools_left_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        pools_done_.complete(node_, processor.worker());
+}
+
+// --- errors
+
+void Filaments::refuse_in_filament(const char* what, std::string_view which) const {
+    throw Error(fmt::format("on node {} the main program {}{}{} while filaments of phase {} run", my_node(),
+                            what, which.empty() ? "" : " ", which, executing_.load()->name()),
+                "do that in the main program or in post-phase code; filaments use Processor::value");
+}
+
+void Filaments::refuse_value(std::string_view which) const {
+    throw Error(
+        fmt::format("on node {} the main program asks for {}, of which each processor has its own value "
+                    "since filaments ran",
+                    my_node(), which),
+        "call reduce first");
+}
+
+}  // namespace heddle::filaments
