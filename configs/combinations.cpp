@@ -1,5 +1,5 @@
-// Forms the product of a `compare` section's axes, and finds the baseline and published value of each
-// combination.
+// Forms the product of a `compare` section's axes, and finds the baseline and published values of
+// combinations.
 #include "configs/combinations.hpp"
 
 #include <fmt/format.h>
@@ -97,18 +97,42 @@ void find_baselines(Combinations& combinations) {
     }
 }
 
-/// Whether a published line is about this combination.
-bool is_about(const PublishedSpeedup& line, const Combinations& combinations,
-              const Combination& combination) {
-    for (const Value& value : line.of) {
+/// The one combination that has these values of compared keys. `list` and `where` are for errors.
+std::size_t cell_with(const std::vector<Value>& values, const Combinations& combinations,
+                      const std::string& list, const Location& where) {
+    std::vector<std::pair<std::size_t, std::string>> wanted;
+    for (const Value& value : values) {
         const auto key = std::find(combinations.keys.begin(), combinations.keys.end(), value.key);
         if (key == combinations.keys.end())
-            throw Error(fmt::format("published.speedups: {} is not compared", value.key),
+            throw Error(fmt::format("published.{}: {} is not compared", list, value.key),
                         "name a cell by keys of `compare` and their values", value.key_where);
-        const auto place = static_cast<std::size_t>(key - combinations.keys.begin());
-        if (combination.values[place] != for_people(value)) return false;
+        wanted.emplace_back(static_cast<std::size_t>(key - combinations.keys.begin()), for_people(value));
     }
-    return true;
+    std::size_t found = 0;
+    std::size_t cell = 0;
+    for (std::size_t i = 0; i < combinations.all.size(); ++i) {
+        const std::vector<std::string>& has = combinations.all[i].values;
+        if (!std::all_of(wanted.begin(), wanted.end(),
+                         [&has](const auto& value) { return has[value.first] == value.second; }))
+            continue;
+        ++found;
+        cell = i;
+    }
+    if (found != 1)
+        throw Error(fmt::format("published.{}: a line that is about {} of the cells", list, found),
+                    "name one cell by the keys of `compare` and their values", where);
+    return cell;
+}
+
+/// What a line of `improvements` is over: its cell, with the values of `over`.
+std::vector<Value> values_of_other(const PublishedNumber& line) {
+    std::vector<Value> values = line.over;
+    for (const Value& value : line.of) {
+        if (std::none_of(line.over.begin(), line.over.end(),
+                         [&value](const Value& other) { return other.key == value.key; }))
+            values.push_back(value);
+    }
+    return values;
 }
 
 [[noreturn]] void refuse_cells(const Experiment& experiment) {
@@ -118,16 +142,21 @@ bool is_about(const PublishedSpeedup& line, const Combinations& combinations,
 }
 
 void find_published(Combinations& combinations) {
-    for (const PublishedSpeedup& line : combinations.base.published->speedups) {
-        std::size_t found = 0;
-        for (std::size_t i = 0; i < combinations.all.size(); ++i) {
-            if (!is_about(line, combinations, combinations.all[i])) continue;
-            ++found;
-            combinations.published_speedups[i] = line.speedup;
-        }
-        if (found != 1)
-            throw Error(fmt::format("published.speedups: a line that is about {} of the cells", found),
-                        "name one cell by the keys of `compare` and their values", line.where);
+    const Published& published = *combinations.base.published;
+    for (const PublishedNumber& line : published.speedups)
+        combinations.published_speedups[cell_with(line.of, combinations, "speedups", line.where)] =
+            line.value;
+    for (const PublishedNumber& line : published.seconds) {
+        const std::size_t cell = cell_with(line.of, combinations, "seconds", line.where);
+        combinations.published_seconds.push_back({cell, cell, line.value});
+    }
+    for (const PublishedNumber& line : published.improvements) {
+        const std::size_t cell = cell_with(line.of, combinations, "improvements", line.where);
+        const std::size_t other = cell_with(values_of_other(line), combinations, "improvements", line.where);
+        if (cell == other)
+            throw Error("published.improvements: a line whose `over` is its own cell",
+                        "state in `over` what the other cell has in place of this one's values", line.where);
+        combinations.published_improvements.push_back({cell, other, line.value});
     }
 }
 
@@ -166,11 +195,12 @@ Combinations read_combinations_text(const std::string& text, const std::string& 
     }
     find_baselines(combinations);
     combinations.published_speedups.resize(count);
-    if (combinations.base.published) {
+    if (const auto& published = combinations.base.published) {
         Choice choice;
-        for (const Value& value : combinations.base.published->baseline)
+        for (const Value& value : published->baseline)
             choice.add({{value.key}, {}, {}}, {{for_people(value)}, {{value.key, value}}, value.where});
-        combinations.baseline = combine(text, file, overrides, "published.baseline", choice);
+        if (!published->baseline.empty())
+            combinations.baseline = combine(text, file, overrides, "published.baseline", choice);
         find_published(combinations);
     }
     return combinations;

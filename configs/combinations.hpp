@@ -24,9 +24,16 @@ struct Combinations {
     /// For each of `all`, the one that its speedup is relative to; empty if the file states no baseline.
     std::vector<std::size_t> baselines;
 
-    /// Of a file with a `published` section.
-    std::optional<Combination> baseline;
+    // Of a file with a `published` section.
+    std::optional<Combination> baseline;                    ///< of speedups
     std::vector<std::optional<double>> published_speedups;  ///< of each of `all`
+    struct PublishedCell {
+        std::size_t cell = 0;   ///< of `all`
+        std::size_t other = 0;  ///< of an improvement: the cell that it is over
+        double value = 0;
+    };
+    std::vector<PublishedCell> published_seconds;
+    std::vector<PublishedCell> published_improvements;  ///< percent
 };
 
 /// The most combinations, and the most cells (combinations with their repeats), that a file may have: more

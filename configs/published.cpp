@@ -1,9 +1,10 @@
-// Reads published speedups and their baseline from the `published` section.
+// Reads published numbers, and the baseline of speedups, from the `published` section.
 #include "configs/published.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -14,6 +15,30 @@ namespace {
 constexpr const char* advice =
     "write it like `published: {source: ..., what: ..., baseline: {platform.nodes: 1}, speedups: "
     "[{platform.nodes: 16, speedup: 10.5}]}`";
+
+/// A list of the section: what its lines state of their cells.
+struct Kind {
+    const char* list;
+    const char* number;    ///< the key of a line that states it
+    const char* expected;  ///< for errors
+    bool (*good)(double);
+    std::vector<PublishedNumber> Published::*member;
+    const char* example;
+};
+
+bool positive(double number) {
+    return number > 0;
+}
+
+constexpr Kind kinds[] = {
+    {"speedups", "speedup", "a speedup above 0", positive, &Published::speedups, advice},
+    {"seconds", "seconds", "a number of seconds above 0", positive, &Published::seconds,
+     "write it like `seconds: [{platform.nodes: 16, seconds: 44.0}]`"},
+    {"improvements", "percent", "a percentage below 100", [](double number) { return number < 100; },
+     &Published::improvements,
+     "write it like `improvements: [{platform.nodes: 2, workload.n: 20, over: {workload.n: 10}, percent: "
+     "5.2}]`: the cell takes so much less time than the one that differs from it in `over`"},
+};
 
 std::string text_of(const Value& entry) {
     if (entry.kind == Value::Kind::scalar) return entry.text;
@@ -27,27 +52,48 @@ const std::vector<Value>& entries_of(const Value& entry, Value::Kind kind, const
                 advice, entry.where);
 }
 
-PublishedSpeedup speedup_of(const Value& line) {
-    PublishedSpeedup speedup;
-    speedup.where = line.where;
+PublishedNumber number_of(const Kind& kind, const Value& line) {
     if (line.kind != Value::Kind::mapping)
-        throw Error(fmt::format("published.speedups: expected keys with values, found {}", line.described()),
-                    advice, line.where);
+        throw Error(
+            fmt::format("published.{}: expected keys with values, found {}", kind.list, line.described()),
+            kind.example, line.where);
+    PublishedNumber number;
+    number.where = line.where;
+    bool stated = false;
+    const bool between_two = kind.member == &Published::improvements;
     for (const Value& entry : line.children) {
-        if (entry.key != "speedup") {
-            speedup.of.push_back(entry);
-            continue;
+        if (between_two && entry.key == "over") {
+            number.over = entries_of(entry, Value::Kind::mapping, "keys with values");
+        } else if (entry.key == kind.number) {
+            const char* const end = entry.text.data() + entry.text.size();
+            const auto parsed = std::from_chars(entry.text.data(), end, number.value);
+            if (parsed.ec != std::errc{} || parsed.ptr != end || !std::isfinite(number.value) ||
+                !kind.good(number.value))
+                throw Error(fmt::format("published.{}: expected {}, found {}", kind.list, kind.expected,
+                                        entry.described()),
+                            kind.example, entry.where);
+            stated = true;
+        } else {
+            number.of.push_back(entry);
         }
-        const char* const end = entry.text.data() + entry.text.size();
-        const auto parsed = std::from_chars(entry.text.data(), end, speedup.speedup);
-        if (parsed.ec != std::errc{} || parsed.ptr != end || !(speedup.speedup > 0))
-            throw Error(
-                fmt::format("published.speedups: expected a speedup above 0, found {}", entry.described()),
-                advice, entry.where);
     }
-    if (!(speedup.speedup > 0))
-        throw Error("published.speedups: a line without `speedup`", advice, line.where);
-    return speedup;
+    if (!stated)
+        throw Error(fmt::format("published.{}: a line without `{}`", kind.list, kind.number), kind.example,
+                    line.where);
+    if (between_two && number.over.empty())
+        throw Error("published.improvements: a line without `over`", kind.example, line.where);
+    return number;
+}
+
+/// Whether this entry is one of the lists, which it then reads.
+bool read_list(Published& published, const Value& entry) {
+    for (const Kind& kind : kinds) {
+        if (entry.key != kind.list) continue;
+        for (const Value& line : entries_of(entry, Value::Kind::list, "a list"))
+            (published.*kind.member).push_back(number_of(kind, line));
+        return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -65,14 +111,14 @@ Published read_published(const Value& section) {
             published.what = text_of(entry);
         } else if (entry.key == "baseline") {
             published.baseline = entries_of(entry, Value::Kind::mapping, "keys with values");
-        } else if (entry.key == "speedups") {
-            for (const Value& line : entries_of(entry, Value::Kind::list, "a list"))
-                published.speedups.push_back(speedup_of(line));
-        } else {
+        } else if (!read_list(published, entry)) {
             throw Error(fmt::format("unknown key \"{}\" in published", entry.key), advice, entry.key_where);
         }
     }
-    if (published.baseline.empty()) throw Error("published: no baseline is stated", advice, section.where);
+    const auto states = [&section](const char* key) { return section.find(key) != nullptr; };
+    const bool needed = states("baseline") || states("speedups");
+    if (published.baseline.empty() && (needed || !(states("seconds") || states("improvements"))))
+        throw Error("published: no baseline is stated", advice, section.where);
     return published;
 }
 

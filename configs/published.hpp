@@ -1,5 +1,5 @@
-// The `published` section of an experiment: speedups from a paper, for cells of a comparison. Reports print
-// them beside the measured ones.
+// The `published` section of an experiment: speedups, seconds and improvements from a paper, for cells of a
+// comparison. Reports print them beside the measured ones.
 #pragma once
 
 #include <string>
@@ -10,10 +10,12 @@
 
 namespace heddle::configs {
 
-/// A published speedup, and of which cell: compared keys with their values.
-struct PublishedSpeedup {
+/// A published number, and of which cell: compared keys with their values.
+struct PublishedNumber {
     std::vector<Value> of;
-    double speedup = 0;
+    /// Of an improvement: the values that the other cell has in place of these.
+    std::vector<Value> over;
+    double value = 0;
     Location where;
 };
 
@@ -21,8 +23,10 @@ struct Published {
     std::string source;           ///< the authors, and where they published it
     std::string what;             ///< what the cells have in common, in a few words
     std::vector<Value> baseline;  ///< dotted keys: a run whose makespan over a cell's is the cell's speedup
-    std::vector<PublishedSpeedup> speedups;
-    Value section;  ///< as it was written
+    std::vector<PublishedNumber> speedups;      ///< none without a baseline
+    std::vector<PublishedNumber> seconds;       ///< makespans
+    std::vector<PublishedNumber> improvements;  ///< in percent of the other cell's makespan
+    Value section;                              ///< as it was written
 };
 
 /// Throws Error, with file and line, for everything that is not such a section. Whether its keys exist, and

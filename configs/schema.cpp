@@ -229,6 +229,33 @@ Json compare_schema() {
         {"additionalProperties", values}};
 }
 
+Json published_schema() {
+    const Json text = {{"type", "string"}};
+    const Json keys = {{"type", "object"}, {"minProperties", 1}};
+    const auto lines = [](const char* number, const char* bound, int limit, const Json& others) {
+        Json line = {{"type", "object"}, {"required", Json::array({number})}, {"properties", others}};
+        line["properties"][number] = {{"type", "number"}, {bound, limit}};
+        for (const auto& [key, shape] : others.items()) line["required"].push_back(key);
+        return Json{{"type", "array"}, {"items", std::move(line)}};
+    };
+    const auto has = [](const char* key) { return Json{{"required", Json::array({key})}}; };
+    const Json none = Json::object();
+    return {{"type", "object"},
+            {"description",
+             "published numbers of cells of `compare`: speedups over a run with the keys of `baseline`, "
+             "seconds, and improvements in percent over the cell that differs in the keys of `over`"},
+            {"anyOf", Json::array({has("baseline"), has("seconds"), has("improvements")})},
+            {"dependencies", {{"speedups", Json::array({"baseline"})}}},
+            {"additionalProperties", false},
+            {"properties",
+             {{"source", text},
+              {"what", text},
+              {"baseline", keys},
+              {"speedups", lines("speedup", "exclusiveMinimum", 0, none)},
+              {"seconds", lines("seconds", "exclusiveMinimum", 0, none)},
+              {"improvements", lines("percent", "exclusiveMaximum", 100, {{"over", keys}})}}}};
+}
+
 /// An entry of `platform.networks`: most keys are as in `platform.network`.
 Json network_schema() {
     Json schema = section();
@@ -266,26 +293,8 @@ std::string schema_json() {
     Json& overheads = properties["platform"]["properties"]["overheads"];
     overheads =
         or_none(std::move(overheads), "what the scheduler's operations cost in simulation; none: nothing");
-    const Json text = {{"type", "string"}};
-    const Json keys = {{"type", "object"}, {"minProperties", 1}};
     properties["compare"] = compare_schema();
-    properties["published"] = {
-        {"type", "object"},
-        {"description",
-         "published speedups of cells of `compare`, over a run with the keys of "
-         "`baseline`"},
-        {"required", Json::array({"baseline"})},
-        {"additionalProperties", false},
-        {"properties",
-         {{"source", text},
-          {"what", text},
-          {"baseline", keys},
-          {"speedups",
-           {{"type", "array"},
-            {"items",
-             {{"type", "object"},
-              {"required", Json::array({"speedup"})},
-              {"properties", {{"speedup", {{"type", "number"}, {"exclusiveMinimum", 0}}}}}}}}}}}};
+    properties["published"] = published_schema();
 
     Json root = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                  {"title", "Heddle experiment"},
