@@ -1,7 +1,8 @@
-// Tests donation: a node gives half of what its workers share, from each in turn, and all workers of the
-// thief get some.
+// Tests donation: a node gives half of all that waits with its workers, from each in turn, and all workers of
+// the thief get some.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <set>
 #include <vector>
@@ -86,6 +87,59 @@ TEST(Donation, TakesFromWorkersInTurn) {
     const double donated = in_a_row(Stealing::Amount::donation);
     const double half = in_a_row(Stealing::Amount::half);
     EXPECT_LT(donated, 0.8 * half) << donated << " against " << half;
+}
+
+/// The workers of node 0 fork 7, 0, 4 and 1 tasks. The first then gives node 1 half of all.
+class ListsProgram final : public runtime::Program {
+public:
+    explicit ListsProgram(std::vector<Taken>& where) : taken(where) {}
+    runtime::Work unit() const override { return {1000, 0}; }
+    void begin(runtime::Worker& worker) override;
+    runtime::Answer answer() const override { return {}; }
+
+    std::vector<Taken>& taken;
+
+private:
+    std::uint32_t forked_ = 0;
+    bool given_ = false;
+};
+
+struct ListTask {
+    static void run(Strand strand, CoreId from) {
+        const WorkerId here = strand.worker().id;
+        if (here.node == 1) strand.program<ListsProgram>().taken.push_back({from, here.core});
+        strand.work();
+    }
+};
+
+void ListsProgram::begin(runtime::Worker& worker) {
+    if (worker.id.node != 0) return;
+    constexpr std::array<std::int32_t, 4> lengths{7, 0, 4, 1};
+    const std::int32_t length = lengths.at(worker.id.core);
+    Strand strand(worker);
+    for (std::int32_t i = 0; i < length; ++i) strand.fork<ListTask>(worker.id.core);
+    ++forked_;
+    while (worker.id.core == 0 ? forked_ < lengths.size() : !given_) worker.charge(Time(1));
+    if (worker.id.core == 0) {
+        EXPECT_EQ(worker.node().steals().give_away(worker.outbox(), 1), 6U);
+        given_ = true;
+    }
+    for (std::int32_t i = 0; i < length; ++i) strand.join<ListTask>();
+}
+
+TEST(Donation, IsHalfOfAllListsOneByOneFromEach) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        runtime::Schedule schedule;
+        schedule.seed = seed;
+        schedule.stealing.victim = "none";
+        schedule.stealing.amount = Stealing::Amount::donation;
+        inprocess::InprocessBackend backend({.nodes = 2, .cores = 4, .seed = seed, .gate_open = false});
+        std::vector<Taken> taken;
+        runtime::Execution(backend, schedule, [&](NodeId) { return std::make_unique<ListsProgram>(taken); }).run();
+        std::array<std::uint32_t, 4> of_list{};
+        for (const Taken& task : taken) ++of_list.at(task.from);
+        EXPECT_EQ(of_list, (std::array<std::uint32_t, 4>{3, 0, 2, 1})) << "seed " << seed;
+    }
 }
 
 // Numbers of the tasks that each worker finds first, when seven come to three workers.

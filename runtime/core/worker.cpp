@@ -86,6 +86,7 @@ Worker::Worker(Node& node, CoreId core)
     backend = node.receiver().backend;
     id = {node.id(), core};
     times.follow(node.reach());
+    set_rules();
 }
 
 Worker::~Worker() = default;
@@ -108,15 +109,24 @@ void Worker::follow_members() {
 
 void Worker::push_slow(Slot* head) {
     hot = head;
+    if (ruled_ && fork_by_rules(head)) [[unlikely]]
+        return;
     charge(costs->fork);
+    note_top(head);
+    if (recorder) [[unlikely]]
+        note_fork(head);
+    if (ruled_) [[unlikely]]
+        pushed_by_rules(head);
+    if (deque_.asked()) serve_request(head + 1);
+    reopen_gates();
+}
+
+/// A task was written at `head`: the owner's head is above it.
+void Worker::note_top(const Slot* head) {
     const std::uint32_t index = deque_.index(head);
     expect_joined(index);
     top_ = index + 1;
     if (!deque_.has_room(head)) refuse_push();
-    if (recorder) [[unlikely]]
-        note_fork(head);
-    if (deque_.asked()) serve_request(head + 1);
-    reopen_gates();
 }
 
 void Worker::count_slow_operation() {
@@ -140,6 +150,8 @@ void Worker::refuse_push() const {
 
 bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     hot = slot;
+    if (ruled_ && rules_.calls(*slot)) [[unlikely]]
+        return pop_called(slot);
     charge(costs->join);
     const std::uint32_t index = deque_.index(slot);
     expect_joined(index + 1);

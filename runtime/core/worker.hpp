@@ -14,6 +14,7 @@
 #include "runtime/comm/outbox.hpp"
 #include "runtime/core/copy.hpp"
 #include "runtime/core/deque.hpp"
+#include "runtime/core/fork_rules.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/run/counters.hpp"
 #include "runtime/run/member_list.hpp"
@@ -178,6 +179,9 @@ public:
     bool run_ranked(Slot* head);
     void run_taken(const RankedQueue::Taken& taken, Slot* head);
 
+    /// While the run starts: from now on this worker's forks find work for these workers, itself first.
+    void take_share(const StartShare& share);
+
     // --- for the node
     // ---------------------------------------------------------------------------------------------
     /// The whole life of the worker: the program's first task, then whatever can be found, until the run is
@@ -258,6 +262,16 @@ private:
     [[gnu::cold]] void note_work(Work work);
 
     void push_slow(Slot* head);
+    // With rules only (worker_forks.cpp).
+    [[gnu::cold]] bool fork_by_rules(Slot* head);
+    [[gnu::cold]] void pushed_by_rules(const Slot* head);
+    [[gnu::cold]] bool pop_called(Slot* slot);
+    void set_rules();
+    bool send_fork(Slot* head);
+    void end_share();
+    bool enough_waits(const Slot* head);
+    void call_now(Slot* slot);
+    void note_top(const Slot* head);
     [[noreturn, gnu::cold]] void refuse_push() const;
     [[noreturn, gnu::cold]] void refuse_unjoined(std::uint32_t head) const;
     /// The owner's head must be at index `head`: everything forked above it was joined.
@@ -267,7 +281,7 @@ private:
     }
     void count_slow_operation();
     void reopen_gates() {
-        if (!gate_open_) return;
+        if (!gate_open_ || ruled_) return;
         if (audit_left_ != 0) [[unlikely]]
             count_slow_operation();
         deque_.reopen();
@@ -316,6 +330,7 @@ private:
     bool polled_;
     bool shares_tokens_;
     Activity undeclared_;         ///< Topology::undeclared
+    bool ruled_ = false;          ///< forks follow `rules_`, and the gates stay closed
     std::uint32_t depth_ = 0;     ///< tasks of the loop that are on this worker's stack, one above the other
     std::uint32_t audit_left_;    ///< slow operations until the gates may open
     std::uint32_t failures_ = 0;  ///< rounds without success since the last task
@@ -351,6 +366,7 @@ private:
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
     Outbox outbox_;
     Counters counters_;
+    ForkRules rules_;
     std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
 
     // Written by others.

@@ -17,9 +17,9 @@ struct Stealing {
     enum class Amount : std::uint8_t {
         one,
         half,
-        /// Half, from the victim's workers in turn, and dealt to the thief's workers in turn (Lowenthal,
-        /// "HyFi: Architecture-independent parallelism on networks of multiprocessors": the donor gives half
-        /// of its lists).
+        /// Half of all that waits with the victim's workers, one by one from each in turn, beginning with the
+        /// first, and dealt to the thief's workers in turn (Lowenthal, Subramanian: "HyFi:
+        /// Architecture-independent parallelism on networks of multiprocessors", section 3.5).
         donation,
     };
     Amount amount = Amount::one;  ///< of what another node gives at once
@@ -76,8 +76,27 @@ struct SharedPages {
     Trigger trigger = Trigger::automatic;
 };
 
+/// How the first forks spread over the run.
+enum class Start : std::uint8_t {
+    none,  ///< they wait for thieves
+    tree,  ///< along a tree of all workers, until each has work (runtime/sources/start_tree.hpp)
+};
+
+/// When a fork becomes a plain call: if enough tasks wait (Lowenthal, Subramanian: "HyFi", section 4.4).
+struct Pruning {
+    enum class Policy : std::uint8_t {
+        none,          ///< never
+        queue_length,  ///< while `threshold` tasks wait with the worker
+        node_length,   ///< while `threshold` tasks for each worker wait on the node
+    };
+    Policy policy = Policy::none;
+    std::uint32_t threshold = 2;  ///< at least 1
+};
+
 struct Schedule {
     std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
+    Start start = Start::none;
+    Pruning pruning;
     Stealing stealing;
     Balancing balancing;
     Modules modules = Modules::separate;

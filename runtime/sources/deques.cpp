@@ -52,12 +52,13 @@ bool Deques::steal(Worker& thief, Worker& victim, Slot* head) {
 
 std::uint32_t Deques::givable() const {
     std::uint32_t shared = 0;
-    for (CoreId core = 0; core < node_.cores(); ++core) shared += node_.worker(core).deque().shared();
+    for (CoreId core = 0; core < node_.cores(); ++core) shared += node_.worker(core).deque().shared_tasks();
     return shared;
 }
 
 void Deques::give(Gift& gift) {
     gift.from_workers([&](Worker& victim) {
+        if (node_.arrived().give_one(gift, victim.id.core)) return true;
         Deque& deque = victim.deque();
         const bool gave = deque.shared() != 0 && give_one(gift, victim);
         if (deque.shared() == 0) deque.ask();

@@ -22,8 +22,8 @@ struct Header {
     SentTask* awaited;
 };
 
-std::unique_ptr<PinnedTasks::Task> make_task(const TaskType& type, NodeId home, SentTask* awaited) {
-    auto task = std::make_unique<PinnedTasks::Task>();
+std::unique_ptr<PinnedTask> make_task(const TaskType& type, NodeId home, SentTask* awaited) {
+    auto task = std::make_unique<PinnedTask>();
     task->type = &type;
     task->home = home;
     task->awaited = awaited;
@@ -88,37 +88,20 @@ std::string SentTask::what() const {
 
 // --- the worker that it was sent to
 
-PinnedTasks::PinnedTasks(Node& node) : node_(node), inboxes_(node.cores()) {
-    node.sources().add(*this);
-}
-
-void PinnedTasks::put(Context& caller, CoreId core, std::unique_ptr<Task> task) {
-    waiting_.add();
-    inboxes_[core].tasks.put(std::move(task));
-    if (core != caller.id.core && node_.worker(core).claim_sleeper()) caller.backend->unpark(caller, core);
-}
-
-bool PinnedTasks::waits_for(const Worker& worker) const {
-    return inboxes_[worker.id.core].size.get() != 0;
-}
-
 bool PinnedTasks::run(Worker& worker, Slot* head) {
     if (!waits_for(worker)) return false;
-    const auto take = [&] {
-        auto task = inboxes_[worker.id.core].tasks.take();
-        if (task) waiting_.subtract();
-        return task;
-    };
-    const auto run = [&](Task& task) {
+    const auto run = [&](PinnedTask& task) {
         worker.charge(worker.costs->token);
         worker.count_task(task.home == node_.id() ? TaskNote::nowhere : task.home);
         worker.execute(*task.type, head, task.payload);
     };
-    return worker.take_and_run(take, run, [&](Task& task) {
-        if (task.home == node_.id()) return task.awaited->arrive(node_, worker, task.payload);
-        post_result(node_, worker.outbox(), task.home, result_handler, bytes_of(task.awaited), *task.type,
-                    task.payload);
-    });
+    return worker.take_and_run([&] { return take(worker); }, run,
+                               [&](PinnedTask& task) {
+                                   if (task.home == node_.id())
+                                       return task.awaited->arrive(node_, worker, task.payload);
+                                   post_result(node_, worker.outbox(), task.home, result_handler,
+                                               bytes_of(task.awaited), *task.type, task.payload);
+                               });
 }
 
 }  // namespace heddle::runtime

@@ -1,20 +1,16 @@
 // Tasks that were sent to a certain worker of a certain node. Their senders wait for the results.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "runtime/core/node.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/task_type.hpp"
 #include "runtime/core/wait.hpp"
-#include "runtime/sources/shared_list.hpp"
-#include "runtime/sources/work_source.hpp"
+#include "runtime/sources/inboxes.hpp"
 
 namespace heddle::runtime {
 
@@ -40,33 +36,21 @@ private:
     alignas(16) std::byte result_[payload_bytes] = {};
 };
 
+/// On its way, and at the worker that runs it.
+struct PinnedTask {
+    const TaskType* type = nullptr;
+    NodeId home = 0;
+    SentTask* awaited = nullptr;  ///< on `home`
+    alignas(16) std::byte payload[payload_bytes];
+    PinnedTask* next = nullptr;
+};
+
 /// The tasks that wait for the workers of a node: `node.state<PinnedTasks>()`. No thief gets them.
-class PinnedTasks final : public State<Node>, public WorkSource {
+class PinnedTasks final : public State<Node>, public Inboxes<PinnedTask> {
 public:
-    struct Task {
-        const TaskType* type = nullptr;
-        NodeId home = 0;
-        SentTask* awaited = nullptr;  ///< on `home`
-        alignas(16) std::byte payload[payload_bytes];
-        Task* next = nullptr;
-    };
+    explicit PinnedTasks(Node& node) : Inboxes(node) { node.sources().add(*this); }
 
-    explicit PinnedTasks(Node& node);
-
-    /// By any context of the node.
-    void put(Context& caller, CoreId core, std::unique_ptr<Task> task);
-
-    bool waits_for(const Worker& worker) const override;
     bool run(Worker& worker, Slot* head) override;
-
-private:
-    struct Inbox {
-        WaitingCount size;
-        SharedList<Task> tasks{size};
-    };
-
-    Node& node_;
-    std::vector<Inbox> inboxes_;  ///< by core
 };
 
 }  // namespace heddle::runtime

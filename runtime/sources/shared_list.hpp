@@ -59,7 +59,7 @@ private:
     void move_put() {
         T* const chain = put_.exchange(nullptr, std::memory_order_seq_cst);
         T* last = chain;
-        while (last->next) last = last->next;
+        while (last->next) last = static_cast<T*>(last->next);
         last->next = taken_;
         taken_ = chain;
     }

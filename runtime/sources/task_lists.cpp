@@ -60,12 +60,20 @@ std::uint32_t ArrivedTasks::beyond_need() const {
 }
 
 void ArrivedTasks::give(Gift& gift) {
-    while (gift.wants_more() && beyond_need() != 0) {
+    while (!donates_ && gift.wants_more() && beyond_need() != 0) {
         gift.leaves();
         const auto token = take(0);
         if (!token) break;
         gift.add(*token->type, token->home, token->payload);
     }
+}
+
+bool ArrivedTasks::give_one(Gift& gift, CoreId core) {
+    if (!donates_ || beyond_need() == 0) return false;
+    gift.leaves();
+    const auto token = take_own(core);
+    if (token) gift.add(*token->type, token->home, token->payload);
+    return token != nullptr;
 }
 
 }  // namespace heddle::runtime

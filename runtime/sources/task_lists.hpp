@@ -29,6 +29,8 @@ protected:
     std::uint32_t size() const { return waiting_.get(); }
     /// Of the list of `core`, if it has one. Null if there is none in all lists.
     std::unique_ptr<Token> take(CoreId core);
+    /// Of the list of `core` alone.
+    std::unique_ptr<Token> take_own(CoreId core) { return lists_[core]->take(); }
 
     Node& node_;
 
@@ -51,7 +53,10 @@ public:
     explicit ArrivedTasks(Node& node);
     /// With donation only: else a gift would take on what has just come, in place of what workers share.
     std::uint32_t givable() const override { return donates_ ? beyond_need() : 0; }
+    /// Without donation.
     void give(Gift& gift) override;
+    /// With donation: adds one of that worker's list. False if none may go on.
+    bool give_one(Gift& gift, CoreId core);
 
 private:
     /// More than the workers here can begin.

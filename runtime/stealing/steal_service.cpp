@@ -119,7 +119,8 @@ std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core) {
 }
 
 std::uint32_t StealService::give(Outbox& outbox, NodeId thief, CoreId core, std::uint32_t wanted) {
-    const CoreId first = next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
+    const bool donates = node_.schedule().stealing.amount == Stealing::Amount::donation;
+    const CoreId first = donates ? 0 : next_core_.fetch_add(1, std::memory_order_relaxed) % node_.cores();
     Gift gift(node_, outbox, thief, core, wanted, first);
     node_.sources().give(gift);
     return gift.send(tokens_handler);

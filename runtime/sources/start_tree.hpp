@@ -1,0 +1,31 @@
+// The start of a run along a tree of all its workers (schedule.start: tree): forks that are made to be sent
+// to certain workers, until each has work (Lowenthal, Subramanian: "HyFi", section 3.5). A worker that has a
+// share of the workers sends its next fork to the first of the share's other half, and gives it that half.
+// After ceil(log2 nodes) + ceil(log2 cores) forks of each worker on the way, every worker has one.
+#pragma once
+
+#include "runtime/core/fork_rules.hpp"
+#include "runtime/core/states.hpp"
+#include "runtime/sources/inboxes.hpp"
+#include "runtime/sources/token.hpp"
+
+namespace heddle::runtime {
+
+/// A fork on its way along the tree.
+struct StartTask : Token {
+    StartShare share;
+};
+
+/// Those that have come to the workers of a node: `node.state<StartTree>()`. No thief gets them.
+class StartTree final : public State<Node>, public Inboxes<StartTask> {
+public:
+    explicit StartTree(Node& node) : Inboxes(node) { node.sources().add(*this); }
+
+    /// Sends a task to the first worker of `share`. Its result is awaited at `home`, on the sender's node.
+    static void send(Worker& sender, const StartShare& share, const TaskType& type, Home home,
+                     const std::byte* arguments);
+
+    bool run(Worker& worker, Slot* head) override;
+};
+
+}  // namespace heddle::runtime
