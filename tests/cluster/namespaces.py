@@ -186,10 +186,11 @@ class Cluster:
         with open("/run/host_key.pub", encoding="utf-8") as file:
             key = " ".join(file.read().split()[:2])
         self.write("/run/known_hosts", "".join(f"{host.name},{host.address} {key}\n" for host in self.hosts))
-        system("mount", "-t", "tmpfs", "none", "/etc/ssh")
-        with open("/etc/ssh/ssh_config", "w", encoding="utf-8") as file:
-            file.write(SSH_CONFIG)
+        self.write("/run/ssh_config", SSH_CONFIG)
+        use_config = "mount -t tmpfs none /etc/ssh; cp /run/ssh_config /etc/ssh"
+        system("sh", "-ec", use_config)
         for host in self.hosts:
+            host.shell(use_config)
             self.restart_sshd(host)
 
     def restart_sshd(self, host, further=""):
@@ -251,8 +252,8 @@ def inside(test, arguments, hosts, delays):
     finally:
         if "HEDDLE_TEST_KEEP" in os.environ:
             subprocess.run(["cp", "-r", cluster.directory, os.environ["HEDDLE_TEST_KEEP"]])
-    for failure in failures:
-        print("FAILED:", failure)
+        for failure in failures:
+            print("FAILED:", failure)
     return 1 if failures else 0
 
 
