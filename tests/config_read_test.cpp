@@ -131,7 +131,7 @@ TEST(Config, MemoryBandwidthIsANumberOrAList) {
     for (const auto& [value, message] :
          {std::pair{"[]", "platform.memory_bandwidth: an empty list"},
           std::pair{"[1GBps, fast]", "platform.memory_bandwidth: "},
-          std::pair{"[1GBps, 0Bps]", "platform.memory_bandwidth: \"0Bps\" is out of range"},
+          std::pair{"[1GBps, 0Bps]", "platform.memory_bandwidth: `0Bps` is out of range"},
           std::pair{"{one: 1GBps}", "platform.memory_bandwidth: expected a single value"}}) {
         try {
             bandwidth(value);
