@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 namespace heddle {
@@ -49,35 +48,18 @@ TEST(Deque, ItsOwnerTakesHalfOfTheSharedTasksBack) {
     EXPECT_EQ(deque.shared(), 1U);
 }
 
-/// Pushes a task for each `t`, and a slot that was called for each `c`.
-Slot* push(Slot* head, const std::string& kinds) {
-    for (const char kind : kinds) {
-        head->state = kind == 'c' ? Slot::called : Slot::pending;
-        ++head;
-    }
-    return head;
-}
-
-TEST(Deque, SlotsThatWereCalledAreSharedButNotGiven) {
+TEST(Deque, KeepsUpToALimitShared) {
     Deque deque(1000, false);
-    deque.allow_calls();
-    Slot* const top = push(deque.base(), "ctcctct");
-    EXPECT_EQ(deque.publish(top), 5U) << "the older half of four tasks, rounded up: slots 1 and 4";
-    EXPECT_EQ(deque.shared_tasks(), 2U);
-    EXPECT_EQ(deque.take(), deque.slot(1));
-    EXPECT_EQ(deque.slot(0)->state, Slot::passed);
-    EXPECT_EQ(deque.take(), deque.slot(4));
-    EXPECT_EQ(deque.take(), nullptr);
-    EXPECT_EQ(deque.publish(deque.slot(6)), 0U) << "slot 5 was called";
-}
-
-TEST(Deque, SharesAllAndKeepsItShared) {
-    Deque deque(1000, false);
-    deque.share_all();
+    deque.keep_shared(3);
     Slot* const top = push(deque, deque.base(), 8);
-    EXPECT_EQ(deque.publish(top), 8U);
-    EXPECT_EQ(deque.reclaim(deque.slot(7)), Deque::Reclaimed::mine);
-    EXPECT_EQ(deque.shared(), 7U);
+    EXPECT_EQ(deque.publish(top), 3U);
+    EXPECT_EQ(deque.publish(top), 0U);
+    EXPECT_EQ(deque.take(), deque.slot(0));
+    EXPECT_EQ(deque.publish(top), 1U) << "the oldest of the private tasks";
+    EXPECT_EQ(deque.split(), 4U);
+    EXPECT_EQ(deque.reclaim(deque.slot(4)), Deque::Reclaimed::mine);
+    EXPECT_EQ(deque.reclaim(deque.slot(3)), Deque::Reclaimed::mine);
+    EXPECT_EQ(deque.shared(), 2U) << "what is below it stays shared";
 }
 
 TEST(Deque, SendsOffATaskOnlyIfNoOtherWaits) {

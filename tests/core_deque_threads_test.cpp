@@ -29,14 +29,10 @@ struct Runs {
 /// The owner, as a worker's push and pop are (runtime/core/worker.cpp).
 class Owner {
 public:
-    Owner(Deque& deque, Runs& runs, bool calls)
-        : deque_(deque), runs_(runs), head_(deque.base()), calls_(calls) {
-        if (calls) deque.allow_calls();
-    }
+    Owner(Deque& deque, Runs& runs) : deque_(deque), runs_(runs), head_(deque.base()) {}
 
     void push(std::uint64_t task) {
         std::memcpy(head_->payload, &task, sizeof task);
-        if (calls_) head_->state.store(Slot::pending, std::memory_order_relaxed);
         if (!deque_.may_push(head_)) {
             ASSERT_TRUE(deque_.has_room(head_));
             serve(head_ + 1);
@@ -44,18 +40,8 @@ public:
         ++head_;
     }
 
-    /// Runs the task at once. Its slot keeps the result until it is popped.
-    void call(std::uint64_t task) {
-        std::memcpy(head_->payload, &task, sizeof task);
-        head_->state.store(Slot::called, std::memory_order_seq_cst);
-        serve(head_);
-        runs_.run(task);
-        ++head_;
-    }
-
     void pop() {
         Slot* const slot = --head_;
-        if (calls_ && slot->state.load(std::memory_order_seq_cst) >= Slot::passed) return pop_called(slot);
         if (!deque_.may_pop(slot)) {
             serve(slot);
             if (deque_.reclaim(slot) == Deque::Reclaimed::taken) return join(slot);
@@ -67,19 +53,8 @@ public:
 
     std::uint32_t tasks() const { return deque_.index(head_); }
     std::uint32_t joined() const { return joined_; }
-    std::uint32_t passed() const { return passed_; }
 
 private:
-    void pop_called(Slot* slot) {
-        if (deque_.reclaim(slot) == Deque::Reclaimed::taken) {
-            for (Patience patience; slot->state.load(std::memory_order_seq_cst) != Slot::passed;
-                 patience.wait()) {
-            }
-            deque_.release(slot);
-            ++passed_;
-        }
-    }
-
     void serve(const Slot* head) {
         if (deque_.asked() && (deque_.publish(head) != 0 || deque_.shared() != 0)) deque_.answer();
         deque_.reopen();
@@ -98,9 +73,7 @@ private:
     Deque& deque_;
     Runs& runs_;
     Slot* head_;
-    bool calls_;
     std::uint32_t joined_ = 0;
-    std::uint32_t passed_ = 0;
 };
 
 void steal(Deque& deque, Runs& runs, const std::atomic<bool>& over) {
@@ -120,14 +93,8 @@ void steal(Deque& deque, Runs& runs, const std::atomic<bool>& over) {
     }
 }
 
-/// What of the owner's slots thieves have had.
-struct Met {
-    std::uint32_t joined = 0;  ///< tasks
-    std::uint32_t passed = 0;  ///< slots that were called
-};
-
-/// `calls`: the owner calls two tasks of three.
-Met test(std::uint64_t seed, bool gate_open, std::uint32_t thieves, bool calls = false) {
+/// Returns how many tasks the owner got back from thieves.
+std::uint32_t test(std::uint64_t seed, bool gate_open, std::uint32_t thieves) {
     SCOPED_TRACE(seed);
     constexpr std::uint32_t tasks = 20'000;
     Deque deque(4096, gate_open);
@@ -135,18 +102,13 @@ Met test(std::uint64_t seed, bool gate_open, std::uint32_t thieves, bool calls =
     std::atomic<bool> over{false};
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < thieves; ++i) threads.emplace_back([&] { steal(deque, runs, over); });
-    Owner owner(deque, runs, calls);
+    Owner owner(deque, runs);
     Random random(seed);
     for (std::uint64_t task = 0; task < tasks;) {
         // Now deeper, now less deep: the owner meets thieves at the bottom too.
         const std::uint64_t most = random.below(100) == 0 ? 1000 : 6;
-        for (std::uint64_t i = random.below(most); i > 0 && task < tasks && owner.tasks() < 4000; --i) {
-            if (calls && random.below(3) != 0) {
-                owner.call(task++);
-            } else {
-                owner.push(task++);
-            }
-        }
+        for (std::uint64_t i = random.below(most); i > 0 && task < tasks && owner.tasks() < 4000; --i)
+            owner.push(task++);
         for (std::uint64_t i = random.below(most); i > 0 && owner.tasks() > 0; --i) owner.pop();
         if (random.below(64) == 0) std::this_thread::yield();
     }
@@ -155,26 +117,15 @@ Met test(std::uint64_t seed, bool gate_open, std::uint32_t thieves, bool calls =
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(deque.shared(), 0U);
     for (const auto& times : runs.times) EXPECT_EQ(times.load(), 1U);
-    return {owner.joined(), owner.passed()};
+    return owner.joined();
 }
 
 TEST(DequeThreads, EachTaskRunsOnce) {
-    EXPECT_EQ(test(1, true, 0).joined, 0U);
+    EXPECT_EQ(test(1, true, 0), 0U);
     std::uint32_t joined = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
-        joined += test(seed, seed % 2 == 0, static_cast<std::uint32_t>(1 + seed % 3)).joined;
+        joined += test(seed, seed % 2 == 0, static_cast<std::uint32_t>(1 + seed % 3));
     EXPECT_GT(joined, 0U) << "thieves met the owner";
-}
-
-TEST(DequeThreads, ThievesPassOverWhatTheOwnerHasCalled) {
-    Met sum;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const Met met = test(seed, false, static_cast<std::uint32_t>(1 + seed % 3), true);
-        sum.joined += met.joined;
-        sum.passed += met.passed;
-    }
-    EXPECT_GT(sum.joined, 0U) << "thieves met the owner";
-    EXPECT_GT(sum.passed, 0U) << "thieves met slots that were called";
 }
 
 }  // namespace

@@ -135,7 +135,9 @@ TEST(Donation, IsHalfOfAllListsOneByOneFromEach) {
         schedule.stealing.amount = Stealing::Amount::donation;
         inprocess::InprocessBackend backend({.nodes = 2, .cores = 4, .seed = seed, .gate_open = false});
         std::vector<Taken> taken;
-        runtime::Execution(backend, schedule, [&](NodeId) { return std::make_unique<ListsProgram>(taken); }).run();
+        runtime::Execution(backend, schedule, [&](NodeId) {
+            return std::make_unique<ListsProgram>(taken);
+        }).run();
         std::array<std::uint32_t, 4> of_list{};
         for (const Taken& task : taken) ++of_list.at(task.from);
         EXPECT_EQ(of_list, (std::array<std::uint32_t, 4>{3, 0, 2, 1})) << "seed " << seed;

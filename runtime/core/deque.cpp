@@ -67,28 +67,16 @@ void Deque::close_gates() {
 std::uint32_t Deque::publish(const Slot* head) {
     const std::uint32_t end = index(head);
     if (end <= split_) return 0;  // all tasks are shared; `end` is one less if the last of them is popped
-    const std::uint32_t count = calls_ || shares_all_ ? part_to_share(end) : (end - split_ + 1) / 2;
-    if (!calls_) {
-        for (std::uint32_t i = split_; i != split_ + count; ++i)
-            slot(i)->state.store(Slot::pending, std::memory_order_relaxed);
-    } else if (count == 0) {
-        return 0;
+    std::uint32_t count = (end - split_ + 1) / 2;
+    if (limit_ != 0) count = std::min(end - split_, limit_ - std::min(limit_, shared()));
+    if (count == 0) return 0;
+    for (std::uint32_t i = split_; i != split_ + count; ++i) {
+        slot(i)->state.store(Slot::pending, std::memory_order_relaxed);
     }
     split_ += count;
     // Thieves change only `tail`, by compare-and-swap, so adding to the low half cannot carry into it.
     ends_.fetch_add(count, std::memory_order_seq_cst);
     return count;
-}
-
-/// How many private slots below `end` to share, so that the last of them is a task.
-std::uint32_t Deque::part_to_share(std::uint32_t end) const {
-    if (!calls_) return end - split_;
-    std::uint32_t tasks = 0;
-    for (std::uint32_t i = split_; i != end; ++i) tasks += is_task(i) ? 1 : 0;
-    if (!shares_all_) tasks = (tasks + 1) / 2;
-    std::uint32_t i = split_;
-    while (tasks != 0) tasks -= is_task(i++) ? 1 : 0;
-    return i - split_;
 }
 
 bool Deque::send_off(const Slot* head) {
@@ -107,7 +95,7 @@ Deque::Reclaimed Deque::reclaim(const Slot* slot) {
     for (;;) {
         const Ends ends = unpack(word);
         if (i < ends.tail) return Reclaimed::taken;
-        const std::uint32_t split = shares_all_ ? i : ends.tail + (i - ends.tail) / 2;
+        const std::uint32_t split = limit_ != 0 ? i : ends.tail + (i - ends.tail) / 2;
         if (ends_.compare_exchange_weak(word, pack({ends.tail, split}), std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
             split_ = split;
@@ -127,30 +115,16 @@ void Deque::release(const Slot* slot) {
     reopen();  // `split` has moved
 }
 
-// Invariant: a thief that has taken a slot which was called says so in its state, and the owner waits for
-// that before it uses the slot again. So what a thief reads of a slot after taking it is of the slot that it
-// took.
 Slot* Deque::take() {
     std::uint64_t word = ends_.load(std::memory_order_acquire);
     for (;;) {
         const Ends ends = unpack(word);
         if (ends.tail >= ends.split) return nullptr;
-        if (!ends_.compare_exchange_weak(word, pack({ends.tail + 1, ends.split}), std::memory_order_acq_rel,
-                                         std::memory_order_acquire))
-            continue;
-        Slot* const taken = slot(ends.tail);
-        if (!calls_ || is_task(ends.tail)) return taken;
-        taken->state.store(Slot::passed, std::memory_order_seq_cst);
-        word = ends_.load(std::memory_order_acquire);
+        if (ends_.compare_exchange_weak(word, pack({ends.tail + 1, ends.split}), std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+            return slot(ends.tail);
+        }
     }
-}
-
-std::uint32_t Deque::shared_tasks() const {
-    const Ends ends = unpack(ends_.load(std::memory_order_seq_cst));
-    if (!calls_) return ends.split - ends.tail;
-    std::uint32_t tasks = 0;
-    for (std::uint32_t i = ends.tail; i < ends.split; ++i) tasks += is_task(i) ? 1 : 0;
-    return tasks;
 }
 
 }  // namespace heddle::runtime

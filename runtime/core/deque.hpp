@@ -27,17 +27,11 @@ namespace heddle::runtime {
 
 /// A task in its place in the deque. Never moves: arguments and result are exchanged through `payload`.
 struct alignas(64) Slot {
-    /// What has become of a shared task. Set to `pending` when it is published; of no meaning while private,
-    /// unless forks may be called.
-    enum State : std::uint64_t {
-        pending = 0,
-        done = 1,
-        passed = UINT64_MAX - 1,  ///< `called`, and a thief has passed over it
-        called = UINT64_MAX,      ///< not a task: the owner calls it, or has, and its result is for the join
-    };
+    /// What has become of a shared task. Set to `pending` when it is published; of no meaning while private.
+    enum State : std::uint64_t { pending = 0, done = 1 };
 
     const TaskType* type;
-    std::atomic<std::uint64_t> state;  ///< one of them, or its thief (see Worker::taken_by)
+    std::atomic<std::uint64_t> state;  ///< pending, done, or its thief (see Worker::taken_by)
     alignas(16) std::byte payload[payload_bytes];
 };
 static_assert(sizeof(Slot) == 64);
@@ -75,8 +69,8 @@ public:
     std::uint32_t split() const { return split_; }
     bool asked() const { return asked_.load(std::memory_order_relaxed); }
 
-    /// Shares the older half (rounded up) of the private tasks below `head`, or all (`share_all`). Returns
-    /// how many slots.
+    /// Shares the older half (rounded up) of the private tasks below `head`; or the oldest, until as many are
+    /// shared as `keep_shared` says. Returns how many.
     std::uint32_t publish(const Slot* head);
 
     enum class Reclaimed : std::uint8_t { mine, taken };
@@ -107,13 +101,10 @@ public:
         close_gates();
     }
 
-    /// From now on some slots may be `called`, and the owner sets the state of each other one to `pending`
-    /// when it pushes it. Before the run.
-    void allow_calls() { calls_ = true; }
-
-    /// From now on `publish` shares all tasks, and they stay shared. Before the run.
-    void share_all() { shares_all_ = true; }
-    bool shares_all() const { return shares_all_; }
+    /// From now on `publish` shares up to `limit` tasks, if that is not 0, and they stay shared. Before the
+    /// run.
+    void keep_shared(std::uint32_t limit) { limit_ = limit; }
+    std::uint32_t limit() const { return limit_; }
 
     /// Gives up the task that was pushed at `head`, as if a thief had taken it. False if tasks wait below.
     bool send_off(const Slot* head);
@@ -123,16 +114,13 @@ public:
     /// Takes the oldest shared task, or null. The caller then owns the slot until it sets `state` to done.
     Slot* take();
 
-    /// How many tasks are shared now, without slots that were called.
-    std::uint32_t shared_tasks() const;
-
-    /// How many slots are shared now.
+    /// How many tasks are shared now.
     std::uint32_t shared() const {
         const Ends ends = unpack(ends_.load(std::memory_order_seq_cst));
         return ends.split - ends.tail;
     }
 
-    /// How many slots below `head` no thief has taken. For the owner.
+    /// How many tasks below `head` no thief has taken. For the owner.
     std::uint32_t waiting(const Slot* head) const {
         return index(head) - unpack(ends_.load(std::memory_order_relaxed)).tail;
     }
@@ -158,17 +146,12 @@ private:
     void ask_first();
     void open_gates();
     void close_gates();
-    std::uint32_t part_to_share(std::uint32_t end) const;
-    bool is_task(std::uint32_t index) const {
-        return slot(index)->state.load(std::memory_order_relaxed) != Slot::called;
-    }
 
     // Written by thieves when they take.
     alignas(64) std::atomic<std::uint64_t> ends_{0};
     // Beside it, for them.
     Slot* slots_ = nullptr;
-    bool calls_ = false;
-    bool shares_all_ = false;
+    std::uint32_t limit_ = 0;
 
     // Written by thieves when they ask, read by the owner at every operation.
     alignas(64) std::atomic<std::uintptr_t> fork_limit_;

@@ -3,11 +3,9 @@
 // is in worker_forks.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "base/ids.hpp"
-#include "runtime/core/deque.hpp"
 
 namespace heddle::runtime {
 
@@ -38,20 +36,13 @@ struct StartShare {
     }
 };
 
-/// Of one worker, which alone uses them, except `waiting`.
+/// Of one worker, which alone uses them.
 struct ForkRules {
-    bool may_call = false;         ///< if `threshold` tasks wait
+    bool prunes = false;           ///< only `threshold` tasks are shared, and those beyond are plain calls
     bool counts_node = false;      ///< with all workers of the node, `threshold` for each
     std::uint32_t threshold = 0;   ///< tasks
-    std::uint32_t called = 0;      ///< slots of the deque that were called and not joined yet
-    std::uint32_t operations = 0;  ///< called forks, for those that happen now and then
+    std::uint32_t operations = 0;  ///< forks and joins, for what happens now and then
     StartShare share;
-    std::atomic<std::uint32_t> waiting{0};  ///< with this worker, when it last forked a task
-
-    /// Whether the slot was called.
-    bool calls(const Slot& slot) const {
-        return may_call && slot.state.load(std::memory_order_seq_cst) >= Slot::passed;
-    }
 };
 
 }  // namespace heddle::runtime

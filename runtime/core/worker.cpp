@@ -115,8 +115,6 @@ void Worker::push_slow(Slot* head) {
     note_top(head);
     if (recorder) [[unlikely]]
         note_fork(head);
-    if (ruled_) [[unlikely]]
-        pushed_by_rules(head);
     if (deque_.asked()) serve_request(head + 1);
     reopen_gates();
 }
@@ -150,8 +148,10 @@ void Worker::refuse_push() const {
 
 bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     hot = slot;
-    if (ruled_ && rules_.calls(*slot)) [[unlikely]]
-        return pop_called(slot);
+    if (ruled_ && calls_now(slot)) [[unlikely]] {
+        if (units != 0) work(units);
+        return true;
+    }
     charge(costs->join);
     const std::uint32_t index = deque_.index(slot);
     expect_joined(index + 1);

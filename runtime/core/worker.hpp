@@ -264,13 +264,11 @@ private:
     void push_slow(Slot* head);
     // With rules only (worker_forks.cpp).
     [[gnu::cold]] bool fork_by_rules(Slot* head);
-    [[gnu::cold]] void pushed_by_rules(const Slot* head);
-    [[gnu::cold]] bool pop_called(Slot* slot);
+    [[gnu::cold]] bool calls_now(Slot* slot);
     void set_rules();
     bool send_fork(Slot* head);
     void end_share();
-    bool enough_waits(const Slot* head);
-    void call_now(Slot* slot);
+    void keep_enough_shared(const Slot* head);
     void note_top(const Slot* head);
     [[noreturn, gnu::cold]] void refuse_push() const;
     [[noreturn, gnu::cold]] void refuse_unjoined(std::uint32_t head) const;

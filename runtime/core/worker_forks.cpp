@@ -1,6 +1,5 @@
 // The part of a worker that forks as the schedule says: sends its first forks along the tree of workers,
-// calls forks while enough tasks wait, shares tasks at once where other nodes take half of all.
-#include "base/relax.hpp"
+// makes tasks of no more forks than are enough, shares them at once where other nodes take half of all.
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/sources/start_tree.hpp"
@@ -11,13 +10,16 @@ void Worker::set_rules() {
     const Schedule& schedule = node_.schedule();
     const Topology& topology = node_.topology();
     const Pruning& pruning = schedule.pruning;
-    rules_.may_call = pruning.policy != Pruning::Policy::none;
+    rules_.prunes = pruning.policy != Pruning::Policy::none;
     rules_.counts_node = pruning.policy == Pruning::Policy::node_length;
     rules_.threshold = pruning.threshold;
-    if (rules_.may_call) deque_.allow_calls();
-    const bool shares_all = schedule.stealing.amount == Stealing::Amount::donation && topology.nodes > 1;
-    if (shares_all) deque_.share_all();
-    ruled_ = rules_.may_call || shares_all;
+    const bool donates = schedule.stealing.amount == Stealing::Amount::donation && topology.nodes > 1;
+    if (rules_.prunes) {
+        deque_.keep_shared(rules_.threshold * (rules_.counts_node ? topology.cores : 1));
+    } else if (donates) {
+        deque_.keep_shared(deque_.capacity());
+    }
+    ruled_ = deque_.limit() != 0;
     if (schedule.start == Start::tree && id == WorkerId{0, 0})
         take_share({0, topology.at_start.value_or(topology.nodes), 0, topology.cores});
 }
@@ -32,7 +34,7 @@ void Worker::take_share(const StartShare& share) {
 }
 
 void Worker::end_share() {
-    ruled_ = rules_.may_call || deque_.shares_all();
+    ruled_ = deque_.limit() != 0;
     if (!ruled_ && gate_open_ && audit_left_ == 0) deque_.allow_open();
 }
 
@@ -43,8 +45,7 @@ bool Worker::send_fork(Slot* head) {
     charge(costs->fork);
     note_top(head);
     const StartShare other = rules_.share.split();
-    const bool here = other.node == id.node;
-    head->state.store(here ? taken_by(other.core) : std::uint64_t{Slot::pending}, std::memory_order_relaxed);
+    head->state.store(Slot::pending, std::memory_order_relaxed);
     StartTree::send(*this, other, *head->type, {id.node, id.core, deque_.index(head)}, head->payload);
     if (!rules_.share.spreads()) end_share();
     return true;
@@ -52,64 +53,47 @@ bool Worker::send_fork(Slot* head) {
 
 // --- every fork
 
-/// Whether the fork at `head` is done with: it was sent, or called.
+/// Whether the fork at `head` is done with: it was sent, or follows the rules for many forks.
 bool Worker::fork_by_rules(Slot* head) {
     const TaskType& type = *head->type;
-    if (!type.detached()) {
-        if (rules_.share.spreads() && type.travels() && send_fork(head)) return true;
-        if (rules_.may_call && enough_waits(head)) {
-            call_now(head);
-            return true;
-        }
+    if (rules_.share.spreads() && type.travels() && !type.detached() && send_fork(head)) return true;
+    if (deque_.limit() == 0) return false;
+    if (!rules_.prunes || type.detached()) charge(costs->fork);
+    note_top(head);
+    if (recorder) [[unlikely]]
+        note_fork(head);
+    keep_enough_shared(head + 1);
+    if (deque_.asked()) serve_request(head + 1);
+    return true;
+}
+
+// Invariant: with pruning the shared part of a worker's deque is the tasks that wait, and the private part is
+// calls that have not begun. Forks come on top of the calls. What thieves have taken is replaced by the
+// oldest calls, which in a recursion are the largest. So a call that has not begun may become a task after
+// all.
+/// Shares what is below `head`, as far as the rules allow.
+void Worker::keep_enough_shared(const Slot* head) {
+    if (rules_.counts_node && deque_.shared() != 0) {
+        std::uint64_t waiting = 0;
+        for (CoreId core = 0; core < node_.cores(); ++core) waiting += node_.worker(core).deque().shared();
+        if (waiting >= std::uint64_t{rules_.threshold} * node_.cores()) return;
     }
-    if (rules_.may_call) head->state.store(Slot::pending, std::memory_order_relaxed);
-    return false;
+    const std::uint32_t tasks = deque_.publish(head);
+    if (rules_.prunes && tasks != 0) charge(tasks * costs->fork);
 }
 
-void Worker::pushed_by_rules(const Slot* head) {
-    if (deque_.shares_all()) deque_.publish(head + 1);
-}
-
-// Slots that were called lie between tasks, and some of them a thief may have passed over, so that they do
-// not count as waiting any more. Then there seem to be fewer tasks than there are, and the fork is a task too
-// many.
-bool Worker::enough_waits(const Slot* head) {
-    const std::uint32_t slots = deque_.waiting(head);
-    const std::uint32_t tasks = slots - std::min(slots, rules_.called);
-    if (!rules_.counts_node) return tasks >= rules_.threshold;
-    rules_.waiting.store(tasks, std::memory_order_relaxed);
-    std::uint64_t sum = 0;
-    for (CoreId core = 0; core < node_.cores(); ++core)
-        sum += node_.worker(core).rules_.waiting.load(std::memory_order_relaxed);
-    return tasks != 0 && sum >= std::uint64_t{rules_.threshold} * node_.cores();
-}
-
-/// Calls the forked function above its slot, which keeps the result until the join. It counts as part of the
-/// task that forks it.
-void Worker::call_now(Slot* slot) {
+/// With pruning: whether the topmost fork, at `slot`, is a plain call. Then it is no more in the deque.
+bool Worker::calls_now(Slot* slot) {
     constexpr std::uint32_t patience = 32;
-    note_top(slot);
-    slot->state.store(Slot::called, std::memory_order_seq_cst);
-    ++rules_.called;
-    if (++rules_.operations % patience == 0) poll();
-    if (deque_.asked()) serve_request(slot);
-    slot->type->run()(*this, slot + 1, slot->payload);
-    expect_joined(deque_.index(slot) + 1);
-}
-
-/// Joins a fork that was called. False: the result is in the slot, as if a thief had run it.
-bool Worker::pop_called(Slot* slot) {
+    if (!rules_.prunes || slot->type->detached()) return false;
     const std::uint32_t index = deque_.index(slot);
     expect_joined(index + 1);
-    --rules_.called;
-    if (deque_.reclaim(slot) == Deque::Reclaimed::taken) {
-        for (Patience patience; slot->state.load(std::memory_order_seq_cst) != Slot::passed;
-             patience.wait()) {
-        }
-        deque_.release(slot);
-    }
+    if (++rules_.operations % patience == 0) poll();
+    keep_enough_shared(slot);
+    if (deque_.asked()) serve_request(slot);
+    if (index < deque_.split()) return false;
     top_ = index;
-    return false;
+    return true;
 }
 
 }  // namespace heddle::runtime

@@ -82,7 +82,7 @@ enum class Start : std::uint8_t {
     tree,  ///< along a tree of all workers, until each has work (runtime/sources/start_tree.hpp)
 };
 
-/// When a fork becomes a plain call: if enough tasks wait (Lowenthal, Subramanian: "HyFi", section 4.4).
+/// When forks are plain calls: if enough tasks wait (Lowenthal, Subramanian: "HyFi", section 4.4).
 struct Pruning {
     enum class Policy : std::uint8_t {
         none,          ///< never

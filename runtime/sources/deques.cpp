@@ -52,7 +52,7 @@ bool Deques::steal(Worker& thief, Worker& victim, Slot* head) {
 
 std::uint32_t Deques::givable() const {
     std::uint32_t shared = 0;
-    for (CoreId core = 0; core < node_.cores(); ++core) shared += node_.worker(core).deque().shared_tasks();
+    for (CoreId core = 0; core < node_.cores(); ++core) shared += node_.worker(core).deque().shared();
     return shared;
 }
 
