@@ -19,6 +19,12 @@ struct Operation {
     std::uint64_t end = 0;
 };
 
+/// What reads may see.
+enum class Model {
+    sequential,  ///< the latest store
+    barriers,    ///< what was stored before the last barrier, or a store of this phase
+};
+
 struct RandomSettings {
     std::uint64_t seed = 1;
     NodeId nodes = 3;
@@ -27,6 +33,7 @@ struct RandomSettings {
     int phases = 3;
     int operations = 4;  ///< of each player in each phase
     std::uint64_t words_a_page = 2;
+    Model model = Model::sequential;
 };
 
 /// What all nodes of one run write their operations to.
@@ -97,7 +104,10 @@ private:
                 for (int i = 0; i < play_.settings.operations; ++i) {
                     std::vector<std::uint64_t> words{random.below(hot_words())};
                     if (random.below(4) == 0) words.push_back(random.below(hot_words()));
-                    access(caller, log, static_cast<int>(phase), words, random.below(2) == 0, random());
+                    const bool store = random.below(2) == 0;
+                    if (store && play_.settings.model == Model::barriers)
+                        for (std::uint64_t& word : words) word = own_word(word, phase, node);
+                    access(caller, log, static_cast<int>(phase), words, store, random());
                 }
             }
             if (missing_[phase].fetch_sub(1) == 1) come_[phase].complete(caller.node(), caller.worker());
@@ -109,6 +119,13 @@ private:
     std::uint64_t place(std::uint64_t word) const {
         const std::uint64_t a_page = play_.settings.words_a_page;
         return word / a_page * words_a_page_ + word % a_page * 7;
+    }
+
+    /// Where barriers alone order stores, the nodes store different words between two of them, mostly of the
+    /// same pages.
+    std::uint64_t own_word(std::uint64_t word, std::uint64_t phase, NodeId node) const {
+        while ((word + phase) % play_.settings.nodes != node) word = (word + 1) % hot_words();
+        return word;
     }
 
     void access(const Caller& caller, std::vector<Operation>& log, int phase,
@@ -145,12 +162,6 @@ private:
     std::vector<Event> go_;
     std::uint64_t words_a_page_ = 0;
     Shared<std::uint64_t> words_;
-};
-
-/// What reads may see.
-enum class Model {
-    sequential,  ///< the latest store
-    barriers,    ///< what was stored before the last barrier, or a store of this phase
 };
 
 inline bool before(const Operation& a, const Operation& b) {
@@ -202,11 +213,11 @@ inline std::string check(const std::vector<Operation>& operations, Model model) 
 
 /// Plays one program. Returns the first read that the model forbids, or nothing.
 inline std::string play_random(const World& world, const runtime::Schedule& schedule,
-                               const RandomSettings& settings, Model model) {
+                               const RandomSettings& settings) {
     Play play(settings);
     world.run(settings.nodes, settings.cores, schedule,
               [&](NodeId) { return std::make_unique<RandomProgram>(play); });
-    return check(play.operations(), model);
+    return check(play.operations(), settings.model);
 }
 
 }  // namespace heddle::testing_dsm

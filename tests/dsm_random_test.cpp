@@ -24,8 +24,9 @@ protected:
         drawn.memory.trigger = triggers[random.below(triggers.size())];
         return drawn;
     }
-    static void play(const World& world, const RandomSettings& settings) {
-        const std::string wrong = play_random(world, schedule(settings.seed), settings, GetParam().model);
+    static void play(const World& world, RandomSettings settings) {
+        settings.model = GetParam().model;
+        const std::string wrong = play_random(world, schedule(settings.seed), settings);
         ASSERT_EQ(wrong, "") << "seed " << settings.seed << " in " << world.name;
     }
 };

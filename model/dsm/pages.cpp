@@ -250,8 +250,7 @@ void Pages::count_fault(Access wanted) {
 /// A copy of a page that is only read here disturbs no reader.
 bool Pages::must_wait(const Page& page, const Demand& demand) const {
     if (demand.kind == Demand::Kind::copy && page.access != Access::write) return false;
-    return page.pins != 0 || page.task_holds != 0 ||
-           (page.strand_holds != 0 && parked_.load(std::memory_order_seq_cst) == 0);
+    return occupied(page);
 }
 
 // Invariant: a demand that waits for holds only is deferred before a worker parks, and then that worker

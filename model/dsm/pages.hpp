@@ -100,8 +100,10 @@ private:
     };
 
     bool must_wait(const Page& page, const Demand& demand) const;
-    static bool occupied(const Page& page) {
-        return page.pins != 0 || page.task_holds != 0 || page.strand_holds != 0;
+    /// Whether pins or holds keep the page here.
+    bool occupied(const Page& page) const {
+        return page.pins != 0 || page.task_holds != 0 ||
+               (page.strand_holds != 0 && parked_.load(std::memory_order_seq_cst) == 0);
     }
     Answer answer(const Demand& demand, Page& page, Charges& charges);
     void defer(const Demand& demand, Page& page);
