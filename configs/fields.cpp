@@ -70,12 +70,37 @@ void add_stealing(std::vector<Field>& all) {
         [](auto& e) -> auto& { return e.schedule.stealing.retries; }));
 }
 
+void add_forks(std::vector<Field>& all) {
+    static const std::vector<std::string> starts{"none", "tree"};
+    all.push_back(choice(
+        "schedule.start", starts,
+        "how the first forks spread; none: they wait for thieves; tree: each worker sends its first forks to "
+        "others, along a tree, until all workers of all nodes have work",
+        [](const Experiment& e) { return starts[static_cast<std::size_t>(e.schedule.start)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.start = static_cast<runtime::Start>(index);
+        }));
+    static const std::vector<std::string> policies{"none", "queue_length", "node_length"};
+    all.push_back(choice(
+        "schedule.pruning.policy", policies,
+        "when a fork is a plain call; queue_length: while enough tasks wait with the worker; node_length: "
+        "with all workers of its node",
+        [](const Experiment& e) { return policies[static_cast<std::size_t>(e.schedule.pruning.policy)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.schedule.pruning.policy = static_cast<runtime::Pruning::Policy>(index);
+        }));
+    all.push_back(integer(
+        "schedule.pruning.threshold", 1, 1e6, "how many waiting tasks of a worker are enough",
+        [](auto& e) -> auto& { return e.schedule.pruning.threshold; }));
+}
+
 void add_schedule(std::vector<Field>& all) {
     using runtime::Modules;
     all.push_back(choice(
         "schedule.placement", partitioners::placement_names(), "where a task starts",
         [](const Experiment& e) { return e.schedule.placement; },
         [](Experiment& e, const std::string& name, std::size_t) { e.schedule.placement = name; }));
+    add_forks(all);
     add_stealing(all);
     static const std::vector<std::string> balancers{"none", "sender", "neighbours"};
     all.push_back(choice(

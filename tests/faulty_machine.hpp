@@ -42,6 +42,9 @@ inline FaultyMachine draw_machine(std::uint64_t seed) {
     schedule.stealing.amount = static_cast<runtime::Stealing::Amount>(random.below(3));
     if (random.below(2) == 0) schedule.stealing.busy = runtime::Stealing::Busy::wait;
     if (random.below(3) == 0) schedule.token_queue = runtime::TokenQueues::node;
+    if (random.below(3) == 0) schedule.start = runtime::Start::tree;
+    schedule.pruning.policy = static_cast<runtime::Pruning::Policy>(random.below(3));
+    schedule.pruning.threshold = static_cast<std::uint32_t>(1 + random.below(4));
     return drawn;
 }
 
