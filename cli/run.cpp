@@ -23,6 +23,7 @@
 #include "host/wall_clock.hpp"
 #include "results/lower_bound.hpp"
 #include "results/record.hpp"
+#include "results/sharing_report.hpp"
 #include "results/store.hpp"
 #include "runtime/native/job_start.hpp"
 #include "runtime/native/job_step.hpp"
@@ -43,6 +44,7 @@ struct Options {
     RecordingOptions recording;
     bool no_tables = false;
     bool json = false;
+    bool sharing = false;
     bool resolve = false;
     bool progress = false;
     unsigned sim_threads = 0;  ///< as many as are worth it
@@ -288,6 +290,10 @@ int run(const Options& options) {
     std::cout << (options.json
                       ? results::summary_json(records)
                       : printable_lines(records.size() == 1 ? table_of(records[0]) : table_of(records)));
+    if (options.sharing)
+        std::cout << "\n"
+                  << printable_lines(
+                         results::sharing_text(records[results::median_run(records)].result.sharing));
     if (options.recording.gantt) std::cout << "\n" << printable_lines(recording.picture());
     if (store && !options.json) std::cout << fmt::format("results in {}\n", options.out);
     std::cout.flush();
@@ -310,6 +316,9 @@ void add_run(CLI::App& app, Action& action) {
     verb->add_option("--out", options->out, "directory for results: a subdirectory for each cell, runs.csv")
         ->type_name("DIR");
     add_recording_options(*verb, options->recording)->excludes(json);
+    verb->add_flag("--sharing", options->sharing,
+                   "show what the arrays of the shared memory did, and which pages were falsely shared")
+        ->excludes(json);
     verb->add_flag(
         "--no-tables", options->no_tables,
         "with --out: write the cells alone, and leave runs.csv to the process that started this run");

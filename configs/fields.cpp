@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "configs/field_makers.hpp"
+#include "configs/memory_fields.hpp"
 #include "configs/name_field.hpp"
 #include "configs/platform_fields.hpp"
 #include "configs/policy_settings.hpp"
@@ -133,6 +134,7 @@ void add_schedule(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.schedule.token_queue = static_cast<runtime::TokenQueues>(index);
         }));
+    add_memory_fields(all);
     all.push_back(time(
         "schedule.spin",
         "natively, how long a worker without work looks before it sleeps, in a run of several nodes; 0s: it "

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "results/lower_bound.hpp"
+#include "results/sharing_report.hpp"
 
 namespace heddle::results {
 
@@ -117,6 +118,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"nodes", record.topology.nodes},
                  {"cores", record.topology.cores},
                  {"warnings", record.warnings}};
+    if (!record.result.sharing.arrays.empty()) json["memory"] = memory_json(total, record.result.sharing);
     if (!record.result.members.empty()) json["members"] = members_of(record);
     if (with_timing) {
         json["wall_seconds"] = record.timing.wall_seconds;

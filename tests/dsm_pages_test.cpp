@@ -1,4 +1,8 @@
 // Tests shared memory by itself: what moves, what waits, and what is refused.
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "model/dsm/protocol.hpp"
 #include "tests/dsm_testing.hpp"
 
 namespace heddle::testing_dsm {
@@ -113,6 +117,133 @@ TEST_P(Pages, AreAskedForOnceHoweverManyStrandsFault) {
     }
     EXPECT_FALSE(seen.pending_after);
     EXPECT_EQ(sum, 4 * 17U);
+}
+
+/// A program that uses pages in the same way faults as often whatever notices it, and moves as much.
+TEST_P(Pages, FaultAsOftenWhateverNoticesIt) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        std::vector<std::vector<std::uint64_t>> counted;
+        for (const runtime::Trigger trigger : triggers()) {
+            runtime::SharedPages settings;
+            settings.protocol = kind.name;
+            settings.trigger = trigger;
+            const auto result = run(
+                2, 1,
+                [&](Strand& self, SharedMemory& memory) {
+                    const NodeId node = self.worker().id.node;
+                    const auto words = memory.allocate<std::uint64_t>("words", 4096);
+                    memory.seal(self);
+                    std::uint64_t* const at = memory.at(words);
+                    for (std::uint64_t round = 0; round < 3; ++round) {
+                        const std::uint64_t first = (node + round) % 2 * 2048;
+                        for (std::uint64_t i = first; i < first + 2048; i += 256) {
+                            const auto checkout = memory.by_hardware()
+                                                      ? memory.touch(self, {})
+                                                      : memory.touch(self, {writing(words, i, 1)});
+                            at[i] = round;
+                        }
+                        memory.barrier(self);
+                    }
+                },
+                settings);
+            const auto& total = result.total;
+            counted.push_back({total.page_faults, total.page_requests, total.pages_moved});
+        }
+        EXPECT_GT(counted.front().at(0), 0U) << kind.name;
+        for (const auto& counts : counted) EXPECT_EQ(counts, counted.front()) << kind.name;
+    }
+}
+
+/// A page of which two nodes write a half each is reported with its rows.
+TEST_P(Pages, WrittenByTwoNodesBetweenBarriersAreReported) {
+    const auto result = run(2, 1, [](Strand& self, SharedMemory& memory) {
+        const NodeId node = self.worker().id.node;
+        const auto grid = memory.allocate<std::uint64_t>("grid", 1024, {.row = 128});
+        memory.seal(self);
+        for (int round = 0; round < 3; ++round) {
+            {
+                const auto checkout = memory.touch(self, {writing(grid, node * 128, 128)});
+                memory.at(grid)[node * 128] = 1;
+            }
+            memory.barrier(self);
+        }
+    });
+    ASSERT_EQ(result.sharing.pages.size(), 1U);
+    const runtime::PageSharing& page = result.sharing.pages.front();
+    EXPECT_EQ(page.array, "grid");
+    EXPECT_EQ(page.page, 0U);
+    EXPECT_EQ(page.first_row, 0U);
+    EXPECT_EQ(page.last_row, 3U);
+    EXPECT_EQ(page.nodes, (std::vector<NodeId>{0, 1}));
+    EXPECT_GE(page.intervals, 1U);
+    ASSERT_EQ(result.sharing.arrays.size(), 2U);
+    EXPECT_GT(result.sharing.arrays[1].counts.write_faults, 0U);
+}
+
+class WrongUse : public testing::Test {
+protected:
+    static std::string error_of(const MainOnEachNode::Main& main, const runtime::SharedPages& settings = {}) {
+        runtime::Schedule schedule;
+        schedule.memory = settings;
+        try {
+            run_mains(inprocess_world(1, false), 2, 1, schedule, main);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "no error";
+    }
+};
+
+TEST_F(WrongUse, OfMemoryThatIsNotSealed) {
+    EXPECT_THAT(
+        error_of([](Strand&, SharedMemory& memory) { (void)memory.at(memory.allocate<int>("a", 1)); }),
+        testing::HasSubstr("used before it is sealed"));
+}
+
+TEST_F(WrongUse, AllocatingAfterTheSeal) {
+    EXPECT_THAT(error_of([](Strand& self, SharedMemory& memory) {
+                    memory.seal(self);
+                    memory.allocate<int>("late", 1);
+                }),
+                testing::HasSubstr("the array late is allocated after the shared memory was sealed"));
+}
+
+TEST_F(WrongUse, DifferentArraysOnNodes) {
+    EXPECT_THAT(error_of([](Strand& self, SharedMemory& memory) {
+                    memory.allocate<int>("a", 10 + self.worker().id.node);
+                    memory.seal(self);
+                }),
+                testing::HasSubstr("the nodes have allocated different arrays"));
+}
+
+TEST_F(WrongUse, TouchingBeyondTheMemory) {
+    EXPECT_THAT(error_of([](Strand& self, SharedMemory& memory) {
+                    const auto words = memory.allocate<int>("a", 10);
+                    memory.seal(self);
+                    memory.touch(self, {reading(words, 0, 100'000)});
+                }),
+                testing::HasSubstr("touches bytes 0 to 400000 of a shared memory of 4096 bytes"));
+}
+
+TEST_F(WrongUse, ABarrierWithPagesCheckedOut) {
+    runtime::SharedPages settings;
+    settings.trigger = runtime::Trigger::checked;
+    EXPECT_THAT(error_of(
+                    [](Strand& self, SharedMemory& memory) {
+                        const auto words = memory.allocate<int>("a", 10);
+                        memory.seal(self);
+                        const auto checkout = memory.touch(self, {reading(words, 0, 1)});
+                        memory.barrier(self);
+                    },
+                    settings),
+                testing::HasSubstr("with pages checked out"));
+}
+
+TEST_F(WrongUse, AnUnknownProtocol) {
+    runtime::SharedPages settings;
+    settings.protocol = "none";
+    EXPECT_THAT(error_of([](Strand& self, SharedMemory& memory) { memory.seal(self); }, settings),
+                testing::HasSubstr("there is no protocol of shared memory named none"));
 }
 
 }  // namespace

@@ -45,7 +45,18 @@ struct World {
     Run run;
 };
 
-inline World inprocess_world(std::uint64_t seed, bool gate_open, const inprocess::Faults& faults = {}) {
+/// Another backend in front of a world's, or nothing.
+using Wrap = std::function<std::shared_ptr<runtime::Backend>(runtime::Backend& backend)>;
+
+inline runtime::RunResult execute(runtime::Backend& backend, const Wrap& wrap,
+                                  const runtime::Schedule& schedule, const runtime::ProgramFactory& make) {
+    if (!wrap) return runtime::Execution(backend, schedule, make).run();
+    const auto wrapped = wrap(backend);
+    return runtime::Execution(*wrapped, schedule, make).run();
+}
+
+inline World inprocess_world(std::uint64_t seed, bool gate_open, const inprocess::Faults& faults = {},
+                             const Wrap& wrap = {}) {
     return {(faults.reorders ? "faulty_" : "inprocess_") + std::to_string(seed) + (gate_open ? "_open" : ""),
             [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
                 const runtime::ProgramFactory& make) {
@@ -57,7 +68,7 @@ inline World inprocess_world(std::uint64_t seed, bool gate_open, const inprocess
                 options.faults = faults;
                 options.stack_bytes = 128U << 10;
                 inprocess::InprocessBackend backend(options);
-                return runtime::Execution(backend, schedule, make).run();
+                return execute(backend, wrap, schedule, make);
             }};
 }
 
@@ -72,7 +83,8 @@ inline World faulty_world(std::uint64_t seed) {
 }
 
 /// A backend for each node, on a thread of its own.
-inline World native_world(const std::string& name, native::Local local, bool single = false) {
+inline World native_world(const std::string& name, native::Local local, bool single = false,
+                          const Wrap& wrap = {}) {
     return {name, [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
                       const runtime::ProgramFactory& make) {
                 native::NativeOptions options;
@@ -82,7 +94,7 @@ inline World native_world(const std::string& name, native::Local local, bool sin
                 runtime::RunResult result;
                 if (nodes == 1) {
                     native::NativeBackend backend(options);
-                    return runtime::Execution(backend, schedule, make).run();
+                    return execute(backend, wrap, schedule, make);
                 }
                 const native::Key key = native::make_key();
                 const native::Rendezvous rendezvous(nodes, key);
@@ -92,7 +104,7 @@ inline World native_world(const std::string& name, native::Local local, bool sin
                         mine.membership =
                             native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
                         native::NativeBackend backend(mine);
-                        auto own = runtime::Execution(backend, schedule, make).run();
+                        auto own = execute(backend, wrap, schedule, make);
                         if (node == 0) result = std::move(own);
                     });
                 }
@@ -102,7 +114,7 @@ inline World native_world(const std::string& name, native::Local local, bool sin
 }
 
 #ifdef HEDDLE_SIM
-inline World sim_world(bool overheads) {
+inline World sim_world(bool overheads, const Wrap& wrap = {}) {
     return {overheads ? "sim" : "sim_ideal",
             [=](NodeId nodes, CoreId cores, const runtime::Schedule& schedule,
                 const runtime::ProgramFactory& make) {
@@ -111,7 +123,7 @@ inline World sim_world(bool overheads) {
                 platform.cores = cores;
                 if (!overheads) platform.overheads = {};
                 sim::SimBackend backend(platform, sim::SimOptions{});
-                return runtime::Execution(backend, schedule, make).run();
+                return execute(backend, wrap, schedule, make);
             }};
 }
 #endif

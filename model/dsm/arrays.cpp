@@ -72,16 +72,22 @@ NodeId Arrays::home(PageId page) const {
     return static_cast<NodeId>(place % nodes_);
 }
 
-std::string Arrays::describe(PageId page) const {
+Arrays::Rows Arrays::rows(PageId page) const {
     const Array* const array = of_page(page);
-    if (!array) return fmt::format("page {} of the shared memory", page);
+    if (!array) return {};
     const std::uint64_t row_bytes = array->row * array->element_bytes;
     const std::uint64_t begin = page * page_bytes_ - std::min(page * page_bytes_, array->offset);
     const std::uint64_t end = std::min((page + 1) * page_bytes_ - array->offset, array->bytes());
-    if (array->row == array->count)
-        return fmt::format("page {} of {}", page - array->first_page, array->name);
-    return fmt::format("page {} of {} (rows {} to {})", page - array->first_page, array->name,
-                       begin / row_bytes, (end - 1) / row_bytes);
+    return {begin / row_bytes, (end - 1) / row_bytes};
+}
+
+std::string Arrays::describe(PageId page) const {
+    const Array* const array = of_page(page);
+    if (!array) return fmt::format("page {} of the shared memory", page);
+    const PageId place = page - array->first_page;
+    if (array->row == array->count) return fmt::format("page {} of {}", place, array->name);
+    return fmt::format("page {} of {} (rows {} to {})", place, array->name, rows(page).first,
+                       rows(page).last);
 }
 
 std::uint64_t Arrays::digest() const {

@@ -52,6 +52,17 @@ public:
     const std::vector<Array>& all() const { return all_; }
     /// The array that the page begins in. Null between arrays.
     const Array* of_page(PageId page) const;
+    /// Its place in `all`; their number between arrays.
+    std::size_t index_of(PageId page) const {
+        const Array* const array = of_page(page);
+        return array ? static_cast<std::size_t>(array - all_.data()) : all_.size();
+    }
+    /// The first and last row of the page's array that lie in it.
+    struct Rows {
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+    };
+    Rows rows(PageId page) const;
     NodeId home(PageId page) const;
     /// "page 3 of old (rows 4 to 6)": for messages.
     std::string describe(PageId page) const;

@@ -1,12 +1,30 @@
 // Serializes the requests for each page at its home.
 #include "model/dsm/directory.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "model/dsm/messages.hpp"
 #include "model/dsm/pages.hpp"
+#include "runtime/comm/wire.hpp"
 
 namespace heddle::dsm {
+
+void Home::note_use(NodeId node, bool writes, std::uint32_t epoch) {
+    const auto insert = [](std::vector<NodeId>& nodes, NodeId one) {
+        const auto place = std::lower_bound(nodes.begin(), nodes.end(), one);
+        if (place == nodes.end() || *place != one) nodes.insert(place, one);
+    };
+    if (interval != epoch) {
+        interval = epoch;
+        users.clear();
+        written = shared = false;
+    }
+    insert(users, node);
+    written |= writes;
+    if (users.size() < 2 || !written) return;
+    if (!std::exchange(shared, true)) ++shared_intervals;
+    for (const NodeId user : users) insert(sharers, user);
+}
 
 Home& DirectoryProtocol::home_of(PageId page) {
     auto& home = pages_.at(page).home;
@@ -22,6 +40,7 @@ Home& DirectoryProtocol::home_of(PageId page) {
 
 void DirectoryProtocol::on_request(const Request& request) {
     Home& home = home_of(request.page);
+    home.note_use(request.from, request.access == Access::write, request.epoch);
     home.queue.push_back(request);
     begin_next(home);
 }

@@ -2,6 +2,8 @@
 // the same time, and begins the next when the requester has the page. So messages may arrive in any order.
 #pragma once
 
+#include <atomic>
+
 #include "model/dsm/protocol.hpp"
 
 namespace heddle::dsm {
@@ -13,6 +15,10 @@ public:
     void on_request(const Request& request) final;
     void on_done(PageId page) final;
     void arrived(runtime::Context& caller, PageId page) final;
+    void acquire(const runtime::Caller& /*caller*/) override {
+        epoch_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    std::uint32_t epoch() const final { return epoch_.load(std::memory_order_seq_cst); }
 
 protected:
     /// The home sends what brings the page to its requester.
@@ -22,6 +28,8 @@ protected:
     /// The requester has the contents already, or they are zeros: it gets access.
     void grant(const Request& request, Access access, std::uint32_t acks);
     void demand(NodeId of, const Request& request, Demand::Kind kind, std::uint32_t acks);
+
+    std::atomic<std::uint32_t> epoch_{0};  ///< barriers so far
 
 private:
     Home& home_of(PageId page);

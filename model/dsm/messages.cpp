@@ -1,5 +1,5 @@
 // The messages between the nodes of a shared memory, and their handlers.
-#include "model/dsm/messages.hpp"
+#include "runtime/comm/wire.hpp"
 
 #include <fmt/format.h>
 

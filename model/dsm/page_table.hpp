@@ -108,6 +108,16 @@ struct Home {
     std::uint32_t reading = 0;   ///< requests to read that are under way
     bool writing = false;        ///< one to write is
     std::deque<Request> queue;   ///< those that have not begun
+
+    // For the sharing report: what this node sees of the page's use between two barriers.
+    std::uint32_t interval = 0;
+    std::vector<NodeId> users;  ///< in this interval, ascending
+    bool written = false;
+    bool shared = false;  ///< by several nodes, and one wrote
+    std::uint64_t shared_intervals = 0;
+    std::vector<NodeId> sharers;  ///< in these, ascending
+
+    void note_use(NodeId node, bool writes, std::uint32_t epoch);
 };
 
 /// One page on one node. Under the lock, except `home`.
@@ -158,6 +168,18 @@ public:
     Page* find(PageId page) {
         Part* const found = parts_[page / part].load(std::memory_order_acquire);
         return found ? &(*found)[page % part] : nullptr;
+    }
+
+    /// Of all pages of which something is known, in order.
+    template <class Visit>
+    void for_each(const Visit& visit) {
+        for (PageId page = 0; page < pages_; ++page) {
+            if (Page* const found = find(page)) {
+                visit(page, *found);
+            } else {
+                page += part - 1 - page % part;
+            }
+        }
     }
 
 private:

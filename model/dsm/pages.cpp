@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "model/dsm/messages.hpp"
+#include "runtime/comm/wire.hpp"
 #include "runtime/strands/strands.hpp"
 
 namespace heddle::dsm {
@@ -45,7 +45,8 @@ Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, st
       prefetch_(prefetch),
       begins_at_home_(begins_at_home),
       table_(memory.arrays().pages()),
-      outstanding_(memory.node().cores()) {}
+      outstanding_(memory.node().cores()),
+      array_counts_(memory.arrays().all().size() + 1) {}
 
 std::span<std::byte> Pages::contents(PageId id) {
     return {view_->contents(id * group_).data(), page_bytes_};
@@ -101,7 +102,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             send_request(*faulter.worker, {id, node().id(), ask, protocol_->epoch()});
             if (prefetch_ != 0) prefetch_after(*faulter.worker, id, wanted);
         }
-        held = wait_for(faulter, page, wait);
+        held = wait_for(faulter, id, page, wait);
     }
 }
 
@@ -116,15 +117,33 @@ void Pages::enlist(Page& page, PageWait& wait) {
 }
 
 /// Returns whether the page is held for the caller.
-bool Pages::wait_for(Faulter& faulter, Page& page, PageWait& wait) {
-    if (!faulter.strand) return park(*faulter.worker, page, wait);
+bool Pages::wait_for(Faulter& faulter, PageId id, Page& page, PageWait& wait) {
+    Worker& before = *faulter.worker;
+    const Time begin = before.backend->now(before);
+    // Until it ends, a worker's busy time is what it has slept, with a minus.
+    const Time slept = -before.busy();
+    if (!faulter.strand) {
+        const bool held = park(before, page, wait);
+        const Time waited = before.backend->now(before) - begin;
+        count_wait(id, waited, waited);
+        return held;
+    }
     if (faulter.in_place) {
         faulter.strand->wait_in_place(wait);
     } else {
         faulter.strand->wait(wait);
     }
     faulter.worker = &faulter.strand->worker();
+    const Time waited = faulter.worker->backend->now(*faulter.worker) - begin;
+    count_wait(id, waited, faulter.worker == &before ? -before.busy() - slept : waited);
     return true;
+}
+
+/// `slept`: while the worker had nothing else to run.
+void Pages::count_wait(PageId id, Time waited, Time slept) {
+    ArrayCounts& counts = of_array(id);
+    count(counts.waited, static_cast<std::uint64_t>(waited.count()));
+    count(counts.hidden, static_cast<std::uint64_t>(std::max(Time::zero(), waited - slept).count()));
 }
 
 /// The worker runs nothing meanwhile, because the faulting instruction may be anywhere above its tasks.
@@ -241,8 +260,11 @@ void Pages::unpin(Worker& worker, PageId id) {
     serve_deferred(worker, id);
 }
 
-void Pages::count_fault(Access wanted) {
-    (wanted == Access::write ? write_faults_ : read_faults_).fetch_add(1, std::memory_order_relaxed);
+void Pages::count_fault(Worker& worker, PageId id, Access wanted) {
+    const bool writes = wanted == Access::write;
+    count(writes ? write_faults_ : read_faults_, 1);
+    count(writes ? of_array(id).write_faults : of_array(id).read_faults, 1);
+    worker.charge(worker.costs->page_fault);
 }
 
 // --- demands of other nodes
@@ -356,6 +378,8 @@ bool Pages::try_complete(PageId id, Page& page, Charges& charges, PageWait*& wok
             if (page.access != Access::none) set_access(id, page, Access::none, charges);
             std::ranges::copy(page.come->contents, contents(id).begin());
             ++charges.fills;
+            count(of_array(id).fetches, 1);
+            count(of_array(id).bytes, page_bytes_);
         }
         set_access(id, page, grant.access, charges);
     }
@@ -380,6 +404,32 @@ PageWait* Pages::take_waiters(Page& page) {
         if (page.pending.get(core)) outstanding_[core].fetch_sub(1, std::memory_order_relaxed);
     page.pending.clear();
     return first;
+}
+
+void Pages::report(runtime::NodeReport& report) {
+    const MemoryCounts all = counts();
+    report.counters.page_faults += all.read_faults + all.write_faults;
+    report.counters.page_requests += all.requests;
+    report.counters.pages_moved += all.pages_moved;
+    report.counters.page_bytes += all.page_bytes;
+    report.counters.invalidations += all.invalidations;
+    const auto get = [](const Count& of) { return of.load(std::memory_order_relaxed); };
+    const auto time = [&](const Count& of) { return Time(static_cast<Time::rep>(get(of))); };
+    for (std::size_t i = 0; i < arrays().all().size(); ++i) {
+        const ArrayCounts& of = array_counts_[i];
+        report.sharing.arrays.push_back(
+            {arrays().all()[i].name,
+             node().id(),
+             {get(of.read_faults), get(of.write_faults), get(of.fetches), get(of.invalidations),
+              get(of.bytes), time(of.waited), time(of.hidden)}});
+    }
+    table_.for_each([&](PageId id, Page& page) {
+        const Array* const array = arrays().of_page(id);
+        if (!array || !page.home || page.home->shared_intervals == 0) return;
+        const auto rows = arrays().rows(id);
+        report.sharing.pages.push_back({array->name, id - array->first_page, rows.first, rows.last,
+                                        page.home->shared_intervals, page.home->sharers});
+    });
 }
 
 MemoryCounts Pages::counts() const {

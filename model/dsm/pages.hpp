@@ -20,6 +20,7 @@
 #include "model/dsm/shared_memory.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
+#include "runtime/run/report.hpp"
 
 namespace heddle::dsm {
 
@@ -54,7 +55,7 @@ public:
     void unpin(runtime::Worker& worker, PageId id);
     /// Asks for the page if it may not be accessed so, and does not wait.
     void ask(runtime::Worker& worker, PageId id, Access wanted);
-    void count_fault(Access wanted);
+    void count_fault(runtime::Worker& worker, PageId id, Access wanted);
     std::uint64_t pins() const { return pins_.load(std::memory_order_relaxed); }
 
     // --- for handlers
@@ -79,7 +80,10 @@ public:
     void send_done(runtime::Context& caller, NodeId to, PageId page);
     void send_request(runtime::Context& caller, const Request& request);
     void send_notice(runtime::Context& caller, NodeId to, runtime::Bytes notice);
-    void count_invalidation() { invalidations_.fetch_add(1, std::memory_order_relaxed); }
+    void count_invalidation(PageId id) {
+        invalidations_.fetch_add(1, std::memory_order_relaxed);
+        count(of_array(id).invalidations, 1);
+    }
     void count_moved(std::uint64_t pages, std::uint64_t bytes) {
         pages_moved_.fetch_add(pages, std::memory_order_relaxed);
         page_bytes_moved_.fetch_add(bytes, std::memory_order_relaxed);
@@ -90,6 +94,8 @@ public:
         return outstanding_[core].load(std::memory_order_relaxed);
     }
     MemoryCounts counts() const;
+    /// When no worker runs any more.
+    void report(runtime::NodeReport& report);
     void use(std::unique_ptr<Protocol> protocol) { protocol_ = std::move(protocol); }
 
 private:
@@ -116,7 +122,7 @@ private:
     void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void send(runtime::Context& caller, Answer answer);
     void send_again(runtime::Context& caller, const Demand& demand);
-    bool wait_for(Faulter& faulter, Page& page, PageWait& wait);
+    bool wait_for(Faulter& faulter, PageId id, Page& page, PageWait& wait);
     bool park(runtime::Worker& worker, Page& page, PageWait& wait);
     static bool withdraw(Page& page, PageWait& wait);
 
@@ -135,6 +141,16 @@ private:
     std::vector<PageId> deferring_;     ///< pages that may have deferred demands
 
     using Count = std::atomic<std::uint64_t>;
+    static void count(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }
+
+    struct ArrayCounts {
+        Count read_faults{0}, write_faults{0}, fetches{0}, invalidations{0}, bytes{0};
+        Count waited{0}, hidden{0};  ///< picoseconds
+    };
+    ArrayCounts& of_array(PageId id) { return array_counts_[arrays().index_of(id)]; }
+    void count_wait(PageId id, Time waited, Time slept);
+
+    std::vector<ArrayCounts> array_counts_;  ///< and one for what lies between arrays
     Count read_faults_{0}, write_faults_{0}, requests_{0}, pages_moved_{0}, page_bytes_moved_{0},
         invalidations_{0};
 };

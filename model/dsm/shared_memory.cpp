@@ -50,7 +50,7 @@ void SharedMemory::seal(const Caller& caller) {
     arrays_.close();
     const runtime::ViewOptions options{std::max(arrays_.bytes(), std::uint64_t{unit_bytes(settings)}),
                                        settings.page_bytes, settings.trigger};
-    auto view = node_.receiver().backend->make_view(node_.id(), options, *this);
+    auto view = node_.backend().make_view(node_.id(), options, *this);
     made_ = std::make_unique<Pages>(*this, std::move(view), settings.group, settings.prefetch,
                                     settings.placement != SharedPages::Placement::first);
     made_->use(make_protocol(settings.protocol, *made_));
@@ -158,7 +158,8 @@ Checkout SharedMemory::touch(const Caller& caller, std::span<const Range> ranges
     if (by_hardware() || !pin_at_once(pages, *faulter.worker, needs)) {
         if (before_fault_) before_fault_(*faulter.worker);
         for (const Need& need : needs) {
-            if (!by_hardware() && pages.lacks(need.page, need.access)) pages.count_fault(need.access);
+            if (!by_hardware() && pages.lacks(need.page, need.access))
+                pages.count_fault(*faulter.worker, need.page, need.access);
             pages.ask(*faulter.worker, need.page, need.access);
         }
         if (by_hardware()) {
@@ -213,7 +214,7 @@ void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, bool 
     runtime::Strand* const strand = worker.strands().current();
     Faulter faulter{&worker, strand && !strand->forks() ? strand : nullptr, true};
     const Access wanted = write ? Access::write : Access::read;
-    made_->count_fault(wanted);
+    made_->count_fault(worker, page_of(offset), wanted);
     made_->acquire(faulter, page_of(offset), wanted, Pages::Keep::nothing);
 }
 
@@ -242,6 +243,10 @@ bool SharedMemory::pending(std::uint64_t page, CoreId core) const {
 
 MemoryCounts SharedMemory::counts() const {
     return sealed() ? made_->counts() : MemoryCounts{};
+}
+
+void SharedMemory::report(runtime::NodeReport& report) const {
+    if (sealed()) made_->report(report);
 }
 
 Pages& SharedMemory::pages() {

@@ -185,6 +185,7 @@ public:
     Pages& pages();
 
     bool keeps_node() const override { return sealed(); }
+    void report(runtime::NodeReport& report) const override;
 
 private:
     friend class Checkout;

@@ -416,6 +416,7 @@ NodeReport Node::report() const {
     const Time known = std::max(report.last_task_end, reach_.get());
     for (CoreId core = 0; core < cores(); ++core) report.counters.times += times(core, known);
     for (const auto& [victim, tasks] : report.stolen_from) report.counters.steals_between_nodes += tasks;
+    states_.report(report);
     return report;
 }
 

@@ -59,6 +59,7 @@ public:
     NodeId id() const { return id_; }
     CoreId cores() const { return static_cast<CoreId>(workers_.size()); }
     const Topology& topology() const { return topology_; }
+    Backend& backend() { return backend_; }
     const Schedule& schedule() const { return schedule_; }
     Worker& worker(CoreId core) { return *workers_[core]; }
     Program& program() { return *program_; }

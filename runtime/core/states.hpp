@@ -16,6 +16,8 @@
 
 namespace heddle::runtime {
 
+struct NodeReport;
+
 /// The base of such a type. `Owner`: Node or Worker.
 template <class Owner>
 class State {
@@ -27,6 +29,9 @@ public:
     /// Whether other nodes may need what is kept here. Then the owner's node may not leave the run. Asked
     /// while the node has no work.
     virtual bool keeps_node() const { return false; }
+
+    /// Adds to what its node reports when the run is over.
+    virtual void report(NodeReport& /*report*/) const {}
 
 protected:
     State() = default;
@@ -57,6 +62,13 @@ public:
             if (state && state->keeps_node()) return true;
         }
         return false;
+    }
+
+    /// State::report of all that were made.
+    void report(NodeReport& to) const {
+        for (std::size_t i = 0; i < kinds(); ++i)
+            if (const State<Owner>* const state = states_[i].load(std::memory_order_acquire))
+                state->report(to);
     }
 
 private:

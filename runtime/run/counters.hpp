@@ -19,6 +19,11 @@ struct Counters {
     std::uint64_t active_messages = 0;       ///< before aggregation
     std::uint64_t bytes = 0;                 ///< sent to other nodes
     std::uint64_t data_bytes = 0;            ///< of those: data that tasks hand to each other
+    std::uint64_t page_faults = 0;           ///< of shared memory: accesses that waited for a page
+    std::uint64_t page_requests = 0;         ///< messages that asked for a page, or for more access to it
+    std::uint64_t pages_moved = 0;           ///< sent to other nodes with their contents
+    std::uint64_t page_bytes = 0;            ///< of these, and of changes of pages
+    std::uint64_t invalidations = 0;         ///< pages given up, because another node writes them or may have
     double declared_flops = 0;               ///< of the user work that passed the seam, whatever core did it
     double declared_bytes = 0;               ///< the same to and from memory
     std::uint64_t pieces = 0;                ///< of user work that passed the seam
@@ -34,6 +39,11 @@ struct Counters {
         active_messages += other.active_messages;
         bytes += other.bytes;
         data_bytes += other.data_bytes;
+        page_faults += other.page_faults;
+        page_requests += other.page_requests;
+        pages_moved += other.pages_moved;
+        page_bytes += other.page_bytes;
+        invalidations += other.invalidations;
         declared_flops += other.declared_flops;
         declared_bytes += other.declared_bytes;
         pieces += other.pieces;

@@ -136,6 +136,8 @@ RunResult Execution::run() {
     if (state_->recorder) state_->recorder->finish(result.makespan);
     for (NodeReport& report : reports) {
         result.evidence.push_back(std::move(report.evidence));
+        std::ranges::move(report.sharing.arrays, std::back_inserter(result.sharing.arrays));
+        std::ranges::move(report.sharing.pages, std::back_inserter(result.sharing.pages));
         combine(result.answer, report.answer);
         result.total += report.counters;
         result.nodes.push_back(report.counters);

@@ -13,6 +13,7 @@
 #include "runtime/run/member_list.hpp"
 #include "runtime/run/program.hpp"
 #include "runtime/run/schedule.hpp"
+#include "runtime/run/sharing.hpp"
 
 namespace heddle::runtime {
 
@@ -27,7 +28,8 @@ struct RunResult {
     std::map<NodeId, Membership> members;
     std::map<std::pair<NodeId, NodeId>, std::uint64_t> steals;  ///< (thief, victim) -> tasks, victim != thief
     std::vector<ActivityTimes>
-        workers;  ///< of the nodes in this process, core by core, from the start to the makespan
+        workers;      ///< of the nodes in this process, core by core, from the start to the makespan
+    Sharing sharing;  ///< of the shared memory, if the program has one, by node
     std::vector<Bytes> evidence;  ///< of each node: Program::evidence
 };
 

@@ -11,6 +11,7 @@ void NodeReport::write(Writer& writer) const {
     for (const AnswerValue& value : answer) writer.put_text(value.name).put(value.value).put(value.combine);
     writer.put(static_cast<std::uint32_t>(stolen_from.size()));
     for (const auto& [victim, tasks] : stolen_from) writer.put(victim).put(tasks);
+    sharing.write(writer);
     writer.put_bytes(evidence);
 }
 
@@ -30,6 +31,7 @@ bool NodeReport::read(Reader& reader) {
         const auto victim = reader.get<NodeId>();
         stolen_from[victim] = reader.get<std::uint64_t>();
     }
+    sharing.read(reader);
     const auto shown = reader.get_rest();
     evidence.assign(shown.begin(), shown.end());
     return reader.done();

@@ -11,6 +11,7 @@
 #include "runtime/run/counters.hpp"
 #include "runtime/run/member_list.hpp"
 #include "runtime/run/program.hpp"
+#include "runtime/run/sharing.hpp"
 
 namespace heddle::runtime {
 
@@ -21,6 +22,7 @@ struct NodeReport {
     Answer answer;
     std::map<NodeId, std::uint64_t> stolen_from;  ///< tasks by victim node
     Membership membership;
+    Sharing sharing;
     Bytes evidence;  ///< Program::evidence
 
     void write(Writer& writer) const;

@@ -57,7 +57,9 @@ public:
         {
             Page& page = pages_.at(request.page);
             const SpinLock::Guard guard(page.lock);
-            auto& copies = home_of(page).copies;
+            Home& home = home_of(page);
+            home.note_use(request.from, false, request.epoch);
+            auto& copies = home.copies;
             const auto place = std::lower_bound(copies.begin(), copies.end(), request.from);
             if (place == copies.end() || *place != request.from) copies.insert(place, request.from);
         }
@@ -111,7 +113,7 @@ public:
             const SpinLock::Guard guard(page.lock);
             if (page.access == Access::none) continue;
             pages_.set_access(id, page, Access::none, charges);
-            pages_.count_invalidation();
+            pages_.count_invalidation(id);
         }
         pages_.charge(caller.worker(), charges);
     }
@@ -169,6 +171,7 @@ private:
                 dirty_.push_back(id);
                 return;
             }
+            home_of(page).note_use(pages_.node().id(), true, epoch());
             for (const NodeId copy : copies) out.notices[copy].push_back(id);
         } else {
             const auto contents = pages_.contents(id);
@@ -210,7 +213,9 @@ private:
             Page& page = pages_.at(id);
             const SpinLock::Guard guard(page.lock);
             charges.diffed_bytes += apply_diff(reader, pages_.contents(id));
-            auto& copies = home_of(page).copies;
+            Home& home = home_of(page);
+            home.note_use(from, true, epoch());
+            auto& copies = home.copies;
             const bool has_copy = std::binary_search(copies.begin(), copies.end(), from);
             for (const NodeId copy : copies)
                 if (copy != from) notices[copy].push_back(id);

@@ -2,7 +2,6 @@
 // node drops its copies without a message (Freeh, Lowenthal, Andrews: "Distributed Filaments: efficient
 // fine-grain parallelism on a cluster of workstations", OSDI 1994). A read sees what was written before the
 // last barrier, or something that is written meanwhile.
-#include <atomic>
 #include <vector>
 
 #include "model/dsm/directory.hpp"
@@ -54,12 +53,10 @@ public:
             const runtime::SpinLock::Guard guard(page.lock);
             if (page.access != Access::read) continue;
             pages_.set_access(id, page, Access::none, charges);
-            pages_.count_invalidation();
+            pages_.count_invalidation(id);
         }
         pages_.charge(caller.worker(), charges);
     }
-
-    std::uint32_t epoch() const override { return epoch_.load(std::memory_order_seq_cst); }
 
 protected:
     void begin_read(Home& home, const Request& request) override {
@@ -79,7 +76,6 @@ protected:
 private:
     runtime::SpinLock lock_;  ///< over both; after a page's
     std::vector<PageId> copies_;
-    std::atomic<std::uint32_t> epoch_{0};  ///< barriers so far
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ public:
 
     bool give(const Demand& demand, Page& page, Grant& grant, Charges& charges) override {
         if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none, charges);
-        pages_.count_invalidation();
+        pages_.count_invalidation(demand.page);
         grant.access = Access::write;
         return true;
     }

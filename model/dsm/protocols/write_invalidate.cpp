@@ -20,7 +20,7 @@ public:
             return true;
         }
         if (page.access != Access::none) pages_.set_access(demand.page, page, Access::none, charges);
-        pages_.count_invalidation();
+        pages_.count_invalidation(demand.page);
         if (demand.kind == Demand::Kind::drop) {
             grant.acks = -1;
             return false;
