@@ -6,12 +6,12 @@
 namespace heddle::filaments {
 
 void FilamentProgram::set_up(runtime::Node& node) {
-    node.state<Filaments>();
+    filaments_ = std::make_unique<Filaments>(node, node.state<dsm::SharedMemory>());
 }
 
 void FilamentProgram::begin(runtime::Worker& worker) {
     if (worker.id.core != 0) return;
-    worker.node().state<Filaments>().run(worker, *this, [this](Filaments& fil) { main(fil); });
+    filaments_->run(worker, *this, [this](Filaments& fil) { main(fil); });
 }
 
 }  // namespace heddle::filaments

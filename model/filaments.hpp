@@ -20,6 +20,8 @@
 //     };
 #pragma once
 
+#include <memory>
+
 #include "model/filaments/distribution.hpp"
 #include "model/filaments/filaments.hpp"
 #include "model/filaments/reduction.hpp"
@@ -35,6 +37,9 @@ public:
 
     void set_up(runtime::Node& node) override;
     void begin(runtime::Worker& worker) override;
+
+private:
+    std::unique_ptr<Filaments> filaments_;
 };
 
 }  // namespace heddle::filaments

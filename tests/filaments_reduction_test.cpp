@@ -1,8 +1,8 @@
 // Tests reduction variables in every world: values, operators, and that timing changes no bit of a result.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
-#include <cstring>
 
 #include "tests/filaments_testing.hpp"
 
@@ -170,6 +170,43 @@ TEST_P(Reductions, KeepWhatProcessorsHaveUntilTheyAreReduced) {
     int wrong = 0;
     run<Keeps>(nodes(2), 3, wrong);
     EXPECT_EQ(wrong, 0);
+}
+
+/// A filament is left between reading its copy and writing it.
+class Interrupted : public TestProgram {
+public:
+    explicit Interrupted(Notes<int>& notes) : notes_(notes) {}
+
+    void count(Processor& self, int i) {
+        int& mine = self.value(count_);
+        const int before = mine;
+        if (i % 4 == 0) self.wait(last_[self.id()]);
+        mine = before + 1;
+        if (i == 11) last_[self.id()].complete(self.worker().node(), self.worker());
+    }
+    PostPhase combine(Filaments& fil) {
+        notes_.add(fil.reduce(count_, add));
+        return F_DONE;
+    }
+    void main(Filaments& fil) override {
+        auto& phase = fil.create_phase<&Interrupted::count, &Interrupted::combine>(*this);
+        auto& pools = fil.create_pool_array(phase, 4, 3);
+        for (std::size_t pool = 0; pool < pools.size(); ++pool)
+            for (std::size_t i = 0; i < 4; ++i) fil.create_filament(pools[pool], pool % 3 * 4 + (i + 1) % 4);
+        fil.start();
+    }
+
+private:
+    Notes<int>& notes_;
+    std::array<runtime::Event, 2> last_;
+    Reduction<int> count_{*this, "count"};
+};
+
+TEST_P(Reductions, LoseNothingWhereAFilamentIsLeftInBetween) {
+    Notes<int> notes;
+    const NodeId count = nodes(2);
+    run<Interrupted>(count, 2, notes);
+    EXPECT_EQ(notes.take(), std::vector<int>(count, static_cast<int>(24 * count)));
 }
 
 /// Asks for a value, or reduces it, at the wrong time.

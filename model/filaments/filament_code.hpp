@@ -16,6 +16,7 @@ namespace heddle::filaments {
 
 class Filaments;
 class Processor;
+class Ranges;
 
 // NOLINTBEGIN(readability-identifier-naming): the paper's names
 /// What post-phase code returns: the phase is over, or all its filaments run again.
@@ -60,6 +61,8 @@ struct CodeOf {
                   "a filament's arguments are plain values: give an index or a dsm::Shared, not an address");
     using Program = P;
     using Arguments = std::tuple<std::decay_t<A>...>;
+    /// Says what the filament of these arguments, and the next ones of its run, so many in all, touch.
+    using DeclareRanges = void (P::*)(Ranges&, std::decay_t<A>..., std::uint64_t count);
 };
 
 template <class Code>

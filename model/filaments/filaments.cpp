@@ -62,6 +62,41 @@ void PoolBase::refuse_filament() const {
                 "raise the capacity in create_pool_array, or deal filaments out over more pools");
 }
 
+bool PoolBase::fetches_declared(Processor& self) const {
+    return phase_.options().skip || !self.filaments().memory().by_hardware();
+}
+
+dsm::Checkout PoolBase::check_out(Processor& self, const Ranges& ranges) {
+    return self.filaments().memory().touch(self.caller(), ranges.all());
+}
+
+void PoolBase::fetch(Processor& self, const Ranges& ranges) {
+    dsm::SharedMemory& memory = self.filaments().memory();
+    if (!memory.by_hardware()) {
+        memory.touch(self.caller(), ranges.all());
+        return;
+    }
+    auto* const begin = memory.at(dsm::Shared<std::uint8_t>{0, 0});
+    for (const dsm::Range& range : ranges.all()) {
+        for (std::uint64_t at = range.offset; at < range.offset + range.bytes;
+             at = (memory.page_of(at) + 1) * memory.page_bytes()) {
+            // An exchange faults as a write does, also where it writes nothing.
+            std::uint8_t nothing = 0;
+            const std::atomic_ref<std::uint8_t> byte(begin[at]);
+            if (range.access == dsm::Access::write) {
+                byte.compare_exchange_strong(nothing, nothing, std::memory_order_relaxed);
+            } else {
+                byte.load(std::memory_order_relaxed);
+            }
+        }
+    }
+}
+
+void Ranges::refuse() {
+    throw Error(fmt::format("a run of filaments declares more than {} ranges", most),
+                "declare what lies side by side as one range");
+}
+
 void detail::refuse_pool(std::size_t pool, std::size_t pools) {
     throw Error(fmt::format("pool {} of an array of {}", pool, pools),
                 "an array has as many pools as processors times pools a processor, numbered from 0");
@@ -69,7 +104,7 @@ void detail::refuse_pool(std::size_t pool, std::size_t pools) {
 
 // --- the node
 
-Filaments::Filaments(runtime::Node& node) : node_(node) {}
+Filaments::Filaments(runtime::Node& node, dsm::SharedMemory& memory) : node_(node), memory_(memory) {}
 
 NodeId Filaments::my_node() const {
     return node_.id();
@@ -86,11 +121,11 @@ void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, M
                     "leave platform.nodes_at_start out");
     }
     const bool charges = !node_.topology().gates_open;
-    for (CoreId core = 0; core < node_.cores(); ++core)
-        processors_.emplace_back(*this, node_.worker(core), charges);
+    for (CoreId core = 0; core < node_.cores(); ++core) processors_.emplace_back(node_.worker(core), charges);
     reductions_ = reductions.reductions();
-    for (ReductionBase* const reduction : reductions_) reduction->make_copies(processors());
-    rounds_ = std::make_unique<Rounds>(node_, this, &refuse_apart);
+    rounds_ = std::make_unique<Rounds>(memory_, this, &refuse_apart);
+    // Filthreads are pinned, so what their processors have not charged yet is their own.
+    memory_.before_fault([this](runtime::Worker& faulting) { processors_[faulting.id.core].settle(); });
     main_program_ = std::move(main);
     Strand::start(worker,
                   [this](Strand& self) {
@@ -98,7 +133,7 @@ void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, M
                       main_program_(*this);
                       rounds_->barrier(self, at(Rounds::Kind::end));
                   },
-                  {"the main program of filaments", 0});
+                  {"the main program of filaments", 0, false});
 }
 
 void Filaments::add(std::unique_ptr<PhaseBase> phase) {
@@ -170,7 +205,8 @@ PostPhase Filaments::execute(PhaseBase& phase) {
 }
 
 void Filaments::execute_pools(PhaseBase& phase) {
-    for (ReductionBase* const reduction : reductions_) reduction->begin_phase();
+    for (ReductionBase* const reduction : reductions_)
+        reduction->begin_phase(processors(), std::max<std::size_t>(1, phase.pools_most()));
     std::size_t pools = 0;
     for (CoreId core = 0; core < processors(); ++core) pools += phase.pools(core).size();
     if (pools == 0) return;
@@ -179,25 +215,26 @@ void Filaments::execute_pools(PhaseBase& phase) {
     executing_.store(&phase, std::memory_order_relaxed);
     // The others first, because each has to be woken.
     for (CoreId core = processors(); core > 0; --core)
-        if (!phase.pools(core - 1).empty()) begin_pool(processors_[core - 1], main_->worker(), 0);
+        if (!phase.pools(core - 1).empty()) begin_pool(core - 1, main_->worker(), 0);
     main_->wait(pools_done_);
     executing_.store(nullptr, std::memory_order_relaxed);
 }
 
 /// A filthread begins with starting the next one of its processor, so that they begin in order and none runs
 /// before the one before it waits or ends.
-void Filaments::begin_pool(Processor& processor, runtime::Context& caller, std::size_t pool) {
-    Strand::start(node_, caller, [this, &processor, pool](Strand&) { filthread(processor, pool); },
-                  {"a filthread", processor.id()});
+void Filaments::begin_pool(CoreId processor, runtime::Context& caller, std::size_t pool) {
+    Strand::start(node_, caller, [this, processor, pool](Strand&) { filthread(processor, pool); },
+                  {"a filthread", processor, false});
 }
 
-void Filaments::filthread(Processor& processor, std::size_t pool) {
-    const auto& pools = executing_.load(std::memory_order_relaxed)->pools(processor.id());
-    if (pool + 1 < pools.size()) begin_pool(processor, processor.worker(), pool + 1);
-    pools[pool]->execute(processor);
-    processor.settle();
-    if (pools_left_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        pools_done_.complete(node_, processor.worker());
+void Filaments::filthread(CoreId processor, std::size_t pool) {
+    const auto& pools = executing_.load(std::memory_order_relaxed)->pools(processor);
+    DeclaredWork& work = processors_[processor];
+    if (pool + 1 < pools.size()) begin_pool(processor, work.worker(), pool + 1);
+    Processor self(*this, work, pool);
+    pools[pool]->execute(self);
+    work.settle();
+    if (pools_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) pools_done_.complete(node_, work.worker());
 }
 
 // --- errors

@@ -18,22 +18,22 @@
 #include <initializer_list>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "model/filaments/phase.hpp"
 #include "model/filaments/reduction.hpp"
 #include "model/filaments/rounds.hpp"
-#include "runtime/core/states.hpp"
 #include "runtime/core/wait.hpp"
 
 namespace heddle::filaments {
 
-class Filaments final : public runtime::State<runtime::Node> {
+class Filaments {
 public:
     using Main = std::function<void(Filaments&)>;
 
-    explicit Filaments(runtime::Node& node);
+    Filaments(runtime::Node& node, dsm::SharedMemory& memory);
 
     /// Runs `main` as the node's main program, once. The caller is the node's worker 0. Every node of the run
     /// does so, and their main programs start the same phases.
@@ -45,18 +45,29 @@ public:
     /// Of each node.
     CoreId processors() const { return static_cast<CoreId>(processors_.size()); }
 
+    // --- memory that all nodes share
+    dsm::SharedMemory& memory() const { return memory_; }
+    /// After the last allocation, on each node: returns when all nodes have come here. Programs without
+    /// shared memory need not call it.
+    void seal() { memory_.seal(*main_); }
+
     // --- making phases. In the main program and post-phase code only.
     /// A phase whose filaments execute `code`, a member function of `program` that takes the processor and
     /// plain values. `post` is called on each node after each execution, as `PostPhase post(Filaments&)`;
-    /// without it the phase is executed once, or as often as its sequence.
-    template <auto code>
+    /// without it (null) the phase is executed once, or as often as its sequence. `ranges` says what a run of
+    /// filaments touches: `void ranges(Ranges&, values..., std::uint64_t count)`, for `count` filaments from
+    /// the one of these values on.
+    template <auto code, auto post = nullptr, typename FilamentCode<code>::DeclareRanges ranges = nullptr>
     Phase<code>& create_phase(typename FilamentCode<code>::Program& program, PhaseOptions options = {}) {
-        return add_phase<code>(program, nullptr, options);
-    }
-    template <auto code, auto post>
-    Phase<code>& create_phase(typename FilamentCode<code>::Program& program, PhaseOptions options = {}) {
-        return add_phase<code>(
-            program, [&program](Filaments& fil) { return (program.*post)(fil); }, options);
+        expect_between_phases("creates a phase");
+        PhaseBase::PostPhaseCode call;
+        if constexpr (!std::is_null_pointer_v<decltype(post)>)
+            call = [&program](Filaments& fil) { return (program.*post)(fil); };
+        auto made = std::make_unique<Phase<code>>(program, ranges, phases_.size(), processors(),
+                                                  std::move(call), options);
+        Phase<code>& phase = *made;
+        add(std::move(made));
+        return phase;
     }
 
     /// Pools for each processor of this node, of `capacity` filaments each.
@@ -102,20 +113,14 @@ public:
     }
 
     /// Combines the copies of all processors of all nodes, and gives each the result (filReduce): the copies
-    /// of a node in the order of its processors, then the nodes along a tournament (Hensgen, Finkel, Manber:
-    /// "Two algorithms for barrier synchronization", 1988). So timing does not change the result. It is a
-    /// barrier between nodes. `operation`: add, max, min, or any associative operation that captures nothing.
+    /// of a node in the order of its processors and pools, then the nodes along a tournament (Hensgen,
+    /// Finkel, Manber: "Two algorithms for barrier synchronization", 1988). So timing does not change the
+    /// result. It is a barrier between nodes. `operation`: add, max, min, or any associative operation that
+    /// captures nothing.
     template <class T, class Operation>
     const T& reduce(Reduction<T>& variable, Operation operation) {
         expect_between_phases("reduces", variable.name());
-        T mine = variable.value_;
-        if (variable.state_ == Reduction<T>::State::many) {
-            mine = variable.copies_.front().value;
-            for (std::size_t i = 1; i < variable.copies_.size(); ++i)
-                mine = operation(mine, variable.copies_[i].value);
-        } else {
-            for (std::size_t i = 1; i < variable.copies_.size(); ++i) mine = operation(mine, variable.value_);
-        }
+        const T mine = variable.combined(processors(), operation);
         variable.value_ = rounds_->reduce(*main_, at(Rounds::Kind::reduce), mine, operation);
         variable.state_ = Reduction<T>::State::one;
         return variable.value_;
@@ -134,23 +139,13 @@ public:
     runtime::Node& node() const { return node_; }
 
 private:
-    template <auto code>
-    Phase<code>& add_phase(typename FilamentCode<code>::Program& program, PhaseBase::PostPhaseCode post,
-                           PhaseOptions options) {
-        expect_between_phases("creates a phase");
-        auto made =
-            std::make_unique<Phase<code>>(program, phases_.size(), processors(), std::move(post), options);
-        Phase<code>& phase = *made;
-        add(std::move(made));
-        return phase;
-    }
     void add(std::unique_ptr<PhaseBase> phase);
     void make_sequence(const std::vector<PhaseBase*>& phases);
     void execute(const std::vector<PhaseBase*>& sequence);
     PostPhase execute(PhaseBase& phase);
     void execute_pools(PhaseBase& phase);
-    void begin_pool(Processor& processor, runtime::Context& caller, std::size_t pool);
-    void filthread(Processor& processor, std::size_t pool);
+    void begin_pool(CoreId processor, runtime::Context& caller, std::size_t pool);
+    void filthread(CoreId processor, std::size_t pool);
     Rounds::Place at(Rounds::Kind kind) const;
 
     void expect_between_phases(const char* what, std::string_view which = {}) const {
@@ -161,8 +156,9 @@ private:
     [[noreturn, gnu::cold]] void refuse_value(std::string_view which) const;
 
     runtime::Node& node_;
-    std::unique_ptr<Rounds> rounds_;    ///< from `run` on
-    std::deque<Processor> processors_;  // what is in it does not move
+    dsm::SharedMemory& memory_;
+    std::unique_ptr<Rounds> rounds_;       ///< from `run` on
+    std::deque<DeclaredWork> processors_;  // what is in it does not move
     Main main_program_;
     std::vector<ReductionBase*> reductions_;
     runtime::Strand* main_ = nullptr;  ///< the main program's

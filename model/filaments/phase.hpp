@@ -2,6 +2,7 @@
 // of them run again.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,11 @@ namespace heddle::filaments {
 
 struct PhaseOptions {
     std::uint64_t units = 1;  ///< what each filament is declared to take (runtime::Program::unit)
+    /// So many filaments of a run are executed at most between two fetches of what is declared.
+    std::uint64_t at_once = ~std::uint64_t{0};
+    /// Filaments are not executed: what they declare is fetched and charged. For programs whose control flow
+    /// does not depend on their data.
+    bool skip = false;
 };
 
 class PhaseBase {
@@ -36,7 +42,7 @@ public:
     std::string_view name() const { return name_; }
     /// Phases of a node are numbered in the order in which they were created.
     std::size_t number() const { return number_; }
-    std::uint64_t units() const { return options_.units; }
+    const PhaseOptions& options() const { return options_; }
     const PostPhaseCode& post() const { return post_; }
     /// Without post-phase code: a phase is executed once, and one of several in a sequence goes on.
     PostPhase without_post() const { return in_sequence_ ? F_CONTINUE : F_DONE; }
@@ -48,6 +54,13 @@ public:
     void close() {
         for (const auto& pools : pools_)
             for (PoolBase* const pool : pools) pool->close();
+    }
+
+    /// Of the processor that has most.
+    std::size_t pools_most() const {
+        std::size_t most = 0;
+        for (const auto& pools : pools_) most = std::max(most, pools.size());
+        return most;
     }
 
     NodeId node() const { return node_; }
@@ -73,16 +86,23 @@ class Phase final : public PhaseBase {
 public:
     using Program = typename FilamentCode<code>::Program;
 
+    using DeclareRanges = typename FilamentCode<code>::DeclareRanges;
+
     template <class... Given>
-    explicit Phase(Program& program, Given&&... given)
-        : PhaseBase(FilamentCode<code>::name, std::forward<Given>(given)...), program_(program) {}
+    explicit Phase(Program& program, DeclareRanges declare, Given&&... given)
+        : PhaseBase(FilamentCode<code>::name, std::forward<Given>(given)...),
+          program_(program),
+          ranges_(declare) {}
 
     Program& program() const { return program_; }
+    /// Null: filaments declare nothing.
+    DeclareRanges ranges() const { return ranges_; }
 
 private:
     friend class Filaments;
 
     Program& program_;
+    DeclareRanges ranges_;
     std::deque<PoolArray<code>> arrays_;
 };
 
@@ -130,18 +150,44 @@ Pool<code>::Pool(Phase<code>& phase, std::size_t number, CoreId processor, std::
 
 template <auto code>
 void Pool<code>::execute(Processor& self) {
-    if (self.charges()) return execute_runs<true>(self);
-    execute_runs<false>(self);
+    const auto& phase = static_cast<Phase<code>&>(phase_);
+    if (phase.ranges() && fetches_declared(self)) return execute_declared(self);
+    if (phase.options().skip) return self.work(filaments() * phase.options().units);
+    constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
+    for (const Run& run : runs_) {
+        if (self.declared().charges()) {
+            execute_run<true>(phase.program(), self, run, phase.options().units, begin);
+        } else {
+            execute_run<false>(phase.program(), self, run, 0, begin);
+        }
+    }
 }
 
+/// Between two parts of a run no page is kept here for this pool, so that other nodes go on.
 template <auto code>
-template <bool charged>
-void Pool<code>::execute_runs(Processor& self) {
-    auto& program = static_cast<Phase<code>&>(phase_).program();
-    const std::uint64_t units = phase_.units();
-    constexpr std::size_t begin = arity == 0 ? 0 : arity - 1;
-    for (const Run& run : runs_)
-        execute_run<charged>(program, self, run, units, std::make_index_sequence<begin>{});
+void Pool<code>::execute_declared(Processor& self) {
+    const auto& phase = static_cast<Phase<code>&>(phase_);
+    const PhaseOptions& options = phase.options();
+    constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
+    for (const Run& run : runs_) {
+        for (std::uint64_t done = 0; done < run.count; done += options.at_once) {
+            const Run part = run.part(done, std::min(options.at_once, run.count - done));
+            Ranges ranges;
+            std::apply(
+                [&](const auto&... values) {
+                    (phase.program().*phase.ranges())(ranges, values..., part.count);
+                },
+                part.first);
+            if (options.skip) {
+                fetch(self, ranges);
+                self.work(part.count * options.units + ranges.units());
+                continue;
+            }
+            const dsm::Checkout checkout = check_out(self, ranges);
+            execute_run<false>(phase.program(), self, part, 0, begin);
+            self.work(part.count * options.units);
+        }
+    }
 }
 
 }  // namespace heddle::filaments

@@ -13,6 +13,7 @@
 
 #include "model/filaments/filament_code.hpp"
 #include "model/filaments/processor.hpp"
+#include "model/filaments/ranges.hpp"
 
 namespace heddle::filaments {
 
@@ -46,6 +47,13 @@ protected:
             refuse_filament();
         ++size_;
     }
+
+    /// Whether what filaments declare must be fetched before they run.
+    bool fetches_declared(Processor& self) const;
+    /// Until the object goes, this is here.
+    static dsm::Checkout check_out(Processor& self, const Ranges& ranges);
+    /// As filaments would by touching it.
+    static void fetch(Processor& self, const Ranges& ranges);
 
     PhaseBase& phase_;
 
@@ -93,6 +101,18 @@ private:
         std::uint64_t count = 1;
         std::uint64_t step = 0;  ///< between last arguments; modulo 2^64
 
+        /// So many of its filaments, after the first `done`.
+        Run part(std::uint64_t done, std::uint64_t wanted) const {
+            Run some = *this;
+            some.count = wanted;
+            if constexpr (Code::makes_runs()) {
+                auto& last = std::get<arity - 1>(some.first);
+                last = static_cast<std::tuple_element_t<arity - 1, Arguments>>(
+                    static_cast<std::uint64_t>(last) + step * done);
+            }
+            return some;
+        }
+
         bool extend(const Arguments& next) {
             if (!same_begin(next, std::make_index_sequence<arity - 1>{})) return false;
             const auto begin = static_cast<std::uint64_t>(std::get<arity - 1>(first));
@@ -108,8 +128,7 @@ private:
         }
     };
 
-    template <bool charged>
-    void execute_runs(Processor& self);
+    void execute_declared(Processor& self);
     template <bool charged, std::size_t... I>
     static void execute_run(typename Code::Program& program, Processor& self, const Run& run,
                             std::uint64_t units, std::index_sequence<I...> begin);
@@ -126,7 +145,7 @@ template <bool charged, std::size_t... I>
     const Arguments first = run.first;  // no store of a filament can change it
     if constexpr (!Code::makes_runs()) {
         std::apply([&](const auto&... values) { (program.*code)(self, values...); }, first);
-        if constexpr (charged) self.declare(units);
+        if constexpr (charged) self.declared().declare(units);
     } else {
         using Last = std::tuple_element_t<arity - 1, Arguments>;
         Last last = std::get<arity - 1>(first);
@@ -134,13 +153,13 @@ template <bool charged, std::size_t... I>
             for (const auto end = static_cast<Last>(static_cast<std::uint64_t>(last) + run.count - 1);;
                  ++last) {
                 (program.*code)(self, std::get<I>(first)..., last);
-                if constexpr (charged) self.declare(units);
+                if constexpr (charged) self.declared().declare(units);
                 if (last == end) return;
             }
         }
         for (std::uint64_t i = 0; i < run.count; ++i) {
             (program.*code)(self, std::get<I>(first)..., last);
-            if constexpr (charged) self.declare(units);
+            if constexpr (charged) self.declared().declare(units);
             last = static_cast<Last>(static_cast<std::uint64_t>(last) + run.step);
         }
     }

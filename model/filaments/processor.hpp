@@ -1,8 +1,9 @@
-// The processor that executes a filament: its number, its copies of reduction variables, and the work that
-// its filaments have declared. Work is charged in batches: at the end of a pool, and before a filament waits.
+// The processor that executes a filament: its number, its copy of reduction variables, and the work that its
+// filaments have declared. Work is charged in batches: at the end of a pool, and before a filament waits.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/core/caller.hpp"
@@ -11,66 +12,84 @@
 namespace heddle::filaments {
 
 class Filaments;
-class PoolBase;
 template <class T>
 class Reduction;
 
-class alignas(64) Processor {
+/// The work of one processor that was declared and not charged yet.
+class alignas(64) DeclaredWork {
 public:
-    Processor(Filaments& filaments, runtime::Worker& worker, bool charges)
-        : filaments_(filaments), worker_(worker), charges_(charges) {}
+    DeclaredWork(runtime::Worker& worker, bool charges) : worker_(worker), charges_(charges) {}
+    DeclaredWork(const DeclaredWork&) = delete;
+    DeclaredWork& operator=(const DeclaredWork&) = delete;
+
+    // A fault may interrupt a filament between any two instructions. It must find all that was declared
+    // before.
+    void declare(std::uint64_t units) {
+        units_.store(units_.load(std::memory_order_relaxed) + units, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
+    /// Charges all of it. Called before a request of this processor's leaves.
+    void settle() {
+        const std::uint64_t units = units_.load(std::memory_order_relaxed);
+        if (units == 0) return;
+        units_.store(0, std::memory_order_relaxed);
+        worker_.work(units);
+    }
+
+    /// Whether work is charged, so that it must be declared.
+    bool charges() const { return charges_; }
+    runtime::Worker& worker() const { return worker_; }
+
+private:
+    runtime::Worker& worker_;
+    bool charges_;
+    std::atomic<std::uint64_t> units_{0};
+};
+
+/// A processor, as the filaments of one pool see it.
+class Processor {
+public:
+    Processor(Filaments& filaments, DeclaredWork& work, std::size_t pool)
+        : filaments_(filaments), work_(work), worker_(work.worker()), pool_(pool) {}
     Processor(const Processor&) = delete;
     Processor& operator=(const Processor&) = delete;
 
     /// Its number on its node, from 0.
     CoreId id() const { return worker_.id.core; }
     NodeId node() const { return worker_.id.node; }
+    /// Which of the processor's pools of this phase is executed, from 0.
+    std::size_t pool() const { return pool_; }
     Filaments& filaments() const { return filaments_; }
     runtime::Worker& worker() const { return worker_; }
 
-    /// This processor's copy of a reduction variable (the paper's filGetVal).
+    /// This filthread's copy of a reduction variable (the paper's filGetVal).
     template <class T>
     T& value(Reduction<T>& variable) const {
-        return variable.copy(id());
+        return variable.copy(id(), pool_);
     }
 
     /// A filament declares work beyond that of its phase (PhaseOptions::units), in the program's units.
-    void work(std::uint64_t units) {
-        if (charges_) [[unlikely]]
-            declare(units);
+    void work(std::uint64_t units) const {
+        if (work_.charges()) [[unlikely]]
+            work_.declare(units);
     }
+    DeclaredWork& declared() const { return work_; }
 
-    /// Waits until `waitable` is done. Other pools of this processor run meanwhile. For filaments.
-    void wait(runtime::Waitable& waitable) {
-        settle();
-        runtime::Caller(*worker_.strands().current()).wait(waitable);
-    }
+    /// The filament's filthread, as functions want it that wait. Other pools of this processor run meanwhile.
+    runtime::Caller caller() const { return *worker_.strands().current(); }
 
-    /// Charges the work that filaments have declared here so far. Called before a request of theirs leaves.
-    void settle() {
-        const std::uint64_t units = declared_.load(std::memory_order_relaxed);
-        if (units == 0) return;
-        declared_.store(0, std::memory_order_relaxed);
-        worker_.work(units);
-    }
-
-    /// Whether work is charged, so that it must be counted.
-    bool charges() const { return charges_; }
-
-    // A fault may interrupt a filament between any two instructions. It must find all that was declared
-    // before.
-    void declare(std::uint64_t units) {
-        declared_.store(declared_.load(std::memory_order_relaxed) + units, std::memory_order_relaxed);
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+    /// Waits until `waitable` is done.
+    void wait(runtime::Waitable& waitable) const {
+        work_.settle();
+        caller().wait(waitable);
     }
 
 private:
-    friend class Filaments;
-
     Filaments& filaments_;
+    DeclaredWork& work_;
     runtime::Worker& worker_;
-    bool charges_;
-    std::atomic<std::uint64_t> declared_{0};  ///< units since the last `settle`
+    std::size_t pool_;
 };
 
 }  // namespace heddle::filaments

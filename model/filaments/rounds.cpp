@@ -12,10 +12,12 @@ constexpr std::uint64_t team_number = 0xf11a0000;
 
 }  // namespace
 
-Rounds::Rounds(runtime::Node& node, const void* owner, Refuse refuse)
-    : id_(node.id()),
+Rounds::Rounds(dsm::SharedMemory& memory, const void* owner, Refuse refuse)
+    : memory_(memory),
+      id_(memory.node().id()),
       owner_(owner),
       refuse_(refuse),
-      team_(node, team_number, 1, node.topology().nodes, runtime::Team::Shape::tournament) {}
+      team_(memory.node(), team_number, 1, memory.node().topology().nodes, runtime::Team::Shape::tournament) {
+}
 
 }  // namespace heddle::filaments

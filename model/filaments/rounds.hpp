@@ -1,4 +1,5 @@
-// The rounds in which the main programs of all nodes meet: barriers and reductions. Each round says where its
+// The rounds in which the main programs of all nodes meet: barriers and reductions, also of the memory that
+// they share. Each round says where its
 // node is, so that nodes that have come apart get an error instead of each other's values.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <type_traits>
 
 #include "base/ids.hpp"
+#include "model/dsm/shared_memory.hpp"
 #include "runtime/comm/team.hpp"
 
 namespace heddle::filaments {
@@ -40,7 +42,7 @@ public:
     using Refuse = void (*)(const void* owner, const Apart& apart);
 
     /// `refuse(owner, ...)` is called on every node where nodes have come apart.
-    Rounds(runtime::Node& node, const void* owner, Refuse refuse);
+    Rounds(dsm::SharedMemory& memory, const void* owner, Refuse refuse);
 
     /// Rounds so far.
     std::uint64_t count() const { return count_; }
@@ -57,7 +59,8 @@ public:
                       "the operation must be the same on each node: capture nothing");
         Round<T> round{Meeting{here, {}, id_, 0, false}, {}};
         std::memcpy(round.value.data(), &mine, sizeof(T));
-        round = team_.all_reduce(caller, 0, round, Combine<T, Operation>{});
+        round = memory_.sealed() ? memory_.all_reduce(caller, round, Combine<T, Operation>{})
+                                 : team_.all_reduce(caller, 0, round, Combine<T, Operation>{});
         ++count_;
         const Meeting& met = round.meeting;
         if (met.apart) refuse_(owner_, {met.node, met.place, met.other_node, met.other_place});
@@ -108,11 +111,12 @@ private:
         }
     };
 
+    dsm::SharedMemory& memory_;
     NodeId id_;
     std::uint64_t count_ = 0;
     const void* owner_;
     Refuse refuse_;
-    runtime::Team team_;
+    runtime::Team team_;  ///< as long as there is no shared memory
 };
 
 }  // namespace heddle::filaments

@@ -1,0 +1,46 @@
+// What a run of filaments will read and write. A phase may declare it: then memory is fetched without
+// hardware (runtime::Trigger::checked), and without executing the filaments (PhaseOptions::skip).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/dsm/shared_memory.hpp"
+
+namespace heddle::filaments {
+
+class Ranges {
+public:
+    static constexpr std::size_t most = 16;
+
+    template <class T>
+    void reads(dsm::Shared<T> array, std::uint64_t first, std::uint64_t count) {
+        add(dsm::reading(array, first, count));
+    }
+    template <class T>
+    void writes(dsm::Shared<T> array, std::uint64_t first, std::uint64_t count) {
+        add(dsm::writing(array, first, count));
+    }
+
+    /// Declares work beyond the phase's units, for where filaments are not executed.
+    void work(std::uint64_t units) { units_ += units; }
+    std::uint64_t units() const { return units_; }
+
+    std::span<const dsm::Range> all() const { return {ranges_.data(), count_}; }
+
+private:
+    void add(const dsm::Range& range) {
+        if (count_ == most) [[unlikely]]
+            refuse();
+        ranges_[count_++] = range;
+    }
+    [[noreturn, gnu::cold]] static void refuse();
+
+    std::array<dsm::Range, most> ranges_;
+    std::size_t count_ = 0;
+    std::uint64_t units_ = 0;
+};
+
+}  // namespace heddle::filaments
