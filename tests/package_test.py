@@ -101,6 +101,21 @@ def check_project(arguments, cache, prefix, scratch, project):
     assert len(answers) == 1, f"the worlds disagree: {answers}"
 
 
+def check_filaments(arguments, cache, prefix, scratch):
+    """Figures 1 and 2 of the HyFi paper outside the tree: as many sweeps on every machine."""
+    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_filaments"), os.path.join(scratch, "own_filaments"))
+    build = build_example(cache, prefix, scratch, example, "figures")
+    binary, file = os.path.join(build, "figures"), os.path.join(example, "figures.yaml")
+    sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
+    sweeps = set()
+    for backend, nodes, cores in [("native", 1, 2)] + ([("sim", 4, 2), ("sim", 1, 4), ("sim", 2, 2)] if sim else []):
+        result = json.loads(run(binary, "run", file, "--json", "--backend", backend, "--set", f"platform.nodes={nodes}",
+                                "--set", f"platform.cores={cores}", cwd=scratch))
+        assert result["ok"], result
+        sweeps.add(result["answer"]["sweeps"])
+    assert len(sweeps) == 1, f"machines disagree: {sweeps}"
+
+
 def check_policy(arguments, cache, prefix, scratch):
     """A policy in one file outside the tree: its settings are listed and read, and its runs are right in both worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_policy"), os.path.join(scratch, "own_policy"))
@@ -174,6 +189,7 @@ def main():
         check_installed_flags(prefix)
         for project in PROJECTS:
             check_project(arguments, cache, prefix, scratch, project)
+        check_filaments(arguments, cache, prefix, scratch)
         check_policy(arguments, cache, prefix, scratch)
         check_model(arguments, cache, prefix, scratch)
         if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):

@@ -1,0 +1,255 @@
+// jacobi: Jacobi iteration on an n x n grid with a border of zeros, a filament for each point, as in
+// section 4.1 of the HyFi paper (Lowenthal, Subramanian). It begins with sin(pi x) sin(pi y), which each
+// sweep multiplies by cos(pi / (n - 1)).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "workloads/filaments.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using namespace filaments;
+
+struct JacobiSettings {
+    explicit JacobiSettings(const Settings& settings)
+        : n(settings.integer("n")),
+          sweeps(settings.integer("sweeps")),
+          tolerance(settings.number("tolerance")),
+          everywhere(settings.text("fill") == "everywhere") {}
+
+    std::int64_t n;
+    std::int64_t sweeps;
+    double tolerance;
+    bool everywhere;  ///< each node fills both grids
+
+    /// Points times sweeps up to which the sequential program takes some seconds.
+    bool compares_bits() const {
+        return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(sweeps) <= 1e9;
+    }
+};
+
+/// sin(pi x) at the points of a row, with zeros at both ends.
+std::vector<double> sines(std::int64_t n) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (std::int64_t i = 1; i + 1 < n; ++i)
+        values[static_cast<std::size_t>(i)] =
+            std::sin(std::numbers::pi * static_cast<double>(i) / static_cast<double>(n - 1));
+    return values;
+}
+
+/// The bits of a number, and where it is, as a number below 2^40: sums of them are exact.
+std::uint64_t digest(double value, std::uint64_t place) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits = (bits ^ place * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
+    return (bits ^ bits >> 29) * 0xc4ceb9fe1a85ec53U >> 24;
+}
+constexpr double digest_modulus = 1099511627776.0;
+
+class Jacobi final : public ArrayProgram {
+public:
+    explicit Jacobi(const Settings& settings) : ArrayProgram(settings), settings_(settings) {}
+
+    void main(Filaments& fil) override {
+        const std::int64_t n = settings_.n;
+        old_ = allocate(fil, "old", n);
+        new_ = allocate(fil, "new", n);
+        fil.seal();
+        find(fil, old_);
+        find(fil, new_);
+        sines_ = sines(n);
+
+        const auto per_pool = static_cast<std::uint64_t>(n * n);
+        auto& first = fil.create_phase<&Jacobi::begin, nullptr, &Jacobi::begin_touches>(
+            *this, {.units = 0, .at_once = 1});
+        auto& sweep = fil.create_phase<&Jacobi::jacobi, &Jacobi::check, &Jacobi::jacobi_touches>(
+            *this, {.skip = skips()});
+        auto& rows = fil.create_pool_array(first, per_pool, pools());
+        auto& points = fil.create_pool_array(sweep, per_pool, pools());
+        const auto mine = block(0, n, fil.nodes(), points.size()).of(fil.my_node());
+        // Every node writes the same, so it does not matter which one is the last.
+        for (const auto [i, pool] : settings_.everywhere ? block(0, n, 1, rows.size()).of(0) : mine)
+            fil.create_filament(rows[pool], i);
+        for (const auto [i, pool] : mine) {
+            if (i == 0 || i == n - 1) continue;
+            for (std::int64_t j = 1; j < n - 1; ++j) fil.create_filament(points[pool], i, j);
+        }
+        fil.start();
+        if (!skips()) look_at_result(fil, mine);
+    }
+
+    runtime::Answer answer() const override {
+        using Combine = runtime::AnswerValue::Combine;
+        return {{"sweeps", static_cast<double>(sweeps_), Combine::max},
+                {"largest_change", change_, Combine::max},
+                {"deviation", deviation_, Combine::max},
+                {"digest", digest_, Combine::sum}};
+    }
+
+private:
+    // --- the start
+    void begin(Processor&, std::int64_t i) {
+        const double height = sines_[static_cast<std::size_t>(i)];
+        for (std::int64_t j = 0; j < settings_.n; ++j)
+            old_.at(i, j) = new_.at(i, j) = height * sines_[static_cast<std::size_t>(j)];
+    }
+    void begin_touches(Ranges& ranges, std::int64_t i, std::uint64_t count) {
+        ranges.writes(old_.shared, old_.place(i, 0), count * old_.stride);
+        ranges.writes(new_.shared, new_.place(i, 0), count * new_.stride);
+    }
+
+    // --- a sweep (the paper's Figure 1)
+    void jacobi(Processor& self, std::int64_t i, std::int64_t j) {
+        new_.at(i, j) =
+            (old_.at(i - 1, j) + old_.at(i + 1, j) + old_.at(i, j - 1) + old_.at(i, j + 1)) * 0.25;
+        const double temp = std::fabs(new_.at(i, j) - old_.at(i, j));
+        if (self.value(maxdiff_) < temp) self.value(maxdiff_) = temp;
+    }
+    void jacobi_touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
+        ranges.reads(old_.shared, old_.place(i - 1, j), count);
+        ranges.reads(old_.shared, old_.place(i, j - 1), count + 2);
+        ranges.reads(old_.shared, old_.place(i + 1, j), count);
+        ranges.writes(new_.shared, new_.place(i, j), count);
+    }
+    PostPhase check(Filaments& fil) {
+        change_ = fil.reduce(maxdiff_, max);
+        ++sweeps_;
+        std::swap(old_, new_);
+        if (sweeps_ == settings_.sweeps || change_ < settings_.tolerance) return F_DONE;
+        fil.value(maxdiff_) = 0.0;
+        return F_CONTINUE;
+    }
+
+    /// How far this node's rows are from the known answer, and a number that follows from their bits.
+    void look_at_result(Filaments& fil, const std::vector<Iteration>& mine) {
+        const double factor = std::pow(std::cos(std::numbers::pi / static_cast<double>(settings_.n - 1)),
+                                       static_cast<double>(sweeps_));
+        std::uint64_t sum = 0;
+        for (const Iteration& row : mine) {
+            const auto checkout = fil.memory().touch(
+                fil.strand(), {dsm::reading(old_.shared, old_.place(row.index, 0), old_.n)});
+            for (std::int64_t j = 0; j < settings_.n; ++j) {
+                const double value = old_.at(row.index, j);
+                const double known = sines_[static_cast<std::size_t>(row.index)] *
+                                     sines_[static_cast<std::size_t>(j)] * factor;
+                deviation_ = std::max(deviation_, std::fabs(value - known));
+                sum += digest(value, static_cast<std::uint64_t>(row.index * settings_.n + j));
+            }
+        }
+        digest_ = std::fmod(static_cast<double>(sum % (std::uint64_t{1} << 40)), digest_modulus);
+    }
+
+    JacobiSettings settings_;
+    SharedMatrix old_, new_;
+    Reduction<double> maxdiff_{*this, "maxdiff"};
+    std::vector<double> sines_;
+    std::int64_t sweeps_ = 0;
+    double change_ = 0;
+    double deviation_ = 0;
+    double digest_ = 0;
+};
+
+/// The sequential program.
+struct Sequential {
+    explicit Sequential(const JacobiSettings& settings) {
+        const auto n = static_cast<std::size_t>(settings.n);
+        const auto wave = sines(settings.n);
+        std::vector<double> before(n * n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j) before[i * n + j] = wave[i] * wave[j];
+        std::vector<double> after = before;
+        do {
+            double change = 0;
+            for (std::size_t i = 1; i + 1 < n; ++i) {
+                for (std::size_t j = 1; j + 1 < n; ++j) {
+                    const std::size_t at = i * n + j;
+                    after[at] = (before[at - n] + before[at + n] + before[at - 1] + before[at + 1]) * 0.25;
+                    change = std::max(change, std::fabs(after[at] - before[at]));
+                }
+            }
+            std::swap(before, after);
+            ++sweeps;
+            largest_change = change;
+        } while (sweeps != settings.sweeps && !(largest_change < settings.tolerance));
+        std::uint64_t sum = 0;
+        for (std::size_t at = 0; at < n * n; ++at) sum += workloads::digest(before[at], at);
+        digest = static_cast<double>(sum % (std::uint64_t{1} << 40));
+    }
+
+    std::int64_t sweeps = 0;
+    double largest_change = 0;
+    double digest = 0;
+};
+
+class JacobiWorkload final : public FilamentWorkload {
+public:
+    explicit JacobiWorkload(const Settings& settings) : stated_(settings), settings_(settings) {}
+
+    std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
+        return std::make_unique<Jacobi>(stated_);
+    }
+
+    Verdict check(const runtime::RunResult& result) const override {
+        if (stated_.text("kernels") == "skip") return skipped();
+        const auto value = [&](const std::string& name) {
+            for (const auto& found : result.answer)
+                if (found.name == name) return found.value;
+            return std::nan("");
+        };
+        // Each sweep rounds once a point, by at most half a unit in the last place of a number below one.
+        const double allowed = 1e-15 * (4 + value("sweeps"));
+        if (!(value("deviation") <= allowed)) {
+            return {Verdict::Kind::wrong,
+                    fmt::format("a point is {} from the start times cos(pi / (n - 1))^{}, and {} is allowed",
+                                value("deviation"), value("sweeps"), allowed)};
+        }
+        if (!settings_.compares_bits())
+            return {Verdict::Kind::right, "the start times cos(pi / (n - 1))^sweeps"};
+        const Sequential expected(settings_);
+        if (value("sweeps") != static_cast<double>(expected.sweeps) ||
+            value("largest_change") != expected.largest_change ||
+            std::fmod(value("digest"), digest_modulus) != expected.digest)
+            return {Verdict::Kind::wrong,
+                    fmt::format(
+                        "{} sweeps to a change of {}, or the bits of the points, are not the sequential "
+                        "program's, which takes {} to {}",
+                        value("sweeps"), value("largest_change"), expected.sweeps, expected.largest_change)};
+        return {Verdict::Kind::right,
+                "the start times cos(pi / (n - 1))^sweeps, and the sequential program's bits"};
+    }
+
+private:
+    Settings stated_;
+    JacobiSettings settings_;
+};
+
+const Registration registration{
+    {"jacobi", "Jacobi iteration on a grid that all nodes share, a filament for each point",
+     FilamentWorkload::settings(
+         {{"n", SettingKind::integer, "256", "points in a row, with the border", {}, 3, 100'000},
+          {"sweeps", SettingKind::integer, "20", "at most so many", {}, 1, 1e9},
+          {"fill",
+           SettingKind::choice,
+           "owner",
+           "owner: each node begins with its own rows; everywhere: each node writes all rows, as the paper "
+           "says",
+           {"owner", "everywhere"}},
+          {"tolerance",
+           SettingKind::number,
+           "0",
+           "no more sweeps if no point has changed by so much",
+           {},
+           0}},
+         "one point", "6f", "16B"),
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<JacobiWorkload>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads

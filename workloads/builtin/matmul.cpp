@@ -1,0 +1,163 @@
+// matmul: C = A B of n x n matrices that all nodes share, a filament for each point of C, as in section 4.3
+// of the HyFi paper (Lowenthal, Subramanian). Node 0 writes A and B, and the other nodes get what they read.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "workloads/filaments.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using namespace filaments;
+
+/// A number in [-1, 1) that follows from its place.
+double entry(std::uint64_t matrix, std::uint64_t place) {
+    std::uint64_t bits = (place + 1) * 0x9e3779b97f4a7c15U + matrix * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebU;
+    return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
+}
+
+Distribution distribution(std::int64_t n, NodeId nodes, std::size_t pools) {
+    return block(0, n, nodes, pools);
+}
+
+class Matmul final : public ArrayProgram {
+public:
+    explicit Matmul(const Settings& settings) : ArrayProgram(settings), n_(settings.integer("n")) {}
+
+    void main(Filaments& fil) override {
+        a_ = allocate(fil, "A", n_);
+        b_ = allocate(fil, "B", n_);
+        c_ = allocate(fil, "C", n_);
+        fil.seal();
+        for (SharedMatrix* const matrix : {&a_, &b_, &c_}) find(fil, *matrix);
+        if (fil.my_node() == 0) begin(fil);
+
+        auto& phase = fil.create_phase<&Matmul::point, nullptr, &Matmul::touches>(
+            *this, {.units = static_cast<std::uint64_t>(n_), .skip = skips()});
+        auto& pools_here = fil.create_pool_array(phase, static_cast<std::uint64_t>(n_ * n_), pools());
+        const auto mine = distribution(n_, fil.nodes(), pools_here.size()).of(fil.my_node());
+        for (const auto [i, pool] : mine)
+            for (std::int64_t j = 0; j < n_; ++j) fil.create_filament(pools_here[pool], i, j);
+        points_ = static_cast<std::uint64_t>(n_) * mine.size();
+        fil.start();
+        if (!skips()) show(fil, c_, mine);
+    }
+
+    runtime::Answer answer() const override { return {{"points", static_cast<double>(points_)}}; }
+
+private:
+    /// Row by row, because it may have to fetch them.
+    void begin(Filaments& fil) {
+        for (std::int64_t i = 0; i < n_; ++i) {
+            const auto checkout =
+                fil.memory().touch(fil.strand(), {dsm::writing(a_.shared, a_.place(i, 0), a_.n),
+                                                  dsm::writing(b_.shared, b_.place(i, 0), b_.n)});
+            for (std::int64_t j = 0; j < n_; ++j) {
+                const auto place = static_cast<std::uint64_t>(i * n_ + j);
+                a_.at(i, j) = entry(0, place);
+                b_.at(i, j) = entry(1, place);
+            }
+        }
+    }
+
+    void point(Processor&, std::int64_t i, std::int64_t j) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < n_; ++k) sum += a_.at(i, k) * b_.at(k, j);
+        c_.at(i, j) = sum;
+    }
+    void touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
+        ranges.reads(a_.shared, a_.place(i, 0), a_.n);
+        ranges.reads(b_.shared, 0, b_.n * b_.stride);
+        ranges.writes(c_.shared, c_.place(i, j), count);
+    }
+
+    std::int64_t n_;
+    std::uint64_t points_ = 0;
+    SharedMatrix a_, b_, c_;
+};
+
+class MatmulWorkload final : public FilamentWorkload {
+public:
+    explicit MatmulWorkload(const Settings& settings) : settings_(settings), n_(settings.integer("n")) {}
+
+    std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
+        return std::make_unique<Matmul>(settings_);
+    }
+
+    Verdict check(const runtime::RunResult& result) const override {
+        if (settings_.text("kernels") == "skip") return skipped();
+        const auto nodes = static_cast<NodeId>(result.evidence.size());
+        const auto found = shown_rows(result, distribution(n_, nodes, 1), n_);
+        const auto size = static_cast<std::size_t>(n_);
+        std::vector<double> a(size * size), b(size * size);
+        for (std::size_t place = 0; place < size * size; ++place) {
+            a[place] = entry(0, place);
+            b[place] = entry(1, place);
+        }
+        constexpr std::int64_t compared_max = 600;
+        if (n_ <= compared_max) {
+            std::vector<double> expected(size * size);
+            for (std::size_t i = 0; i < size; ++i) {
+                for (std::size_t j = 0; j < size; ++j) {
+                    double sum = 0;
+                    for (std::size_t k = 0; k < size; ++k) sum += a[i * size + k] * b[k * size + j];
+                    expected[i * size + j] = sum;
+                }
+            }
+            const std::string difference = first_difference(found, expected, n_);
+            if (!difference.empty()) return {Verdict::Kind::wrong, difference};
+            return {Verdict::Kind::right, "the sequential program's bits"};
+        }
+        return probe(a, b, found);
+    }
+
+private:
+    /// C x against A (B x) for a random x (Freivalds: "Probabilistic machines can use less running time",
+    /// 1977).
+    Verdict probe(const std::vector<double>& a, const std::vector<double>& b,
+                  const std::vector<double>& c) const {
+        const auto size = static_cast<std::size_t>(n_);
+        const auto times = [&](const std::vector<double>& matrix, const std::vector<double>& vector) {
+            std::vector<double> product(size);
+            for (std::size_t i = 0; i < size; ++i)
+                for (std::size_t k = 0; k < size; ++k) product[i] += matrix[i * size + k] * vector[k];
+            return product;
+        };
+        Random random(1);
+        std::vector<double> x(size);
+        for (double& value : x) value = random.below(2) == 0 ? 1 : -1;
+        const auto left = times(c, x);
+        const auto right = times(a, times(b, x));
+        // A sum of n numbers below one, n times, and again n times.
+        const double allowed =
+            8 * std::numeric_limits<double>::epsilon() * std::pow(static_cast<double>(n_), 2);
+        for (std::size_t i = 0; i < size; ++i) {
+            if (std::fabs(left[i] - right[i]) <= allowed) continue;
+            return {
+                Verdict::Kind::wrong,
+                fmt::format("row {} of C times a random vector is {}, and of A B {}", i, left[i], right[i])};
+        }
+        return {Verdict::Kind::right, "C times a random vector is A times B times it"};
+    }
+
+    Settings settings_;
+    std::int64_t n_;
+};
+
+const Registration registration{
+    {"matmul", "the product of two matrices that all nodes share, a filament for each point",
+     FilamentWorkload::settings({{"n", SettingKind::integer, "128", "rows and columns", {}, 1, 20'000}},
+                                "one product and sum", "2f", "0B"),
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<MatmulWorkload>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads

@@ -1,0 +1,150 @@
+// What the workloads of filaments over shared arrays share: settings, the work of a unit, and how the rows of
+// a result come to the workload's check.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/filaments.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+/// A square array that all nodes share, by rows.
+struct SharedMatrix {
+    dsm::Shared<double> shared;
+    std::uint64_t n = 0;
+    std::uint64_t stride = 0;  ///< from row to row, in elements
+    double* here = nullptr;    ///< on this node, once the memory is sealed
+
+    double* row(std::int64_t i) const { return here + static_cast<std::uint64_t>(i) * stride; }
+    double& at(std::int64_t i, std::int64_t j) const { return row(i)[j]; }
+    /// The number of an element.
+    std::uint64_t place(std::int64_t i, std::int64_t j) const {
+        return static_cast<std::uint64_t>(i) * stride + static_cast<std::uint64_t>(j);
+    }
+};
+
+class FilamentWorkload : public Workload {
+public:
+    /// `own`, and the settings of all. `unit`: what a unit of work is. `flops`, `bytes`: what it takes,
+    /// initially.
+    static std::vector<Setting> settings(std::vector<Setting> own, const std::string& unit,
+                                         const std::string& flops, const std::string& bytes) {
+        own.push_back({"pools",
+                       SettingKind::integer,
+                       "1",
+                       "pools of filaments for each processor; several hide latencies",
+                       {},
+                       1,
+                       1024});
+        own.push_back({"unit_cost",
+                       SettingKind::flops,
+                       flops,
+                       "cost of " + unit + " where work is charged",
+                       {},
+                       0,
+                       flops_max});
+        own.push_back({"unit_bytes",
+                       SettingKind::bytes,
+                       bytes,
+                       "bytes that " + unit + " moves to and from memory where work is charged",
+                       {},
+                       0,
+                       1e15});
+        own.push_back({"kernels",
+                       SettingKind::choice,
+                       "run",
+                       "skip: pages are fetched as ever, but nothing is computed",
+                       {"run", "skip"}});
+        own.push_back({"rows",
+                       SettingKind::choice,
+                       "packed",
+                       "packed: one after the other; aligned: each begins on a page of its own",
+                       {"packed", "aligned"}});
+        return own;
+    }
+
+    /// Filaments start on no other node than their own.
+    std::vector<const runtime::TaskType*> tasks() const override { return {}; }
+};
+
+/// A program on arrays of doubles, which shows rows of its result.
+class ArrayProgram : public filaments::FilamentProgram {
+public:
+    explicit ArrayProgram(const Settings& settings)
+        : pools_(settings.integer<std::uint32_t>("pools")),
+          unit_{settings.number("unit_cost"), settings.number("unit_bytes")},
+          skips_(settings.text("kernels") == "skip"),
+          aligned_(settings.text("rows") == "aligned") {}
+
+    runtime::Work unit() const override { return unit_; }
+    runtime::Bytes evidence() const override { return evidence_; }
+
+protected:
+    SharedMatrix allocate(filaments::Filaments& fil, std::string name, std::int64_t n) const {
+        const auto size = static_cast<std::uint64_t>(n);
+        const std::uint64_t page = fil.memory().page_bytes() / sizeof(double);
+        const std::uint64_t stride = aligned_ ? (size + page - 1) / page * page : size;
+        return {fil.memory().allocate<double>(std::move(name), size * stride, {.row = stride}), size, stride};
+    }
+    /// After `seal`.
+    static void find(filaments::Filaments& fil, SharedMatrix& matrix) {
+        matrix.here = fil.memory().at(matrix.shared);
+    }
+
+    /// This node shows the rows with these numbers, in this order.
+    void show(filaments::Filaments& fil, const SharedMatrix& matrix,
+              const std::vector<filaments::Iteration>& rows) {
+        const std::size_t bytes = matrix.n * sizeof(double);
+        evidence_.resize(rows.size() * bytes);
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            const auto checkout = fil.memory().touch(
+                fil.strand(), {dsm::reading(matrix.shared, matrix.place(rows[r].index, 0), matrix.n)});
+            std::memcpy(evidence_.data() + r * bytes, matrix.row(rows[r].index), bytes);
+        }
+    }
+
+    bool skips() const { return skips_; }
+    std::uint32_t pools() const { return pools_; }
+
+private:
+    std::uint32_t pools_;
+    runtime::Work unit_;
+    bool skips_;
+    bool aligned_;
+    runtime::Bytes evidence_;
+};
+
+/// The rows that the nodes have shown, each where it belongs.
+inline std::vector<double> shown_rows(const runtime::RunResult& result, const filaments::Distribution& rows,
+                                      std::int64_t n) {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<double> matrix(size * size);
+    for (NodeId node = 0; node < result.evidence.size(); ++node) {
+        const runtime::Bytes& shown = result.evidence[node];
+        std::size_t at = 0;
+        for (const auto& row : rows.of(node)) {
+            if (shown.size() < at + size * sizeof(double)) throw Error("a node has not shown all its rows");
+            std::memcpy(matrix.data() + static_cast<std::size_t>(row.index) * size, shown.data() + at,
+                        size * sizeof(double));
+            at += size * sizeof(double);
+        }
+    }
+    return matrix;
+}
+
+/// Where the first two matrices differ in a bit; empty: nowhere.
+std::string first_difference(const std::vector<double>& found, const std::vector<double>& expected,
+                             std::int64_t n);
+
+inline Verdict skipped() {
+    return {Verdict::Kind::unchecked, "kernels were skipped"};
+}
+
+}  // namespace heddle::workloads
