@@ -54,7 +54,8 @@ void SharedMemory::seal(const Caller& caller) {
     made_ = std::make_unique<Pages>(*this, std::move(view), settings.group, settings.prefetch,
                                     settings.placement != SharedPages::Placement::first);
     made_->use(make_protocol(settings.protocol, *made_));
-    team_ = std::make_unique<runtime::Team>(node_, team_number, 1);
+    team_ = std::make_unique<runtime::Team>(node_, team_number, 1, node_.topology().nodes,
+                                            runtime::Team::Shape::tournament);
     // A node that has passed the barrier below may send requests.
     pages_.store(made_.get(), std::memory_order_release);
     compare_arrays(caller);
