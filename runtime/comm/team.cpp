@@ -210,8 +210,7 @@ void Team::complete(std::uint64_t number, Context& caller, Outbox& outbox) {
     }
     const std::span<const std::byte> value(here.values.data(), here.value_bytes);
     if (id_ == 0) return release(number, caller, outbox, value);
-    outbox.post(parent(), child_handler, bytes_of(TeamMessage{number_, number}),
-                Outbox::Urgency::now, value);
+    outbox.post(parent(), child_handler, bytes_of(TeamMessage{number_, number}), Outbox::Urgency::now, value);
 }
 
 void Team::on_release(std::uint64_t number, std::span<const std::byte> value) {
