@@ -1,45 +1,32 @@
 // Tests the workloads of filaments over shared memory: in every world, by every protocol and trigger, with
 // pages of 4 and 64 KiB, their results are those of sequential programs, bit by bit.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
 
 #include "tests/filament_workloads_testing.hpp"
 
 namespace heddle::testing_filaments {
 namespace {
 
-using testing::HasSubstr;
 using workloads::Verdict;
 
-class FilamentWorkloads : public testing::TestWithParam<World> {};
+class FilamentWorkloads : public testing::TestWithParam<MemoryWorld> {};
 
 INSTANTIATE_TEST_SUITE_P(Worlds, FilamentWorkloads, testing::ValuesIn(testing_dsm::worlds()),
                          [](const auto& world) { return world.param.name; });
 
-/// Each combination on one of these, in turn.
-constexpr Machine machines[] = {{1, 1}, {2, 2}, {4, 1}, {1, 4}, {3, 2}, {2, 1}, {4, 4}, {1, 2}};
-
+/// Workloads and machines take turns, in each world from another one on. filament_workloads_slow_test.cpp
+/// tries them all.
 TEST_P(FilamentWorkloads, GiveTheAnswersOfSequentialPrograms) {
+    const auto all = testing_dsm::worlds();
     std::size_t turn = 0;
-    for (const auto& protocol : dsm::protocols()) {
-        for (const runtime::Trigger trigger : testing_dsm::triggers()) {
-            for (const std::uint32_t page_bytes : {4096U, 65536U}) {
-                for (const Small& small : small_workloads()) {
-                    const Machine machine = machines[turn++ % std::size(machines)];
-                    runtime::SharedPages memory;
-                    memory.protocol = protocol.name;
-                    memory.trigger = trigger;
-                    memory.page_bytes = page_bytes;
-                    const Outcome outcome =
-                        run_workload(GetParam(), machine, memory, small.name, small.values);
-                    EXPECT_EQ(outcome.verdict.kind, Verdict::Kind::right)
-                        << small.name << " on " << machine.nodes << " x " << machine.cores << " by "
-                        << protocol.name << ", trigger " << static_cast<int>(trigger) << ", pages of "
-                        << page_bytes << ": " << outcome.verdict.reason;
-                    EXPECT_THAT(outcome.verdict.reason, HasSubstr(small.says));
-                }
-            }
-        }
-    }
+    while (all[turn].name != GetParam().name) ++turn;
+    for_all_memories([&](const runtime::SharedPages& memory) {
+        const auto& small = small_workloads();
+        expect_right(GetParam(), machines[turn % std::size(machines)], memory, small[turn % small.size()]);
+        ++turn;
+    });
 }
 
 TEST_P(FilamentWorkloads, StopWhereTheyHaveConverged) {
@@ -52,7 +39,6 @@ TEST_P(FilamentWorkloads, StopWhereTheyHaveConverged) {
     EXPECT_LT(outcome.value("largest_change"), 1e-4);
 }
 
-/// The published numbers of the test of larger size are in filament_workloads_slow_test.cpp.
 TEST_P(FilamentWorkloads, RunWithoutTheirKernels) {
     for (const Small& small : small_workloads()) {
         for (const runtime::Trigger trigger : testing_dsm::triggers()) {

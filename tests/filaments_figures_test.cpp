@@ -69,7 +69,7 @@ Known sequential(int n, double epsilon) {
     return known;
 }
 
-class Figures : public testing::TestWithParam<testing_dsm::World> {
+class Figures : public testing::TestWithParam<MemoryWorld> {
 protected:
     static std::vector<Seen> run(NodeId nodes, CoreId cores, int n, double epsilon) {
         Notes<Seen> notes;
