@@ -110,6 +110,7 @@ std::vector<Item> model_items() {
     return {
         {"earth", "threaded functions and fibers, which signals schedule; tokens that run anywhere"},
         {"fork_join", "tasks that fork tasks and join them, call by call"},
+        {"filaments", "loop bodies over memory that the nodes share, in phases and pools"},
         {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
 }
 
