@@ -177,7 +177,7 @@ TEST_P(Pages, WrittenByTwoNodesBetweenBarriersAreReported) {
     EXPECT_EQ(page.nodes, (std::vector<NodeId>{0, 1}));
     EXPECT_GE(page.intervals, 1U);
     ASSERT_EQ(result.sharing.arrays.size(), 2U);
-    EXPECT_GT(result.sharing.arrays[1].counts.write_faults, 0U);
+    EXPECT_GT(result.sharing.arrays[1].counts.fetches, 0U);
 }
 
 class WrongUse : public testing::Test {

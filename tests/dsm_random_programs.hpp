@@ -220,4 +220,38 @@ inline std::string play_random(const World& world, const runtime::Schedule& sche
     return check(play.operations(), settings.model);
 }
 
+/// What a protocol promises.
+struct Consistency {
+    const char* protocol;
+    Model model;
+};
+
+class RandomPrograms : public testing::TestWithParam<Consistency> {
+protected:
+    static runtime::Schedule schedule(std::uint64_t seed) {
+        runtime::Schedule drawn;
+        drawn.seed = seed;
+        drawn.deque_slots = 1U << 10;
+        drawn.memory.protocol = GetParam().protocol;
+        Random random = Random(seed).split(11);
+        drawn.memory.placement = static_cast<runtime::SharedPages::Placement>(random.below(3));
+        drawn.memory.prefetch = static_cast<std::uint32_t>(random.below(3));
+        const auto triggers = testing_dsm::triggers();
+        drawn.memory.trigger = triggers[random.below(triggers.size())];
+        return drawn;
+    }
+    static void play(const World& world, RandomSettings settings) {
+        settings.model = GetParam().model;
+        const std::string wrong = play_random(world, schedule(settings.seed), settings);
+        ASSERT_EQ(wrong, "") << "seed " << settings.seed << " in " << world.name;
+    }
+};
+
+inline std::vector<Consistency> consistencies() {
+    return {{"write_invalidate", Model::sequential},
+            {"migratory", Model::sequential},
+            {"implicit_invalidate", Model::barriers},
+            {"home_lazy_release", Model::barriers}};
+}
+
 }  // namespace heddle::testing_dsm

@@ -1,41 +1,12 @@
 // Plays random programs of loads, stores and barriers on shared memory in every world and with every
-// protocol: each read is one that the protocol's consistency model allows.
+// protocol: each read is one that the protocol's consistency model allows. More seeds:
+// dsm_random_slow_test.cpp.
 #include "tests/dsm_random_programs.hpp"
 
 namespace heddle::testing_dsm {
 namespace {
 
-struct Consistency {
-    const char* protocol;
-    Model model;
-};
-
-class RandomPrograms : public testing::TestWithParam<Consistency> {
-protected:
-    static runtime::Schedule schedule(std::uint64_t seed) {
-        runtime::Schedule drawn;
-        drawn.seed = seed;
-        drawn.deque_slots = 1U << 10;
-        drawn.memory.protocol = GetParam().protocol;
-        Random random = Random(seed).split(11);
-        drawn.memory.placement = static_cast<runtime::SharedPages::Placement>(random.below(3));
-        drawn.memory.prefetch = static_cast<std::uint32_t>(random.below(3));
-        const auto triggers = testing_dsm::triggers();
-        drawn.memory.trigger = triggers[random.below(triggers.size())];
-        return drawn;
-    }
-    static void play(const World& world, RandomSettings settings) {
-        settings.model = GetParam().model;
-        const std::string wrong = play_random(world, schedule(settings.seed), settings);
-        ASSERT_EQ(wrong, "") << "seed " << settings.seed << " in " << world.name;
-    }
-};
-
-INSTANTIATE_TEST_SUITE_P(Protocols, RandomPrograms,
-                         testing::Values(Consistency{"write_invalidate", Model::sequential},
-                                         Consistency{"migratory", Model::sequential},
-                                         Consistency{"implicit_invalidate", Model::barriers},
-                                         Consistency{"home_lazy_release", Model::barriers}),
+INSTANTIATE_TEST_SUITE_P(Protocols, RandomPrograms, testing::ValuesIn(consistencies()),
                          [](const auto& of) { return of.param.protocol; });
 
 TEST_P(RandomPrograms, ReadWhatTheModelAllowsInEveryInterleaving) {

@@ -164,13 +164,14 @@ private:
         Page& page = pages_.at(id);
         const SpinLock::Guard guard(page.lock);
         if (is_home(id)) {
-            auto copies = std::exchange(home_of(page).copies, {});
-            if (copies.empty()) {
-                // The home may go on writing, because no node would have to be noticed.
+            // Alone, a node need not know any more what it writes. Else it must: whether a copy is fetched
+            // before or after this moment must not decide how often the program faults.
+            if (pages_.node().topology().nodes == 1) {
                 const SpinLock::Guard list(lock_);
                 dirty_.push_back(id);
                 return;
             }
+            const auto copies = std::exchange(home_of(page).copies, {});
             home_of(page).note_use(pages_.node().id(), true, epoch());
             for (const NodeId copy : copies) out.notices[copy].push_back(id);
         } else {
