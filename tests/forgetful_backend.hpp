@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,12 @@ public:
           revocations_(revocations),
           access_(inner_->pages(), runtime::Access::none) {}
 
-    void set_access(std::size_t first, std::size_t count, runtime::Access access) override {
+    void set_access(std::size_t first, std::size_t count, runtime::Access access,
+                    std::optional<runtime::Access> /*before*/) override {
         const bool revokes = access < access_[first];
         if (revokes && ++revocations_ % 100 == 0) return;
         for (std::size_t page = first; page < first + count; ++page) access_[page] = access;
-        inner_->set_access(first, count, access);
+        inner_->set_access(first, count, access);  // what it permits now may be more than the caller knows
     }
     void discard(std::size_t first, std::size_t count) override { inner_->discard(first, count); }
 

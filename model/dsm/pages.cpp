@@ -53,7 +53,7 @@ std::span<std::byte> Pages::contents(PageId id) {
 }
 
 void Pages::set_access(PageId id, Page& page, Access access, Charges& charges) {
-    view_->set_access(id * group_, group_, access);
+    view_->set_access(id * group_, group_, access, page.access);
     page.access = access;
     ++charges.protects;
 }
@@ -78,7 +78,10 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
         {
             const SpinLock::Guard guard(page.lock);
             if (held) --(faulter.strand ? page.strand_holds : page.task_holds);
-            here = page.access >= wanted || protocol_->grant_here(id, page, wanted, charges);
+            here = page.access >= wanted;
+            // Another strand has fetched it meanwhile, or the system has unmapped it.
+            if (here && faulter.in_place && !held) view_->set_access(id * group_, group_, page.access);
+            here = here || protocol_->grant_here(id, page, wanted, charges);
             // In a run that its program has ended no page comes any more, and no value matters.
             if (!here && node().ended_early()) [[unlikely]] {
                 set_access(id, page, Access::write, charges);
