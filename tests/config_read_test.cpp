@@ -125,7 +125,7 @@ TEST(Config, MemoryBandwidthIsANumberOrAList) {
     EXPECT_EQ(list.platform.memory_bandwidth.of(2), 1.6e9);
     EXPECT_EQ(list.platform.memory_bandwidth.of(7), 1.5e9);
     const std::string resolved = resolved_yaml(list);
-    EXPECT_THAT(resolved, HasSubstr("memory_bandwidth: [1GBps,1.6GBps,1.5GBps]\n"));
+    EXPECT_THAT(resolved, HasSubstr("memory_bandwidth: [\"1GBps\",\"1.6GBps\",\"12Gbps\"]\n"));
     EXPECT_EQ(resolved_yaml(read(resolved)), resolved);
     EXPECT_EQ(resolved_yaml(bandwidth("[2GBps]")), resolved_yaml(bandwidth("2GBps")));
     for (const auto& [value, message] :

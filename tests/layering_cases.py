@@ -54,6 +54,7 @@ CASES = [
     # What points where.
     ("folder", with_files({"misc/thing.cpp": "// A thing.\n"})),
     ("folder", with_files({"thing.cpp": "// A thing.\n"})),
+    ("include", with_files({"examples/own/more.hpp": '// More.\n#pragma once\n#include "ids.hpp"\n'})),
     ("include", with_files({"base/more.cpp": '// More.\n#include "ids.hpp"\n'})),
     ("arrow", sim_with('#include "runtime/worker.hpp"')),
     ("arrow", with_files({"sim/fiber.hpp": "// A fiber.\n#pragma once\n", "runtime/native/more.cpp":

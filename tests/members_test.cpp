@@ -45,11 +45,20 @@ std::uint64_t Search::run(model::Strand strand, std::uint64_t path, std::uint32_
     return second + strand.join<Search>();
 }
 
+TEST(Members, DoNotStartAlongATree) {
+    auto [options, schedule] = testing_members::draw_changing_machine(1);
+    schedule.start = runtime::Start::tree;
+    inprocess::InprocessBackend backend(options);
+    std::atomic<std::int64_t> left = 0;
+    EXPECT_THROW(
+        runtime::Execution(backend, schedule, [&](NodeId) { return std::make_unique<SearchProgram>(left); }),
+        Error);
+}
+
 TEST(Members, AProgramEndsItsRunWhileNodesJoinAndLeave) {
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         SCOPED_TRACE(seed);
-        auto [options, schedule] = testing_faults::draw_machine(seed);
-        testing_members::draw_members(options, seed);
+        auto [options, schedule] = testing_members::draw_changing_machine(seed);
         std::atomic<std::int64_t> left = static_cast<std::int64_t>(1 + Random(seed).below(1500));
         inprocess::InprocessBackend backend(options);
         runtime::Execution execution(backend, schedule,

@@ -49,9 +49,16 @@ struct Changes {
     std::uint64_t left = 0;    ///< nodes that left before the end
 };
 
+/// Nodes do not start along a tree where they may join and leave.
+inline testing_faults::FaultyMachine draw_changing_machine(std::uint64_t seed) {
+    testing_faults::FaultyMachine drawn = testing_faults::draw_machine(seed);
+    draw_members(drawn.options, seed);
+    drawn.schedule.start = runtime::Start::none;
+    return drawn;
+}
+
 inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, Changes& changes) {
-    auto [options, schedule] = testing_faults::draw_machine(seed);
-    draw_members(options, seed);
+    auto [options, schedule] = draw_changing_machine(seed);
     const auto result = testing_faults::run(stated, options, schedule);
     for (NodeId node = 0; node < options.nodes; ++node) {
         const auto& counters = result.nodes[node];

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "base/error.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/task_type.hpp"
 #include "runtime/stealing/policy.hpp"
@@ -98,6 +99,9 @@ Execution::Execution(Backend& backend, const Schedule& schedule, ProgramFactory 
     // An unknown policy is refused here, before a world is built.
     const Topology alone{.nodes = 1, .cores = 1, .group = {0}};
     make_victim_policy({{}, &alone, &schedule.stealing, Random(0)});
+    if (schedule.start == Start::tree && backend.topology().at_start)
+        throw Error("schedule.start: tree gives every node its share, and nodes may join and leave",
+                    "let all nodes take part from the beginning, or leave schedule.start out");
     number_task_types();
     number_handlers();
 }
