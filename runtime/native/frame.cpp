@@ -14,7 +14,7 @@ namespace heddle::native {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x4c'44'45'48;
+constexpr std::uint32_t frame_magic = 0x4c'44'45'48;
 
 /// What AES-GCM encrypts under one nonce.
 constexpr std::uint64_t encrypted_bytes_max = (1ULL << 36) - 32;
@@ -63,7 +63,7 @@ Sealer::Sealer(const DirectionKey& key, Protection protection)
     : key_(header_key(key)), protection_(protection), cipher_(make_cipher(protection, key)) {}
 
 FrameHeader Sealer::begin(FrameKind kind, std::uint64_t length) {
-    FrameHeader header{magic, kind, length, sequence_, 0};
+    FrameHeader header{frame_magic, kind, length, sequence_, 0};
     header.tag = tag_of(key_, protection_, header);
     cipher_->begin(sequence_++);
     covered_ = covers(protection_, kind);
@@ -79,7 +79,7 @@ Opener::Opener(const DirectionKey& key, Protection protection, std::uint64_t len
 std::string Opener::begin(const FrameHeader& header) {
     const std::uint64_t tag = tag_of(key_, protection_, header);
     // In constant time: one comparison of whole numbers.
-    if (header.magic != magic || tag != header.tag) return "it sent a corrupt frame";
+    if (header.magic != frame_magic || tag != header.tag) return "it sent a corrupt frame";
     if (header.sequence != sequence_) return "it sent a frame out of order";
     if (header.length > length_max_)
         return fmt::format("it sent a frame of {} bytes, more than the {} allowed", header.length,

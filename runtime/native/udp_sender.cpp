@@ -21,7 +21,7 @@ constexpr std::size_t first_threshold_bytes = 128 << 10;
 /// The room that a peer has before it has said anything.
 constexpr std::uint64_t first_limit = 4;
 
-constexpr std::size_t spare_max = 64;
+constexpr std::size_t spare_datagrams_max = 64;
 
 }  // namespace
 
@@ -110,7 +110,7 @@ void UdpSender::acknowledge(Deadline now, std::uint64_t acknowledged, std::uint3
         Chunk& chunk = chunks_.front();
         note(chunk, news);
         buffered_ -= chunk.datagram.size() - segment_overhead;
-        if (spare_.size() < spare_max) spare_.push_back(std::move(chunk.datagram));
+        if (spare_.size() < spare_datagrams_max) spare_.push_back(std::move(chunk.datagram));
         chunks_.pop_front();
     }
     if (news.count == 0) {
