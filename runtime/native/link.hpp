@@ -126,15 +126,15 @@ private:
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
-    bool have_header_ = false;
     FrameHeader header_{};
-    bool in_large_ = false;
     runtime::Bytes large_;
     runtime::Body body_;
     std::span<std::byte> large_room_;  ///< of the one that is being collected
     std::size_t large_filled_ = 0;
     std::size_t large_opened_ = 0;  ///< of that
-    bool large_whole_ = false;      ///< only its tag is missing
+    bool have_header_ = false;
+    bool in_large_ = false;
+    bool large_whole_ = false;  ///< only its tag is missing
     bool ended_ = false;
 };
 

@@ -143,17 +143,17 @@ private:
     Ways ways_;
     std::atomic<Stage> stage_;
     std::atomic<Epoch> epoch_{0};
-    mutable SpinLock list_lock_;  ///< over `list_`
+    std::atomic<NodeId> next_heir_{0};  ///< which member gets the next gift
+    mutable SpinLock list_lock_;        ///< over `list_`
     std::shared_ptr<const MemberList> list_;
     std::vector<std::atomic<std::uint64_t>> received_;  ///< active messages of each node
-    std::atomic<NodeId> next_heir_{0};                  ///< which member gets the next gift
 
     // Handlers only.
     std::vector<bool> known_;  ///< of which nodes this one has been told
     std::deque<Held> held_;
     std::optional<std::pair<NodeId, LastWords>> last_words_;  ///< of a leaver, until all it has sent is here
-    bool wants_to_leave_ = false;                             ///< asked to before it was a member
     Membership membership_;
+    bool wants_to_leave_ = false;  ///< asked to before it was a member
 
     SpinLock lock_;  ///< over those below: of a leaver
     std::map<NodeId, std::uint64_t> sent_to_us_;
@@ -163,9 +163,9 @@ private:
     // Node 0. Invariant: a change is decided under this lock and before the run ends, or not at all. So a
     // node that becomes a member is among those that are told of the end.
     SpinLock change_lock_;  ///< over the next three, and over changes of `list_`
-    std::deque<Asked> asked_;
     bool changing_ = false;
     NodeId leaver_ = 0;
+    std::deque<Asked> asked_;
     NodeId acknowledgments_missing_ = 0;
     std::atomic<NodeId> ever_{0};
 };
