@@ -18,6 +18,13 @@ const Key key = make_key();
 const Identity low{0, 2, 42, {}};
 const Identity high{1, 2, 42, "127.0.0.1:99"};
 
+/// As a process of the same machine, or of another one.
+Identity high_with(Protection protection) {
+    Identity identity = high;
+    identity.protection = protection;
+    return identity;
+}
+
 std::string admit_all(const Identity&) {
     return {};
 }
@@ -86,12 +93,15 @@ TEST(NativeHandshake, BothSidesLearnWhoTheOtherIsAndShareKeys) {
 }
 
 TEST(NativeHandshake, SessionsHaveKeysOfTheirOwn) {
-    Acceptor one(key, low);
-    Acceptor two(key, low);
-    const Outcome first = shake_hands(one, key, high);
-    const Outcome second = shake_hands(two, key, high);
-    EXPECT_NE(first.initiator.send_key, second.initiator.send_key);
-    EXPECT_NE(first.initiator.receive_key, second.initiator.receive_key);
+    for (const Protection protection : {Protection::integrity, Protection::local}) {
+        Acceptor one(key, low);
+        Acceptor two(key, low);
+        const Outcome first = shake_hands(one, key, high_with(protection));
+        const Outcome second = shake_hands(two, key, high_with(protection));
+        EXPECT_EQ(first.initiator.send_key, one.session().receive_key);
+        EXPECT_NE(first.initiator.send_key, second.initiator.send_key);
+        EXPECT_NE(first.initiator.receive_key, second.initiator.receive_key);
+    }
 }
 
 TEST(NativeHandshake, WhoHasAnotherKeyIsRefused) {
@@ -117,13 +127,15 @@ TEST(NativeHandshake, AForgedProofIsRefused) {
 }
 
 TEST(NativeHandshake, ARecordedHandshakeOpensNoDoorAgain) {
-    Acceptor first(key, low);
-    const runtime::Bytes heard = shake_hands(first, key, high).heard;
-    ASSERT_EQ(first.state(), Acceptor::State::accepted);
-    ASSERT_EQ(heard.size(), sizeof(wire::Hello) + sizeof(wire::Proof));
-    Acceptor second(key, low);
-    replay(second, heard);
-    EXPECT_EQ(second.state(), Acceptor::State::refused);
+    for (const Protection protection : {Protection::integrity, Protection::local}) {
+        Acceptor first(key, low);
+        const runtime::Bytes heard = shake_hands(first, key, high_with(protection)).heard;
+        ASSERT_EQ(first.state(), Acceptor::State::accepted);
+        ASSERT_EQ(heard.size(), sizeof(wire::Hello) + sizeof(wire::Proof));
+        Acceptor second(key, low);
+        replay(second, heard);
+        EXPECT_EQ(second.state(), Acceptor::State::refused);
+    }
 }
 
 TEST(NativeHandshake, ANodeIsNotFooledByItsOwnWordsSentBack) {
@@ -170,12 +182,12 @@ struct Changed {
     }
 };
 
-Outcome shake_hands_over(const Changed& change, Acceptor& acceptor) {
+Outcome shake_hands_over(const Changed& change, Acceptor& acceptor, const Identity& initiator = high) {
     auto [left, right] = connected_pair();
     Outcome outcome;
     auto initiating = std::async(std::launch::async, [&, &socket = left] {
         outcome.initiator_error =
-            error_of([&] { introduce(socket.get(), key, high, low.rank, soon(), soon()); });
+            error_of([&] { introduce(socket.get(), key, initiator, low.rank, soon(), soon()); });
         socket.reset();
     });
     for (const auto& [asked, answered] :
@@ -207,10 +219,12 @@ TEST(NativeHandshake, AChangedByteAnywhereIsNoticed) {
                                                         {Message::challenge, sizeof(wire::Challenge)},
                                                         {Message::proof, sizeof(wire::Proof)},
                                                         {Message::verdict, sizeof(wire::Verdict)}};
-    for (const auto& [message, size] : messages) {
+    for (std::size_t i = 0; i < 2 * std::size(messages); ++i) {
+        const auto& [message, size] = messages[i / 2];
+        const Identity initiator = high_with(i % 2 == 0 ? Protection::integrity : Protection::local);
         for (std::size_t byte = 0; byte < size; ++byte) {
             Acceptor acceptor(key, low);
-            const Outcome outcome = shake_hands_over({message, byte}, acceptor);
+            const Outcome outcome = shake_hands_over({message, byte}, acceptor, initiator);
             EXPECT_NE(outcome.initiator_error, "") << static_cast<int>(message) << ' ' << byte;
             // The acceptor has nothing left to hear after the proof.
             EXPECT_EQ(acceptor.state() == Acceptor::State::accepted, message == Message::verdict)

@@ -217,6 +217,13 @@ TEST_F(NativeOffer, WithoutMemoryTheSocketCarriesTheBytes) {
     exchange(*made.stream, *taken.stream, 100'000);
 }
 
+TEST(NativeRings, AreSmallerTheMoreProcessesThereAreAndMissingIfThereAreTooMany) {
+    EXPECT_EQ(ring_bytes_for(2), 512U << 10);
+    EXPECT_EQ(ring_bytes_for(64), 128U << 10);
+    EXPECT_EQ(ring_bytes_for(sharing_max), 64U << 10);
+    EXPECT_EQ(ring_bytes_for(sharing_max + 1), 0U);
+}
+
 TEST_F(NativeOffer, MemoryThatCannotBeMadeIsSaidToBothSides) {
     rlimit before{};
     getrlimit(RLIMIT_AS, &before);

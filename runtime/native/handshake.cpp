@@ -69,10 +69,25 @@ std::span<const std::byte> before_mac(const T& message) {
     return bytes_of(message).first(offsetof(T, mac));
 }
 
+/// Within a machine no program between the two can record anything: there the fresh keys are only numbers
+/// that are used once, and have no product. Of many processes on a machine each meets each other, so the time
+/// for a handshake counts.
+bool has_product(const wire::Hello& hello) {
+    return hello.protection != Protection::local;
+}
+
+KeyPair make_fresh(const wire::Hello& hello) {
+    if (has_product(hello)) return make_key_pair();
+    KeyPair numbers{};
+    randombytes_buf(numbers.shown.data(), numbers.shown.size());
+    return numbers;
+}
+
 /// The key of a handshake: of the run's key, the product of the fresh keys, and all that was said before.
 /// Nothing if the other side's fresh key is none. Forgets `own`'s secret.
 std::optional<Key> joint_key(const Key& key, KeyPair& own, const PublicKey& other, const wire::Hello& hello,
                              const wire::Challenge& challenge) {
+    if (!has_product(hello)) return keyed_hash(key, "joint here", {bytes_of(hello), before_mac(challenge)});
     auto product = pair_key(own, other);
     sodium_memzero(own.secret.data(), own.secret.size());
     if (!product) return std::nullopt;
@@ -178,7 +193,7 @@ std::span<const std::byte> Acceptor::take_hello() {
 }
 
 std::span<const std::byte> Acceptor::challenge(const Key& key) {
-    KeyPair fresh = make_key_pair();
+    KeyPair fresh = make_fresh(hello_);
     challenge_.magic = magic;
     challenge_.fingerprint = self_.fingerprint;
     challenge_.fresh = fresh.shown;
@@ -224,7 +239,6 @@ Session introduce(int socket, const Credentials& credentials, const Identity& se
     };
     const std::optional<Key> key = credentials.key_with(to);
     if (!key) throw Error(fmt::format("this process has no key in common with {}", name_of(to)));
-    KeyPair fresh = make_key_pair();
     wire::Hello hello{};
     hello.magic = magic;
     hello.fingerprint = self.fingerprint;
@@ -232,6 +246,7 @@ Session introduce(int socket, const Credentials& credentials, const Identity& se
     hello.from = self.rank;
     hello.to = to;
     hello.protection = self.protection;
+    KeyPair fresh = make_fresh(hello);
     hello.fresh = fresh.shown;
     if (self.address.size() >= hello.address.size())
         throw Error(fmt::format("the address {} is too long", self.address), "use a numeric address");

@@ -4,7 +4,8 @@
 // keyed hash over all that), the acceptor's verdict. The key of the first hash is the run's; that of the
 // others also has the product of the fresh keys in it, and so have the session keys, one for each direction.
 // Both sides forget the fresh keys' secrets at once: if the run's key becomes known later, what was recorded
-// stays closed (forward secrecy).
+// stays closed (forward secrecy). Processes of one machine leave the product out, because no program can
+// record what they say.
 //
 // Each keyed hash begins with a label of its own, so no hash can be sent back in another message
 // (reflection). All but the first cover fresh keys of both sides, so none can be used in a later handshake

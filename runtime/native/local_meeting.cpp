@@ -76,6 +76,7 @@ std::string fresh_local_address() {
 }
 
 std::size_t ring_bytes_for(std::uint32_t processes) {
+    if (processes > sharing_max) return 0;
     constexpr std::size_t least = 64 << 10;
     constexpr std::size_t most = 512 << 10;
     constexpr std::size_t of_one_process = 8 << 20;  // each has a ring to each other

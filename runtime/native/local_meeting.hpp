@@ -26,7 +26,12 @@ std::string local_name(NodeId rank, NetworkId network, const std::string& addres
 /// Stands for an address where there are no others. No two are equal, so runs of one program do not meet.
 std::string fresh_local_address();
 
-/// For a ring between two of `processes` on one machine, so that all of theirs take little of its memory.
+/// If there are more processes on a machine, they use Unix sockets: each pair that shares memory takes at
+/// least 12 KiB of it, and the system some more.
+inline constexpr std::uint32_t sharing_max = 256;
+
+/// For a ring between two of `processes` on one machine, so that all of theirs take little of its memory. 0:
+/// they are too many.
 std::size_t ring_bytes_for(std::uint32_t processes);
 
 /// A peer that has authenticated over a Unix socket, and has been offered memory.

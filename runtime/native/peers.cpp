@@ -199,7 +199,8 @@ void Peers::settle(Deadline deadline) {
 
 void Peers::look_for_dead_hosts() {
     for_each_link([this](Link& link) {
-        if (presence(link) != Presence::gone && host_is_dead(link.stream().lifeline(), host_patience))
+        const int lifeline = link.stream().lifeline();
+        if (lifeline >= 0 && presence(link) != Presence::gone && host_is_dead(lifeline, host_patience))
             link.give_up("its machine does not answer");
     });
 }

@@ -181,7 +181,8 @@ private:
     Link& add(Connection connection, NetworkId network, Deadline deadline);
     Link& add(const Session& session, LocalStream stream, Protection protection, NetworkId network);
     void offer_by_datagrams(Descriptor socket, const Session& session, NetworkId network);
-    void await_higher(NetworkId network, Deadline deadline);
+    void await_higher(NetworkId network);
+    Deadline step_deadline() const;
     NodeId missing(NetworkId network) const;
     void admit_all();
     void admit_visitor(Visitor visitor);

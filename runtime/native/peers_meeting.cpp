@@ -210,18 +210,24 @@ void Peers::meet_all() {
         if (network(number).joins(rank)) meet_on(number, table, deadline);
 }
 
+/// For the next node to connect or to answer. If many meet on a busy machine, all of them take long.
+Deadline Peers::step_deadline() const {
+    return Clock::now() + options.meeting_max;
+}
+
 void Peers::meet_on(NetworkId number, const AddressTable& table, Deadline deadline) {
     // The nearest lower node first, so that not all nodes begin with node 0.
     for (NodeId node = rank; node-- > 0;) {
         if (!begins_with(node, number)) continue;
-        Connection connection = connect_to_node(node, number, table[node][number], deadline);
+        const Deadline step = step_deadline();
+        Connection connection = connect_to_node(node, number, table[node][number], step);
         if (network(number).udp && !is_unix_socket(connection.socket.get())) {
             offer_by_datagrams(std::move(connection.socket), connection.session, number);
         } else {
-            add(std::move(connection), number, deadline);
+            add(std::move(connection), number, step);
         }
     }
-    await_higher(number, deadline);
+    await_higher(number);
     if (by_datagrams_.empty()) return;
     for (auto& [session, stream] :
          meet_by_datagrams(std::exchange(by_datagrams_, {}), *network(number).udp, deadline + datagrams_max))
@@ -245,7 +251,8 @@ NodeId Peers::missing(NetworkId number) const {
 }
 
 /// Waits for the nodes that connect to this one at the start.
-void Peers::await_higher(NetworkId number, Deadline deadline) {
+void Peers::await_higher(NetworkId number) {
+    Deadline deadline = step_deadline();
     const auto next = [&] {
         return std::ranges::find_if(visitors_, [&](const Visitor& visitor) {
             return visitor.session.peer.rank < begin() && visitor.network == number;
@@ -263,6 +270,7 @@ void Peers::await_higher(NetworkId number, Deadline deadline) {
         } else {
             add(std::move(visitor), deadline);
         }
+        deadline = step_deadline();
         lock.lock();
     }
     if (const NodeId node = missing(number); node != rank)

@@ -123,7 +123,8 @@ struct Rendezvous::State {
         if (const auto request = request_from(session.peer.address)) return ask(*request);
         const std::lock_guard lock(mutex);
         const bool joins = session.peer.rank >= places.at_start;
-        if (!joins && visitors.empty()) deadline = Clock::now() + meeting_max;
+        // On a busy machine many nodes take long, so each that comes gives the others more time.
+        if (!joins) deadline = Clock::now() + meeting_max;
         (joins ? joining : visitors)
             .emplace(session.peer.rank,
                      Visitor{std::move(socket), session, Sealer(session.send_key, protection),
@@ -372,9 +373,10 @@ AddressTable meet(const Membership& membership, const Agreement& agreement,
                     listening.size() == 1 ? reachable(listening.front(), socket) : std::string(several));
             },
             rendezvous_rank, deadline);
-        // The rendezvous itself gives up in time. The second more is for its answer to arrive.
-        answer =
-            await_answer(connection, agreement, listening, deadline + meeting_max + std::chrono::seconds(1));
+        // The rendezvous itself gives up in time, which begins again with each node that comes. The second
+        // more is for its answer to arrive.
+        answer = await_answer(connection, agreement, listening,
+                              deadline + meeting_max * membership.nodes + std::chrono::seconds(1));
         if (answer.kind == FrameKind::abort) throw Error(text_of(answer.payload));
         if (answer.kind == FrameKind::over)
             throw RunOver(fmt::format("the run was over before node {} joined", membership.rank));

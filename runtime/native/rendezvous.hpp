@@ -40,9 +40,9 @@ public:
 /// the other too, and each is told of all before it. So of two nodes, the later one connects to the earlier.
 class Rendezvous {
 public:
-    /// Listens at `address`, at one of `ports`. If a node that is to begin has not come `meeting_max` after
-    /// the first, those that wait are told to give up. `ask`: a node asks for more processes; on a thread of
-    /// the rendezvous. Throws Error.
+    /// Listens at `address`, at one of `ports`. If some nodes have come, others are to begin, and none comes
+    /// for `meeting_max`, those that wait are told to give up. `ask`: a node asks for more processes; on a
+    /// thread of the rendezvous. Throws Error.
     Rendezvous(Places places, const Credentials& credentials, const std::string& address = "127.0.0.1",
                std::chrono::milliseconds meeting_max = std::chrono::seconds(10), const PortRange& ports = {},
                std::function<void(const StartRequest&)> ask = {});

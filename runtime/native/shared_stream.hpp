@@ -27,6 +27,7 @@ public:
     bool ask_for_bytes() override;
 
     int descriptor() const override { return bell_.get(); }
+    int lifeline() const override { return -1; }
     void stop_reading() override {}
     void shut_down() override;
 

@@ -4,6 +4,9 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
+
+#include "runtime/native/unix_socket.hpp"
 
 namespace heddle::native {
 
@@ -18,6 +21,9 @@ msghdr header_of(std::span<const iovec> parts) {
 }
 
 }  // namespace
+
+SocketStream::SocketStream(Descriptor socket)
+    : socket_(std::move(socket)), in_machine_(is_unix_socket(socket_.get())) {}
 
 std::ptrdiff_t SocketStream::write(std::span<const iovec> parts) {
     const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;

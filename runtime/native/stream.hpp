@@ -65,7 +65,8 @@ public:
     /// ends.
     virtual int descriptor() const = 0;
 
-    /// The socket by which the system notices that the peer's machine is dead (host_is_dead).
+    /// The socket by which the system notices that the peer's machine is dead (host_is_dead). -1: it is this
+    /// machine.
     virtual int lifeline() const { return descriptor(); }
 
     /// Whether all that was written reaches the peer even if this process ends now, or the peer has ended.
@@ -86,17 +87,19 @@ public:
 /// A connected socket: TCP, or a Unix socket.
 class SocketStream final : public Stream {
 public:
-    explicit SocketStream(Descriptor socket) : socket_(std::move(socket)) {}
+    explicit SocketStream(Descriptor socket);
 
     std::ptrdiff_t write(std::span<const iovec> parts) override;
     std::ptrdiff_t read(std::span<const iovec> parts, bool waits) override;
     std::string failure() const override { return failure_; }
     int descriptor() const override { return socket_.get(); }
+    int lifeline() const override { return in_machine_ ? -1 : socket_.get(); }
     void stop_reading() override;
     void shut_down() override;
 
 private:
     Descriptor socket_;
+    bool in_machine_;
     std::string failure_;  ///< the reader's
 };
 
