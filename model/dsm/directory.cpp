@@ -72,6 +72,15 @@ void DirectoryProtocol::begin_next(Home& home) {
     }
 }
 
+void DirectoryProtocol::begin_write(Home& home, const Request& request) {
+    if (home.owner == Home::none || home.owner == request.from) {
+        grant(request, Access::write, 0);
+    } else {
+        demand(home.owner, request, Demand::Kind::give, 0);
+    }
+    home.owner = request.from;
+}
+
 void DirectoryProtocol::arrived(runtime::Context& caller, PageId page) {
     pages_.send_done(caller, pages_.arrays().home(page), page);
 }

@@ -21,9 +21,10 @@ public:
     std::uint32_t epoch() const final { return epoch_.load(std::memory_order_seq_cst); }
 
 protected:
-    /// The home sends what brings the page to its requester.
+    /// The home sends what brings the page to its requester. To write, unless a protocol says otherwise: the
+    /// owner gives the page up.
     virtual void begin_read(Home& home, const Request& request) = 0;
-    virtual void begin_write(Home& home, const Request& request) = 0;
+    virtual void begin_write(Home& home, const Request& request);
 
     /// The requester has the contents already, or they are zeros: it gets access.
     void grant(const Request& request, Access access, std::uint32_t acks);

@@ -80,12 +80,16 @@ private:
     std::vector<std::uint64_t> more_;
 };
 
+struct Page;
+
 /// A strand or task that waits for a page, on its own stack, in the page's list.
 class PageWait final : public runtime::Event {
 public:
-    PageWait(const Arrays& arrays, PageId page, CoreId core, bool parks)
-        : core_(core), parks_(parks), arrays_(arrays), page_(page) {}
-    std::string what() const override { return arrays_.describe(page_); }
+    PageWait(const Arrays& arrays, PageId id, Page& page, CoreId core, bool parks)
+        : core_(core), parks_(parks), arrays_(arrays), id_(id), page_(page) {}
+    std::string what() const override { return arrays_.describe(id_); }
+    /// Takes it out of the page's list. False if the page has come.
+    bool withdraw(runtime::Waiter& waiter) override;
 
     CoreId core() const { return core_; }
     bool parks() const { return parks_; }
@@ -96,7 +100,8 @@ private:
     CoreId core_;
     bool parks_;
     const Arrays& arrays_;
-    PageId page_;
+    PageId id_;
+    Page& page_;
 };
 
 /// What the home knows. Used by handlers only, which run one at a time.

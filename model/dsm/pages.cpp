@@ -14,28 +14,6 @@ using runtime::Context;
 using runtime::SpinLock;
 using runtime::Worker;
 
-namespace {
-
-/// Wakes a worker that runs nothing while it waits.
-class ParkedWorker final : public runtime::Waiter {
-public:
-    explicit ParkedWorker(CoreId core) : Waiter(wake_up), core_(core) {}
-    bool woken() const { return woken_.load(std::memory_order_seq_cst); }
-
-private:
-    static void wake_up(Waiter& waiter, runtime::Node& /*node*/, Context& caller) {
-        auto& self = static_cast<ParkedWorker&>(waiter);
-        const CoreId core = self.core_;
-        self.woken_.store(true, std::memory_order_seq_cst);  // from here on it may be gone
-        caller.backend->unpark(caller, core);
-    }
-
-    CoreId core_;
-    std::atomic<bool> woken_{false};
-};
-
-}  // namespace
-
 Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, std::size_t group,
              std::uint32_t prefetch, bool begins_at_home)
     : memory_(memory),
@@ -70,7 +48,7 @@ void Pages::charge(Context& context, const Charges& charges) {
 void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
     Page& page = at(id);
     for (bool held = false;;) {
-        PageWait wait(arrays(), id, faulter.worker->id.core, !faulter.strand);
+        PageWait wait(arrays(), id, page, faulter.worker->id.core, !faulter.strand);
         std::vector<Demand> left;
         Charges charges;
         Access ask = Access::none;
@@ -126,7 +104,7 @@ bool Pages::wait_for(Faulter& faulter, PageId id, Page& page, PageWait& wait) {
     // Until it ends, a worker's busy time is what it has slept, with a minus.
     const Time slept = -before.busy();
     if (!faulter.strand) {
-        const bool held = park(before, page, wait);
+        const bool held = park(before, wait);
         const Time waited = before.backend->now(before) - begin;
         count_wait(id, waited, waited);
         return held;
@@ -150,8 +128,8 @@ void Pages::count_wait(PageId id, Time waited, Time slept) {
 }
 
 /// The worker runs nothing meanwhile, because the faulting instruction may be anywhere above its tasks.
-bool Pages::park(Worker& worker, Page& page, PageWait& wait) {
-    worker.outbox().flush();
+/// False if the wait was withdrawn.
+bool Pages::park(Worker& worker, PageWait& wait) {
     if (node().strands().used()) worker.strands().publish(0);
     // Strands of this worker that were woken cannot come back now.
     parked_.fetch_add(1, std::memory_order_seq_cst);
@@ -161,28 +139,17 @@ bool Pages::park(Worker& worker, Page& page, PageWait& wait) {
         deferring = deferring_;
     }
     for (const PageId id : deferring) serve_deferred(worker, id);
-    bool comes = true;
-    ParkedWorker waiter(worker.id.core);
-    if (wait.await(waiter)) {
-        const Activity before = worker.enter(Activity::waiting, worker.backend->now(worker));
-        while (!waiter.woken()) {
-            comes = !(node().ended_early() && withdraw(page, wait));
-            if (!comes) break;
-            worker.backend->park(worker, never);
-        }
-        worker.enter(before, worker.backend->now(worker));
-    }
+    const bool comes = worker.wait_idly(wait);
     parked_.fetch_sub(1, std::memory_order_seq_cst);
     return comes;
 }
 
-/// The wait leaves the page's list. False if the page has come.
-bool Pages::withdraw(Page& page, PageWait& wait) {
-    const SpinLock::Guard guard(page.lock);
-    for (PageWait** place = &page.first; *place; place = &(*place)->next) {
-        if (*place != &wait) continue;
-        *place = wait.next;
-        if (page.last == &wait.next) page.last = place;
+bool PageWait::withdraw(runtime::Waiter& /*waiter*/) {
+    const SpinLock::Guard guard(page_.lock);
+    for (PageWait** place = &page_.first; *place; place = &(*place)->next) {
+        if (*place != this) continue;
+        *place = next;
+        if (page_.last == &next) page_.last = place;
         return true;
     }
     return false;

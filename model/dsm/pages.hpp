@@ -123,8 +123,7 @@ private:
     void send(runtime::Context& caller, Answer answer);
     void send_again(runtime::Context& caller, const Demand& demand);
     bool wait_for(Faulter& faulter, PageId id, Page& page, PageWait& wait);
-    bool park(runtime::Worker& worker, Page& page, PageWait& wait);
-    static bool withdraw(Page& page, PageWait& wait);
+    bool park(runtime::Worker& worker, PageWait& wait);
 
     SharedMemory& memory_;
     std::unique_ptr<runtime::MemoryView> view_;

@@ -58,6 +58,11 @@ public:
     /// already: then the waiter is not woken.
     virtual bool await(Waiter& waiter) = 0;
 
+    /// The program has ended the run, so this may never be done: a waiter that can neither go on nor be
+    /// unwound asks to be taken back. True if it was: then it is not woken. False if this is done, or knows
+    /// no way.
+    virtual bool withdraw(Waiter& /*waiter*/) { return false; }
+
     /// What it is, for a message about a waiter: "a message with tag 3".
     virtual std::string what() const = 0;
 

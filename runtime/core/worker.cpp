@@ -294,18 +294,23 @@ void Worker::wait(Slot* head, Waitable& waitable) {
 //
 // Invariant: `waits_idly_` is set before the look whether it is woken, and a context that wakes it looks at
 // `waits_idly_` afterwards (awaited_done). So no wake is missed.
-void Worker::wait_idly(Waitable& waitable) {
+bool Worker::wait_idly(Waitable& waitable) {
     Waiter waiter(id.core);
-    if (!waitable.await(waiter)) return;
+    if (!waitable.await(waiter)) return true;
     outbox_.flush();
     const Activity before = enter_now(Activity::waiting);
     waits_idly_.store(true, std::memory_order_seq_cst);
+    bool comes = true;
     while (!waiter.woken()) {
         poll();
-        if (!waiter.woken()) backend->park(*this, never);
+        if (waiter.woken()) break;
+        comes = !(node_.ended_early() && waitable.withdraw(waiter));
+        if (!comes) break;
+        backend->park(*this, never);
     }
     waits_idly_.store(false, std::memory_order_relaxed);
     enter_now(before);
+    return comes;
 }
 
 /// The program may have ended the run while tasks wait.

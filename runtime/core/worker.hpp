@@ -114,8 +114,9 @@ public:
     }
 
     /// Returns once `waitable` is done, and runs nothing meanwhile: where a task is in the middle of an
-    /// instruction, so that its head is not known. With a single module it receives messages.
-    void wait_idly(Waitable& waitable);
+    /// instruction, so that its head is not known. With a single module it receives messages. False if the
+    /// program has ended the run and the wait was withdrawn.
+    bool wait_idly(Waitable& waitable);
 
     StrandRunner& strands() { return *strands_; }
     const StrandRunner& strands() const { return *strands_; }

@@ -64,14 +64,6 @@ protected:
         if (home.owner == request.from) return grant(request, Access::write, 0);
         demand(home.owner, request, Demand::Kind::copy, 0);
     }
-    void begin_write(Home& home, const Request& request) override {
-        if (home.owner == Home::none || home.owner == request.from) {
-            grant(request, Access::write, 0);
-        } else {
-            demand(home.owner, request, Demand::Kind::give, 0);
-        }
-        home.owner = request.from;
-    }
 
 private:
     runtime::SpinLock lock_;  ///< over both; after a page's

@@ -22,14 +22,6 @@ public:
 
 protected:
     void begin_read(Home& home, const Request& request) override { begin_write(home, request); }
-    void begin_write(Home& home, const Request& request) override {
-        if (home.owner == Home::none || home.owner == request.from) {
-            grant(request, Access::write, 0);
-        } else {
-            demand(home.owner, request, Demand::Kind::give, 0);
-        }
-        home.owner = request.from;
-    }
 };
 
 }  // namespace
