@@ -1,4 +1,5 @@
-// Asks the hosts, and has each pair measured in turn.
+// Runs `heddle doctor` on each host by ssh, and then has each two hosts measure the network between them,
+// pair by pair.
 #include "cli/doctor_hosts.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What would prevent a run on these hosts, or make its times wrong.
+// Says in words what `heddle doctor` found that would prevent a run on these hosts, or make its times wrong.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The native world of an experiment.
+// Runs an experiment on this machine: chooses the native backend's options by the experiment and the command
+// line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reads and prints the settings of shared memory.
+// Reads and prints the keys of `schedule.memory`: protocol, pages, placement, trigger.
 #include "configs/memory_fields.hpp"
 
 #include <fmt/format.h>

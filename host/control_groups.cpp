@@ -1,4 +1,5 @@
-// Goes from each control group of the process up to the top.
+// Walks from each control group of this process up to the top, and takes the least of the limits that the
+// caller reads on the way.
 #include "host/control_groups.hpp"
 
 #include <algorithm>

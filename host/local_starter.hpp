@@ -1,4 +1,4 @@
-// Starts a process on this machine.
+// Starts a process of a run on this machine, as ssh starts one on another.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Asks Linux.
+// Reads from /proc, /sys and system calls what Linux grants this process now: cores, load, memory, limits.
 #include "host/machine_state.hpp"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Reads what salloc and sbatch leave in the environment.
+// Reads the job's hosts from the environment variables that Slurm's salloc and sbatch set.
 #include "host/slurm_job.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A thread that sleeps until the next tick and calls the function.
+// A thread that calls a function at regular intervals, for progress on the terminal.
 #include "host/ticker.hpp"
 
 #include <condition_variable>

@@ -1,4 +1,5 @@
-// A view with each way to notice accesses.
+// Pages of a node whose accesses can be forbidden and noticed: by mprotect, by userfaultfd, or by checks in
+// the program.
 #include "memory/memory_view.hpp"
 
 #include <fmt/format.h>

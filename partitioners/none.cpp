@@ -1,4 +1,4 @@
-// Starts all tasks on the first worker: only stealing moves them to others.
+// The placement `none`: all tasks start on the first worker, and only stealing moves them to others.
 #include "partitioners/members.hpp"
 
 namespace heddle::partitioners {

@@ -1,4 +1,4 @@
-// A table of the time at which each simulated machine must run next.
+// For each simulated machine the time at which it must run next, as a table that finds the earliest quickly.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Divides the hosts of a platform among the nodes of each machine.
+// Divides the cores of each host of a SimGrid platform among the nodes that share this machine.
 #include "sim/hosts.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Runs the program of all models in the in-process world: a seed chooses the machine, its faults and every
-// interleaving.
+// Runs a program that combines fork/join, EARTH, a placed graph and channels in the in-process world: a seed
+// chooses the machine, its faults and every interleaving.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Compares results of workloads of filaments bit by bit.
+// Compares the results of workloads of filaments with those of sequential programs, bit by bit.
 #include "workloads/filaments.hpp"
 
 #include <fmt/format.h>

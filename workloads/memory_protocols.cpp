@@ -1,4 +1,4 @@
-// Lists the protocols of shared memory.
+// Lists the names of the shared memory's protocols.
 #include "workloads/memory_protocols.hpp"
 
 #include "model/dsm/protocol.hpp"

@@ -1,4 +1,4 @@
-// Places arrays one after the other, and finds what a page belongs to.
+// Gives each shared array its place in a node's shared pages, and finds the array of a page.
 #include "model/dsm/arrays.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Serializes the requests for each page at its home.
+// The home of a shared page takes the requests for it one after the other.
 #include "model/dsm/directory.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Waits for pages, defers demands while pages are in use, and answers them.
+// A node's shared pages: waits for a page that the node does not have, and answers other nodes, at once or
+// when no program here uses the page.
 #include "model/dsm/pages.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The list of protocols.
+// Lists the protocols of shared memory by name, and makes the one that the schedule names.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Makes the team that the rounds of a run are rounds of.
+// Makes the team of all nodes whose members meet at the end of each phase of filaments.
 #include "model/filaments/rounds.hpp"
 
 #include "runtime/core/node.hpp"

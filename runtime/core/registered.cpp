@@ -1,4 +1,5 @@
-// Prints a line for each task type and message handler, sorted by name.
+// Prints the types of tasks and the message handlers, a line each, sorted by name. Processes compare this
+// text before they run together.
 #include "runtime/core/registered.hpp"
 
 #include <fmt/format.h>

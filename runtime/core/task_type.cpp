@@ -1,4 +1,5 @@
-// Numbers the task types by name, and finds a type by its number.
+// Numbers the types of tasks in the order of their names, so that a number means the same in each process,
+// and finds a type by its number.
 #include "runtime/core/task_type.hpp"
 
 #include <cxxabi.h>

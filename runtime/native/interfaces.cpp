@@ -1,4 +1,5 @@
-// Asks the system for its interfaces and compares their addresses.
+// Asks the system for the network interfaces and their addresses, and finds the one that a name or a subnet
+// means.
 #include "runtime/native/interfaces.hpp"
 
 #include <arpa/inet.h>

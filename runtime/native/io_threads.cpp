@@ -1,4 +1,4 @@
-// Starts a thread for a call if no idle one is there for it.
+// Runs blocking calls, such as reads of a disk, on threads of their own, and keeps threads for the next call.
 #include "runtime/native/io_threads.hpp"
 
 #include <fmt/format.h>

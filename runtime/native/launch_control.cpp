@@ -1,4 +1,5 @@
-// Takes requests for more processes, from threads and from a Unix socket.
+// Where a running launch is asked for more processes: by the program's own nodes, or by `heddle launch
+// --join` through a Unix socket.
 #include "runtime/native/launch_control.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Gives each message to the transport of its network.
+// Sends each message by MPI or by streams, as the network between its two nodes says.
 #include "runtime/native/mixed_transport.hpp"
 
 #include <utility>

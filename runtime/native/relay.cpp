@@ -1,4 +1,5 @@
-// Wraps control frames for nodes behind gateways, and passes them on.
+// Passes the frames that start and end a run to nodes that only gateways can reach: wraps them, and sends
+// them on.
 #include "runtime/native/relay.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Puts chunks in order.
+// Puts the pieces that UDP brings into the order in which they were sent, and drops those that came before.
 #include "runtime/native/udp_receiver.hpp"
 
 #include <algorithm>

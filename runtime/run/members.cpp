@@ -1,4 +1,4 @@
-// The messages by which nodes join and leave, and what each of them changes.
+// The messages by which nodes join and leave a running program, and what each of them changes.
 #include "runtime/run/members.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Keeps the events of calls that have ended until a worker completes them.
+// Calls of the system that end some time later: keeps the events of those that have ended until a worker
+// completes them.
 #include "runtime/sources/io.hpp"
 
 #include "base/assert.hpp"

@@ -1,4 +1,4 @@
-// Sends tasks to certain workers, and their results back.
+// Tasks for one certain worker, on any node: sends them there, and their results back.
 #include "runtime/sources/pinned_tasks.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Sends forks along the tree of workers, and runs those that come.
+// Spreads the first tasks of a program along a tree of workers: sends forks to the workers below, and runs
+// those that come from above.
 #include "runtime/sources/start_tree.hpp"
 
 #include <fmt/format.h>

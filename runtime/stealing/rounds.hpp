@@ -1,4 +1,5 @@
-// Parts of which policies make their rounds.
+// Parts of which stealing policies are made: the other workers of a node, or other nodes, in an order that
+// begins at a random one.
 #pragma once
 
 #include <algorithm>
