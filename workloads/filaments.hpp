@@ -34,8 +34,8 @@ class FilamentWorkload : public Workload {
 public:
     /// `own`, and the settings of all. `unit`: what a unit of work is. `flops`, `bytes`: what it takes,
     /// initially.
-    static std::vector<Setting> settings(std::vector<Setting> own, const std::string& unit,
-                                         const std::string& flops, const std::string& bytes) {
+    static std::vector<Setting> common_settings(std::vector<Setting> own, const std::string& unit,
+                                                const std::string& flops, const std::string& bytes) {
         own.push_back({"pools",
                        SettingKind::integer,
                        "1",
@@ -62,29 +62,54 @@ public:
                        "run",
                        "skip: pages are fetched as ever, but nothing is computed",
                        {"run", "skip"}});
-        own.push_back({"rows",
+        return own;
+    }
+
+    /// The same, and how the rows of square arrays lie (ArrayProgram).
+    static std::vector<Setting> settings(std::vector<Setting> own, const std::string& unit,
+                                         const std::string& flops, const std::string& bytes) {
+        auto all = common_settings(std::move(own), unit, flops, bytes);
+        all.push_back({"rows",
                        SettingKind::choice,
                        "packed",
                        "packed: one after the other; aligned: each begins on a page of its own",
                        {"packed", "aligned"}});
-        return own;
+        return all;
     }
 
     /// Filaments start on no other node than their own.
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
 };
 
-/// A program on arrays of doubles, which shows rows of its result.
-class ArrayProgram : public filaments::FilamentProgram {
+/// A program with the settings of all.
+class SharedProgram : public filaments::FilamentProgram {
 public:
-    explicit ArrayProgram(const Settings& settings)
+    explicit SharedProgram(const Settings& settings)
         : pools_(settings.integer<std::uint32_t>("pools")),
           unit_{settings.number("unit_cost"), settings.number("unit_bytes")},
-          skips_(settings.text("kernels") == "skip"),
-          aligned_(settings.text("rows") == "aligned") {}
+          skips_(settings.text("kernels") == "skip") {}
 
     runtime::Work unit() const override { return unit_; }
     runtime::Bytes evidence() const override { return evidence_; }
+
+protected:
+    bool skips() const { return skips_; }
+    std::uint32_t pools() const { return pools_; }
+    /// For the workload's check.
+    void show(runtime::Bytes evidence) { evidence_ = std::move(evidence); }
+
+private:
+    std::uint32_t pools_;
+    runtime::Work unit_;
+    bool skips_;
+    runtime::Bytes evidence_;
+};
+
+/// A program on square arrays of doubles, which shows rows of its result.
+class ArrayProgram : public SharedProgram {
+public:
+    explicit ArrayProgram(const Settings& settings)
+        : SharedProgram(settings), aligned_(settings.text("rows") == "aligned") {}
 
 protected:
     SharedMatrix allocate(filaments::Filaments& fil, std::string name, std::int64_t n) const {
@@ -102,23 +127,17 @@ protected:
     void show(filaments::Filaments& fil, const SharedMatrix& matrix,
               const std::vector<filaments::Iteration>& rows) {
         const std::size_t bytes = matrix.n * sizeof(double);
-        evidence_.resize(rows.size() * bytes);
+        runtime::Bytes evidence(rows.size() * bytes);
         for (std::size_t r = 0; r < rows.size(); ++r) {
             const auto checkout = fil.memory().touch(
                 fil.strand(), {dsm::reading(matrix.shared, matrix.place(rows[r].index, 0), matrix.n)});
-            std::memcpy(evidence_.data() + r * bytes, matrix.row(rows[r].index), bytes);
+            std::memcpy(evidence.data() + r * bytes, matrix.row(rows[r].index), bytes);
         }
+        SharedProgram::show(std::move(evidence));
     }
 
-    bool skips() const { return skips_; }
-    std::uint32_t pools() const { return pools_; }
-
 private:
-    std::uint32_t pools_;
-    runtime::Work unit_;
-    bool skips_;
     bool aligned_;
-    runtime::Bytes evidence_;
 };
 
 /// The rows that the nodes have shown, each where it belongs.

@@ -92,11 +92,6 @@ void PoolBase::fetch(Processor& self, const Ranges& ranges) {
     }
 }
 
-void Ranges::refuse() {
-    throw Error(fmt::format("a run of filaments declares more than {} ranges", most),
-                "declare what lies side by side as one range");
-}
-
 void detail::refuse_pool(std::size_t pool, std::size_t pools) {
     throw Error(fmt::format("pool {} of an array of {}", pool, pools),
                 "an array has as many pools as processors times pools a processor, numbered from 0");

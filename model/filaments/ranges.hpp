@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "model/dsm/shared_memory.hpp"
 
@@ -13,8 +14,6 @@ namespace heddle::filaments {
 
 class Ranges {
 public:
-    static constexpr std::size_t most = 16;
-
     template <class T>
     void reads(dsm::Shared<T> array, std::uint64_t first, std::uint64_t count) {
         add(dsm::reading(array, first, count));
@@ -28,17 +27,25 @@ public:
     void work(std::uint64_t units) { units_ += units; }
     std::uint64_t units() const { return units_; }
 
-    std::span<const dsm::Range> all() const { return {ranges_.data(), count_}; }
+    std::span<const dsm::Range> all() const {
+        return count_ <= few ? std::span(first_.data(), count_) : std::span<const dsm::Range>(many_);
+    }
 
 private:
-    void add(const dsm::Range& range) {
-        if (count_ == most) [[unlikely]]
-            refuse();
-        ranges_[count_++] = range;
-    }
-    [[noreturn, gnu::cold]] static void refuse();
+    static constexpr std::size_t few = 16;
 
-    std::array<dsm::Range, most> ranges_;
+    void add(const dsm::Range& range) {
+        if (count_ < few) [[likely]] {
+            first_[count_] = range;
+        } else {
+            if (count_ == few) many_.assign(first_.begin(), first_.end());
+            many_.push_back(range);
+        }
+        ++count_;
+    }
+
+    std::array<dsm::Range, few> first_;
+    std::vector<dsm::Range> many_;  ///< all of them, if they are more than few
     std::size_t count_ = 0;
     std::uint64_t units_ = 0;
 };
