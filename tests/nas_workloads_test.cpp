@@ -18,25 +18,35 @@ class NasWorkloads : public testing::TestWithParam<MemoryWorld> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, NasWorkloads, testing::ValuesIn(testing_dsm::worlds()),
                          [](const auto& world) { return world.param.name; });
 
-/// Triggers, pages and machines take turns, in each world from other ones on.
+/// CG meets at 1545 barriers, and between threads of a busy machine each one takes a while.
+bool is_native(const MemoryWorld& world) {
+    return world.name.starts_with("native");
+}
+
+/// Workloads, triggers, pages and machines take turns, in each world from other ones on.
 TEST_P(NasWorkloads, GiveThePublishedAnswers) {
     const auto all = testing_dsm::worlds();
     std::size_t turn = 0;
     while (all[turn].name != GetParam().name) ++turn;
     const auto triggers = testing_dsm::triggers();
+    bool has_run_cg = false;
     for (const auto& protocol : dsm::protocols()) {
         runtime::SharedPages memory;
         memory.protocol = protocol.name;
         memory.trigger = triggers[turn % triggers.size()];
         memory.page_bytes = turn % 2 == 0 ? 4096 : 65536;
+        const bool runs_cg = (turn + turn / 2) % 2 == 0 && !(is_native(GetParam()) && has_run_cg);
+        has_run_cg = has_run_cg || runs_cg;
         const Machine& machine = nas_machines[turn % std::size(nas_machines)];
-        expect_right(GetParam(), machine, memory, nas_workloads()[turn % 2]);
+        expect_right(GetParam(), machine, memory, nas_workloads()[runs_cg ? 1 : 0]);
         ++turn;
     }
+    EXPECT_TRUE(has_run_cg);
 }
 
 TEST_P(NasWorkloads, RunWithoutTheirKernels) {
     for (const Small& nas : nas_workloads()) {
+        if (is_native(GetParam()) && nas.name == "nas_cg") continue;
         runtime::SharedPages memory;
         memory.trigger = runtime::Trigger::checked;
         Values values = nas.values;
