@@ -41,6 +41,24 @@ bool is_access(Access access) {
     return access <= Access::write;
 }
 
+/// Of nodes that acknowledge. A requester never waits for all nodes, because it is one.
+void expect_acks(const Pages& pages, std::int64_t acks, std::int64_t least) {
+    if (acks < least || acks >= pages.node().topology().nodes)
+        throw MalformedMessage(fmt::format("it counts {} acknowledgements", acks));
+}
+
+/// With access it brings the page, or permits what is here; without, it is one acknowledgement.
+void expect_grant(const Pages& pages, const Grant& grant, std::size_t bytes) {
+    expect_page(pages, grant.page);
+    if (!is_access(grant.access) || grant.has_contents > 1 ||
+        (grant.access == Access::none && (grant.acks != -1 || grant.has_contents != 0)))
+        throw MalformedMessage("it is no grant of a page");
+    if (grant.access != Access::none) expect_acks(pages, grant.acks, 0);
+    if (bytes != (grant.has_contents != 0 ? pages.page_bytes() : 0))
+        throw MalformedMessage(
+            fmt::format("it has {} bytes of page {}, which has {}", bytes, grant.page, pages.page_bytes()));
+}
+
 const Handler request_handler("dsm.request", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     Pages& pages = pages_of(node);
     const auto request = value_in<Request>(message);
@@ -54,6 +72,7 @@ Demand demand_in(const Pages& pages, std::span<const std::byte> message) {
     const auto demand = value_in<Demand>(message);
     expect_page(pages, demand.page);
     expect_node(pages, demand.requester);
+    expect_acks(pages, demand.acks, 0);
     if (demand.kind > Demand::Kind::drop) throw MalformedMessage("it is no demand for a page");
     return demand;
 }
@@ -77,10 +96,7 @@ const Handler grant_handler("dsm.grant", Handler::Kind::work, [](Node& node, Nod
     reader.check();
     const runtime::Body body = node.take_body();
     if (body) contents = {body->data(), body->size()};
-    expect_page(pages, grant.page);
-    if (!is_access(grant.access) || contents.size() != (grant.has_contents ? pages.page_bytes() : 0))
-        throw MalformedMessage(fmt::format("it has {} bytes of page {}, which has {}", contents.size(),
-                                           grant.page, pages.page_bytes()));
+    expect_grant(pages, grant, contents.size());
     pages.on_grant(grant, contents);
 });
 

@@ -48,8 +48,8 @@ struct Demand {
 struct Grant {
     PageId page = 0;
     Access access = Access::none;
-    bool has_contents = false;
-    std::int32_t acks = 0;  ///< that the requester waits for besides; -1: this is such a one
+    std::uint8_t has_contents = 0;  ///< 0 or 1; no bool, because a malformed message has any byte here
+    std::int32_t acks = 0;          ///< that the requester waits for besides; -1: this is such a one
     std::uint32_t epoch = 0;
 };
 

@@ -6,6 +6,8 @@
 //
 // A node that comes to a barrier waits until its changes are at the homes, and all nodes with copies know. So
 // after the barrier no node reads what was there before.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -129,10 +131,13 @@ public:
                 return on_notices(reader);
             case Kind::applied: {
                 const auto notices = reader.get<std::uint32_t>();
-                reader.check();
+                expect_end(reader);
+                if (notices >= pages_.node().topology().nodes)
+                    throw MalformedMessage(fmt::format("it counts {} nodes with copies", notices));
                 return settle(1, notices);
             }
             case Kind::noticed:
+                expect_end(reader);
                 return settle(0, -1);
         }
         throw MalformedMessage("it is no notice of this protocol");
@@ -151,6 +156,11 @@ private:
         std::map<NodeId, Bytes> diffs;
         std::map<NodeId, std::vector<PageId>> notices;
     };
+
+    static void expect_end(const Reader& reader) {
+        reader.check();
+        if (!reader.done()) throw MalformedMessage("it is too long");
+    }
 
     bool is_home(PageId id) const { return pages_.arrays().home(id) == pages_.node().id(); }
 
@@ -233,6 +243,8 @@ private:
 
     void on_notices(Reader& reader) {
         const auto writer = reader.get<NodeId>();
+        reader.check();
+        if (writer >= pages_.node().topology().nodes) throw MalformedMessage("it names a node that is none");
         {
             const SpinLock::Guard guard(lock_);
             while (!reader.done()) {
@@ -242,7 +254,6 @@ private:
                 noticed_.push_back(id);
             }
         }
-        if (writer >= pages_.node().topology().nodes) throw MalformedMessage("it names a node that is none");
         Bytes noticed;
         append(noticed, Kind::noticed);
         pages_.send_notice(pages_.node().receiver(), writer, std::move(noticed));
@@ -252,6 +263,9 @@ private:
         {
             const SpinLock::Guard guard(lock_);
             if (homes > homes_missing_) throw MalformedMessage("this node waits for no home");
+            // An acknowledgement may come before its home has said how many there are.
+            if (notices < 0 && homes_missing_ == 0 && notices_missing_ <= 0)
+                throw MalformedMessage("this node waits for no copies to be dropped");
             homes_missing_ -= homes;
             notices_missing_ += notices;
             if (homes_missing_ != 0 || notices_missing_ != 0) return;
