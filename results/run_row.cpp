@@ -119,6 +119,11 @@ Row row_of(const Json& result) {
     const Json& determinants = result.at("determinants");
     row.put("program_id", short_digest(determinants.at("program")));
     row.put("files_id", short_digest(determinants.at("files")));
+    // Empty where the program has no shared memory.
+    const Json memory = result.value("memory", Json::object());
+    for (const std::string name :
+         {"page_faults", "page_requests", "pages_moved", "page_bytes", "invalidations"})
+        row.put("memory_" + name, memory.value(name, Json()));
     return std::move(row).row();
 }
 

@@ -155,6 +155,30 @@ TEST_F(Results, RunsAreRowsAndVariablesAreColumns) {
     EXPECT_EQ(value(1, "repeat"), "no such column");
 }
 
+TEST_F(Results, TheLastColumnsAreCountsOfSharedMemoryWhereThereIsSome) {
+    const Store store(folder);
+    store.write(example(1));
+    Record shares = example(2);
+    shares.result.total.page_faults = 5;
+    shares.result.total.page_requests = 4;
+    shares.result.total.pages_moved = 3;
+    shares.result.total.page_bytes = 12288;
+    shares.result.sharing.arrays.push_back({"grid", 0, {}});
+    store.write(shares);
+    const Table table = Table::parse(read(folder / "runs.csv"));
+    const std::vector<std::string> names{"files_id",           "memory_page_faults", "memory_page_requests",
+                                         "memory_pages_moved", "memory_page_bytes",  "memory_invalidations"};
+    const auto first = static_cast<std::ptrdiff_t>(table.columns().size() - names.size());
+    ASSERT_GE(first, 0);
+    EXPECT_EQ(std::vector(table.columns().begin() + first, table.columns().end()), names);
+    const auto last = [&](std::size_t row) {
+        const auto& values = table.rows()[row];
+        return std::vector(values.begin() + first + 1, values.end());
+    };
+    EXPECT_EQ(last(0), std::vector<std::string>(5));
+    EXPECT_EQ(last(1), (std::vector<std::string>{"5", "4", "3", "12288", "0"}));
+}
+
 TEST_F(Results, SeveralWritersLoseNoRow) {
     std::vector<pid_t> writers;
     for (std::uint64_t first = 0; first < 4; ++first) {
