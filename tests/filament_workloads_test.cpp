@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "results/sharing_report.hpp"
 #include "tests/filament_workloads_testing.hpp"
 
 namespace heddle::testing_filaments {
@@ -37,6 +38,31 @@ TEST_P(FilamentWorkloads, StopWhereTheyHaveConverged) {
     EXPECT_EQ(outcome.verdict.kind, Verdict::Kind::right) << outcome.verdict.reason;
     EXPECT_LT(outcome.value("sweeps"), 300);
     EXPECT_LT(outcome.value("largest_change"), 1e-4);
+}
+
+/// 4 nodes write each page of 4 KiB, of whose rows of 384 bytes ten are whole.
+TEST_P(FilamentWorkloads, NamePagesThatRowsShareAndNeedFewerMessagesByLazyRelease) {
+    if (GetParam().name.starts_with("native")) GTEST_SKIP() << "timing decides how many messages there are";
+    const auto run = [&](const std::string& protocol, const std::string& rows) {
+        runtime::SharedPages memory;
+        memory.protocol = protocol;
+        memory.trigger = runtime::Trigger::mprotect;
+        Outcome outcome =
+            run_workload(GetParam(), {4, 2}, memory, "filament_lu", {{"n", "48"}, {"rows", rows}});
+        EXPECT_EQ(outcome.verdict.kind, Verdict::Kind::right) << outcome.verdict.reason;
+        return outcome.result;
+    };
+    const auto invalidate = run("write_invalidate", "packed");
+    const auto lazy = run("home_lazy_release", "packed");
+    for (const auto* const result : {&invalidate, &lazy}) {
+        const std::string text = results::sharing_text(result->sharing);
+        EXPECT_NE(text.find("falsely shared: page 0 of A (rows 0 to 10) by nodes 0, 1, 2, 3"),
+                  std::string::npos)
+            << text;
+        EXPECT_NE(text.find("page 4 of A (rows 42 to 47) by nodes 0, 1, 2, 3"), std::string::npos) << text;
+    }
+    EXPECT_LT(lazy.total.messages, invalidate.total.messages);
+    EXPECT_TRUE(run("write_invalidate", "aligned").sharing.pages.empty());
 }
 
 TEST_P(FilamentWorkloads, RunWithoutTheirKernels) {
