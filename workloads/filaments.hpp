@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,12 @@ public:
                        "packed",
                        "packed: one after the other; aligned: each begins on a page of its own",
                        {"packed", "aligned"}});
+        all.push_back({"homes",
+                       SettingKind::choice,
+                       "as_set",
+                       "where pages begin: as_set: as schedule.memory.placement says; first_node: at node 0; "
+                       "cyclic_rows: each row at another node",
+                       {"as_set", "first_node", "cyclic_rows"}});
         return all;
     }
 
@@ -109,14 +116,18 @@ private:
 class ArrayProgram : public SharedProgram {
 public:
     explicit ArrayProgram(const Settings& settings)
-        : SharedProgram(settings), aligned_(settings.text("rows") == "aligned") {}
+        : SharedProgram(settings),
+          aligned_(settings.text("rows") == "aligned"),
+          homes_(homes(settings.text("homes"))) {}
 
 protected:
     SharedMatrix allocate(filaments::Filaments& fil, std::string name, std::int64_t n) const {
         const auto size = static_cast<std::uint64_t>(n);
         const std::uint64_t page = fil.memory().page_bytes() / sizeof(double);
         const std::uint64_t stride = aligned_ ? (size + page - 1) / page * page : size;
-        return {fil.memory().allocate<double>(std::move(name), size * stride, {.row = stride}), size, stride};
+        return {
+            fil.memory().allocate<double>(std::move(name), size * stride, {.row = stride, .homes = homes_}),
+            size, stride};
     }
     /// After `seal`.
     static void find(filaments::Filaments& fil, SharedMatrix& matrix) {
@@ -137,7 +148,13 @@ protected:
     }
 
 private:
+    static dsm::Homes homes(std::string_view name) {
+        if (name == "first_node") return dsm::Homes::first_node;
+        return name == "cyclic_rows" ? dsm::Homes::cyclic_rows : dsm::Homes::as_set;
+    }
+
     bool aligned_;
+    dsm::Homes homes_;
 };
 
 /// The rows that the nodes have shown, each where it belongs.

@@ -41,6 +41,7 @@ std::uint64_t Arrays::add(std::string name, std::uint64_t count, std::uint64_t e
     array.count = count;
     array.element_bytes = element_bytes;
     array.row = layout.row == 0 ? count : layout.row;
+    array.homes = layout.homes;
     // The page that an array before it ends in stays with that one.
     array.first_page = array.offset / page_bytes_;
     if (array.first_page * page_bytes_ < end_) ++array.first_page;
@@ -66,6 +67,8 @@ const Array* Arrays::of_page(PageId page) const {
 NodeId Arrays::home(PageId page) const {
     const Array* const array = of_page(page);
     if (!array) return static_cast<NodeId>(page % nodes_);
+    if (array->homes == Homes::first_node) return 0;
+    if (array->homes == Homes::cyclic_rows) return static_cast<NodeId>(rows(page).first % nodes_);
     const PageId place = page - array->first_page;
     if (placement_ == runtime::SharedPages::Placement::block)
         return static_cast<NodeId>(place / array->block);
@@ -96,7 +99,8 @@ std::uint64_t Arrays::digest() const {
     const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
     for (const Array& array : all_) {
         for (const char letter : array.name) add(static_cast<unsigned char>(letter));
-        for (const std::uint64_t value : {array.offset, array.count, array.element_bytes, array.row})
+        for (const std::uint64_t value :
+             {array.offset, array.count, array.element_bytes, array.row, std::uint64_t(array.homes)})
             add(value);
     }
     return hash;

@@ -13,10 +13,18 @@ namespace heddle::dsm {
 
 using PageId = std::uint64_t;
 
+/// Which nodes are the homes of an array's pages.
+enum class Homes : std::uint8_t {
+    as_set,       ///< as `schedule.memory.placement` says
+    first_node,   ///< node 0, for all
+    cyclic_rows,  ///< of a page that row r begins in or runs through: node r modulo the nodes
+};
+
 /// How an array lies in memory.
 struct Layout {
-    std::uint64_t row = 0;          ///< elements in a row, for reports; 0: the array is one row
+    std::uint64_t row = 0;          ///< elements in a row; 0: the array is one row
     std::uint64_t align_bytes = 0;  ///< a power of two; 0: it begins on a page of its own
+    Homes homes = Homes::as_set;
 };
 
 struct Array {
@@ -28,6 +36,7 @@ struct Array {
     PageId first_page = 0;
     PageId pages = 0;
     PageId block = 1;  ///< pages in a row with the same home
+    Homes homes = Homes::as_set;
 
     std::uint64_t bytes() const { return count * element_bytes; }
 };

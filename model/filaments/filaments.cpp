@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -97,6 +98,17 @@ void detail::refuse_pool(std::size_t pool, std::size_t pools) {
                 "an array has as many pools as processors times pools a processor, numbered from 0");
 }
 
+void PhaseBase::put_in_order() {
+    for (std::size_t processor = 0; processor < pools_.size(); ++processor) {
+        const std::vector<PoolBase*>& pools = pools_[processor];
+        std::vector<std::size_t>& order = order_[processor];
+        order.resize(pools.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_partition(order.begin(), order.end(),
+                              [&](std::size_t pool) { return pools[pool]->faulted(); });
+    }
+}
+
 // --- the node
 
 Filaments::Filaments(runtime::Node& node, dsm::SharedMemory& memory) : node_(node), memory_(memory) {}
@@ -120,7 +132,10 @@ void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, M
     reductions_ = reductions.reductions();
     rounds_ = std::make_unique<Rounds>(memory_, this, &refuse_apart);
     // Filthreads are pinned, so what their processors have not charged yet is their own.
-    memory_.before_fault([this](runtime::Worker& faulting) { processors_[faulting.id.core].settle(); });
+    memory_.before_fault([this](runtime::Worker& faulting) {
+        note_fault(faulting);
+        processors_[faulting.id.core].settle();
+    });
     main_program_ = std::move(main);
     Strand::start(worker,
                   [this](Strand& self) {
@@ -202,6 +217,7 @@ PostPhase Filaments::execute(PhaseBase& phase) {
 void Filaments::execute_pools(PhaseBase& phase) {
     for (ReductionBase* const reduction : reductions_)
         reduction->begin_phase(processors(), std::max<std::size_t>(1, phase.pools_most()));
+    phase.put_in_order();
     std::size_t pools = 0;
     for (CoreId core = 0; core < processors(); ++core) pools += phase.pools(core).size();
     if (pools == 0) return;
@@ -217,18 +233,33 @@ void Filaments::execute_pools(PhaseBase& phase) {
 
 /// A filthread begins with starting the next one of its processor, so that they begin in order and none runs
 /// before the one before it waits or ends.
-void Filaments::begin_pool(CoreId processor, runtime::Context& caller, std::size_t pool) {
-    Strand::start(node_, caller, [this, processor, pool](Strand&) { filthread(processor, pool); },
+void Filaments::begin_pool(CoreId processor, runtime::Context& caller, std::size_t place) {
+    Strand::start(node_, caller,
+                  [this, processor, place](const Strand& self) { run_filthread(self, processor, place); },
                   {"a filthread", processor, false});
 }
 
-void Filaments::filthread(CoreId processor, std::size_t pool) {
-    const auto& pools = executing_.load(std::memory_order_relaxed)->pools(processor);
+/// On the faulting processor, which alone executes its pools.
+void Filaments::note_fault(runtime::Worker& faulting) {
+    PhaseBase* const phase = executing_.load(std::memory_order_relaxed);
+    const Strand* const filthread = faulting.strands().current();
+    if (!phase || !filthread) return;
+    for (PoolBase* const pool : phase->pools(faulting.id.core))
+        if (pool->filthread() == filthread) return pool->note_fault();
+}
+
+/// `place`: in the order of the processor's pools.
+void Filaments::run_filthread(const Strand& filthread, CoreId processor, std::size_t place) {
+    const PhaseBase& phase = *executing_.load(std::memory_order_relaxed);
+    const auto& order = phase.order(processor);
     DeclaredWork& work = processors_[processor];
-    if (pool + 1 < pools.size()) begin_pool(processor, work.worker(), pool + 1);
-    Processor self(*this, work, pool);
-    pools[pool]->execute(self);
+    if (place + 1 < order.size()) begin_pool(processor, work.worker(), place + 1);
+    PoolBase& pool = *phase.pools(processor)[order[place]];
+    pool.begin(filthread);
+    Processor self(*this, work, order[place]);
+    pool.execute(self);
     work.settle();
+    pool.end();
     if (pools_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) pools_done_.complete(node_, work.worker());
 }
 

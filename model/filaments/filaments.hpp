@@ -144,8 +144,9 @@ private:
     void execute(const std::vector<PhaseBase*>& sequence);
     PostPhase execute(PhaseBase& phase);
     void execute_pools(PhaseBase& phase);
-    void begin_pool(CoreId processor, runtime::Context& caller, std::size_t pool);
-    void filthread(CoreId processor, std::size_t pool);
+    void begin_pool(CoreId processor, runtime::Context& caller, std::size_t place);
+    void run_filthread(const runtime::Strand& filthread, CoreId processor, std::size_t place);
+    void note_fault(runtime::Worker& faulting);
     Rounds::Place at(Rounds::Kind kind) const;
 
     void expect_between_phases(const char* what, std::string_view which = {}) const {

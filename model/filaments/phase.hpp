@@ -33,7 +33,12 @@ public:
 
     PhaseBase(std::string_view name, std::size_t number, CoreId processors, PostPhaseCode post,
               PhaseOptions options)
-        : name_(name), number_(number), post_(std::move(post)), options_(options), pools_(processors) {}
+        : name_(name),
+          number_(number),
+          post_(std::move(post)),
+          options_(options),
+          pools_(processors),
+          order_(processors) {}
     virtual ~PhaseBase() = default;
     PhaseBase(const PhaseBase&) = delete;
     PhaseBase& operator=(const PhaseBase&) = delete;
@@ -47,8 +52,15 @@ public:
     /// Without post-phase code: a phase is executed once, and one of several in a sequence goes on.
     PostPhase without_post() const { return in_sequence_ ? F_CONTINUE : F_DONE; }
 
-    /// Of one processor, in the order in which their filthreads begin.
+    /// Of one processor, in the order in which they were made.
     const std::vector<PoolBase*>& pools(CoreId processor) const { return pools_[processor]; }
+
+    /// The numbers of a processor's pools in the order in which their filthreads begin: first those that
+    /// have faulted in the phase's last execution, because their pages come while the others run.
+    const std::vector<std::size_t>& order(CoreId processor) const { return order_[processor]; }
+
+    /// Between two executions.
+    void put_in_order();
 
     /// The phase is over for good.
     void close() {
@@ -73,6 +85,7 @@ protected:
     PostPhaseCode post_;
     PhaseOptions options_;
     std::vector<std::vector<PoolBase*>> pools_;  ///< of each processor
+    std::vector<std::vector<std::size_t>> order_;
     bool in_sequence_ = false;
     NodeId node_ = 0;
 };

@@ -33,6 +33,17 @@ public:
     /// Executes every filament once. On the pool's processor.
     virtual void execute(Processor& self) = 0;
 
+    /// While its filthread runs or waits, which one that is.
+    const runtime::Strand* filthread() const { return filthread_; }
+    void begin(const runtime::Strand& filthread) {
+        filthread_ = &filthread;
+        faulted_ = false;
+    }
+    void end() { filthread_ = nullptr; }
+    /// Whether a filament has faulted since the pool's execution began.
+    bool faulted() const { return faulted_; }
+    void note_fault() { faulted_ = true; }
+
     /// The phase is over: memory is given back, and no filament can be created any more.
     virtual void close() {
         size_ = 0;
@@ -64,6 +75,8 @@ private:
     CoreId processor_;
     std::uint64_t capacity_;
     std::uint64_t size_ = 0;
+    const runtime::Strand* filthread_ = nullptr;
+    bool faulted_ = false;
 };
 
 template <auto code>

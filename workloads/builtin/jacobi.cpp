@@ -72,8 +72,9 @@ public:
         auto& rows = fil.create_pool_array(first, per_pool, pools());
         auto& points = fil.create_pool_array(sweep, per_pool, pools());
         const auto mine = block(0, n, fil.nodes(), points.size()).of(fil.my_node());
-        // Every node writes the same, so it does not matter which one is the last.
-        for (const auto [i, pool] : settings_.everywhere ? block(0, n, 1, rows.size()).of(0) : mine)
+        // Every node writes the same, so it does not matter which one is the last. The paper's main program
+        // goes through the rows itself: so they are in one pool.
+        for (const auto [i, pool] : settings_.everywhere ? block(0, n, 1, 1).of(0) : mine)
             fil.create_filament(rows[pool], i);
         for (const auto [i, pool] : mine) {
             if (i == 0 || i == n - 1) continue;
@@ -94,9 +95,12 @@ public:
 private:
     // --- the start
     void begin(Processor&, std::int64_t i) {
+        // One grid after the other: two pages at a time would be taken away from each other by nodes that
+        // fill the same row.
         const double height = sines_[static_cast<std::size_t>(i)];
-        for (std::int64_t j = 0; j < settings_.n; ++j)
-            old_.at(i, j) = new_.at(i, j) = height * sines_[static_cast<std::size_t>(j)];
+        for (const SharedMatrix* const grid : {&old_, &new_})
+            for (std::int64_t j = 0; j < settings_.n; ++j)
+                grid->at(i, j) = height * sines_[static_cast<std::size_t>(j)];
     }
     void begin_touches(Ranges& ranges, std::int64_t i, std::uint64_t count) {
         ranges.writes(old_.shared, old_.place(i, 0), count * old_.stride);
