@@ -63,6 +63,9 @@ struct CodeOf {
     using Arguments = std::tuple<std::decay_t<A>...>;
     /// Says what the filament of these arguments, and the next ones of its run, so many in all, touch.
     using DeclareRanges = void (P::*)(Ranges&, std::decay_t<A>..., std::uint64_t count);
+    /// Does what the filament of these arguments, and the next ones of its run, so many in all, would do one
+    /// after the other.
+    using ExecuteStrip = void (P::*)(Processor&, std::decay_t<A>..., std::uint64_t count);
 };
 
 template <class Code>

@@ -56,14 +56,16 @@ public:
     /// plain values. `post` is called on each node after each execution, as `PostPhase post(Filaments&)`;
     /// without it (null) the phase is executed once, or as often as its sequence. `ranges` says what a run of
     /// filaments touches: `void ranges(Ranges&, values..., std::uint64_t count)`, for `count` filaments from
-    /// the one of these values on.
-    template <auto code, auto post = nullptr, typename FilamentCode<code>::DeclareRanges ranges = nullptr>
+    /// the one of these values on. `strip` does the same as `count` filaments one after the other, in one
+    /// call: `void strip(Processor&, values..., std::uint64_t count)`.
+    template <auto code, auto post = nullptr, typename FilamentCode<code>::DeclareRanges ranges = nullptr,
+              typename FilamentCode<code>::ExecuteStrip strip = nullptr>
     Phase<code>& create_phase(typename FilamentCode<code>::Program& program, PhaseOptions options = {}) {
         expect_between_phases("creates a phase");
         PhaseBase::PostPhaseCode call;
         if constexpr (!std::is_null_pointer_v<decltype(post)>)
             call = [&program](Filaments& fil) { return (program.*post)(fil); };
-        auto made = std::make_unique<Phase<code>>(program, ranges, phases_.size(), processors(),
+        auto made = std::make_unique<Phase<code>>(program, ranges, strip, phases_.size(), processors(),
                                                   std::move(call), options);
         Phase<code>& phase = *made;
         add(std::move(made));

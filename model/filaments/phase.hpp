@@ -100,22 +100,27 @@ public:
     using Program = typename FilamentCode<code>::Program;
 
     using DeclareRanges = typename FilamentCode<code>::DeclareRanges;
+    using ExecuteStrip = typename FilamentCode<code>::ExecuteStrip;
 
     template <class... Given>
-    explicit Phase(Program& program, DeclareRanges declare, Given&&... given)
+    explicit Phase(Program& program, DeclareRanges declare, ExecuteStrip together, Given&&... given)
         : PhaseBase(FilamentCode<code>::name, std::forward<Given>(given)...),
           program_(program),
-          ranges_(declare) {}
+          ranges_(declare),
+          strip_(together) {}
 
     Program& program() const { return program_; }
     /// Null: filaments declare nothing.
     DeclareRanges ranges() const { return ranges_; }
+    /// Null: filaments are executed one by one.
+    ExecuteStrip strip() const { return strip_; }
 
 private:
     friend class Filaments;
 
     Program& program_;
     DeclareRanges ranges_;
+    ExecuteStrip strip_;
     std::deque<PoolArray<code>> arrays_;
 };
 
@@ -169,9 +174,9 @@ void Pool<code>::execute(Processor& self) {
     constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
     for (const Run& run : runs_) {
         if (self.declared().charges()) {
-            execute_run<true>(phase.program(), self, run, phase.options().units, begin);
+            execute_run<true>(phase, self, run, phase.options().units, begin);
         } else {
-            execute_run<false>(phase.program(), self, run, 0, begin);
+            execute_run<false>(phase, self, run, 0, begin);
         }
     }
 }
@@ -197,7 +202,7 @@ void Pool<code>::execute_declared(Processor& self) {
                 continue;
             }
             const dsm::Checkout checkout = check_out(self, ranges);
-            execute_run<false>(phase.program(), self, part, 0, begin);
+            execute_run<false>(phase, self, part, 0, begin);
             self.work(part.count * options.units);
         }
     }

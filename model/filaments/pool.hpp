@@ -3,6 +3,7 @@
 // loop around the filament's function, which the compiler knows and makes part of the loop.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -143,8 +144,11 @@ private:
 
     void execute_declared(Processor& self);
     template <bool charged, std::size_t... I>
-    static void execute_run(typename Code::Program& program, Processor& self, const Run& run,
-                            std::uint64_t units, std::index_sequence<I...> begin);
+    static void execute_run(const Phase<code>& phase, Processor& self, const Run& run, std::uint64_t units,
+                            std::index_sequence<I...> begin);
+    template <bool charged>
+    static void execute_strips(const Phase<code>& phase, Processor& self, const Run& run,
+                               std::uint64_t units);
 
     std::vector<Run> runs_;
 };
@@ -152,14 +156,16 @@ private:
 /// `begin`: the arguments but the last.
 template <auto code>
 template <bool charged, std::size_t... I>
-[[gnu::noinline]] void Pool<code>::execute_run(typename Code::Program& program, Processor& self,
-                                               const Run& run, std::uint64_t units,
-                                               std::index_sequence<I...> /*begin*/) {
+[[gnu::noinline]] void Pool<code>::execute_run(const Phase<code>& phase, Processor& self, const Run& run,
+                                               std::uint64_t units, std::index_sequence<I...> /*begin*/) {
+    typename Code::Program& program = phase.program();
     const Arguments first = run.first;  // no store of a filament can change it
     if constexpr (!Code::makes_runs()) {
         std::apply([&](const auto&... values) { (program.*code)(self, values...); }, first);
         if constexpr (charged) self.declared().declare(units);
     } else {
+        if (phase.strip() && (run.step == 1 || run.count == 1))
+            return execute_strips<charged>(phase, self, run, units);
         using Last = std::tuple_element_t<arity - 1, Arguments>;
         Last last = std::get<arity - 1>(first);
         if (run.step == 1) {
@@ -175,6 +181,21 @@ template <bool charged, std::size_t... I>
             if constexpr (charged) self.declared().declare(units);
             last = static_cast<Last>(static_cast<std::uint64_t>(last) + run.step);
         }
+    }
+}
+
+/// Short strips, so that a fault finds most of the work before it declared.
+template <auto code>
+template <bool charged>
+void Pool<code>::execute_strips(const Phase<code>& phase, Processor& self, const Run& run,
+                                std::uint64_t units) {
+    constexpr std::uint64_t most = 64;
+    for (std::uint64_t done = 0; done < run.count; done += most) {
+        const Run strip = run.part(done, std::min(most, run.count - done));
+        std::apply(
+            [&](const auto&... values) { (phase.program().*phase.strip())(self, values..., strip.count); },
+            strip.first);
+        if constexpr (charged) self.declared().declare(units * strip.count);
     }
 }
 

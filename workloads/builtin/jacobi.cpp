@@ -65,8 +65,9 @@ public:
         sines_ = sines(n);
 
         const auto per_pool = static_cast<std::uint64_t>(n * n);
+        // Filling a point of both grids moves about as many bytes as computing it.
         auto& first = fil.create_phase<&Jacobi::begin, nullptr, &Jacobi::begin_touches>(
-            *this, {.units = 0, .at_once = 1});
+            *this, {.units = static_cast<std::uint64_t>(n), .at_once = 1});
         auto& sweep = fil.create_phase<&Jacobi::jacobi, &Jacobi::check, &Jacobi::jacobi_touches>(
             *this, {.skip = skips()});
         auto& rows = fil.create_pool_array(first, per_pool, pools());

@@ -2,6 +2,8 @@
 // of the HyFi paper (Lowenthal, Subramanian). Node 0 writes A and B, and the other nodes get what they read.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -38,7 +40,7 @@ public:
         for (SharedMatrix* const matrix : {&a_, &b_, &c_}) find(fil, *matrix);
         if (fil.my_node() == 0) begin(fil);
 
-        auto& phase = fil.create_phase<&Matmul::point, nullptr, &Matmul::touches>(
+        auto& phase = fil.create_phase<&Matmul::point, nullptr, &Matmul::touches, &Matmul::points>(
             *this, {.units = static_cast<std::uint64_t>(n_), .skip = skips()});
         auto& pools_here = fil.create_pool_array(phase, static_cast<std::uint64_t>(n_ * n_), pools());
         const auto mine = distribution(n_, fil.nodes(), pools_here.size()).of(fil.my_node());
@@ -70,6 +72,22 @@ private:
         double sum = 0;
         for (std::int64_t k = 0; k < n_; ++k) sum += a_.at(i, k) * b_.at(k, j);
         c_.at(i, j) = sum;
+    }
+    /// `count` points of a row. The sums have the same terms in the same order, but a line of B is read once
+    /// for several of them.
+    void points(Processor& self, std::int64_t i, std::int64_t j, std::uint64_t count) {
+        constexpr std::int64_t width = 16;
+        const auto end = j + static_cast<std::int64_t>(count);
+        for (; j + width <= end; j += width) {
+            std::array<double, width> sums{};
+            const double* const a = a_.row(i);
+            for (std::int64_t k = 0; k < n_; ++k) {
+                const double* const b = b_.row(k) + j;
+                for (std::size_t column = 0; column < width; ++column) sums[column] += a[k] * b[column];
+            }
+            std::copy(sums.begin(), sums.end(), c_.row(i) + j);
+        }
+        for (; j < end; ++j) point(self, i, j);
     }
     void touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
         ranges.reads(a_.shared, a_.place(i, 0), a_.n);
