@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <tuple>
 
 #include "results/sharing_report.hpp"
 #include "tests/filament_workloads_testing.hpp"
@@ -76,6 +77,57 @@ TEST_P(FilamentWorkloads, RunWithoutTheirKernels) {
             EXPECT_EQ(outcome.verdict.kind, Verdict::Kind::unchecked);
         }
     }
+}
+
+/// What they move does not depend on what they compute. (filament_lu exchanges rows only if it computes.)
+TEST_P(FilamentWorkloads, MoveTheSamePagesWithAndWithoutTheirKernels) {
+    if (!GetParam().name.starts_with("sim")) GTEST_SKIP() << "when messages come changes their number";
+    for (const auto& protocol : dsm::protocols()) {
+        runtime::SharedPages memory;
+        memory.protocol = protocol.name;
+        memory.trigger = runtime::Trigger::checked;
+        for (const Small& small : small_workloads()) {
+            if (small.name == "filament_lu") continue;
+            const Outcome computed = run_workload(GetParam(), {4, 2}, memory, small.name, small.values);
+            Values values = small.values;
+            values["kernels"] = "skip";
+            const Outcome skipped = run_workload(GetParam(), {4, 2}, memory, small.name, values);
+            const auto moved = [&](const Outcome& outcome) {
+                const runtime::Counters& counts = outcome.result.total;
+                // With several writers, what has changed moves, and that takes time.
+                const bool all = memory.protocol != "home_lazy_release";
+                return std::tuple(counts.page_requests, counts.pages_moved, counts.invalidations,
+                                  all ? counts.page_faults : 0, all ? counts.messages : 0,
+                                  all ? counts.page_bytes : 0);
+            };
+            EXPECT_EQ(moved(skipped), moved(computed)) << small.name << " by " << protocol.name;
+        }
+    }
+}
+
+TEST_P(FilamentWorkloads, MayBeginAtAnyHome) {
+    for (const std::string homes : {"first_node", "cyclic_rows"}) {
+        for (const std::string rows : {"packed", "aligned"}) {
+            for (Small small : small_workloads()) {
+                small.values["homes"] = homes;
+                small.values["rows"] = rows;
+                runtime::SharedPages memory;
+                memory.trigger = runtime::Trigger::checked;
+                expect_right(GetParam(), {3, 2}, memory, small);
+            }
+        }
+    }
+}
+
+/// Both grids whole, on each node.
+TEST_P(FilamentWorkloads, JacobiMayBeFilledEverywhere) {
+    for_all_memories([&](const runtime::SharedPages& memory) {
+        if (memory.page_bytes != 4096) return;
+        expect_right(GetParam(), {3, 2}, memory,
+                     {"jacobi",
+                      {{"n", "40"}, {"sweeps", "3"}, {"pools", "2"}, {"fill", "everywhere"}},
+                      "the sequential program's bits"});
+    });
 }
 
 }  // namespace

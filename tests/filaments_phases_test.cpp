@@ -293,6 +293,34 @@ TEST_P(Phases, BeginPoolsInOrderAndLeaveThemOnlyWhereTheyWait) {
     }
 }
 
+/// Runs of filaments, which note the strips that they are executed in.
+class Strips : public TestProgram {
+public:
+    explicit Strips(std::vector<std::pair<int, std::uint64_t>>& strips) : strips_(strips) {}
+
+    void alone(Processor&, int i) { strips_.emplace_back(i, 1); }
+    void together(Processor&, int i, std::uint64_t count) { strips_.emplace_back(i, count); }
+    void main(Filaments& fil) override {
+        auto& phase = fil.create_phase<&Strips::alone, nullptr, nullptr, &Strips::together>(*this);
+        auto& pools = fil.create_pool_array(phase, 1000);
+        for (int i = 0; i < 150; ++i) fil.create_filament(pools[0], i);
+        for (const int apart : {200, 202, 204}) fil.create_filament(pools[0], apart);
+        fil.create_filament(pools[0], 300);
+        fil.start();
+    }
+
+private:
+    std::vector<std::pair<int, std::uint64_t>>& strips_;
+};
+
+TEST_P(Phases, ExecuteNeighboursInShortStrips) {
+    std::vector<std::pair<int, std::uint64_t>> strips;
+    run<Strips>(1, 1, strips);
+    using Strip = std::pair<int, std::uint64_t>;
+    EXPECT_THAT(strips, testing::ElementsAre(Strip{0, 64}, Strip{64, 64}, Strip{128, 22}, Strip{200, 1},
+                                             Strip{202, 1}, Strip{204, 1}, Strip{300, 1}));
+}
+
 // --- errors
 
 class Overfull : public TestProgram {

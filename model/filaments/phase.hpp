@@ -174,9 +174,9 @@ void Pool<code>::execute(Processor& self) {
     constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
     for (const Run& run : runs_) {
         if (self.declared().charges()) {
-            execute_run<true>(phase, self, run, phase.options().units, begin);
+            execute_run<true>(phase.program(), phase.strip(), self, run, phase.options().units, begin);
         } else {
-            execute_run<false>(phase, self, run, 0, begin);
+            execute_run<false>(phase.program(), phase.strip(), self, run, 0, begin);
         }
     }
 }
@@ -202,7 +202,7 @@ void Pool<code>::execute_declared(Processor& self) {
                 continue;
             }
             const dsm::Checkout checkout = check_out(self, ranges);
-            execute_run<false>(phase, self, part, 0, begin);
+            execute_run<false>(phase.program(), phase.strip(), self, part, 0, begin);
             self.work(part.count * options.units);
         }
     }

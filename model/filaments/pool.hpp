@@ -144,28 +144,36 @@ private:
 
     void execute_declared(Processor& self);
     template <bool charged, std::size_t... I>
-    static void execute_run(const Phase<code>& phase, Processor& self, const Run& run, std::uint64_t units,
+    static void execute_run(typename Code::Program& program, typename Code::ExecuteStrip strip,
+                            Processor& self, const Run& run, std::uint64_t units,
                             std::index_sequence<I...> begin);
-    template <bool charged>
-    static void execute_strips(const Phase<code>& phase, Processor& self, const Run& run,
-                               std::uint64_t units);
+
+    /// Filaments in a strip. Few, so that a fault finds most of the work before it declared.
+    static constexpr std::uint64_t strip_most = 64;
 
     std::vector<Run> runs_;
 };
 
-/// `begin`: the arguments but the last.
+/// `strip`: null, or what executes neighbours. `begin`: the arguments but the last.
 template <auto code>
 template <bool charged, std::size_t... I>
-[[gnu::noinline]] void Pool<code>::execute_run(const Phase<code>& phase, Processor& self, const Run& run,
-                                               std::uint64_t units, std::index_sequence<I...> /*begin*/) {
-    typename Code::Program& program = phase.program();
+[[gnu::noinline]] void Pool<code>::execute_run(typename Code::Program& program,
+                                               typename Code::ExecuteStrip strip, Processor& self,
+                                               const Run& run, std::uint64_t units,
+                                               std::index_sequence<I...> /*begin*/) {
     const Arguments first = run.first;  // no store of a filament can change it
     if constexpr (!Code::makes_runs()) {
         std::apply([&](const auto&... values) { (program.*code)(self, values...); }, first);
         if constexpr (charged) self.declared().declare(units);
     } else {
-        if (phase.strip() && (run.step == 1 || run.count == 1))
-            return execute_strips<charged>(phase, self, run, units);
+        if (strip && (run.step == 1 || run.count == 1)) {
+            for (std::uint64_t done = 0; done < run.count; done += strip_most) {
+                const Run part = run.part(done, std::min(strip_most, run.count - done));
+                (program.*strip)(self, std::get<I>(first)..., std::get<arity - 1>(part.first), part.count);
+                if constexpr (charged) self.declared().declare(units * part.count);
+            }
+            return;
+        }
         using Last = std::tuple_element_t<arity - 1, Arguments>;
         Last last = std::get<arity - 1>(first);
         if (run.step == 1) {
@@ -181,21 +189,6 @@ template <bool charged, std::size_t... I>
             if constexpr (charged) self.declared().declare(units);
             last = static_cast<Last>(static_cast<std::uint64_t>(last) + run.step);
         }
-    }
-}
-
-/// Short strips, so that a fault finds most of the work before it declared.
-template <auto code>
-template <bool charged>
-void Pool<code>::execute_strips(const Phase<code>& phase, Processor& self, const Run& run,
-                                std::uint64_t units) {
-    constexpr std::uint64_t most = 64;
-    for (std::uint64_t done = 0; done < run.count; done += most) {
-        const Run strip = run.part(done, std::min(most, run.count - done));
-        std::apply(
-            [&](const auto&... values) { (phase.program().*phase.strip())(self, values..., strip.count); },
-            strip.first);
-        if constexpr (charged) self.declared().declare(units * strip.count);
     }
 }
 

@@ -160,6 +160,13 @@ Event& Team::arrive(Worker& worker, std::uint32_t member, std::span<const std::b
         too_many();
     // The last one goes on with what all others have written before.
     if (missing == 1) {
+        // Every member has left the round before this one, because it has arrived at this one. Before the
+        // node says so: the end of this round may reach a node below earlier than this one, and that node may
+        // then arrive at the next round at once.
+        if (number > 0) {
+            const SpinLock::Guard guard(lock_);
+            prepare(round(number + 1), number + 1);
+        }
         for (std::uint32_t i = 1; here.apply && i < members_; ++i)
             here.apply(here.values.data(), here.values.data() + i * here.value_bytes);
         bool complete_now = false;
@@ -222,14 +229,8 @@ void Team::on_release(std::uint64_t number, std::span<const std::byte> value) {
 }
 
 void Team::release(std::uint64_t number, Context& caller, Outbox& outbox, std::span<const std::byte> value) {
-    // Every member has left the round before this one, because it has arrived at this one. Before the
-    // messages: a child that has got one may arrive at the next round at once.
-    if (number > 0) {
-        const SpinLock::Guard guard(lock_);
-        prepare(round(number + 1), number + 1);
-    }
-    for (NodeId place = 0; place < children_; ++place) {
-        outbox.post(child(place), release_handler, bytes_of(TeamMessage{number_, number}),
+    for (NodeId place = 0; place < arity && below(place) < nodes_; ++place) {
+        outbox.post(below(place), release_handler, bytes_of(TeamMessage{number_, number}),
                     Outbox::Urgency::now, value);
     }
     current_.store(number + 1, std::memory_order_release);

@@ -36,7 +36,8 @@ class TeamTable;
 
 class Team {
 public:
-    /// How the nodes meet.
+    /// How the nodes meet. In both cases the end of a round goes down the tree with four below each: where
+    /// few nodes wait for the winner of a tournament, it tells them all.
     enum class Shape : std::uint8_t {
         tree,  ///< four below each
         /// Pairs, then the winners of pairs, and so on, the lower number winning (Hensgen, Finkel, Manber:
@@ -134,8 +135,9 @@ private:
     void prepare(Round& round, std::uint64_t number);
     void complete(std::uint64_t number, Context& caller, Outbox& outbox);
     void release(std::uint64_t number, Context& caller, Outbox& outbox, std::span<const std::byte> value);
+    NodeId below(NodeId place) const { return id_ * arity + 1 + place; }
     NodeId child(NodeId place) const {
-        return shape_ == Shape::tree ? id_ * arity + 1 + place : id_ + (NodeId{1} << place);
+        return shape_ == Shape::tree ? below(place) : id_ + (NodeId{1} << place);
     }
     NodeId parent() const { return shape_ == Shape::tree ? (id_ - 1) / arity : id_ & (id_ - 1); }
     NodeId count_children() const;
