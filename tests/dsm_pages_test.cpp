@@ -119,6 +119,60 @@ TEST_P(Pages, AreAskedForOnceHoweverManyStrandsFault) {
     EXPECT_EQ(sum, 4 * 17U);
 }
 
+/// More checkouts within each other than a worker publishes without locks.
+TEST_P(Pages, StayUntilTheLastOfSeveralCheckoutsEnds) {
+    std::atomic<bool> taken{false};
+    std::atomic<bool> taken_early{false};
+    std::atomic<std::uint64_t> read{0};
+    runtime::SharedPages settings;
+    settings.trigger = runtime::Trigger::checked;
+    const auto least = [](int a, int b) { return std::min(a, b); };
+    run(
+        2, 1,
+        [&](Strand& self, SharedMemory& memory) {
+            const auto words = memory.allocate<std::uint64_t>("words", 2048);
+            memory.seal(self);
+            runtime::Team team(memory.node(), 7, 1);
+            const auto give_time = [&] {
+                for (int round = 0; round < 20; ++round) team.all_reduce(self, 0, 0, least);
+            };
+            if (memory.node().id() == 0) {
+                { const auto fetched = memory.touch(self, {writing(words, 0, 2048)}); }
+                std::vector<std::unique_ptr<dsm::Checkout>> checkouts;
+                for (int i = 0; i < 4; ++i) {
+                    checkouts.push_back(
+                        std::make_unique<dsm::Checkout>(memory.touch(self, {writing(words, 512 * i, 100)})));
+                    memory.at(words)[512 * i] = 5;
+                }
+                // The same pages once more; the first of these checkouts ends last.
+                checkouts.insert(checkouts.begin(), std::make_unique<dsm::Checkout>(
+                                                        memory.touch(self, {reading(words, 0, 2048)})));
+                team.barrier(self);
+                while (!checkouts.empty()) {
+                    give_time();
+                    taken_early = taken_early || taken;
+                    checkouts.pop_back();
+                }
+            } else {
+                team.barrier(self);
+                const auto done = std::make_shared<runtime::Event>();
+                Strand::start(self.worker(), [&, words, done](Strand& taker) {
+                    const auto checkout = memory.touch(taker, {writing(words, 0, 2048)});
+                    taken = true;
+                    for (int i = 0; i < 4; ++i) read += memory.at(words)[512 * i];
+                    done->complete(memory.node(), taker.worker());
+                });
+                for (int i = 0; i < 5; ++i) give_time();
+                self.wait(*done);
+            }
+            memory.barrier(self);
+        },
+        settings);
+    EXPECT_FALSE(taken_early);
+    EXPECT_TRUE(taken);
+    EXPECT_EQ(read, 20U);
+}
+
 /// A program that uses pages in the same way faults as often whatever notices it, and moves as much.
 TEST_P(Pages, FaultAsOftenWhateverNoticesIt) {
     for (const dsm::ProtocolKind& kind : dsm::protocols()) {

@@ -353,7 +353,25 @@ def faults(bench):
                 f"{ours['revoke_ns'] / 1000:.2f}", f"{bare['revoke_ns'] / 1000:.2f}")
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults}
+def jacobi(bench):
+    """Jacobi's iteration on one node. Processor time, because the wall time of one worker is also that of its neighbours."""
+    n, sweeps = (256, 50) if bench.quick else (1024, 200)
+    print(f"\n### Jacobi, {n} x {n} points, {sweeps} sweeps\n")
+    row = table("workers", "program", "s", "CPU s", "/ libgomp's s", "/ libgomp's CPU s")
+    for workers in 1, 2:
+        cases = {"libgomp": ((), ("peer_openmp_jacobi", n, sweeps, workers))}
+        for name, trigger in ("Heddle, by hardware", "automatic"), ("Heddle, rows declared", "checked"):
+            cases[name] = ((), ("heddle_jacobi", trigger, n, sweeps, workers))
+        found = bench.alternate("jacobi", cases)
+        peer = found.get("libgomp", {"seconds": 0, "cpu_seconds": 0, "value": None})
+        for name, said in found.items():
+            if peer["value"] not in (None, said["value"]):
+                sys.exit(f"{name}: the grid's sum is {said['value']}, and libgomp's {peer['value']}")
+            row(workers, name, f"{said['seconds']:.3f}", f"{said['cpu_seconds']:.3f}", ratio(said["seconds"], peer["seconds"]),
+                ratio(said["cpu_seconds"], peer["cpu_seconds"]))
+
+
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "jacobi": jacobi}
 
 
 def main():

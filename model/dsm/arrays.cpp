@@ -16,6 +16,10 @@ namespace {
 /// Leaves room for sums.
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 46;
 
+/// A program that goes through several arrays in step is slow if they lie a power of two apart: then what it
+/// uses at a time has the same place in caches. So a page is left out before an array of this size.
+constexpr std::uint64_t large_bytes = 256U << 10;
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
     return (value + step - 1) / step * step;
 }
@@ -35,9 +39,10 @@ std::uint64_t Arrays::add(std::string name, std::uint64_t count, std::uint64_t e
     if (!std::has_single_bit(align) && align != page_bytes_)
         throw Error(fmt::format("the array {} would be aligned to {} bytes", name, align),
                     "align to a power of two, or to 0: then it begins on a page of its own");
+    const bool apart = end_ != 0 && layout.align_bytes == 0 && count * element_bytes >= large_bytes;
     Array array;
     array.name = std::move(name);
-    array.offset = round_up(end_, std::max(align, element_align));
+    array.offset = round_up(end_ + (apart ? page_bytes_ : 0), std::max(align, element_align));
     array.count = count;
     array.element_bytes = element_bytes;
     array.row = layout.row == 0 ? count : layout.row;

@@ -167,12 +167,23 @@ public:
         Part* found = place.load(std::memory_order_acquire);
         if (!found) [[unlikely]]
             found = make(place);
-        return (*found)[page % part];
+        return found->pages[page % part];
     }
     /// Null if nothing is known of it.
     Page* find(PageId page) {
         Part* const found = parts_[page / part].load(std::memory_order_acquire);
-        return found ? &(*found)[page % part] : nullptr;
+        return found ? &found->pages[page % part] : nullptr;
+    }
+
+    /// What may be done with the page without its lock (checkouts.hpp).
+    Access opened(PageId page) const {
+        const Part* const found = parts_[page / part].load(std::memory_order_acquire);
+        return found ? found->open[page % part].load(std::memory_order_seq_cst) : Access::none;
+    }
+    /// Under the page's lock.
+    void open(PageId page, Access access) {
+        Part* const found = parts_[page / part].load(std::memory_order_acquire);
+        found->open[page % part].store(access, std::memory_order_seq_cst);
     }
 
     /// Of all pages of which something is known, in order.
@@ -189,7 +200,10 @@ public:
 
 private:
     static constexpr std::size_t part = 32;
-    using Part = std::array<Page, part>;
+    struct Part {
+        std::array<std::atomic<Access>, part> open{};
+        std::array<Page, part> pages;
+    };
 
     Part* make(std::atomic<Part*>& place) {
         auto made = std::make_unique<Part>();

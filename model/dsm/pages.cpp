@@ -3,6 +3,7 @@
 #include "model/dsm/pages.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -21,9 +22,11 @@ Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, st
       view_(std::move(view)),
       group_(group),
       page_bytes_(group * view_->page_bytes()),
+      page_shift_(std::has_single_bit(page_bytes_) ? std::countr_zero(page_bytes_) : 0),
       prefetch_(prefetch),
       begins_at_home_(begins_at_home),
       table_(memory.arrays().pages()),
+      checkouts_(memory.node().cores()),
       outstanding_(memory.node().cores()),
       array_counts_(memory.arrays().all().size() + 1) {}
 
@@ -32,9 +35,11 @@ std::span<std::byte> Pages::contents(PageId id) {
 }
 
 void Pages::set_access(PageId id, Page& page, Access access, Charges& charges) {
+    table_.open(id, Access::none);
     view_->set_access(id * group_, group_, access, page.access);
     page.access = access;
     ++charges.protects;
+    open(id, page);
 }
 
 void Pages::charge(Context& context, const Charges& charges) {
@@ -75,7 +80,10 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
                 ++page.pins;
                 pins_.fetch_add(1, std::memory_order_relaxed);
             }
-            if (!occupied(page)) left.swap(page.deferred);
+            if (!page.deferred.empty()) {
+                if (!occupied(id, page)) left.swap(page.deferred);
+                open(id, page);
+            }
         }
         charge(*faulter.worker, charges);
         if (!left.empty()) ask_again(*faulter.worker, left);
@@ -241,9 +249,9 @@ void Pages::count_fault(Worker& worker, PageId id, Access wanted) {
 // --- demands of other nodes
 
 /// A copy of a page that is only read here disturbs no reader.
-bool Pages::must_wait(const Page& page, const Demand& demand) const {
+bool Pages::must_wait(PageId id, const Page& page, const Demand& demand) {
     if (demand.kind == Demand::Kind::copy && page.access != Access::write) return false;
-    return occupied(page);
+    return occupied(id, page);
 }
 
 // Invariant: a demand that waits for holds only is deferred before a worker parks, and then that worker
@@ -255,12 +263,13 @@ void Pages::on_demand(const Demand& demand) {
     bool deferred = false;
     {
         const SpinLock::Guard guard(page.lock);
-        deferred = must_wait(page, demand);
+        deferred = must_wait(demand.page, page, demand);
         if (deferred) {
             defer(demand, page);
         } else {
             answer = this->answer(demand, page, charges);
         }
+        open(demand.page, page);
     }
     charge(node().receiver(), charges);
     if (!deferred) return send(node().receiver(), std::move(answer));
@@ -294,7 +303,7 @@ void Pages::serve_deferred(Context& caller, PageId id) {
         const SpinLock::Guard guard(page.lock);
         std::vector<Demand> still;
         for (const Demand& demand : page.deferred) {
-            if (must_wait(page, demand)) {
+            if (must_wait(id, page, demand)) {
                 still.push_back(demand);
             } else {
                 answers.push_back(answer(demand, page, charges));
@@ -302,6 +311,7 @@ void Pages::serve_deferred(Context& caller, PageId id) {
         }
         page.deferred = std::move(still);
         if (page.come) complete = try_complete(id, page, charges, woken);
+        open(id, page);
     }
     charge(caller, charges);
     if (complete) completed(caller, id, woken);
@@ -334,7 +344,7 @@ void Pages::on_grant(Grant grant, std::span<const std::byte> contents_of) {
             page.come =
                 std::make_unique<Page::Come>(Page::Come{grant, {contents_of.begin(), contents_of.end()}});
         }
-        if (!page.come || !try_complete(grant.page, page, charges, woken)) return;
+        if (!page.come || !try_complete(grant.page, page, charges, woken)) return open(grant.page, page);
     }
     charge(node().receiver(), charges);
     completed(node().receiver(), grant.page, woken);
@@ -343,7 +353,7 @@ void Pages::on_grant(Grant grant, std::span<const std::byte> contents_of) {
 /// Under the page's lock. Contents do not change under readers.
 bool Pages::try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken) {
     const Grant& grant = page.come->grant;
-    if (page.acks_missing != 0 || (grant.has_contents && page.pins != 0)) return false;
+    if (page.acks_missing != 0 || (grant.has_contents && pinned(id, page))) return false;
     if (protocol_->accept(grant, page)) {
         if (grant.has_contents) {
             if (page.access != Access::none) set_access(id, page, Access::none, charges);
@@ -356,6 +366,7 @@ bool Pages::try_complete(PageId id, Page& page, Charges& charges, PageWait*& wok
     }
     page.come.reset();
     page.asked = Access::none;
+    open(id, page);
     woken = take_waiters(page);
     return true;
 }

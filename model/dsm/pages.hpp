@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "model/dsm/checkouts.hpp"
 #include "model/dsm/page_table.hpp"
 #include "model/dsm/protocol.hpp"
 #include "model/dsm/shared_memory.hpp"
@@ -56,7 +57,11 @@ public:
     /// Asks for the page if it may not be accessed so, and does not wait.
     void ask(runtime::Worker& worker, PageId id, Access wanted);
     void count_fault(runtime::Worker& worker, PageId id, Access wanted);
-    std::uint64_t pins() const { return pins_.load(std::memory_order_relaxed); }
+    /// Pins what the ranges touch without a lock, if it may be accessed so. Null: it may not, or that takes
+    /// locks, or a range is outside the memory.
+    Checkouts::Slot* check_out(runtime::Worker& worker, std::span<const Range> ranges);
+    void end_checkout(runtime::Worker& worker, Checkouts::Slot& slot, bool waits = false);
+    bool has_checkouts() const { return pins_.load(std::memory_order_relaxed) != 0 || checkouts_.any(); }
 
     // --- for handlers
     void on_demand(const Demand& demand);
@@ -70,6 +75,9 @@ public:
     Protocol& protocol() { return *protocol_; }
     bool begins_at_home() const { return begins_at_home_; }
     std::size_t page_bytes() const { return page_bytes_; }
+    PageId page_of(std::uint64_t offset) const {
+        return page_shift_ != 0 ? offset >> page_shift_ : offset / page_bytes_;
+    }
     std::span<std::byte> contents(PageId id);
     /// Under the page's lock.
     void set_access(PageId id, Page& page, Access access, Charges& charges);
@@ -105,11 +113,20 @@ private:
         runtime::Body contents;
     };
 
-    bool must_wait(const Page& page, const Demand& demand) const;
-    /// Whether pins or holds keep the page here.
-    bool occupied(const Page& page) const {
-        return page.pins != 0 || page.task_holds != 0 ||
+    bool must_wait(PageId id, const Page& page, const Demand& demand);
+    /// Whether a checkout uses the page. Closes it before: the caller opens it again.
+    bool pinned(PageId id, const Page& page) {
+        table_.open(id, Access::none);
+        return checkouts_.keep(id) || page.pins != 0;
+    }
+    /// Whether pins or holds keep the page here. Closes it as well.
+    bool occupied(PageId id, const Page& page) {
+        return pinned(id, page) || page.task_holds != 0 ||
                (page.strand_holds != 0 && parked_.load(std::memory_order_seq_cst) == 0);
+    }
+    /// Under the page's lock. A page that something waits to take away or to replace stays closed.
+    void open(PageId id, const Page& page) {
+        table_.open(id, page.deferred.empty() && !page.come ? page.access : Access::none);
     }
     Answer answer(const Demand& demand, Page& page, Charges& charges);
     void defer(const Demand& demand, Page& page);
@@ -130,14 +147,16 @@ private:
     std::unique_ptr<Protocol> protocol_;
     std::size_t group_;       ///< the view's pages in one of ours
     std::size_t page_bytes_;  ///< of ours
+    int page_shift_;          ///< their logarithm; 0: they are no power of two
     std::uint32_t prefetch_;
     bool begins_at_home_;
     PageTable table_;
+    Checkouts checkouts_;
     std::vector<std::atomic<std::uint32_t>> outstanding_;  ///< of each processor
     std::atomic<std::uint32_t> parked_{0};                 ///< workers that wait for a page
-    std::atomic<std::uint64_t> pins_{0};
-    runtime::SpinLock deferring_lock_;  ///< over `deferring_`; after a page's
-    std::vector<PageId> deferring_;     ///< pages that may have deferred demands
+    std::atomic<std::uint64_t> pins_{0};                   ///< with locks
+    runtime::SpinLock deferring_lock_;                     ///< over `deferring_`; after a page's
+    std::vector<PageId> deferring_;                        ///< pages that may have deferred demands
 
     using Count = std::atomic<std::uint64_t>;
     static void count(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }

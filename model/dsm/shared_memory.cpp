@@ -151,11 +151,22 @@ void pin_one_by_one(Pages& pages, Faulter& faulter, std::span<const Need> needs)
 }  // namespace
 
 Checkout SharedMemory::touch(const Caller& caller, std::span<const Range> ranges) {
-    expect_sealed();
+    if (!sealed()) [[unlikely]]
+        expect_sealed();
+    if (!by_hardware()) {
+        if (Checkouts::Slot* const slot = made_->check_out(caller.worker(), ranges)) [[likely]]
+            return {*this, caller, slot};
+    }
     Checkout checkout(*this, caller);
+    wait_for(checkout, ranges);
+    return checkout;
+}
+
+/// Pages that are not here, or were asked for by other nodes.
+void SharedMemory::wait_for(Checkout& checkout, std::span<const Range> ranges) {
     const std::vector<Need> needs = needs_of(ranges, arrays_);
     Pages& pages = *made_;
-    Faulter faulter{&caller.worker(), caller.strand()};
+    Faulter faulter{&checkout.caller_.worker(), checkout.caller_.strand()};
     if (by_hardware() || !pin_at_once(pages, *faulter.worker, needs)) {
         if (before_fault_) before_fault_(*faulter.worker);
         for (const Need& need : needs) {
@@ -166,30 +177,30 @@ Checkout SharedMemory::touch(const Caller& caller, std::span<const Range> ranges
         if (by_hardware()) {
             for (const Need& need : needs)
                 pages.acquire(faulter, need.page, need.access, Pages::Keep::nothing);
-            return checkout;
+            return;
         }
         pin_one_by_one(pages, faulter, needs);
     }
     for (const Need& need : needs) checkout.add(need.page);
-    return checkout;
 }
 
 Checkout::Checkout(Checkout&& other) noexcept
     : memory_(std::exchange(other.memory_, nullptr)),
       caller_(other.caller_),
+      slot_(other.slot_),
       count_(std::exchange(other.count_, 0)),
       first_(other.first_),
       more_(std::move(other.more_)) {}
 
-Checkout::~Checkout() {
-    if (!memory_) return;
+void Checkout::end() {
+    if (slot_) return memory_->made_->end_checkout(caller_.worker(), *slot_);
     for (std::size_t i = 0; i < count_; ++i)
         memory_->pages().unpin(caller_.worker(), i < few ? first_[i] : more_[i - few]);
 }
 
 void SharedMemory::release(const Caller& caller) {
     expect_sealed();
-    if (made_->pins() != 0)
+    if (made_->has_checkouts())
         throw Error(
             fmt::format("node {} comes to a barrier of its shared memory with pages checked out", node_.id()),
             "let every Checkout go before the barrier");

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "model/dsm/arrays.hpp"
+#include "model/dsm/checkouts.hpp"
 #include "runtime/comm/team.hpp"
 #include "runtime/core/caller.hpp"
 #include "runtime/core/node.hpp"
@@ -77,13 +78,17 @@ public:
     Checkout& operator=(Checkout&&) = delete;
     Checkout(const Checkout&) = delete;
     Checkout& operator=(const Checkout&) = delete;
-    ~Checkout();
+    ~Checkout() {
+        if (memory_) end();
+    }
 
 private:
     friend class SharedMemory;
     static constexpr std::size_t few = 16;
 
-    Checkout(SharedMemory& memory, const runtime::Caller& caller) : memory_(&memory), caller_(caller) {}
+    Checkout(SharedMemory& memory, const runtime::Caller& caller, Checkouts::Slot* slot = nullptr)
+        : memory_(&memory), caller_(caller), slot_(slot) {}
+    void end();
     void add(std::uint64_t page) {
         if (count_ < few) {
             first_[count_] = page;
@@ -95,6 +100,7 @@ private:
 
     SharedMemory* memory_;
     runtime::Caller caller_;
+    Checkouts::Slot* slot_;  ///< has all pages; null: they are pinned below
     std::size_t count_ = 0;
     std::array<std::uint64_t, few> first_;
     std::vector<std::uint64_t> more_;
@@ -191,6 +197,7 @@ private:
     friend class Checkout;
 
     std::byte* begin() const;
+    void wait_for(Checkout& checkout, std::span<const Range> ranges);
     runtime::Team& team();
     void release(const runtime::Caller& caller);
     void acquire(const runtime::Caller& caller);

@@ -187,10 +187,11 @@ void Pool<code>::execute_declared(Processor& self) {
     const auto& phase = static_cast<Phase<code>&>(phase_);
     const PhaseOptions& options = phase.options();
     constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
+    Ranges ranges;
     for (const Run& run : runs_) {
         for (std::uint64_t done = 0; done < run.count; done += options.at_once) {
             const Run part = run.part(done, std::min(options.at_once, run.count - done));
-            Ranges ranges;
+            ranges.clear();
             std::apply(
                 [&](const auto&... values) {
                     (phase.program().*phase.ranges())(ranges, values..., part.count);

@@ -27,6 +27,8 @@ public:
     void work(std::uint64_t units) { units_ += units; }
     std::uint64_t units() const { return units_; }
 
+    void clear() { count_ = units_ = 0; }
+
     std::span<const dsm::Range> all() const {
         return count_ <= few ? std::span(first_.data(), count_) : std::span<const dsm::Range>(many_);
     }
