@@ -108,6 +108,7 @@ std::vector<Item> platform_items() {
 
 std::vector<Item> model_items() {
     return {
+        {"dataflow", "calls that are forked, and wait for the shared objects that they read"},
         {"earth", "threaded functions and fibers, which signals schedule; tokens that run anywhere"},
         {"fork_join", "tasks that fork tasks and join them, call by call"},
         {"filaments", "loop bodies over memory that the nodes share, in phases and pools"},

@@ -250,7 +250,7 @@ def check_words(tree):
 
 # What the scheduler's code does not say: it knows no model, and its states have types.
 CORE = [
-    (r"(?i)(?<![a-z])(earth|kaapi|filament|pcor|fork_?join|placed_?graph)[a-z]*", "no model is named in runtime/: what it needs is a source, a waitable or a state"),
+    (r"(?i)(?<![a-z])(earth|kaapi|dataflow|filament|pcor|fork_?join|placed_?graph)[a-z]*", "no model is named in runtime/: what it needs is a source, a waitable or a state"),
     (r"\bdynamic_cast\b", "a virtual function, or a type of its own"),
     (r"\bshared_ptr<\s*void\s*>|(?<!const )\bvoid\s*\*\s*\w+_?\s*=\s*nullptr\s*;", "State<Node>, State<Worker>, or a base class"),
 ]

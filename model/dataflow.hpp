@@ -1,0 +1,45 @@
+// Dataflow: the third execution model (Gautier, Besseron, Pigeon: "KAAPI", PASCO 2007). A program is
+// sequential code over shared objects, whose calls are forked:
+//
+//     void sum(Thread&, shared_r<int> res1, shared_r<int> res2, shared_w<int> res) { res = res1 + res2; }
+//
+//     void fibonacci(Thread& self, int n, shared_w<int> res) {
+//         if (n < 2) {
+//             res = n;
+//         } else {
+//             shared<int> res1(self);
+//             shared<int> res2(self);
+//             self.fork<fibonacci>(n - 1, res1);
+//             self.fork<fibonacci>(n - 2, res2);
+//             self.fork<sum>(res1, res2, res);
+//         }
+//     }
+//
+// Every object ends with the value that it has if each fork is a call. docs/models/dataflow.md has the rules.
+#pragma once
+
+#include "model/dataflow/shared.hpp"
+#include "model/dataflow/task.hpp"
+#include "model/dataflow/thread.hpp"
+#include "model/dataflow/threads.hpp"
+#include "runtime/run/program.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::dataflow {
+
+/// A program whose main task runs in a dataflow thread on node 0 (the paper's main thread). The run ends when
+/// that thread does: it ends after all that it has forked.
+class DataflowProgram : public runtime::Program {
+public:
+    /// The body of the main task.
+    virtual void main(Thread& self) = 0;
+
+    void set_up(runtime::Node& node) override { node.state<Threads>(); }
+    void begin(runtime::Worker& worker) override {
+        if (worker.id != WorkerId{0, 0}) return;
+        worker.node().state<Threads>().start(worker, "the main thread",
+                                             [this](Thread& thread) { main(thread); });
+    }
+};
+
+}  // namespace heddle::dataflow

@@ -1,0 +1,122 @@
+// The graph of a dataflow thread: closures (calls that were forked) and their accesses to shared objects
+// (KAAPI, section 2.2). All lie in the thread's stack (stack.hpp).
+//
+// A closure is also the frame of what its body forks: `first` is the first of these that has not ended. In
+// the order of forks, depth first, they make the reference order.
+//
+// Each access names its `root`: the object as the forking body has it, which is one of that body's own
+// accesses or an object that it declared. So the accesses of a frame that have one root are the sequence of
+// accesses to that object (the paper's shared link).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "model/dataflow/cell.hpp"
+#include "model/dataflow/modes.hpp"
+
+namespace heddle::runtime {
+class TaskType;
+class Worker;
+}  // namespace heddle::runtime
+
+namespace heddle::dataflow {
+
+class Thread;
+struct Closure;
+
+/// One formal parameter of a task, as the scheduler sees it.
+struct Formal {
+    Mode mode;
+    const ValueType* value;
+    Merge merge;  ///< of an accumulation
+};
+
+/// One object as one closure has it, and for the closure's own frame the object itself.
+///
+/// Invariant: while its closure runs in the reference order, `data` is the object's cell at that moment. The
+/// cell is borrowed from the root, unless a task of the frame has replaced it (`data` != `root->data`); then
+/// the access owns a reference.
+struct Access {
+    /// What a thief found while it looked through a frame: what the closures before leave of this object.
+    enum class Seen : std::uint8_t {
+        value,        ///< all are done; `seen` is the value
+        readers,      ///< some still read `seen`
+        accumulated,  ///< contributions are still to be added
+        busy,         ///< a task will write it
+    };
+
+    Access* root;  ///< null: an object that was declared here (Object)
+    Cell* data;
+    Cell* seen;
+    std::uint32_t look;  ///< the thief's look that `seen` belongs to, and a Seen (note, noted)
+    Mode mode;           ///< direct; of several formals with this object, what they are together
+    bool alias;          ///< its root is an access of the same closure, which was given the object before
+    std::uint8_t index;  ///< among the accesses of its closure
+    std::uint8_t flags;  ///< the owner's
+
+    static constexpr std::uint8_t given = 1;     ///< a body that writes it has passed it on
+    static constexpr std::uint8_t replaced = 2;  ///< tasks of the frame have replaced `data`
+    static constexpr std::uint8_t listed = 4;    ///< of an Object
+
+    bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
+    void set(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags | flag); }
+    void unset(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags & ~flag); }
+
+    /// Looks are numbered from 1.
+    bool seen_in(std::uint32_t number) const { return look >> 2 == number; }
+    void note(std::uint32_t number, Seen what) { look = number << 2 | static_cast<std::uint32_t>(what); }
+    Seen noted() const { return static_cast<Seen>(look & 3); }
+};
+static_assert(sizeof(Access) == 32);
+
+/// An object that a body has declared, or that a thief thread has in its victim's place.
+struct Object : Access {
+    Cell* own;  ///< in the same frame; null: the thief's
+    const ValueType* type;
+    Object* next;  ///< in its frame's list of those that need an end
+};
+
+/// What all closures of one task have in common.
+struct ClosureType {
+    std::uint32_t bytes;
+    std::uint32_t values_at;  ///< bytes from the closure to its arguments by value
+    std::uint32_t accesses;
+    const Formal* formals;
+    void (*run)(Thread& thread, Closure& closure);
+    void (*move_values)(Closure& to, Closure& from);  ///< `from` has none any more
+    void (*destroy_values)(Closure& closure);
+    void (*write_values)(const Closure& closure, runtime::Writer& writer);
+    void (*read_values)(Closure& closure, runtime::Reader& reader);
+    const runtime::TaskType* task;  ///< as it travels; null: no thief may take it
+};
+
+/// A forked call. Its accesses follow, then its arguments by value.
+///
+/// Invariant: exactly one context takes a closure from `created`: its thread, to `running`, or a thief, to
+/// `stolen`. That is decided by a compare-and-swap if thieves may see it (Thread, "open"). Of a stolen
+/// closure the thief alone uses the arguments, and its thread goes past it only when it is `terminated`.
+struct Closure {
+    enum State : std::uint32_t { created, running, stolen, terminated };
+
+    const ClosureType* type;
+    Closure* next;    ///< in its frame
+    Closure* first;   ///< of its own frame: the first that has not ended
+    Closure* parent;  ///< while it runs
+    std::byte* mark;  ///< where the stack ended after its body
+    Object* objects;  ///< declared by its body, and in need of an end
+    std::atomic<std::uint32_t> state;
+    bool aliases;   ///< some access is an alias
+    bool replaced;  ///< tasks of its frame have replaced the cell of an access
+
+    Access* accesses() { return reinterpret_cast<Access*>(this + 1); }
+    std::byte* values() { return reinterpret_cast<std::byte*>(this) + type->values_at; }
+    const std::byte* values() const { return reinterpret_cast<const std::byte*>(this) + type->values_at; }
+
+    static Closure& of(Access& access) { return *(reinterpret_cast<Closure*>(&access - access.index) - 1); }
+};
+static_assert(sizeof(Closure) == 56);
+
+}  // namespace heddle::dataflow

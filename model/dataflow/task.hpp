@@ -1,0 +1,263 @@
+// Makes a task of a C++ function: function(Thread&, parameters...), where a parameter is an access to a
+// shared object (shared.hpp) or a value. Lays a closure out, fills it, and calls the function with it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "model/dataflow/shared.hpp"
+#include "model/dataflow/travel.hpp"
+#include "model/task_function.hpp"
+#include "runtime/core/node.hpp"
+
+namespace heddle::dataflow {
+
+namespace detail {
+
+template <class P>
+concept IsHandle = requires {
+    typename P::Value;
+    { P::mode } -> std::convertible_to<Mode>;
+};
+
+/// What the scheduler must know of a formal parameter.
+template <class P>
+constexpr Formal formal_of() {
+    Merge merging = nullptr;
+    if constexpr (requires { typename P::Accumulate; })
+        merging = &merge<typename P::Value, typename P::Accumulate>;
+    return {P::mode, &ValueTypeOf<typename P::Value>::type, merging};
+}
+
+/// Whether a parameter may leave its node.
+template <class P>
+constexpr bool parameter_travels() {
+    if constexpr (IsHandle<P>) {
+        return model::detail::value_travels<typename P::Value>();
+    } else {
+        return model::detail::value_travels<P>();
+    }
+}
+
+/// How many of the first `before` parameters are accesses; or values.
+template <class... P>
+constexpr std::size_t handles_before(std::size_t before) {
+    constexpr std::array<bool, sizeof...(P) + 1> handle{IsHandle<P>..., false};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < before; ++i) count += handle[i] ? 1 : 0;
+    return count;
+}
+
+/// A tuple of the parameters that are values.
+template <class P>
+using Kept = std::conditional_t<IsHandle<P>, std::tuple<>, std::tuple<P>>;
+
+}  // namespace detail
+
+/// The task of function(Thread&, P...).
+template <class Function, Function function, class... P>
+struct TaskOf {
+    static constexpr std::size_t accesses = detail::handles_before<P...>(sizeof...(P));
+    static_assert(accesses < 256, "a task has at most 255 accesses");
+    using Values = decltype(std::tuple_cat(std::declval<detail::Kept<P>>()...));
+    static constexpr std::size_t values_at =
+        (sizeof(Closure) + accesses * sizeof(Access) + alignof(Values) - 1) / alignof(Values) *
+        alignof(Values);
+    static constexpr std::size_t bytes = values_at + (std::is_empty_v<Values> ? 0 : sizeof(Values));
+    static_assert(alignof(Values) <= Stack::alignment, "a value may be aligned to 16 bytes at most");
+    static constexpr bool travels = (detail::parameter_travels<P>() && ...);
+
+    /// A closure of these arguments in the thread's stack.
+    template <class... Given>
+    static Closure& make(Thread& thread, Given&&... given) {
+        static_assert(sizeof...(Given) == sizeof...(P),
+                      "a task gets as many arguments as its function has "
+                      "parameters after the thread");
+        if constexpr (!travels) expect_one_node(thread);
+        auto* const closure = static_cast<Closure*>(thread.stack().take(bytes));
+        closure->type = &type;
+        closure->next = nullptr;
+        closure->first = nullptr;
+        ::new (static_cast<void*>(&closure->state)) std::atomic<std::uint32_t>(Closure::created);
+        closure->aliases = false;
+        closure->replaced = false;
+        fill(*closure, std::index_sequence_for<P...>{}, std::forward<Given>(given)...);
+        return *closure;
+    }
+
+    static const runtime::TaskType travelling;
+
+private:
+    static Values& values(Closure& closure) {
+        return *std::launder(reinterpret_cast<Values*>(closure.values()));
+    }
+
+    template <std::size_t... I, class... Given>
+    static void fill(Closure& closure, std::index_sequence<I...>, Given&&... given) {
+        (link<I, P>(closure, given), ...);
+        if constexpr (!std::is_empty_v<Values>) {
+            ::new (static_cast<void*>(closure.values()))
+                Values(std::tuple_cat(keep<P>(std::forward<Given>(given))...));
+        }
+    }
+    template <class Parameter, class Given>
+    static detail::Kept<Parameter> keep(Given&& given) {
+        if constexpr (detail::IsHandle<Parameter>) {
+            return {};
+        } else {
+            return std::tuple<Parameter>(static_cast<Parameter>(std::forward<Given>(given)));
+        }
+    }
+
+    /// Binds parameter `i` to the object that it was given.
+    template <std::size_t i, class Parameter, class Given>
+    static void link(Closure& closure, const Given& given) {
+        if constexpr (detail::IsHandle<Parameter>) {
+            static_assert(detail::IsHandle<Given>, "dataflow: this parameter takes a shared object");
+            static_assert(std::is_same_v<typename Parameter::Value, typename Given::Value>,
+                          "dataflow: the shared object has another type than the parameter");
+            expect_passing<Given::mode, Parameter::mode>();
+            constexpr std::size_t index = detail::handles_before<P...>(i);
+            Access* const accesses = closure.accesses();
+            Access& root = given.access();
+            if constexpr (Given::mode == Mode::w) {
+                if (root.is(Access::given)) [[unlikely]]
+                    refuse_write();
+                root.set(Access::given);
+            }
+            Access& access = accesses[index];
+            access.root = &root;
+            access.look = 0;
+            access.mode = direct(Parameter::mode);
+            access.index = static_cast<std::uint8_t>(index);
+            access.alias = false;
+            access.flags = 0;
+            for (std::size_t before = 0; before < index; ++before) {
+                if (accesses[before].root == &root) [[unlikely]]
+                    return join_alias(closure, accesses[before], access);
+            }
+        }
+    }
+
+    template <std::size_t i, class Parameter>
+    static decltype(auto) parameter(Closure& closure) {
+        if constexpr (detail::IsHandle<Parameter>) {
+            Access& access = closure.accesses()[detail::handles_before<P...>(i)];
+            return Parameter(closure.aliases && access.alias ? *access.root : access);
+        } else {
+            return std::move(std::get<i - detail::handles_before<P...>(i)>(values(closure)));
+        }
+    }
+    template <std::size_t... I>
+    static void call(Thread& thread, Closure& closure, std::index_sequence<I...>) {
+        function(thread, parameter<I, P>(closure)...);
+    }
+
+    static void run(Thread& thread, Closure& closure) {
+        thread.worker().count_task();
+        if constexpr (std::is_trivially_destructible_v<Values>) {
+            call(thread, closure, std::index_sequence_for<P...>{});
+        } else {
+            // Also if the body throws.
+            struct End {
+                Closure& closure;
+                ~End() { destroy_values(closure); }
+            };
+            const End end{closure};
+            call(thread, closure, std::index_sequence_for<P...>{});
+        }
+    }
+    static void arrive(runtime::Worker& worker, runtime::Slot* /*head*/, std::byte* payload) {
+        start_arrived(worker, payload, type);
+    }
+    static void move_values(Closure& to, Closure& from) {
+        if constexpr (!std::is_empty_v<Values>) {
+            ::new (static_cast<void*>(to.values())) Values(std::move(values(from)));
+            destroy_values(from);
+        }
+    }
+    static void destroy_values(Closure& closure) {
+        if constexpr (!std::is_empty_v<Values>) values(closure).~Values();
+    }
+    static void write_values(const Closure& closure, runtime::Writer& writer) {
+        if constexpr (travels && !std::is_empty_v<Values>) {
+            std::apply([&](const auto&... value) { (write_value(writer, value), ...); },
+                       *std::launder(reinterpret_cast<const Values*>(closure.values())));
+        }
+    }
+    template <class Value>
+    static void write_value(runtime::Writer& writer, const Value& value) {
+        runtime::Serialize<Value>::write(writer, value);
+    }
+    static void read_values(Closure& closure, runtime::Reader& reader) {
+        if constexpr (travels && !std::is_empty_v<Values>)
+            ::new (static_cast<void*>(closure.values())) Values(ReadTuple<Values>::read(reader));
+    }
+    template <class Tuple>
+    struct ReadTuple;
+    template <class... V>
+    struct ReadTuple<std::tuple<V...>> {
+        /// In braces the values are read in their order.
+        static std::tuple<V...> read(runtime::Reader& reader) {
+            return std::tuple<V...>{runtime::Serialize<V>::read(reader)...};
+        }
+    };
+
+    static constexpr std::array<Formal, accesses + 1> formals() {
+        std::array<Formal, accesses + 1> all{};
+        std::size_t next = 0;
+        (
+            [&] {
+                if constexpr (detail::IsHandle<P>) all[next++] = detail::formal_of<P>();
+            }(),
+            ...);
+        return all;
+    }
+    static constexpr std::array<Formal, accesses + 1> formal_parameters = formals();
+
+    static void expect_one_node(const Thread& thread) {
+        if (thread.worker().node().topology().nodes > 1) [[unlikely]]
+            refuse_to_travel(travelling.name());
+    }
+
+public:
+    static constexpr ClosureType type{static_cast<std::uint32_t>(bytes),
+                                      static_cast<std::uint32_t>(values_at),
+                                      static_cast<std::uint32_t>(accesses),
+                                      formal_parameters.data(),
+                                      &run,
+                                      &move_values,
+                                      &destroy_values,
+                                      &write_values,
+                                      &read_values,
+                                      &travelling};
+};
+
+template <class Function, Function function, class... P>
+const runtime::TaskType TaskOf<Function, function, P...>::travelling(typeid(TaskOf).name(), &TaskOf::arrive,
+                                                                     sizeof(void*), 0, travels,
+                                                                     travelling_special());
+
+namespace detail {
+
+template <class Function>
+struct Parameters;
+template <class... P>
+struct Parameters<void (*)(Thread&, P...)> {
+    template <auto function>
+    using Of = TaskOf<void (*)(Thread&, P...), function, std::decay_t<P>...>;
+};
+
+}  // namespace detail
+
+template <auto function>
+struct Task : detail::Parameters<decltype(function)>::template Of<function> {};
+
+}  // namespace heddle::dataflow

@@ -1,0 +1,341 @@
+// The owner's side of a dataflow thread: runs frames in the reference order, without recursion, and suspends
+// where it comes to a closure that a thief has and that has not ended.
+#include "model/dataflow/thread.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "model/dataflow/threads.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::dataflow {
+
+namespace {
+
+using runtime::SpinLock;
+
+/// So many operations after the last request a thread becomes private again: some hundred microseconds of the
+/// smallest tasks. Long tasks never come so far, so a thief need not wait for the end of one.
+constexpr std::uint32_t patience = 4096;
+
+/// After looks that found nothing, sleepers are told every second, fourth, ... operation, at most so many.
+constexpr std::uint32_t signal_in_max = 16;
+
+/// The frame of a thread's first body belongs to no task.
+constexpr ClosureType frame_type{sizeof(Closure), sizeof(Closure), 0,       nullptr, nullptr,
+                                 nullptr,         nullptr,         nullptr, nullptr, nullptr};
+
+}  // namespace
+
+Counts& Counts::operator+=(const Counts& other) {
+    closures += other.closures;
+    accesses += other.accesses;
+    readiness_steps += other.readiness_steps;
+    renamings += other.renamings;
+    suspensions += other.suspensions;
+    return *this;
+}
+
+Thread::Thread(Threads& threads) : threads_(threads) {
+    const runtime::Topology& topology = threads.node().topology();
+    polled_ = topology.polled;
+    charged_ = !topology.gates_open || polled_;
+}
+
+Thread::~Thread() = default;
+
+// --- the life of a thread
+
+void Thread::enter(runtime::Strand& strand) {
+    strand_ = &strand;
+    worker_ = &strand.worker();
+    threads_.runs(*worker_, this);
+}
+
+/// A thread begins open, because idle workers may be looking for work already.
+void Thread::begin_frame() {
+    top_ = static_cast<Closure*>(stack_.take(sizeof(Closure)));
+    ::new (static_cast<void*>(top_))
+        Closure{&frame_type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::running}, false, false};
+    current_ = top_;
+    last_ = &top_->first;
+    open(false);
+}
+
+void Thread::add(Closure& closure) {
+    const SpinLock::Guard guard(lock_);
+    append(closure);
+}
+
+void Thread::end_frame() {
+    top_->mark = stack_.top();
+    run_frame(*top_);
+    end_objects(*top_);
+}
+
+void Thread::leave() {
+    {
+        const SpinLock::Guard guard(lock_);
+        open_ = false;
+        set_offers(false);
+    }
+    stack_.back_to(reinterpret_cast<std::byte*>(top_));
+    top_ = nullptr;
+    current_ = nullptr;
+    threads_.runs(*worker_, nullptr);
+}
+
+void Thread::sync() {
+    Closure& self = *current_;
+    self.mark = stack_.top();
+    run_frame(self);
+    current_ = &self;
+    last_ = &self.first;
+}
+
+void Thread::declare(Object& object, const ValueType& type, Cell* own, Cell* cell, bool needs_end) {
+    object.root = nullptr;
+    object.own = own;
+    object.data = cell;
+    object.look = 0;
+    object.mode = Mode::rw;
+    object.index = 0;
+    object.alias = false;
+    object.flags = needs_end ? Access::listed : 0;
+    object.type = &type;
+    if (needs_end) object.next = std::exchange(current_->objects, &object);
+}
+
+void Thread::expect_no_tasks(const char* doing) const {
+    if (!current_->first) return;
+    throw Error(std::string("a task ") + doing + " a shared object while tasks that it has forked may use it",
+                "call sync() before, or let a task do it");
+}
+
+// --- the reference order
+
+void Thread::run_frame(Closure& frame) {
+    Closure* open_frame = &frame;
+    for (;;) {
+        Closure* const closure = open_frame->first;
+        if (closure == nullptr) {
+            if (open_frame == &frame) return;
+            Closure* const ended = open_frame;
+            open_frame = ended->parent;
+            end(*ended, *open_frame);
+            continue;
+        }
+        if (slow() || !fast_ || closure->state.load(std::memory_order_relaxed) != Closure::created)
+            [[unlikely]] {
+            if (!begin_slow(*closure, *open_frame)) continue;
+        } else {
+            closure->state.store(Closure::running, std::memory_order_relaxed);
+        }
+        start(*closure, *open_frame);
+        if (closure->first) {
+            closure->mark = stack_.top();
+            open_frame = closure;
+        } else {
+            end(*closure, *open_frame);
+        }
+    }
+}
+
+/// Runs the body.
+inline void Thread::start(Closure& closure, Closure& frame) {
+    closure.parent = &frame;
+    closure.objects = nullptr;
+    Access* const accesses = closure.accesses();
+    const std::uint32_t count = closure.type->accesses;
+    for (std::uint32_t i = 0; i < count; ++i) accesses[i].data = accesses[i].root->data;
+    current_ = &closure;
+    last_ = &closure.first;
+    closure.type->run(*this, closure);
+}
+
+/// The closure and all that it forked have ended.
+inline void Thread::end(Closure& closure, Closure& frame) {
+    if (closure.objects) [[unlikely]]
+        end_objects(closure);
+    if (open_ || closure.replaced) [[unlikely]]
+        return end_slow(closure, frame);
+    frame.first = closure.next;
+    stack_.back_to(frame.mark);
+}
+
+void Thread::end_slow(Closure& closure, Closure& frame) {
+    {
+        const SpinLock::Guard guard(lock_);
+        if (closure.replaced) pass_up(closure);
+        frame.first = closure.next;
+        if (open_) set_offers(true);
+    }
+    stack_.back_to(frame.mark);
+}
+
+/// What tasks of the closure's frame have written becomes the value of the closure's objects.
+void Thread::pass_up(Closure& closure) {
+    Access* const accesses = closure.accesses();
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
+        Access& access = accesses[i];
+        if (!access.is(Access::replaced) || access.alias) continue;
+        access.unset(Access::replaced);
+        Cell& cell = *access.data;
+        access.data = access.root->data;
+        install(*access.root, cell, *closure.type->formals[i].value, *closure.parent);
+    }
+}
+
+/// `cell`, of which the caller gives up a reference, becomes the object's. Under the lock if the thread is
+/// open.
+void Thread::install(Access& root, Cell& cell, const ValueType& type, Closure& frame) {
+    Cell& before = *root.data;
+    if (&before == &cell) return release(cell, type);
+    const bool borrowed = root.root && root.data == root.root->data;
+    root.data = &cell;
+    if (!borrowed) release(before, type);
+    // Its memory may be large.
+    if (!root.root && &before == static_cast<Object&>(root).own) type.drop(before);
+    if (root.root) {
+        root.set(Access::replaced);
+        Closure::of(root).replaced = true;
+        return;
+    }
+    auto& object = static_cast<Object&>(root);
+    if (object.is(Access::listed)) return;
+    object.set(Access::listed);
+    object.next = std::exchange(frame.objects, &object);
+}
+
+void Thread::end_objects(Closure& frame) {
+    for (Object* object = std::exchange(frame.objects, nullptr); object; object = object->next) {
+        if (object->data) release(*object->data, *object->type);
+        if (object->own) object->type->drop(*object->own);
+    }
+}
+
+// --- slow operations
+
+void Thread::fork_slow(Closure& closure) {
+    if (charged_) worker_->charge(worker_->costs->fork);
+    if (!open_ && slow()) open(true);
+    if (!open_) return append(closure);
+    {
+        const SpinLock::Guard guard(lock_);
+        append(closure);
+        set_offers(true);
+    }
+    look_whether_asked();
+}
+
+/// Takes the closure for this thread. False: a thief had it, and it has ended, and the frame goes on after
+/// it.
+bool Thread::begin_slow(Closure& closure, Closure& frame) {
+    if (charged_) worker_->charge(worker_->costs->join);
+    if (polled_) {
+        worker_->charge(worker_->costs->poll);
+        worker_->backend->poll(*worker_);
+    }
+    if (!open_ && slow()) open(true);
+    if (open_) look_whether_asked();
+    std::uint32_t state = Closure::created;
+    if (closure.state.compare_exchange_strong(state, Closure::running, std::memory_order_acq_rel))
+        return true;
+    if (state != Closure::terminated) await(closure);
+    commit(closure, frame);
+    return false;
+}
+
+/// Returns when the stolen closure has ended. Meanwhile the worker does other work, and thieves may take
+/// other closures of this thread.
+void Thread::await(Closure& closure) {
+    open(true);
+    {
+        const SpinLock::Guard guard(lock_);
+        if (closure.state.load(std::memory_order_relaxed) == Closure::terminated) return;
+        end_.reset();
+        awaited_ = &closure;
+        suspended_.store(true, std::memory_order_seq_cst);
+        set_offers(true);
+    }
+    ++counts_.suspensions;
+    threads_.runs(*worker_, nullptr);
+    strand_->wait(end_);
+    worker_ = &strand_->worker();
+    threads_.runs(*worker_, this);
+    const SpinLock::Guard guard(lock_);
+    suspended_.store(false, std::memory_order_seq_cst);
+    set_offers(offers());
+    patience_ = patience;
+}
+
+/// The closure's outputs become the values of the frame's objects.
+void Thread::commit(Closure& closure, Closure& frame) {
+    Access* const accesses = closure.accesses();
+    const std::uint32_t count = closure.type->accesses;
+    const Formal* const formals = closure.type->formals;
+    // No thief reads an object while contributions to it are missing.
+    for (std::uint32_t i = 0; i < count; ++i) {
+        Access& access = accesses[i];
+        if (access.alias || access.mode != Mode::cw) continue;
+        formals[i].merge(*access.root->data, *access.data);
+        release(*std::exchange(access.data, nullptr), *formals[i].value);
+    }
+    const SpinLock::Guard guard(lock_);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        Access& access = accesses[i];
+        if (access.alias || !access.data || access.mode == Mode::r) continue;
+        Cell& output = *std::exchange(access.data, nullptr);
+        if (output.written) {
+            install(*access.root, output, *formals[i].value, frame);
+        } else {
+            release(output, *formals[i].value);
+        }
+    }
+    frame.first = closure.next;
+    if (open_) set_offers(true);
+}
+
+// --- open and private
+
+void Thread::open(bool offers) {
+    patience_ = patience;
+    if (open_) return;
+    const SpinLock::Guard guard(lock_);
+    open_ = true;
+    fast_ = false;
+    failures_.store(0, std::memory_order_relaxed);
+    signal_in_ = 0;
+    set_offers(offers);
+}
+
+/// After an operation on an open thread: tells those that ask, or becomes private after some time.
+void Thread::look_whether_asked() {
+    runtime::Node& node = worker_->node();
+    if (!slow() && !node.wants_work()) {
+        if (--patience_ != 0) return;
+        const SpinLock::Guard guard(lock_);
+        open_ = false;
+        fast_ = !charged_;
+        set_offers(false);
+        return;
+    }
+    patience_ = patience;
+    if (!offers()) return;
+    if (signal_in_ != 0 && --signal_in_ != 0) return;
+    signal_in_ = std::min(1U << std::min(failures_.load(std::memory_order_relaxed), 8U), signal_in_max);
+    worker_->deque().answer();
+    node.published(*worker_);
+}
+
+/// Under the lock.
+void Thread::set_offers(bool offers) {
+    if (offers_.load(std::memory_order_relaxed) != offers) offers_.store(offers, std::memory_order_seq_cst);
+    const bool counts = offers && suspended();
+    if (counts == counted_) return;
+    counted_ = counts;
+    threads_.count_waiting(counts);
+}
+
+}  // namespace heddle::dataflow

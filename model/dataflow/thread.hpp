@@ -1,0 +1,199 @@
+// A dataflow thread: a control flow that runs the closures of its stack in the reference order (KAAPI,
+// sections 2.3 and 3.3). Task bodies get it as their first parameter: it forks. It runs on a strand.
+//
+// Work first: the owner, which runs the thread, computes no readiness. At the moment when it comes to a
+// closure, all that comes before it in the reference order has ended. So it is ready, and its object's
+// cells are those of its root.
+//
+// Invariant: a thread is private or open. While it is private only its owner looks at its graph, and a state
+// changes without a compare-and-swap. Only the owner opens it: when another context asks (Deque::asked), and
+// before it suspends. While it is open, whatever a thief reads is written under `lock_`: the owner's list of
+// closures and the cells of roots. A thief looks and takes under `lock_` (thread_steal.cpp).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "model/dataflow/closure.hpp"
+#include "model/dataflow/stack.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/core/wait.hpp"
+#include "runtime/core/worker.hpp"
+
+namespace heddle::dataflow {
+
+class Threads;
+template <class T>
+class shared;
+template <auto function>
+struct Task;
+
+/// What threads count. Sums of a node are reported as values of the answer.
+struct Counts {
+    std::uint64_t closures = 0;         ///< forked
+    std::uint64_t accesses = 0;         ///< of these
+    std::uint64_t readiness_steps = 0;  ///< accesses that thieves looked at
+    std::uint64_t renamings = 0;        ///< cells made because a stolen task writes or accumulates
+    std::uint64_t suspensions = 0;      ///< of threads that came to a stolen closure before its end
+
+    Counts& operator+=(const Counts& other);
+};
+
+class Thread {
+public:
+    explicit Thread(Threads& threads);
+    ~Thread();
+    Thread(const Thread&) = delete;
+    Thread& operator=(const Thread&) = delete;
+
+    // --- for task bodies
+    /// Makes a task: a call function(thread, arguments...) that runs after the present body, at the latest,
+    /// and maybe on another worker or node. Formal parameters are values, which are copied, and accesses to
+    /// shared objects (shared.hpp). A passing of modes that is not allowed does not compile.
+    template <auto function, class... Given>
+    void fork(Given&&... arguments) {
+        Closure& closure = Task<function>::make(*this, std::forward<Given>(arguments)...);
+        ++counts_.closures;
+        counts_.accesses += Task<function>::accesses;
+        if (slow() || !fast_) [[unlikely]]
+            return fork_slow(closure);
+        append(closure);
+    }
+
+    /// Returns when all tasks that the present body has forked have ended. Afterwards the body may read what
+    /// they wrote to objects that it has declared. The worker may be another one.
+    void sync();
+
+    /// Declares `units` units of the program's work (Program::unit).
+    void work(std::uint64_t units = 1) { worker_->work(units); }
+
+    /// The worker that runs the thread, until the next `sync`.
+    runtime::Worker& worker() const { return *worker_; }
+    /// The node's program.
+    template <class P>
+    P& program() const {
+        return static_cast<P&>(worker_->program());
+    }
+
+    // --- for objects and closures
+    /// Links a closure of a thief thread's first frame. No other thief takes it before it runs.
+    void add(Closure& closure);
+    Stack& stack() { return stack_; }
+    Closure& body() const { return *current_; }
+    /// An object of the present body. `own`: its cell in the same frame. Null: it has `cell`, with a
+    /// reference.
+    void declare(Object& object, const ValueType& type, Cell* own, Cell* cell, bool needs_end = true);
+    /// Throws Error if the body has forked tasks since the last `sync`.
+    void expect_no_tasks(const char* doing) const;
+
+    // --- for strands
+    /// Runs `begin(*this)` as the body of the thread's first frame, and all that it forks. On `strand`.
+    template <class Begin>
+    void execute(runtime::Strand& strand, const Begin& begin) {
+        enter(strand);
+        begin_frame();
+        begin(*this);
+        end_frame();
+        leave();
+    }
+
+    // --- for thieves, from any context of the node (thread_steal.cpp)
+    /// Whether it may have a closure that is ready, and is open: one load.
+    bool offers() const { return offers_.load(std::memory_order_seq_cst); }
+    /// Whether no worker runs it, because it waits.
+    bool suspended() const { return suspended_.load(std::memory_order_seq_cst); }
+    /// Takes the first ready closure of the oldest frame that has one, or null. Its accesses then have the
+    /// cells of its inputs as `data`. `travels`: one that may leave the node.
+    Closure* take_ready(bool travels);
+    /// A stolen closure has ended: its accesses have the cells of its outputs. `caller`: a context of the
+    /// node.
+    void terminated(Closure& closure, std::span<Cell* const> outputs, runtime::Context& caller);
+
+    /// When the run is over.
+    Counts counts() const {
+        Counts all = counts_;
+        all.readiness_steps += steps_;
+        return all;
+    }
+    Threads& threads() const { return threads_; }
+
+    /// Ends what is left in a run that was ended early.
+    void abandon();
+
+private:
+    friend class Threads;
+
+    /// What the owner waits for.
+    class StolenEnd final : public runtime::Event {
+    public:
+        std::string what() const override { return "the end of a stolen closure"; }
+    };
+
+    bool slow() const { return worker_->deque().asked(); }
+
+    /// The closure becomes the last of the present body's frame.
+    void append(Closure& closure) {
+        *last_ = &closure;
+        last_ = &closure.next;
+    }
+
+    // --- the owner (thread.cpp)
+    void enter(runtime::Strand& strand);
+    void begin_frame();
+    void end_frame();
+    void leave();
+    void run_frame(Closure& frame);
+    void start(Closure& closure, Closure& frame);
+    void end(Closure& closure, Closure& frame);
+    [[gnu::noinline]] void fork_slow(Closure& closure);
+    [[gnu::noinline]] bool begin_slow(Closure& closure, Closure& frame);
+    void end_slow(Closure& closure, Closure& frame);
+    void pass_up(Closure& closure);
+    void end_objects(Closure& frame);
+    void await(Closure& closure);
+    void commit(Closure& closure, Closure& frame);
+    void install(Access& root, Cell& cell, const ValueType& type, Closure& frame);
+
+    // --- opening (thread.cpp)
+    void open(bool offers);
+    void look_whether_asked();
+    void set_offers(bool offers);
+
+    // --- thieves, under `lock_` (thread_steal.cpp)
+    bool see(Closure& closure, Closure::State state);
+    bool see(Access& access, Closure::State state);
+    void bind(Closure& closure);
+
+    // What every operation of the owner looks at comes first.
+    runtime::Worker* worker_ = nullptr;
+    Closure** last_ = nullptr;    ///< where the next closure of the present body is linked
+    Closure* current_ = nullptr;  ///< whose body runs
+    bool fast_ = false;           ///< private, and operations are not charged
+    Stack stack_;
+    Counts counts_;
+
+    bool open_ = false;     ///< written by the owner, under `lock_`
+    bool charged_ = false;  ///< operations are charged, or workers must look for messages
+    bool polled_ = false;
+    std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
+    std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
+    Closure* top_ = nullptr;       ///< the first frame
+    runtime::Strand* strand_ = nullptr;
+    Threads& threads_;
+
+    // Written by thieves.
+    alignas(64) runtime::SpinLock lock_;
+    std::atomic<bool> offers_{false};
+    std::atomic<bool> suspended_{false};
+    std::atomic<std::uint32_t> failures_{0};  ///< looks that found nothing since the last that did
+    bool counted_ = false;                    ///< among the threads that wait and offer
+    std::uint32_t look_ = 0;
+    Closure* awaited_ = nullptr;
+    StolenEnd end_;
+    std::uint64_t steps_ = 0;  ///< Counts::readiness_steps
+};
+
+}  // namespace heddle::dataflow

@@ -1,0 +1,158 @@
+// The thief's side of a dataflow thread: which closures are ready, and what becomes of a stolen one (KAAPI,
+// section 3.3). Thieves look at one thread one at a time.
+//
+// A thief goes through the oldest frame from its first closure that has not ended, and notes in each object
+// what the closures so far leave of it (Access::Seen). What was noted in an earlier look counts no more.
+#include "model/dataflow/thread.hpp"
+#include "model/dataflow/threads.hpp"
+#include "runtime/core/node.hpp"
+
+namespace heddle::dataflow {
+
+namespace {
+
+using runtime::SpinLock;
+
+/// A look ends after so many closures: the owner waits meanwhile.
+constexpr std::uint32_t closures_max = 1024;
+
+}  // namespace
+
+/// Notes what the access leaves of its object. True: a thief could make it now.
+bool Thread::see(Access& access, Closure::State state) {
+    using Seen = Access::Seen;
+    Access& root = *access.root;
+    if (!root.seen_in(look_)) {
+        root.seen = root.data;
+        root.note(look_, Seen::value);
+    }
+    ++steps_;
+    const bool had_value = root.noted() == Seen::value;
+    const bool readable = had_value || root.noted() == Seen::readers;
+    if (state == Closure::terminated) {
+        // A body that has written nothing leaves the object as it was.
+        if ((access.mode == Mode::w || access.mode == Mode::rw) && access.data->written) {
+            root.seen = access.data;
+            root.note(look_, Seen::value);
+        } else if (access.mode == Mode::cw && readable) {
+            root.note(look_, Seen::accumulated);
+        }
+        return false;
+    }
+    switch (access.mode) {
+        case Mode::r:
+            if (readable) root.note(look_, Seen::readers);
+            return readable;
+        case Mode::cw:
+            // What a thief accumulates is added later.
+            if (readable) root.note(look_, Seen::accumulated);
+            return true;
+        case Mode::w:
+            // A thief writes a cell of its own.
+            root.note(look_, Seen::busy);
+            return true;
+        default:
+            root.note(look_, Seen::busy);
+            return had_value;
+    }
+}
+
+bool Thread::see(Closure& closure, Closure::State state) {
+    bool ready = true;
+    Access* const accesses = closure.accesses();
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
+        if (!accesses[i].alias) ready = see(accesses[i], state) && ready;
+    return ready;
+}
+
+/// Gives a closure that was just taken the cells that it reads. It makes those that it writes.
+void Thread::bind(Closure& closure) {
+    Access* const accesses = closure.accesses();
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
+        Access& access = accesses[i];
+        const bool reads = !access.alias && (access.mode == Mode::r || access.mode == Mode::rw);
+        access.data = reads ? access.root->seen : nullptr;
+        if (reads) hold(*access.data);
+    }
+}
+
+Closure* Thread::take_ready(bool travels) {
+    const SpinLock::Guard guard(lock_);
+    if (!open_) return nullptr;
+    ++look_;
+    std::uint32_t left = closures_max;
+    bool others = false;  // are ready, but may not leave the node
+    for (Closure* frame = top_; frame;) {
+        Closure* running = nullptr;
+        for (Closure* closure = frame->first; closure && left != 0; closure = closure->next, --left) {
+            auto state = closure->state.load(std::memory_order_acquire);
+            const bool ready = see(*closure, static_cast<Closure::State>(state));
+            if (state == Closure::running) running = closure;
+            if (!ready || state != Closure::created || !closure->type->task) continue;
+            if (travels && !closure->type->task->travels()) {
+                others = true;
+                continue;
+            }
+            if (closure->state.compare_exchange_strong(state, Closure::stolen, std::memory_order_acq_rel)) {
+                bind(*closure);
+                failures_.store(0, std::memory_order_relaxed);
+                return closure;
+            }
+            running = closure;
+        }
+        frame = running;
+    }
+    failures_.fetch_add(1, std::memory_order_relaxed);
+    if (!others) set_offers(false);
+    return nullptr;
+}
+
+void Thread::terminated(Closure& closure, std::span<Cell* const> outputs, runtime::Context& caller) {
+    bool awaited = false;
+    {
+        const SpinLock::Guard guard(lock_);
+        Access* const accesses = closure.accesses();
+        for (std::size_t i = 0; i < outputs.size(); ++i) accesses[i].data = outputs[i];
+        closure.state.store(Closure::terminated, std::memory_order_seq_cst);
+        awaited = awaited_ == &closure;
+        if (awaited) {
+            awaited_ = nullptr;
+        } else if (open_) {
+            set_offers(true);
+        }
+    }
+    // The thread may be over from here on.
+    runtime::Node& node = threads_.node();
+    if (awaited) return end_.complete(node, caller);
+    if (node.wants_work()) node.wake_one(caller);
+}
+
+namespace {
+
+void drop(const Closure::State state, Closure& closure) {
+    if (state == Closure::created) closure.type->destroy_values(closure);
+    if (state != Closure::terminated) return;
+    Access* const accesses = closure.accesses();
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
+        if (accesses[i].data && !accesses[i].alias && accesses[i].mode != Mode::r)
+            release(*accesses[i].data, *closure.type->formals[i].value);
+}
+
+}  // namespace
+
+/// The bodies that ran were unwound, and with them their arguments by value.
+void Thread::abandon() {
+    for (Closure* frame = top_; frame;) {
+        Closure* running = nullptr;
+        for (Closure* closure = frame->first; closure; closure = closure->next) {
+            const auto state = static_cast<Closure::State>(closure->state.load(std::memory_order_relaxed));
+            if (state == Closure::running) running = closure;
+            drop(state, *closure);
+        }
+        end_objects(*frame);
+        frame = running;
+    }
+    top_ = nullptr;
+}
+
+}  // namespace heddle::dataflow

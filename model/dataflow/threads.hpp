@@ -1,0 +1,80 @@
+// The dataflow threads of one node, as a work source: idle workers take ready closures of threads that wait
+// here, and of those that other workers run; so do thieves of other nodes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "model/dataflow/thread.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/core/states.hpp"
+#include "runtime/sources/work_source.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::dataflow {
+
+/// `waiting_` counts the threads that wait for a stolen closure and may have ready ones.
+class Threads final : public runtime::State<runtime::Node>, public runtime::WorkSource {
+public:
+    explicit Threads(runtime::Node& node);
+    ~Threads() override;
+
+    runtime::Node& node() const { return node_; }
+
+    /// A thread, on a strand of its own: `begin(thread)` forks its first closures.
+    template <class Begin>
+    void start(runtime::Worker& worker, const char* name, Begin begin) {
+        runtime::Strand::start(worker,
+                               [this, begin = std::move(begin)](runtime::Strand& strand) {
+                                   Thread& thread = take();
+                                   thread.execute(strand, begin);
+                                   give_back(thread);
+                               },
+                               {name});
+    }
+
+    bool run(runtime::Worker& worker, runtime::Slot* head) override;
+    bool may_steal(runtime::Worker& victim) const override;
+    bool steal(runtime::Worker& thief, runtime::Worker& victim, runtime::Slot* head) override;
+    std::uint32_t givable() const override;
+    void give(runtime::Gift& gift) override;
+
+    void report(runtime::NodeReport& report) const override;
+
+    // --- for threads
+    /// Which thread `worker` runs; null: none.
+    static void runs(runtime::Worker& worker, Thread* thread);
+    void count_waiting(bool more) { more ? waiting_.add() : waiting_.subtract(); }
+    void count_renaming() { renamings_.fetch_add(1, std::memory_order_relaxed); }
+
+    // --- for what is away
+    struct Away {
+        Thread* thread;
+        Closure* closure;
+    };
+    std::uint64_t sends(Away away);
+    /// What was sent under that number. Throws MalformedMessage if nothing was, or it is back.
+    Away returns(std::uint64_t id);
+
+private:
+    static Thread* run_by(runtime::Worker& worker);
+
+    Thread& take();
+    void give_back(Thread& thread);
+    std::size_t size() const;
+    Thread& at(std::size_t i) const;
+    bool steal_from(runtime::Worker& thief, Thread& victim);
+
+    runtime::Node& node_;
+    std::atomic<std::uint64_t> renamings_{0};
+    mutable runtime::SpinLock lock_;  ///< over what follows
+    std::vector<std::unique_ptr<Thread>> all_;
+    std::vector<Thread*> free_;
+    std::map<std::uint64_t, Away> away_;
+    std::uint64_t next_id_ = 1;
+};
+
+}  // namespace heddle::dataflow

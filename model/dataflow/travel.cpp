@@ -1,0 +1,293 @@
+// Lays out thief threads, writes closures and outputs into messages and reads them back.
+#include "model/dataflow/travel.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/dataflow/shared.hpp"
+#include "model/dataflow/threads.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/readable.hpp"
+#include "runtime/sources/gift.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::dataflow {
+
+namespace {
+
+using runtime::Bytes;
+using runtime::Reader;
+using runtime::Writer;
+
+constexpr std::uint8_t no_alias = 0xff;
+
+/// A closure on its way: its payload names one on the heap.
+struct Parcel {
+    const runtime::TaskType* task = nullptr;
+    const ClosureType* type = nullptr;
+    NodeId home = 0;
+    std::uint64_t id = 0;
+    Bytes bytes;
+};
+
+Parcel* parcel_in(const std::byte* payload) {
+    Parcel* parcel = nullptr;
+    std::memcpy(&parcel, payload, sizeof parcel);
+    return parcel;
+}
+
+/// What the closure that ends a thief thread must know. The thief's objects have the cells.
+struct Signal {
+    Thread* victim;    ///< null: on another node
+    Closure* closure;  ///< the stolen one
+    NodeId home;
+    std::uint64_t id;
+    const ClosureType* type;
+    const Access* copies;
+    Object* objects;
+};
+
+Signal& signal_of(Closure& closure) {
+    return *std::launder(reinterpret_cast<Signal*>(closure.values()));
+}
+
+bool is_output(const Access& access) {
+    return !access.alias && access.mode != Mode::r;
+}
+
+const runtime::Handler outputs_handler("dataflow.outputs", runtime::Handler::Kind::work,
+                                       [](runtime::Node& node, NodeId, std::span<const std::byte> message) {
+                                           receive_outputs(node, message);
+                                       });
+
+/// Gives the outputs to the victim, on the same node.
+void give_back(Thread& thief, const Signal& signal) {
+    const std::uint32_t count = signal.type->accesses;
+    auto** const outputs = static_cast<Cell**>(thief.stack().take(count * sizeof(Cell*)));
+    for (std::uint32_t i = 0; i < count; ++i)
+        outputs[i] = is_output(signal.copies[i]) ? std::exchange(signal.objects[i].data, nullptr) : nullptr;
+    signal.victim->terminated(*signal.closure, {outputs, count}, thief.worker());
+}
+
+/// Sends them to the victim's node.
+void send_back(Thread& thief, const Signal& signal) {
+    Writer writer;
+    for (std::uint32_t i = 0; i < signal.type->accesses; ++i)
+        if (is_output(signal.copies[i]))
+            signal.type->formals[i].value->write(*signal.objects[i].data, writer);
+    runtime::Outbox& outbox = thief.worker().outbox();
+    const std::size_t bytes = writer.bytes().size();
+    outbox.post(signal.home, outputs_handler, runtime::bytes_of(signal.id),
+                runtime::Enclosure{bytes == 0 ? nullptr : writer.take_body(), 0});
+    outbox.count_data(bytes);
+}
+
+void run_signal(Thread& thief, Closure& closure) {
+    const Signal& signal = signal_of(closure);
+    signal.victim ? give_back(thief, signal) : send_back(thief, signal);
+}
+
+void nothing_to_destroy(Closure& /*closure*/) {}
+
+constexpr ClosureType signal_type{sizeof(Closure) + sizeof(Signal),
+                                  sizeof(Closure),
+                                  0,
+                                  nullptr,
+                                  &run_signal,
+                                  nullptr,
+                                  &nothing_to_destroy,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr};
+
+Closure& new_closure(Thread& thread, const ClosureType& type) {
+    auto* const closure = static_cast<Closure*>(thread.stack().take(type.bytes));
+    return *::new (static_cast<void*>(closure))
+        Closure{&type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::created}, false, false};
+}
+
+/// Makes access `i` of a thief's copy, to an object of the thief's own whose cell is `data`.
+void link_copy(Thread& thief, Closure& copy, std::uint32_t i, Mode mode, std::uint8_t alias_of,
+               Object& object, Cell* data) {
+    Access& access = copy.accesses()[i];
+    const bool alias = alias_of != no_alias;
+    copy.aliases = copy.aliases || alias;
+    Access* root = alias ? copy.accesses() + alias_of : &object;
+    access = {root, nullptr, nullptr, 0, mode, alias, static_cast<std::uint8_t>(i), 0};
+    if (alias) return;
+    thief.declare(object, *copy.type->formals[i].value, nullptr, data);
+}
+
+std::uint8_t alias_of(Closure& closure, std::uint32_t i) {
+    const Access& access = closure.accesses()[i];
+    return access.alias ? access.root->index : no_alias;
+}
+
+Cell* renamed(const Thread& thief, const Formal& formal) {
+    thief.threads().count_renaming();
+    return formal.value->make();
+}
+
+Object* new_objects(Thread& thief, std::uint32_t count) {
+    return static_cast<Object*>(thief.stack().take(count * sizeof(Object)));
+}
+
+void add_signal(Thread& thief, const Signal& signal) {
+    Closure& closure = new_closure(thief, signal_type);
+    ::new (static_cast<void*>(closure.values())) Signal(signal);
+    thief.add(closure);
+}
+
+bool reads(Mode mode) {
+    return mode == Mode::r || mode == Mode::rw;
+}
+
+void begin_arrived(Thread& thief, const ClosureType& type, const Parcel& parcel) {
+    Reader reader(parcel.bytes);
+    Closure& copy = new_closure(thief, type);
+    Object* const objects = new_objects(thief, type.accesses);
+    for (std::uint32_t i = 0; i < type.accesses; ++i) {
+        const auto alias = reader.get<std::uint8_t>();
+        const auto mode = reader.get<Mode>();
+        if ((alias != no_alias && alias >= i) || mode > Mode::cw)
+            throw runtime::MalformedMessage("a closure came that cannot be read");
+        const bool input = alias == no_alias && reads(mode);
+        Cell* const data = alias != no_alias ? nullptr
+                           : input           ? type.formals[i].value->make()
+                                             : renamed(thief, type.formals[i]);
+        if (input) type.formals[i].value->read(*data, reader);
+        link_copy(thief, copy, i, mode, alias, objects[i], data);
+    }
+    type.read_values(copy, reader);
+    if (!reader.done()) throw runtime::MalformedMessage("a closure came that cannot be read");
+    thief.add(copy);
+    add_signal(thief, {nullptr, nullptr, parcel.home, parcel.id, &type, copy.accesses(), objects});
+}
+
+/// Once for each way: a closure that came may go on to a third node.
+std::uint64_t pack(runtime::Node& /*node*/, const std::byte* payload, Writer& writer) {
+    const std::unique_ptr<Parcel> parcel(parcel_in(payload));
+    writer.put(parcel->home).put(parcel->id).put_size(parcel->bytes.size());
+    writer.put_bytes(parcel->bytes);
+    return 0;
+}
+
+bool unpack(runtime::Node& /*node*/, std::byte* payload, Reader& reader) {
+    auto parcel = std::make_unique<Parcel>();
+    parcel->home = reader.get<NodeId>();
+    parcel->id = reader.get<std::uint64_t>();
+    const auto bytes = reader.get_bytes(reader.get_size());
+    if (!reader.ok()) return false;
+    parcel->bytes.assign(bytes.begin(), bytes.end());
+    Parcel* const address = parcel.release();
+    std::memcpy(payload, &address, sizeof address);
+    return true;
+}
+
+constexpr runtime::Cargo cargo{&pack, &unpack};
+
+}  // namespace
+
+runtime::TaskType::Special travelling_special() {
+    runtime::TaskType::Special special;
+    special.cargo = &cargo;
+    special.end = runtime::TaskType::End::detached;
+    return special;
+}
+
+void start_arrived(runtime::Worker& worker, const std::byte* payload, const ClosureType& type) {
+    const std::shared_ptr<Parcel> parcel(parcel_in(payload));
+    worker.node().state<Threads>().start(worker, "a thief thread",
+                                         [parcel, &type](Thread& own) { begin_arrived(own, type, *parcel); });
+}
+
+void send_closure(Closure& closure, std::uint64_t id, runtime::Gift& gift) {
+    const ClosureType& type = *closure.type;
+    Writer writer;
+    for (std::uint32_t i = 0; i < type.accesses; ++i) {
+        Access& access = closure.accesses()[i];
+        writer.put(alias_of(closure, i)).put(access.mode);
+        if (access.alias || !reads(access.mode)) continue;
+        Cell& input = *std::exchange(access.data, nullptr);
+        type.formals[i].value->write(input, writer);
+        release(input, *type.formals[i].value);
+    }
+    type.write_values(closure, writer);
+    type.destroy_values(closure);
+    auto parcel = std::make_unique<Parcel>();
+    parcel->home = gift.node().id();
+    parcel->id = id;
+    parcel->bytes.assign(writer.bytes().begin(), writer.bytes().end());
+    const Parcel* const address = parcel.release();
+    std::array<std::byte, sizeof address> payload{};
+    std::memcpy(payload.data(), &address, sizeof address);
+    gift.add(*type.task, payload.data());
+}
+
+void receive_outputs(runtime::Node& node, std::span<const std::byte> message) {
+    Reader head(message);
+    const auto id = head.get<std::uint64_t>();
+    head.check();
+    const runtime::Body body = node.take_body();
+    Reader reader(body ? std::span<const std::byte>(*body) : head.get_rest());
+    const auto [victim, closure] = node.state<Threads>().returns(id);
+    const ClosureType& type = *closure->type;
+    std::vector<Cell*> outputs(type.accesses, nullptr);
+    for (std::uint32_t i = 0; i < type.accesses; ++i) {
+        if (!is_output(closure->accesses()[i])) continue;
+        outputs[i] = type.formals[i].value->make();
+        type.formals[i].value->read(*outputs[i], reader);
+    }
+    if (!reader.done()) throw runtime::MalformedMessage("its outputs cannot be read");
+    victim->terminated(*closure, outputs, node.receiver());
+}
+
+void begin_stolen(Thread& thief, Thread& victim, Closure& closure) {
+    const ClosureType& type = *closure.type;
+    Closure& copy = new_closure(thief, type);
+    Object* const objects = new_objects(thief, type.accesses);
+    for (std::uint32_t i = 0; i < type.accesses; ++i) {
+        Access& access = closure.accesses()[i];
+        Cell* data = nullptr;
+        if (!access.alias)
+            data = reads(access.mode) ? std::exchange(access.data, nullptr) : renamed(thief, type.formals[i]);
+        link_copy(thief, copy, i, access.mode, alias_of(closure, i), objects[i], data);
+    }
+    type.move_values(copy, closure);
+    thief.add(copy);
+    add_signal(thief, {&victim, &closure, 0, 0, &type, copy.accesses(), objects});
+}
+
+void join_alias(Closure& closure, Access& before, Access& access) {
+    const Formal* const formals = closure.type->formals;
+    const bool together = formals[before.index].merge == formals[access.index].merge;
+    before.mode = together ? both(before.mode, access.mode) : Mode::rw;
+    access.alias = true;
+    access.root = &before;
+    closure.aliases = true;
+}
+
+void refuse_to_travel(const std::string& task) {
+    throw Error(fmt::format("the task {} has a parameter that cannot travel, and the run has several nodes",
+                            runtime::readable(task)),
+                "say how its type travels (heddle::runtime::Serialize), or run on one node");
+}
+
+void refuse_read() {
+    throw Error(
+        "a task reads a shared object to which no task has written before",
+        "fork a task that writes it first, or declare it with a value: shared<T> object(self, value)");
+}
+
+void refuse_write() {
+    throw Error("a task writes a shared object, or passes it on, after it has passed it on to be written",
+                "let a body that has an object as shared_w fork the task that writes it last");
+}
+
+}  // namespace heddle::dataflow

@@ -1,0 +1,216 @@
+// Dataflow programs in every world: the answers are those of the sequential program.
+#include <gtest/gtest.h>
+
+#include "model/dataflow.hpp"
+#include "tests/strand_testing.hpp"
+
+namespace heddle::dataflow {
+namespace {
+
+using testing_strands::World;
+using testing_strands::worlds;
+
+void sum(Thread& /*self*/, shared_r<long> res1, shared_r<long> res2, shared_w<long> res) {
+    res = res1 + res2;
+}
+
+void fibonacci(Thread& self, int n, shared_w<long> res) {
+    if (n < 2) {
+        res = n;
+    } else {
+        shared<long> res1(self);
+        shared<long> res2(self);
+        self.fork<fibonacci>(n - 1, res1);
+        self.fork<fibonacci>(n - 2, res2);
+        self.fork<sum>(res1, res2, res);
+    }
+}
+
+class MainTask final : public DataflowProgram {
+public:
+    using Body = std::function<void(Thread&)>;
+    explicit MainTask(Body body) : body_(std::move(body)) {}
+    void main(Thread& self) override { body_(self); }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    Body body_;
+};
+
+class Dataflow : public testing::TestWithParam<World> {
+protected:
+    void run(NodeId nodes, CoreId cores, const MainTask::Body& body) {
+        GetParam().run(nodes, cores, [&](NodeId) { return std::make_unique<MainTask>(body); });
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, Dataflow, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(Dataflow, FibonacciOfFigure1) {
+    for (const NodeId nodes : {1, 3}) {
+        for (const CoreId cores : {1, 2, 3}) {
+            long found = 0;
+            run(GetParam().one_node ? 1 : nodes, cores, [&](Thread& self) {
+                shared<long> res(self);
+                self.fork<fibonacci>(16, res);
+                self.sync();
+                found = res.read();
+            });
+            EXPECT_EQ(found, 987);
+        }
+    }
+}
+
+// --- one thing at a time
+
+static_assert(Task<sum>::bytes <= 160, "a closure with three accesses");
+
+struct Plus {
+    void operator()(long& into, long from) const { into += from; }
+};
+
+void add(Thread& self, long value, shared_cw<long, Plus> to) {
+    to.add(value);
+    if (value > 1) self.fork<add>(value - 1, to);
+}
+
+void set(Thread& /*self*/, long value, shared_w<long> to) {
+    to = value;
+}
+
+void increase(Thread& /*self*/, shared_rw<long> value) {
+    ++value.value();
+}
+
+TEST_P(Dataflow, AccumulatesFromTasksOfTasks) {
+    long found = 0;
+    run(GetParam().one_node ? 1 : 2, 2, [&](Thread& self) {
+        shared<long> total(self);
+        for (long i = 1; i <= 40; ++i) self.fork<add>(i, total);
+        self.sync();
+        found = total.read();
+    });
+    EXPECT_EQ(found, 11480);
+}
+
+TEST_P(Dataflow, KeepsTheOrderOfWritesAndReads) {
+    long found = 0;
+    run(GetParam().one_node ? 1 : 3, 3, [&](Thread& self) {
+        shared<long> value(self, 1);
+        shared<long> twice(self);
+        for (long i = 0; i < 100; ++i) {
+            self.fork<sum>(value, value, twice);
+            self.fork<sum>(twice, value, value);  // value is given twice: it is changed
+            self.fork<increase>(value);
+            if (i % 10 == 0) self.fork<set>(i, value);
+        }
+        self.sync();
+        found = value.read();
+    });
+    long value = 1;
+    for (long i = 0; i < 100; ++i) {
+        value = 2 * value + value + 1;
+        if (i % 10 == 0) value = i;
+    }
+    EXPECT_EQ(found, value);
+}
+
+/// A value with a destructor, which is counted.
+struct Counted {
+    explicit Counted(std::atomic<int>* among) : count(among) { ++*count; }
+    Counted(const Counted& other) : count(other.count) { ++*count; }
+    Counted& operator=(const Counted&) = default;
+    ~Counted() { --*count; }
+    static constexpr bool stays_on_node = true;
+    std::atomic<int>* count;
+};
+
+void copy_counted(Thread& /*self*/, Counted /*value*/, shared_r<Counted> from, shared_w<Counted> to) {
+    to.make(from.read());
+}
+
+TEST_P(Dataflow, EndsEveryValue) {
+    std::atomic<int> count{0};
+    run(1, 3, [&](Thread& self) {
+        shared<Counted> first(self, Counted(&count));
+        for (int i = 0; i < 50; ++i) {
+            shared<Counted> next(self);
+            self.fork<copy_counted>(Counted(&count), first, next);
+            self.fork<copy_counted>(Counted(&count), next, first);
+        }
+    });
+    EXPECT_EQ(count, 0);
+}
+
+void give_twice(Thread& self, shared_w<long> to) {
+    self.fork<set>(1, to);
+    self.fork<set>(2, to);
+}
+
+void write_after(Thread& self, shared_w<long> to) {
+    self.fork<set>(1, to);
+    to = 2;
+}
+
+void only_here(Thread& /*self*/, int* /*address*/) {}
+
+/// What ends a run on `nodes` nodes of the small world.
+std::string error_of(NodeId nodes, const MainTask::Body& body) {
+    return testing_strands::error_of([&] {
+        testing_strands::inprocess_world("errors", 1, true).run(nodes, 2, [&](NodeId) {
+            return std::make_unique<MainTask>(body);
+        });
+    });
+}
+
+TEST(DataflowErrors, AReadBeforeAnyWrite) {
+    const std::string error = error_of(1, [](Thread& self) {
+        shared<long> empty(self);
+        shared<long> to(self);
+        self.fork<sum>(empty, empty, to);
+    });
+    EXPECT_THAT(error, testing::HasSubstr("no task has written before"));
+}
+
+TEST(DataflowErrors, AnObjectPassedOnToBeWrittenAndThenWritten) {
+    for (const bool twice : {false, true}) {
+        const std::string error = error_of(1, [&](Thread& self) {
+            shared<long> to(self);
+            twice ? self.fork<give_twice>(to) : self.fork<write_after>(to);
+        });
+        EXPECT_THAT(error, testing::HasSubstr("after it has passed it on"));
+    }
+}
+
+TEST(DataflowErrors, AReadWhileTasksMayWrite) {
+    const std::string error = error_of(1, [](Thread& self) {
+        shared<long> to(self);
+        self.fork<set>(1, to);
+        static_cast<void>(to.read());
+    });
+    EXPECT_THAT(error, testing::HasSubstr("call sync()"));
+}
+
+TEST(DataflowErrors, AParameterThatCannotTravel) {
+    const MainTask::Body body = [](Thread& self) { self.fork<only_here>(nullptr); };
+    EXPECT_EQ(error_of(1, body), "no error");
+    EXPECT_THAT(error_of(2, body), testing::HasSubstr("cannot travel"));
+}
+
+TEST(DataflowStack, GivesContiguousMemoryOfAnySizeAndTakesItBack) {
+    Stack stack;
+    std::byte* const begin = stack.top();
+    static_cast<void>(stack.take(100));
+    std::byte* const mark = stack.top();
+    for (std::size_t bytes = 16; bytes < 4 * Stack::block_bytes; bytes *= 2)
+        std::memset(stack.take(bytes), 1, bytes);
+    EXPECT_GE(stack.bytes(), 4 * Stack::block_bytes);
+    stack.back_to(mark);
+    EXPECT_EQ(stack.top(), mark);
+    stack.back_to(begin);
+    EXPECT_LE(stack.bytes(), Stack::block_bytes);  // one is kept
+}
+
+}  // namespace
+}  // namespace heddle::dataflow
