@@ -94,19 +94,6 @@ void Thread::sync() {
     last_ = &self.first;
 }
 
-void Thread::declare(Object& object, const ValueType& type, Cell* own, Cell* cell, bool needs_end) {
-    object.root = nullptr;
-    object.own = own;
-    object.data = cell;
-    object.look = 0;
-    object.mode = Mode::rw;
-    object.index = 0;
-    object.alias = false;
-    object.flags = needs_end ? Access::listed : 0;
-    object.type = &type;
-    if (needs_end) object.next = std::exchange(current_->objects, &object);
-}
-
 void Thread::expect_no_tasks(const char* doing) const {
     if (!current_->first) return;
     throw Error(std::string("a task ") + doing + " a shared object while tasks that it has forked may use it",

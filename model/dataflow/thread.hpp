@@ -196,4 +196,17 @@ private:
     std::uint64_t steps_ = 0;  ///< Counts::readiness_steps
 };
 
+inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Cell* cell, bool needs_end) {
+    object.root = nullptr;
+    object.own = own;
+    object.data = cell;
+    object.look = 0;
+    object.mode = Mode::rw;
+    object.index = 0;
+    object.alias = false;
+    object.flags = needs_end ? Access::listed : 0;
+    object.type = &type;
+    if (needs_end) object.next = std::exchange(current_->objects, &object);
+}
+
 }  // namespace heddle::dataflow

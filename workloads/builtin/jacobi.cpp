@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "workloads/filaments.hpp"
+#include "workloads/jacobi_grid.hpp"
 
 namespace heddle::workloads {
 
 namespace {
 
 using namespace filaments;
+using jacobi::digest;
+using jacobi::digest_modulus;
+using jacobi::sines;
 
 struct JacobiSettings {
     explicit JacobiSettings(const Settings& settings)
@@ -27,29 +30,8 @@ struct JacobiSettings {
     double tolerance;
     bool everywhere;  ///< each node fills both grids
 
-    /// Points times sweeps up to which the sequential program takes some seconds.
-    bool compares_bits() const {
-        return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(sweeps) <= 1e9;
-    }
+    bool compares_bits() const { return jacobi::is_small(n, sweeps); }
 };
-
-/// sin(pi x) at the points of a row, with zeros at both ends.
-std::vector<double> sines(std::int64_t n) {
-    std::vector<double> values(static_cast<std::size_t>(n));
-    for (std::int64_t i = 1; i + 1 < n; ++i)
-        values[static_cast<std::size_t>(i)] =
-            std::sin(std::numbers::pi * static_cast<double>(i) / static_cast<double>(n - 1));
-    return values;
-}
-
-/// The bits of a number, and where it is, as a number below 2^40: sums of them are exact.
-std::uint64_t digest(double value, std::uint64_t place) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    bits = (bits ^ place * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
-    return (bits ^ bits >> 29) * 0xc4ceb9fe1a85ec53U >> 24;
-}
-constexpr double digest_modulus = 1099511627776.0;
 
 class Jacobi final : public ArrayProgram {
 public:
@@ -133,8 +115,7 @@ private:
     /// How far this node's rows are from the known answer, and a number that follows from their bits. Without
     /// kernels, only the pages come.
     void look_at_result(Filaments& fil, const std::vector<Iteration>& mine) {
-        const double factor = std::pow(std::cos(std::numbers::pi / static_cast<double>(settings_.n - 1)),
-                                       static_cast<double>(sweeps_));
+        const double factor = jacobi::decay(settings_.n, static_cast<double>(sweeps_));
         std::uint64_t sum = 0;
         for (const Iteration& row : mine) {
             const auto checkout = fil.memory().touch(
@@ -161,38 +142,6 @@ private:
     double digest_ = 0;
 };
 
-/// The sequential program.
-struct Sequential {
-    explicit Sequential(const JacobiSettings& settings) {
-        const auto n = static_cast<std::size_t>(settings.n);
-        const auto wave = sines(settings.n);
-        std::vector<double> before(n * n);
-        for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j < n; ++j) before[i * n + j] = wave[i] * wave[j];
-        std::vector<double> after = before;
-        do {
-            double change = 0;
-            for (std::size_t i = 1; i + 1 < n; ++i) {
-                for (std::size_t j = 1; j + 1 < n; ++j) {
-                    const std::size_t at = i * n + j;
-                    after[at] = (before[at - n] + before[at + n] + before[at - 1] + before[at + 1]) * 0.25;
-                    change = std::max(change, std::fabs(after[at] - before[at]));
-                }
-            }
-            std::swap(before, after);
-            ++sweeps;
-            largest_change = change;
-        } while (sweeps != settings.sweeps && !(largest_change < settings.tolerance));
-        std::uint64_t sum = 0;
-        for (std::size_t at = 0; at < n * n; ++at) sum += workloads::digest(before[at], at);
-        digest = static_cast<double>(sum % (std::uint64_t{1} << 40));
-    }
-
-    std::int64_t sweeps = 0;
-    double largest_change = 0;
-    double digest = 0;
-};
-
 class JacobiWorkload final : public FilamentWorkload {
 public:
     explicit JacobiWorkload(const Settings& settings) : stated_(settings), settings_(settings) {}
@@ -217,10 +166,10 @@ public:
         }
         if (!settings_.compares_bits())
             return {Verdict::Kind::right, "the start times cos(pi / (n - 1))^sweeps"};
-        const Sequential expected(settings_);
+        const jacobi::Sequential expected(settings_.n, settings_.sweeps, settings_.tolerance);
         if (value("sweeps") != static_cast<double>(expected.sweeps) ||
             value("largest_change") != expected.largest_change ||
-            std::fmod(value("digest"), digest_modulus) != expected.digest)
+            std::fmod(value("digest"), digest_modulus) != expected.sum)
             return {Verdict::Kind::wrong,
                     fmt::format(
                         "{} sweeps to a change of {}, or the bits of the points, are not the sequential "

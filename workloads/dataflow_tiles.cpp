@@ -1,0 +1,126 @@
+// The program of a tiled factorization by dataflow: tasks make the tiles, the factorization forks, and node 0
+// shows the factor for the check.
+#include "workloads/dataflow_tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.hpp"
+#include "runtime/comm/wire.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using namespace dataflow;
+
+constexpr double residual_max = 1e-12;
+constexpr std::size_t matrix_bytes_max = std::size_t{1} << 30;
+
+void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::uint32_t column,
+               shared_w<SharedTile> tile) {
+    matrix.make(row, column, tile.make(matrix.numbers_of_tile()));
+}
+
+class TileProgram final : public DataflowProgram {
+public:
+    TileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix)
+        : algorithm_(algorithm), matrix_(matrix) {}
+
+    void main(Thread& self) override {
+        const SharedTiles shared_tiles(self, matrix_);
+        algorithm_.factorize(self, shared_tiles);
+        self.sync();
+        for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
+            for (std::uint32_t column = 0; column < matrix_.tiles; ++column)
+                if (matrix_.stores(row, column)) factor_.push_back(shared_tiles.tile(row, column).read());
+    }
+
+    runtime::Answer answer() const override {
+        if (factor_.empty()) return {};
+        return {{"tiles", static_cast<double>(factor_.size())}};
+    }
+
+    runtime::Bytes evidence() const override {
+        runtime::Writer writer;
+        for (const SharedTile& tile : factor_) writer.put_bytes(std::as_bytes(std::span(tile)));
+        return {writer.bytes().begin(), writer.bytes().end()};
+    }
+
+private:
+    const DataflowTiles& algorithm_;
+    tiles::Matrix matrix_;
+    std::vector<SharedTile> factor_;
+};
+
+}  // namespace
+
+SharedTiles::SharedTiles(Thread& self, const tiles::Matrix& matrix) : matrix_(matrix) {
+    for (std::uint32_t row = 0; row < matrix.tiles; ++row)
+        for (std::uint32_t column = 0; column < matrix.tiles; ++column) {
+            tiles_.emplace_back(self);
+            if (matrix.stores(row, column)) self.fork<make_tile>(matrix, row, column, tiles_.back());
+        }
+}
+
+DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings)
+    : algorithm_(algorithm),
+      matrix_{settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
+              settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric} {
+    const std::size_t bytes = matrix_.stored_tiles() * matrix_.numbers_of_tile() * sizeof(double);
+    if (bytes > matrix_bytes_max) {
+        throw Error(fmt::format("the matrix has {} bytes, and {} at most are gathered for the check", bytes,
+                                matrix_bytes_max),
+                    "make the matrix smaller", settings.where("tiles"));
+    }
+}
+
+std::vector<Setting> DataflowTileWorkload::settings() {
+    return {{"tiles", SettingKind::integer, "8", "tiles in each row of the matrix", {}, 1, 200},
+            {"tile_size", SettingKind::integer, "64", "numbers in each row of a tile", {}, 1, 4096},
+            {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max}};
+}
+
+void DataflowTileWorkload::prepare(const ClusterView& /*cluster*/, const runtime::Schedule& /*schedule*/) {
+    tiles::use_callers_thread_only();
+}
+
+std::unique_ptr<runtime::Program> DataflowTileWorkload::program(NodeId /*node*/) const {
+    return std::make_unique<TileProgram>(algorithm_, matrix_);
+}
+
+Verdict DataflowTileWorkload::check(const runtime::RunResult& result) const {
+    const std::size_t stored = matrix_.stored_tiles();
+    Verdict counted = judge(result.answer,
+                            {{"tiles", static_cast<double>(stored)},
+                             {"closures", static_cast<double>(stored + algorithm_.closures(matrix_.tiles))}},
+                            "the algorithm");
+    if (counted.kind == Verdict::Kind::wrong) return counted;
+    const runtime::Bytes& shown = result.evidence.front();
+    const std::size_t tile_bytes = matrix_.numbers_of_tile() * sizeof(double);
+    if (shown.size() != stored * tile_bytes)
+        return {Verdict::Kind::wrong, "node 0 does not show each tile of the factor once"};
+    tiles::Factor factor;
+    std::size_t next = 0;
+    for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
+        for (std::uint32_t column = 0; column < matrix_.tiles; ++column)
+            factor.push_back(
+                matrix_.stores(row, column)
+                    ? reinterpret_cast<const double*>(shown.data() + std::exchange(next, next + tile_bytes))
+                    : nullptr);
+    const double residual = algorithm_.residual(matrix_, factor);
+    const std::string found = fmt::format("{} is {:.2g}", algorithm_.residual_name, residual);
+    // Not `residual >= residual_max`: it may not be a number.
+    if (!(residual < residual_max))
+        return {Verdict::Kind::wrong, fmt::format("{}, expected less than {}", found, residual_max)};
+    return {Verdict::Kind::right, found};
+}
+
+std::vector<const runtime::TaskType*> DataflowTileWorkload::tasks() const {
+    std::vector<const runtime::TaskType*> all = algorithm_.tasks;
+    all.push_back(&Task<make_tile>::travelling);
+    return all;
+}
+
+}  // namespace heddle::workloads

@@ -1,0 +1,77 @@
+// A dense matrix that is factorized in tiles by dataflow: each tile is a shared object, and the factorization
+// is a plain loop of forks (builtin/dataflow_cholesky.cpp, builtin/dataflow_lu.cpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/dataflow.hpp"
+#include "workloads/tile_matrix.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+/// The numbers of a tile, column by column.
+using SharedTile = std::vector<double>;
+
+/// The matrix as a body sees it: tile (row, column) is `tile(row, column)`.
+class SharedTiles {
+public:
+    SharedTiles(dataflow::Thread& self, const tiles::Matrix& matrix);
+
+    std::uint32_t count() const { return matrix_.tiles; }
+    const dataflow::shared<SharedTile>& tile(std::uint32_t row, std::uint32_t column) const {
+        return tiles_[std::size_t{row} * matrix_.tiles + column];
+    }
+
+private:
+    tiles::Matrix matrix_;
+    std::vector<dataflow::shared<SharedTile>> tiles_;
+};
+
+/// Computes on a tile: `flops` in simulation, and `code` in every world.
+template <class Code>
+void kernel(dataflow::Thread& self, double flops, const Code& code) {
+    self.worker().compute({flops, 0}, code);
+}
+
+/// Rows of a tile with so many numbers.
+inline std::size_t rows_of(const SharedTile& tile) {
+    std::size_t rows = 0;
+    while (rows * rows < tile.size()) ++rows;
+    return rows;
+}
+inline double cube(std::size_t rows) {
+    return static_cast<double>(rows) * static_cast<double>(rows) * static_cast<double>(rows);
+}
+
+/// What differs between the factorizations. Static.
+struct DataflowTiles {
+    bool symmetric;
+    std::string residual_name;
+    void (*factorize)(dataflow::Thread& self, const SharedTiles& matrix);
+    double (*residual)(const tiles::Matrix& matrix, const tiles::Factor& factor);
+    std::uint64_t (*closures)(std::uint64_t tiles);  ///< of `factorize`
+    std::vector<const runtime::TaskType*> tasks;
+};
+
+class DataflowTileWorkload final : public Workload {
+public:
+    /// `algorithm` must outlive the workload. Throws Error for a matrix that is too large.
+    DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings);
+
+    static std::vector<Setting> settings();
+
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override;
+    std::unique_ptr<runtime::Program> program(NodeId node) const override;
+    Verdict check(const runtime::RunResult& result) const override;
+    std::vector<const runtime::TaskType*> tasks() const override;
+
+private:
+    const DataflowTiles& algorithm_;
+    tiles::Matrix matrix_;
+};
+
+}  // namespace heddle::workloads

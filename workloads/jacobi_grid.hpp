@@ -1,0 +1,76 @@
+// What the workloads of Jacobi iteration share: the grid that they begin with, the answer that is known of
+// it, and the sequential program. The grid begins with sin(pi x) sin(pi y), which each sweep multiplies by
+// cos(pi / (n - 1)).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+namespace heddle::workloads::jacobi {
+
+/// sin(pi x) at the points of a row, with zeros at both ends.
+inline std::vector<double> sines(std::int64_t n) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (std::int64_t i = 1; i + 1 < n; ++i)
+        values[static_cast<std::size_t>(i)] =
+            std::sin(std::numbers::pi * static_cast<double>(i) / static_cast<double>(n - 1));
+    return values;
+}
+
+/// What a point is multiplied by in so many sweeps.
+inline double decay(std::int64_t n, double sweeps) {
+    return std::pow(std::cos(std::numbers::pi / static_cast<double>(n - 1)), sweeps);
+}
+
+/// The bits of a number, and where it is, as a number below 2^40: sums of them are exact.
+inline std::uint64_t digest(double value, std::uint64_t place) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits = (bits ^ place * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
+    return (bits ^ bits >> 29) * 0xc4ceb9fe1a85ec53U >> 24;
+}
+inline constexpr double digest_modulus = 1099511627776.0;
+
+/// Points times sweeps up to which the sequential program takes some seconds.
+inline bool is_small(std::int64_t n, std::int64_t sweeps) {
+    return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(sweeps) <= 1e9;
+}
+
+/// The sequential program: at most `most` sweeps, until no point changes by `tolerance`.
+struct Sequential {
+    Sequential(std::int64_t points, std::int64_t most, double tolerance) {
+        const auto n = static_cast<std::size_t>(points);
+        const auto wave = sines(points);
+        std::vector<double> before(n * n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j) before[i * n + j] = wave[i] * wave[j];
+        std::vector<double> after = before;
+        do {
+            double change = 0;
+            for (std::size_t i = 1; i + 1 < n; ++i) {
+                for (std::size_t j = 1; j + 1 < n; ++j) {
+                    const std::size_t at = i * n + j;
+                    after[at] = (before[at - n] + before[at + n] + before[at - 1] + before[at + 1]) * 0.25;
+                    change = std::max(change, std::fabs(after[at] - before[at]));
+                }
+            }
+            std::swap(before, after);
+            ++sweeps;
+            largest_change = change;
+        } while (sweeps != most && !(largest_change < tolerance));
+        std::uint64_t all = 0;
+        for (std::size_t at = 0; at < n * n; ++at) all += jacobi::digest(before[at], at);
+        sum = static_cast<double>(all % (std::uint64_t{1} << 40));
+    }
+
+    std::int64_t sweeps = 0;
+    double largest_change = 0;
+    double sum = 0;  ///< of the digests of all points
+};
+
+}  // namespace heddle::workloads::jacobi
