@@ -40,7 +40,7 @@ public:
             spans_[place].store(span.first << count_bits | span.count, std::memory_order_release);
         }
         Span get(std::size_t place) const {
-            const std::uint64_t both = spans_[place].load(std::memory_order_relaxed);
+            const std::uint64_t both = spans_[place].load(std::memory_order_acquire);
             return {both >> count_bits, both & ((std::uint64_t{1} << count_bits) - 1)};
         }
         /// After what was set, and before pages are read. Also after what was cleared: returns whether a
