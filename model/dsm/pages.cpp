@@ -92,7 +92,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             send_request(*faulter.worker, {id, node().id(), ask, protocol_->epoch()});
             if (prefetch_ != 0) prefetch_after(*faulter.worker, id, wanted);
         }
-        held = wait_for(faulter, id, page, wait);
+        held = wait_for(faulter, id, wait);
     }
 }
 
@@ -107,7 +107,7 @@ void Pages::enlist(Page& page, PageWait& wait) {
 }
 
 /// Returns whether the page is held for the caller.
-bool Pages::wait_for(Faulter& faulter, PageId id, Page& page, PageWait& wait) {
+bool Pages::wait_for(Faulter& faulter, PageId id, PageWait& wait) {
     Worker& before = *faulter.worker;
     const Time begin = before.backend->now(before);
     // Until it ends, a worker's busy time is what it has slept, with a minus.

@@ -139,7 +139,7 @@ private:
     void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void send(runtime::Context& caller, Answer answer);
     void send_again(runtime::Context& caller, const Demand& demand);
-    bool wait_for(Faulter& faulter, PageId id, Page& page, PageWait& wait);
+    bool wait_for(Faulter& faulter, PageId id, PageWait& wait);
     bool park(runtime::Worker& worker, PageWait& wait);
 
     SharedMemory& memory_;
