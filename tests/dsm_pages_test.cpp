@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "model/dsm/arrays.hpp"
 #include "model/dsm/protocol.hpp"
 #include "tests/dsm_testing.hpp"
 
@@ -298,6 +299,27 @@ TEST_F(WrongUse, AnUnknownProtocol) {
     settings.protocol = "none";
     EXPECT_THAT(error_of([](Strand& self, SharedMemory& memory) { memory.seal(self); }, settings),
                 testing::HasSubstr("there is no protocol of shared memory named none"));
+}
+
+TEST(ArrayHomes, AreWhereTheLayoutSays) {
+    const auto arrays_with = [](dsm::Homes homes) {
+        dsm::Arrays arrays(4096, 3, runtime::SharedPages::Placement::block);
+        // Rows of two pages each.
+        arrays.add("rows", 6 * 1024, sizeof(double), alignof(double), {.row = 1024, .homes = homes});
+        return arrays;
+    };
+    const auto homes_of = [](const dsm::Arrays& arrays) {
+        std::vector<NodeId> homes;
+        for (dsm::PageId page = 0; page < arrays.pages(); ++page) homes.push_back(arrays.home(page));
+        return homes;
+    };
+    using testing::ElementsAre;
+    EXPECT_THAT(homes_of(arrays_with(dsm::Homes::as_set)), ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2));
+    EXPECT_THAT(homes_of(arrays_with(dsm::Homes::first_node)), testing::Each(0));
+    EXPECT_THAT(homes_of(arrays_with(dsm::Homes::cyclic_rows)),
+                ElementsAre(0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2));
+    // Nodes that disagree are refused.
+    EXPECT_NE(arrays_with(dsm::Homes::as_set).digest(), arrays_with(dsm::Homes::first_node).digest());
 }
 
 }  // namespace
