@@ -151,15 +151,17 @@ void pin_one_by_one(Pages& pages, Faulter& faulter, std::span<const Need> needs)
 }  // namespace
 
 Checkout SharedMemory::touch(const Caller& caller, std::span<const Range> ranges) {
-    if (!sealed()) [[unlikely]]
-        expect_sealed();
-    if (!by_hardware()) {
-        if (Checkouts::Slot* const slot = made_->check_out(caller.worker(), ranges)) [[likely]]
-            return {*this, caller, slot};
-    }
+    if (Checkouts::Slot* const slot = by_hardware() ? nullptr : made_->check_out(caller.worker(), ranges))
+        return {*this, caller, slot};
     Checkout checkout(*this, caller);
     wait_for(checkout, ranges);
     return checkout;
+}
+
+std::optional<Checkout> SharedMemory::touch_at_once(const Caller& caller, std::span<const Range> ranges) {
+    Checkouts::Slot* const slot = by_hardware() ? nullptr : made_->check_out(caller.worker(), ranges);
+    if (!slot) return std::nullopt;
+    return Checkout(*this, caller, slot);
 }
 
 /// Pages that are not here, or were asked for by other nodes.
@@ -189,8 +191,9 @@ Checkout::Checkout(Checkout&& other) noexcept
       caller_(other.caller_),
       slot_(other.slot_),
       count_(std::exchange(other.count_, 0)),
-      first_(other.first_),
-      more_(std::move(other.more_)) {}
+      more_(std::move(other.more_)) {
+    std::copy_n(other.first_.begin(), std::min(count_, few), first_.begin());
+}
 
 void Checkout::end() {
     if (slot_) return memory_->made_->end_checkout(caller_.worker(), *slot_);

@@ -24,6 +24,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -153,6 +154,9 @@ public:
     Checkout touch(const runtime::Caller& caller, std::initializer_list<Range> ranges) {
         return touch(caller, std::span(ranges.begin(), ranges.size()));
     }
+
+    /// The same, if all of that is here, no other node waits for it, and accesses are checked. Else nothing.
+    std::optional<Checkout> touch_at_once(const runtime::Caller& caller, std::span<const Range> ranges);
 
     /// Called once on each node when its strands and tasks have come to a point: returns when all nodes have.
     /// What was written before is read after. Throws Error if a Checkout is held.

@@ -71,6 +71,14 @@ dsm::Checkout PoolBase::check_out(Processor& self, const Ranges& ranges) {
     return self.filaments().memory().touch(self.caller(), ranges.all());
 }
 
+std::size_t PoolBase::page_bytes_of(Processor& self) {
+    return self.filaments().memory().page_bytes();
+}
+
+std::optional<dsm::Checkout> PoolBase::check_out_at_once(Processor& self, const Ranges& ranges) {
+    return self.filaments().memory().touch_at_once(self.caller(), ranges.all());
+}
+
 void PoolBase::fetch(Processor& self, const Ranges& ranges) {
     dsm::SharedMemory& memory = self.filaments().memory();
     if (!memory.by_hardware()) {

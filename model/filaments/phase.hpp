@@ -188,15 +188,16 @@ void Pool<code>::execute_declared(Processor& self) {
     const PhaseOptions& options = phase.options();
     constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
     Ranges ranges;
-    for (const Run& run : runs_) {
+    for (std::size_t next = 0; next < runs_.size(); ++next) {
+        if (const std::size_t many = execute_together(self, next); many != 0) {
+            next += many - 1;
+            continue;
+        }
+        const Run& run = runs_[next];
         for (std::uint64_t done = 0; done < run.count; done += options.at_once) {
             const Run part = run.part(done, std::min(options.at_once, run.count - done));
             ranges.clear();
-            std::apply(
-                [&](const auto&... values) {
-                    (phase.program().*phase.ranges())(ranges, values..., part.count);
-                },
-                part.first);
+            declare(part, ranges);
             if (options.skip) {
                 fetch(self, ranges);
                 self.work(part.count * options.units + ranges.units());
@@ -207,6 +208,43 @@ void Pool<code>::execute_declared(Processor& self) {
             self.work(part.count * options.units);
         }
     }
+}
+
+/// Runs that are short, and whose pages are all here, share a checkout: it waits for the processor's stores,
+/// which takes as long as some filaments. Returns how many there were.
+template <auto code>
+std::size_t Pool<code>::execute_together(Processor& self, std::size_t first) {
+    constexpr std::uint64_t units_most = 4096;
+    constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
+    const auto& phase = static_cast<Phase<code>&>(phase_);
+    const PhaseOptions& options = phase.options();
+    if (options.skip || options.at_once != PhaseOptions{}.at_once) return 0;
+    const std::size_t page_bytes = page_bytes_of(self);
+    Ranges all, ranges;
+    std::size_t end = first;
+    for (std::uint64_t units = 0; end < runs_.size(); ++end) {
+        units += runs_[end].count * std::max<std::uint64_t>(1, options.units);
+        if (units > units_most) break;
+        ranges.clear();
+        declare(runs_[end], ranges);
+        if (!all.absorb(ranges, page_bytes, dsm::Checkouts::Slot::most)) break;
+    }
+    if (end - first < 2) return 0;
+    const auto checkout = check_out_at_once(self, all);
+    if (!checkout) return 0;
+    for (std::size_t next = first; next < end; ++next) {
+        execute_run<false>(phase.program(), self, runs_[next], 0, begin);
+        self.work(runs_[next].count * options.units);
+    }
+    return end - first;
+}
+
+template <auto code>
+void Pool<code>::declare(const Run& run, Ranges& ranges) const {
+    const auto& phase = static_cast<Phase<code>&>(phase_);
+    std::apply(
+        [&](const auto&... values) { (phase.program().*phase.ranges())(ranges, values..., run.count); },
+        run.first);
 }
 
 }  // namespace heddle::filaments

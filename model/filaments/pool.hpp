@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -64,6 +65,9 @@ protected:
     bool fetches_declared(Processor& self) const;
     /// Until the object goes, this is here.
     static dsm::Checkout check_out(Processor& self, const Ranges& ranges);
+    /// The same, if all of it is here already and no other node waits for it.
+    static std::optional<dsm::Checkout> check_out_at_once(Processor& self, const Ranges& ranges);
+    static std::size_t page_bytes_of(Processor& self);
     /// As filaments would by touching it.
     static void fetch(Processor& self, const Ranges& ranges);
 
@@ -143,6 +147,8 @@ private:
     };
 
     void execute_declared(Processor& self);
+    void declare(const Run& run, Ranges& ranges) const;
+    std::size_t execute_together(Processor& self, std::size_t first);
     template <bool charged, std::size_t... I>
     static void execute_run(typename Code::Program& program, typename Code::ExecuteStrip strip,
                             Processor& self, const Run& run, std::uint64_t units,

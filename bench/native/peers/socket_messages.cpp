@@ -1,6 +1,7 @@
 // Measures messages between two processes over a plain TCP connection on loopback. Options: `polling` reads
 // the socket without blocking, `pinned` gives each process a core. With `aggregate=N`, small messages are
-// sent N bytes at a time, each after a header of 8 bytes, and the receiver parses them.
+// sent N bytes at a time, each after a header of 8 bytes, and the receiver parses them. With `answer=N`, the
+// answers have N bytes. `unix`: a pair of Unix sockets instead.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -62,10 +63,16 @@ void pin(const Exchange& exchange, int core) {
 
 constexpr std::size_t header_bytes = 8;
 
+std::size_t number(const Exchange& exchange, const std::string& name, std::size_t otherwise) {
+    const auto place = exchange.words.find(name);
+    return place == std::string::npos ? otherwise : std::stoul(exchange.words.substr(place + name.size()));
+}
 /// Bytes that are sent at once; 0: each message alone.
 std::size_t aggregate_bytes(const Exchange& exchange) {
-    const auto place = exchange.words.find("aggregate=");
-    return place == std::string::npos ? 0 : std::stoul(exchange.words.substr(place + 10));
+    return number(exchange, "aggregate=", 0);
+}
+std::size_t answer_bytes(const Exchange& exchange) {
+    return number(exchange, "answer=", exchange.bytes);
 }
 
 void send_aggregated(const Connection& to, const Exchange& exchange, std::size_t aggregate) {
@@ -107,14 +114,14 @@ long receive_aggregated(const Connection& from, const Exchange& exchange) {
 }
 
 double first_side(const Connection& connection, const Exchange& exchange) {
-    std::vector<char> room(exchange.bytes);
+    std::vector<char> room(exchange.bytes), answer(answer_bytes(exchange));
     const double start = seconds_now();
     if (const std::size_t aggregate = aggregate_bytes(exchange)) {
         send_aggregated(connection, exchange, aggregate);
     } else {
         for (long i = 0; i < exchange.count; ++i) {
             connection.send_all(room.data(), room.size());
-            if (exchange.latency) connection.receive(room.data(), room.size());
+            if (exchange.latency) connection.receive(answer.data(), answer.size());
         }
     }
     long sum = 0;
@@ -129,10 +136,10 @@ void second_side(const Connection& connection, const Exchange& exchange) {
     if (aggregate_bytes(exchange)) {
         sum = receive_aggregated(connection, exchange);
     } else if (exchange.latency || exchange.bytes > 4096) {
-        std::vector<char> room(exchange.bytes);
+        std::vector<char> room(exchange.bytes), answer(answer_bytes(exchange));
         for (long i = 0; i < exchange.count; ++i) {
             connection.receive(room.data(), room.size());
-            if (exchange.latency) connection.send_all(room.data(), room.size());
+            if (exchange.latency) connection.send_all(answer.data(), answer.size());
         }
     } else {
         // Small ones are received as many at a time as have come.
@@ -153,6 +160,9 @@ Connection connected(int socket, const Exchange& exchange) {
 
 int main(int argc, char** argv) {
     const Exchange exchange = Exchange::read(argc, argv);
+    const bool local = exchange.says("unix");
+    int pair[2] = {-1, -1};
+    if (local && socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) fail("socketpair");
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -165,13 +175,13 @@ int main(int argc, char** argv) {
     if (child < 0) fail("fork");
     if (child == 0) {
         pin(exchange, 1);
-        const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(socket, generic, size)) fail("connect");
+        const int socket = local ? pair[1] : ::socket(AF_INET, SOCK_STREAM, 0);
+        if (!local && connect(socket, generic, size)) fail("connect");
         second_side(connected(socket, exchange), exchange);
         return 0;
     }
     pin(exchange, 0);
-    const int socket = accept(listener, nullptr, nullptr);
+    const int socket = local ? pair[0] : accept(listener, nullptr, nullptr);
     if (socket < 0) fail("accept");
     exchange.report(first_side(connected(socket, exchange), exchange));
     waitpid(child, nullptr, 0);
