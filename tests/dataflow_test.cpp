@@ -29,12 +29,14 @@ void fibonacci(Thread& self, int n, shared_w<long> res) {
 class MainTask final : public DataflowProgram {
 public:
     using Body = std::function<void(Thread&)>;
-    explicit MainTask(Body body) : body_(std::move(body)) {}
+    explicit MainTask(Body body, std::uint64_t window = 0) : body_(std::move(body)), window_(window) {}
     void main(Thread& self) override { body_(self); }
+    std::uint64_t window() const override { return window_; }
     runtime::Answer answer() const override { return {}; }
 
 private:
     Body body_;
+    std::uint64_t window_;
 };
 
 class Dataflow : public testing::TestWithParam<World> {
@@ -114,6 +116,37 @@ TEST_P(Dataflow, KeepsTheOrderOfWritesAndReads) {
         if (i % 10 == 0) value = i;
     }
     EXPECT_EQ(found, value);
+}
+
+void next_of(Thread& /*self*/, shared_r<long> value, shared_rw<long> sum) {
+    sum.value() = static_cast<long>(static_cast<unsigned long>(sum.read()) * 3 +
+                                    static_cast<unsigned long>(value.read()));
+}
+
+TEST_P(Dataflow, AWindowBoundsTheMemoryOfABodyThatForksWithoutEnd) {
+    constexpr long forks = 20'000;
+    constexpr std::uint64_t window = 1000;
+    std::size_t bytes = 0;
+    long found = 0;
+    GetParam().run(1, 2, [&](NodeId) {
+        return std::make_unique<MainTask>(
+            [&](Thread& self) {
+                shared<long> one(self, 1);
+                shared<long> sum(self, 0);
+                for (long i = 0; i < forks; ++i) {
+                    self.fork<next_of>(one, sum);
+                    bytes = std::max(bytes, self.stack_bytes());
+                }
+                self.sync();
+                found = sum.read();
+            },
+            window);
+    });
+    long expected = 0;
+    for (long i = 0; i < forks; ++i)
+        expected = static_cast<long>(static_cast<unsigned long>(expected) * 3 + 1);
+    EXPECT_EQ(found, expected);
+    EXPECT_LE(bytes, 2 * window * 160);
 }
 
 /// A value with a destructor, which is counted.

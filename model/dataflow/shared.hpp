@@ -178,7 +178,7 @@ public:
 
 private:
     static Object& declare(Thread& thread) {
-        auto* const declared = static_cast<Declared*>(thread.stack().take(sizeof(Declared)));
+        auto* const declared = static_cast<Declared*>(thread.take(sizeof(Declared)));
         ::new (static_cast<void*>(&declared->cell)) CellOf<T>;
         thread.declare(declared->object, ValueTypeOf<T>::type, &declared->cell, &declared->cell,
                        !std::is_trivially_destructible_v<T>);

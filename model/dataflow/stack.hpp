@@ -17,14 +17,22 @@ public:
     Stack(const Stack&) = delete;
     Stack& operator=(const Stack&) = delete;
 
-    /// `bytes` of memory, aligned as `alignment` says: in a few instructions, unless a block is full.
-    void* take(std::size_t bytes) {
+    /// `bytes` of memory, aligned as `alignment` says: in a few instructions, unless a block is full. Then it
+    /// calls `full()`.
+    template <class Full>
+    void* take(std::size_t bytes, const Full& full) {
         bytes = (bytes + alignment - 1) & ~(alignment - 1);
-        if (static_cast<std::size_t>(limit_ - top_) < bytes) [[unlikely]]
+        if (static_cast<std::size_t>(limit_ - top_) < bytes) [[unlikely]] {
             add_block(bytes);
+            full();
+        }
         std::byte* const taken = top_;
         top_ += bytes;
         return taken;
+    }
+
+    void* take(std::size_t bytes) {
+        return take(bytes, [] {});
     }
 
     std::byte* top() const { return top_; }

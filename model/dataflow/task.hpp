@@ -81,7 +81,7 @@ struct TaskOf {
                       "a task gets as many arguments as its function has "
                       "parameters after the thread");
         if constexpr (!travels) expect_one_node(thread);
-        auto* const closure = static_cast<Closure*>(thread.stack().take(bytes));
+        auto* const closure = static_cast<Closure*>(thread.take(bytes));
         closure->type = &type;
         closure->next = nullptr;
         closure->first = nullptr;
@@ -162,6 +162,9 @@ private:
 
     static void run(Thread& thread, Closure& closure) {
         thread.worker().count_task();
+        // Now their roots have what was written before.
+        Access* const bound = closure.accesses();
+        for (std::size_t i = 0; i < accesses; ++i) bound[i].data = bound[i].root->data;
         if constexpr (std::is_trivially_destructible_v<Values>) {
             call(thread, closure, std::index_sequence_for<P...>{});
         } else {

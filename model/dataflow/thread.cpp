@@ -60,6 +60,7 @@ void Thread::begin_frame() {
         Closure{&frame_type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::running}, false, false};
     current_ = top_;
     last_ = &top_->first;
+    kept_ = stack_.top();
     open(false);
 }
 
@@ -86,12 +87,34 @@ void Thread::leave() {
     threads_.runs(*worker_, nullptr);
 }
 
+// The memory of closures that have ended is free again, except below an object that was declared after them.
 void Thread::sync() {
     Closure& self = *current_;
+    std::byte* const kept = kept_;
     self.mark = stack_.top();
     run_frame(self);
     current_ = &self;
     last_ = &self.first;
+    kept_ = kept;
+    stack_.back_to(kept);
+}
+
+/// A block is full: if the present body has forked as many closures as the window permits, it waits for them
+/// after the next.
+void Thread::look_at_window() {
+    const std::uint64_t window = threads_.window();
+    if (window == 0 || !current_) return;
+    std::uint64_t forked = 0;
+    for (const Closure* closure = current_->first; closure; closure = closure->next) ++forked;
+    if (forked < window) return;
+    window_full_ = true;
+    fast_ = false;
+}
+
+void Thread::close_window() {
+    window_full_ = false;
+    fast_ = !open_ && !charged_;
+    sync();
 }
 
 void Thread::expect_no_tasks(const char* doing) const {
@@ -133,11 +156,9 @@ void Thread::run_frame(Closure& frame) {
 inline void Thread::start(Closure& closure, Closure& frame) {
     closure.parent = &frame;
     closure.objects = nullptr;
-    Access* const accesses = closure.accesses();
-    const std::uint32_t count = closure.type->accesses;
-    for (std::uint32_t i = 0; i < count; ++i) accesses[i].data = accesses[i].root->data;
     current_ = &closure;
     last_ = &closure.first;
+    kept_ = stack_.top();
     closure.type->run(*this, closure);
 }
 
@@ -207,13 +228,17 @@ void Thread::end_objects(Closure& frame) {
 void Thread::fork_slow(Closure& closure) {
     if (charged_) worker_->charge(worker_->costs->fork);
     if (!open_ && slow()) open(true);
-    if (!open_) return append(closure);
-    {
-        const SpinLock::Guard guard(lock_);
+    if (open_) {
+        {
+            const SpinLock::Guard guard(lock_);
+            append(closure);
+            set_offers(true);
+        }
+        look_whether_asked();
+    } else {
         append(closure);
-        set_offers(true);
     }
-    look_whether_asked();
+    if (window_full_) close_window();
 }
 
 /// Takes the closure for this thread. False: a thief had it, and it has ended, and the frame goes on after
@@ -304,7 +329,7 @@ void Thread::look_whether_asked() {
         if (--patience_ != 0) return;
         const SpinLock::Guard guard(lock_);
         open_ = false;
-        fast_ = !charged_;
+        fast_ = !charged_ && !window_full_;
         set_offers(false);
         return;
     }

@@ -78,10 +78,16 @@ public:
         return static_cast<P&>(worker_->program());
     }
 
+    /// Of the stack of the thread now: closures, accesses, objects.
+    std::size_t stack_bytes() const { return stack_.bytes(); }
+
     // --- for objects and closures
     /// Links a closure of a thief thread's first frame. No other thief takes it before it runs.
     void add(Closure& closure);
-    Stack& stack() { return stack_; }
+    /// Memory in the frame of the present body.
+    void* take(std::size_t bytes) {
+        return stack_.take(bytes, [this] { look_at_window(); });
+    }
     Closure& body() const { return *current_; }
     /// An object of the present body. `own`: its cell in the same frame. Null: it has `cell`, with a
     /// reference.
@@ -134,6 +140,9 @@ private:
 
     bool slow() const { return worker_->deque().asked(); }
 
+    [[gnu::cold]] void look_at_window();
+    void close_window();
+
     /// The closure becomes the last of the present body's frame.
     void append(Closure& closure) {
         *last_ = &closure;
@@ -178,10 +187,12 @@ private:
     bool open_ = false;     ///< written by the owner, under `lock_`
     bool charged_ = false;  ///< operations are charged, or workers must look for messages
     bool polled_ = false;
+    bool window_full_ = false;     ///< the present body has forked enough for now
     std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
     runtime::Strand* strand_ = nullptr;
+    std::byte* kept_ = nullptr;  ///< the end of the latest object of the present body
     Threads& threads_;
 
     // Written by thieves.
@@ -207,6 +218,7 @@ inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Ce
     object.flags = needs_end ? Access::listed : 0;
     object.type = &type;
     if (needs_end) object.next = std::exchange(current_->objects, &object);
+    kept_ = stack_.top();
 }
 
 }  // namespace heddle::dataflow

@@ -24,6 +24,11 @@ public:
 
     runtime::Node& node() const { return node_; }
 
+    /// A body that has forked so many closures, to a few hundred, waits for them before it forks more; 0: it
+    /// does not. Before the run.
+    void limit(std::uint64_t window) { window_ = window; }
+    std::uint64_t window() const { return window_; }
+
     /// A thread, on a strand of its own: `begin(thread)` forks its first closures.
     template <class Begin>
     void start(runtime::Worker& worker, const char* name, Begin begin) {
@@ -69,6 +74,7 @@ private:
     bool steal_from(runtime::Worker& thief, Thread& victim);
 
     runtime::Node& node_;
+    std::uint64_t window_ = 0;
     std::atomic<std::uint64_t> renamings_{0};
     mutable runtime::SpinLock lock_;  ///< over what follows
     std::vector<std::unique_ptr<Thread>> all_;

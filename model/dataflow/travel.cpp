@@ -69,7 +69,7 @@ const runtime::Handler outputs_handler("dataflow.outputs", runtime::Handler::Kin
 /// Gives the outputs to the victim, on the same node.
 void give_back(Thread& thief, const Signal& signal) {
     const std::uint32_t count = signal.type->accesses;
-    auto** const outputs = static_cast<Cell**>(thief.stack().take(count * sizeof(Cell*)));
+    auto** const outputs = static_cast<Cell**>(thief.take(count * sizeof(Cell*)));
     for (std::uint32_t i = 0; i < count; ++i)
         outputs[i] = is_output(signal.copies[i]) ? std::exchange(signal.objects[i].data, nullptr) : nullptr;
     signal.victim->terminated(*signal.closure, {outputs, count}, thief.worker());
@@ -107,7 +107,7 @@ constexpr ClosureType signal_type{sizeof(Closure) + sizeof(Signal),
                                   nullptr};
 
 Closure& new_closure(Thread& thread, const ClosureType& type) {
-    auto* const closure = static_cast<Closure*>(thread.stack().take(type.bytes));
+    auto* const closure = static_cast<Closure*>(thread.take(type.bytes));
     return *::new (static_cast<void*>(closure))
         Closure{&type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::created}, false, false};
 }
@@ -135,7 +135,7 @@ Cell* renamed(const Thread& thief, const Formal& formal) {
 }
 
 Object* new_objects(Thread& thief, std::uint32_t count) {
-    return static_cast<Object*>(thief.stack().take(count * sizeof(Object)));
+    return static_cast<Object*>(thief.take(count * sizeof(Object)));
 }
 
 void add_signal(Thread& thief, const Signal& signal) {
