@@ -116,6 +116,19 @@ def check_filaments(arguments, cache, prefix, scratch):
     assert len(sweeps) == 1, f"machines disagree: {sweeps}"
 
 
+def check_dataflow(arguments, cache, prefix, scratch):
+    """Figures 1 and 3 of the KAAPI paper outside the tree, in both worlds."""
+    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_dataflow"), os.path.join(scratch, "own_dataflow"))
+    build = build_example(cache, prefix, scratch, example, "figures")
+    binary, file = os.path.join(build, "figures"), os.path.join(example, "figures.yaml")
+    sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
+    for backend, nodes, cores in [("native", 1, 2), ("inprocess", 3, 2)] + ([("sim", 4, 2), ("sim", 64, 1)] if sim else []):
+        result = json.loads(run(binary, "run", file, "--json", "--backend", backend, "--set", f"platform.nodes={nodes}",
+                                "--set", f"platform.cores={cores}", cwd=scratch))
+        assert result["check"]["verdict"] == "right" and result["answer"]["value"] == 144, result
+    print("the figures of the KAAPI paper ran")
+
+
 def check_policy(arguments, cache, prefix, scratch):
     """A policy in one file outside the tree: its settings are listed and read, and its runs are right in both worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_policy"), os.path.join(scratch, "own_policy"))
@@ -190,6 +203,7 @@ def main():
         for project in PROJECTS:
             check_project(arguments, cache, prefix, scratch, project)
         check_filaments(arguments, cache, prefix, scratch)
+        check_dataflow(arguments, cache, prefix, scratch)
         check_policy(arguments, cache, prefix, scratch)
         check_model(arguments, cache, prefix, scratch)
         if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):

@@ -1,0 +1,179 @@
+// KAAPI's threads, with steal functions, mutexes and conditions, and the adaptive loops that are made of
+// them, in every world.
+#include <gtest/gtest.h>
+
+#include "model/dataflow/adaptive.hpp"
+#include "model/dataflow/kaapi_threads.hpp"
+#include "model/dataflow/mutex.hpp"
+#include "tests/strand_testing.hpp"
+
+namespace heddle::dataflow {
+namespace {
+
+using runtime::Event;
+using runtime::Strand;
+using runtime::Worker;
+using testing_strands::worlds;
+
+class KaapiThreadsTest : public testing_strands::Strands {};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, KaapiThreadsTest, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+// --- Figure 3: an array whose elements are to be increased, from both ends
+
+struct Work {
+    runtime::SpinLock lock;
+    int begin = 0;
+    int end = 0;
+    std::vector<std::atomic<int>>* elements = nullptr;
+    std::atomic<int>* stolen = nullptr;
+};
+
+void start_routine(Kaapi& self, void* argument) {
+    auto& work = *static_cast<Work*>(argument);
+    for (;;) {
+        int mine = 0;
+        {
+            const runtime::SpinLock::Guard guard(work.lock);
+            if (work.begin == work.end) break;
+            mine = work.begin++;
+        }
+        self.worker().compute({1e4, 0}, [&] { ++(*work.elements)[static_cast<std::size_t>(mine)]; });
+        self.offer();
+    }
+    self.close();
+}
+
+void run_stolen(Kaapi& self, void* argument) {
+    start_routine(self, argument);
+    delete static_cast<Work*>(argument);
+}
+
+bool steal_function(Kaapi& /*victim*/, KaapiId& thief, const IdleWorkers& idle, void* user_arg) {
+    auto& work = *static_cast<Work*>(user_arg);
+    EXPECT_TRUE(idle.contains(idle.worker().id.core));
+    EXPECT_GE(idle.count(), 1U);
+    auto half = std::make_unique<Work>();
+    {
+        const runtime::SpinLock::Guard guard(work.lock);
+        if (work.end - work.begin < 2) return false;
+        half->end = work.end;
+        half->begin = work.end = (work.begin + work.end) / 2;
+    }
+    half->elements = work.elements;
+    half->stolen = work.stolen;
+    ++*work.stolen;
+    Attributes attr;
+    attr.set_steal_function(&steal_function, half.get());
+    create(idle.worker(), thief, attr, &run_stolen, half.release());
+    return true;
+}
+
+TEST_P(KaapiThreadsTest, AnIdleWorkerCallsTheStealFunction) {
+    std::vector<std::atomic<int>> elements(500);
+    std::atomic<int> stolen{0};
+    Work work;
+    work.end = static_cast<int>(elements.size());
+    work.elements = &elements;
+    work.stolen = &stolen;
+    run(1, 3, [&](Worker& worker) {
+        KaapiId tid;
+        Attributes attr;
+        attr.set_steal_function(&steal_function, &work);
+        create(worker, tid, attr, &start_routine, &work);
+    });
+    for (const auto& element : elements) EXPECT_EQ(element, 1);
+    if (GetParam().name == "sim") {
+        EXPECT_GT(stolen, 0);
+    }
+}
+
+// --- mutexes and conditions
+
+struct Counter {
+    Mutex mutex;
+    Condition changed;
+    ValueCondition turn;
+    long value = 0;
+    int threads = 0;
+};
+
+TEST_P(KaapiThreadsTest, ThreadsOfAMutexExcludeEachOther) {
+    Counter counter;
+    static constexpr int threads = 20, times = 30;
+    run(1, 3, [&](Worker& worker) {
+        for (int i = 0; i < threads; ++i) {
+            KaapiId tid;
+            create(
+                worker, tid, {},
+                [](Kaapi& self, void* argument) {
+                    auto& shared = *static_cast<Counter*>(argument);
+                    for (int k = 0; k < times; ++k) {
+                        shared.mutex.lock(self.strand());
+                        const long before = shared.value;
+                        self.strand().yield();  // others run meanwhile
+                        shared.value = before + 1;
+                        shared.mutex.unlock(self.strand());
+                    }
+                    shared.mutex.lock(self.strand());
+                    ++shared.threads;
+                    shared.changed.broadcast(self.strand());
+                    while (shared.threads != threads) shared.changed.wait(self.strand(), shared.mutex);
+                    shared.mutex.unlock(self.strand());
+                },
+                &counter);
+        }
+    });
+    EXPECT_EQ(counter.value, threads * times);
+    EXPECT_EQ(counter.threads, threads);
+}
+
+TEST_P(KaapiThreadsTest, AThreadWaitsForAValueThatIsSignaled) {
+    Counter counter;
+    constexpr long turns = 200;
+    run(1, 2, [&](Worker& worker) {
+        // Two threads take turns: the value is even in the first one's, odd in the other's.
+        const auto play = [](Kaapi& self, Counter& shared, long first) {
+            for (long turn = first; turn < turns; turn += 2) {
+                shared.turn.wait_equal(self.strand(), turn);
+                ++shared.value;
+                shared.turn.signal(self.strand(), turn + 1);
+            }
+            shared.turn.wait_not_equal(self.strand(), first);
+        };
+        static const auto playing = play;
+        KaapiId tid;
+        create(
+            worker, tid, {},
+            [](Kaapi& self, void* shared) { playing(self, *static_cast<Counter*>(shared), 0); }, &counter);
+        create(
+            worker, tid, {},
+            [](Kaapi& self, void* shared) { playing(self, *static_cast<Counter*>(shared), 1); }, &counter);
+    });
+    EXPECT_EQ(counter.value, turns);
+}
+
+// --- adaptive loops
+
+TEST_P(KaapiThreadsTest, AnAdaptiveLoopRunsEachIterationOnce) {
+    std::vector<std::atomic<int>> times(3000);
+    std::int64_t sum = 0;
+    run(1, 3, [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            adaptive_for(self, 0, 3000, 16, [&](std::int64_t begin, std::int64_t end) {
+                for (; begin < end; ++begin) ++times[static_cast<std::size_t>(begin)];
+            });
+            sum = adaptive_accumulate(
+                self, 0, 3000, 16, std::int64_t{5},
+                [](std::int64_t begin, std::int64_t end) { return (begin + end - 1) * (end - begin) / 2; },
+                [](std::int64_t a, std::int64_t b) { return a + b; });
+            adaptive_for(self, 7, 7, 16, [&](std::int64_t, std::int64_t) { sum = -1; });
+        });
+    });
+    for (const auto& one : times) EXPECT_EQ(one, 1);
+    EXPECT_EQ(sum, 5 + 2999 * 3000 / 2);
+}
+
+}  // namespace
+}  // namespace heddle::dataflow
