@@ -233,7 +233,7 @@ std::size_t Pool<code>::execute_together(Processor& self, std::size_t first) {
     const auto checkout = check_out_at_once(self, all);
     if (!checkout) return 0;
     for (std::size_t next = first; next < end; ++next) {
-        execute_run<false>(phase.program(), self, runs_[next], 0, begin);
+        execute_run<false>(phase.program(), phase.strip(), self, runs_[next], 0, begin);
         self.work(runs_[next].count * options.units);
     }
     return end - first;
