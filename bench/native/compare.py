@@ -371,7 +371,24 @@ def jacobi(bench):
                 ratio(said["cpu_seconds"], peer["cpu_seconds"]))
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "jacobi": jacobi}
+def remote_faults(bench):
+    """Reads of pages that another process has written, beside a fault without a message and two round trips of plain sockets."""
+    count = 5_000 if bench.quick else 50_000
+    print("\n### Read faults on another process's pages\n")
+    ways = list(itertools.product(("auto", "block"), ("memory", "unix", "tcp")))
+    cases = {way: ((), ("heddle_remote_faults", count, *way)) for way in ways}
+    cases["fault"] = ((), ("heddle_faults", "userfaultfd", "read", 10 * count))
+    cases["round trip"] = ((), ("peer_socket_messages", "latency", 16, count, "answer=4096"))
+    found = bench.alternate("remote_faults", cases)
+    round_trip = 2 * found["round trip"]["one_way_us"]
+    bar = found["fault"]["ns"] / 1000 + 2 * round_trip
+    row = table("receivers", "through", "Heddle us", "a fault and 2 round trips us", "Heddle / these")
+    for receive, local in ways:
+        ours = found[receive, local]["ns"] / 1000
+        row(receive, local, f"{ours:.1f}", f"{found['fault']['ns'] / 1000:.1f} + 2 x {round_trip:.1f}", ratio(ours, bar))
+
+
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi}
 
 
 def main():
