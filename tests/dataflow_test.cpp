@@ -1,4 +1,5 @@
 // Dataflow programs in every world: the answers are those of the sequential program.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/dataflow.hpp"

@@ -125,14 +125,14 @@ private:
                           "dataflow: the shared object has another type than the parameter");
             expect_passing<Given::mode, Parameter::mode>();
             constexpr std::size_t index = detail::handles_before<P...>(i);
-            Access* const accesses = closure.accesses();
+            Access* const all = closure.accesses();
             Access& root = given.access();
             if constexpr (Given::mode == Mode::w) {
                 if (root.is(Access::given)) [[unlikely]]
                     refuse_write();
                 root.set(Access::given);
             }
-            Access& access = accesses[index];
+            Access& access = all[index];
             access.root = &root;
             access.look = 0;
             access.mode = direct(Parameter::mode);
@@ -140,8 +140,8 @@ private:
             access.alias = false;
             access.flags = 0;
             for (std::size_t before = 0; before < index; ++before) {
-                if (accesses[before].root == &root) [[unlikely]]
-                    return join_alias(closure, accesses[before], access);
+                if (all[before].root == &root) [[unlikely]]
+                    return join_alias(closure, all[before], access);
             }
         }
     }
