@@ -66,7 +66,7 @@ def check_installed_flags(prefix):
 
 def build_example(cache, prefix, scratch, example, name):
     """Builds a project against the installed Heddle, with the sanitizers of that. Returns the build's folder."""
-    build = os.path.join(scratch, "build", name)
+    build = os.path.join(scratch, "build", os.path.basename(example), name)
     sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
     run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_CXX_FLAGS={sanitize}")
