@@ -97,7 +97,8 @@ struct ClosureType {
 ///
 /// Invariant: exactly one context takes a closure from `created`: its thread, to `running`, or a thief, to
 /// `stolen`. That is decided by a compare-and-swap if thieves may see it (Thread, "open"). Of a stolen
-/// closure the thief alone uses the arguments, and its thread goes past it only when it is `terminated`.
+/// closure the thief alone uses the arguments, and its thread goes past it only when it is `terminated`. Then
+/// its accesses have the cells of what it has written, or null.
 struct Closure {
     enum State : std::uint32_t { created, running, stolen, terminated };
 

@@ -290,7 +290,7 @@ void Thread::commit(Closure& closure, Closure& frame) {
     // No thief reads an object while contributions to it are missing.
     for (std::uint32_t i = 0; i < count; ++i) {
         Access& access = accesses[i];
-        if (access.alias || access.mode != Mode::cw) continue;
+        if (access.alias || !access.data || access.mode != Mode::cw) continue;
         formals[i].merge(*access.root->data, *access.data);
         release(*std::exchange(access.data, nullptr), *formals[i].value);
     }
@@ -298,12 +298,7 @@ void Thread::commit(Closure& closure, Closure& frame) {
     for (std::uint32_t i = 0; i < count; ++i) {
         Access& access = accesses[i];
         if (access.alias || !access.data || access.mode == Mode::r) continue;
-        Cell& output = *std::exchange(access.data, nullptr);
-        if (output.written) {
-            install(*access.root, output, *formals[i].value, frame);
-        } else {
-            release(output, *formals[i].value);
-        }
+        install(*access.root, *std::exchange(access.data, nullptr), *formals[i].value, frame);
     }
     frame.first = closure.next;
     if (open_) set_offers(true);

@@ -30,8 +30,7 @@ bool Thread::see(Access& access, Closure::State state) {
     const bool had_value = root.noted() == Seen::value;
     const bool readable = had_value || root.noted() == Seen::readers;
     if (state == Closure::terminated) {
-        // A body that has written nothing leaves the object as it was.
-        if ((access.mode == Mode::w || access.mode == Mode::rw) && access.data->written) {
+        if ((access.mode == Mode::w || access.mode == Mode::rw) && access.data) {
             root.seen = access.data;
             root.note(look_, Seen::value);
         } else if (access.mode == Mode::cw && readable) {
@@ -112,7 +111,13 @@ void Thread::terminated(Closure& closure, std::span<Cell* const> outputs, runtim
     {
         const SpinLock::Guard guard(lock_);
         Access* const accesses = closure.accesses();
-        for (std::size_t i = 0; i < outputs.size(); ++i) accesses[i].data = outputs[i];
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            // A body that has written nothing leaves the object as it was. Looked at now, because later tasks
+            // may write the cell.
+            const bool wrote = outputs[i] && outputs[i]->written;
+            if (outputs[i] && !wrote) release(*outputs[i], *closure.type->formals[i].value);
+            accesses[i].data = wrote ? outputs[i] : nullptr;
+        }
         closure.state.store(Closure::terminated, std::memory_order_seq_cst);
         awaited = awaited_ == &closure;
         if (awaited) {
