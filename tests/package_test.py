@@ -64,9 +64,9 @@ def check_installed_flags(prefix):
     assert not options, f"find_package(heddle) changes its users' flags: {options}"
 
 
-def build_example(cache, prefix, scratch, example, name):
+def build_example(cache, prefix, scratch, example):
     """Builds a project against the installed Heddle, with the sanitizers of that. Returns the build's folder."""
-    build = os.path.join(scratch, "build", os.path.basename(example), name)
+    build = os.path.join(scratch, "build", os.path.basename(example))
     sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
     run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_CXX_FLAGS={sanitize}")
@@ -80,7 +80,7 @@ def check_project(arguments, cache, prefix, scratch, project):
         example = shutil.copytree(os.path.join(arguments.source, "examples", folder), os.path.join(scratch, folder))
     else:
         example = project_of_readme(arguments.source, os.path.join(scratch, "readme"))
-    build = build_example(cache, prefix, scratch, example, name)
+    build = build_example(cache, prefix, scratch, example)
     # Nothing of the source tree is used: the headers come from where it was installed.
     with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
         assert f"-I{arguments.source} " not in file.read(), f"{name} is compiled against the source tree"
@@ -104,7 +104,7 @@ def check_project(arguments, cache, prefix, scratch, project):
 def check_filaments(arguments, cache, prefix, scratch):
     """Figures 1 and 2 of the HyFi paper outside the tree: as many sweeps on every machine."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_filaments"), os.path.join(scratch, "own_filaments"))
-    build = build_example(cache, prefix, scratch, example, "figures")
+    build = build_example(cache, prefix, scratch, example)
     binary, file = os.path.join(build, "figures"), os.path.join(example, "figures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     sweeps = set()
@@ -119,7 +119,7 @@ def check_filaments(arguments, cache, prefix, scratch):
 def check_dataflow(arguments, cache, prefix, scratch):
     """Figures 1 and 3 of the KAAPI paper outside the tree, in both worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_dataflow"), os.path.join(scratch, "own_dataflow"))
-    build = build_example(cache, prefix, scratch, example, "figures")
+    build = build_example(cache, prefix, scratch, example)
     binary, file = os.path.join(build, "figures"), os.path.join(example, "figures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     for backend, nodes, cores in [("native", 1, 2), ("inprocess", 3, 2)] + ([("sim", 4, 2), ("sim", 64, 1)] if sim else []):
@@ -132,7 +132,7 @@ def check_dataflow(arguments, cache, prefix, scratch):
 def check_policy(arguments, cache, prefix, scratch):
     """A policy in one file outside the tree: its settings are listed and read, and its runs are right in both worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_policy"), os.path.join(scratch, "own_policy"))
-    build = build_example(cache, prefix, scratch, example, "nearest")
+    build = build_example(cache, prefix, scratch, example)
     binary, file = os.path.join(build, "nearest"), os.path.join(example, "nearest.yaml")
     listed = {policy["name"]: policy.get("settings", []) for policy in json.loads(run(binary, "list", "stealing", "--json"))}
     assert [setting["name"] for setting in listed["nearest"]] == ["draws"] and "satin" in listed, listed
@@ -149,7 +149,7 @@ def check_policy(arguments, cache, prefix, scratch):
 def check_model(arguments, cache, prefix, scratch):
     """An execution model in one file outside the tree, with something of its own to wait for: right in all worlds."""
     example = shutil.copytree(os.path.join(arguments.source, "examples", "own_model"), os.path.join(scratch, "own_model"))
-    build = build_example(cache, prefix, scratch, example, "futures")
+    build = build_example(cache, prefix, scratch, example)
     binary, file = os.path.join(build, "futures"), os.path.join(example, "futures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     worlds = [["--backend", "native", "--set", "platform.nodes=1"], ["--backend", "inprocess"]] + ([["--backend", "sim"]] if sim else [])
@@ -207,7 +207,7 @@ def main():
         check_policy(arguments, cache, prefix, scratch)
         check_model(arguments, cache, prefix, scratch)
         if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):
-            rebuilt(os.path.join(scratch, "build", "quadrature"), os.path.join(scratch, "own_workload", "quadrature.cpp"), scratch)
+            rebuilt(os.path.join(scratch, "build", "own_workload"), os.path.join(scratch, "own_workload", "quadrature.cpp"), scratch)
         installed = os.path.join(prefix, "bin", "heddle")
         assert {"fib", "nqueens", "uts"} <= {workload["name"] for workload in json.loads(run(installed, "list", "workloads", "--json"))}
     return 0
