@@ -47,7 +47,20 @@ void give_up(int signal) {
     ::sigaction(signal, &initial, nullptr);
 }
 
+/// ThreadSanitizer blocks all signals while a handler runs. But a strand may wait in this one, and another
+/// one that its thread runs meanwhile may fault too.
+void unblock() {
+#if defined(__SANITIZE_THREAD__)
+    sigset_t faults;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+#endif
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
+    unblock();
     const MemoryFault fault{reinterpret_cast<std::uintptr_t>(info->si_addr), is_write(context)};
     for (const auto& each : handlers) {
         const MemoryFaults::Handler handler = each.load(std::memory_order_acquire);

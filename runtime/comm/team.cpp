@@ -222,9 +222,12 @@ void Team::complete(std::uint64_t number, Context& caller, Outbox& outbox) {
 
 void Team::on_release(std::uint64_t number, std::span<const std::byte> value) {
     Round& here = round(number);
-    if (here.number != number || value.size() != here.value_bytes)
-        throw MalformedMessage("it ends no round of the team");
-    if (!value.empty()) std::memcpy(here.values.data(), value.data(), value.size());
+    {
+        const SpinLock::Guard guard(lock_);
+        if (here.number != number || value.size() != here.value_bytes)
+            throw MalformedMessage("it ends no round of the team");
+        if (!value.empty()) std::memcpy(here.values.data(), value.data(), value.size());
+    }
     release(number, node_.receiver(), node_.receiver_outbox(), {here.values.data(), here.value_bytes});
 }
 
