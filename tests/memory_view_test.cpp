@@ -249,8 +249,9 @@ TEST_P(MemoryViews, AWorkerMayWaitInAFaultForAMessage) {
         std::memset(contents.data(), 0, contents.size());
         std::memcpy(contents.data() + contents.size() - 16, &value, sizeof value);
         fetching.view->fill(fetching.wanted, contents, Access::read);
+        const CoreId waiting = fetching.waiting->id.core;  // the next fault may come once it has arrived
         fetching.arrived = true;
-        receiver.backend->unpark(receiver, fetching.waiting->id.core);
+        receiver.backend->unpark(receiver, waiting);
     };
     run(2, 1, script);
 }
