@@ -53,15 +53,16 @@ public:
     void on_fault(Context& context, std::size_t offset, bool write) override {
         ++(write ? writes : reads);
         worker = context.id;
-        page = offset / view->page_bytes();
-        view->set_access(page, 1, write ? Access::write : Access::read);
+        const std::size_t faulted = offset / view->page_bytes();
+        page = faulted;
+        view->set_access(faulted, 1, write ? Access::write : Access::read);
     }
 
     std::unique_ptr<MemoryView> view;
     std::atomic<int> reads{0};
     std::atomic<int> writes{0};
-    WorkerId worker{};
-    std::size_t page = 0;
+    std::atomic<WorkerId> worker{};
+    std::atomic<std::size_t> page{0};
 };
 
 class MemoryViews : public testing::TestWithParam<Case> {
@@ -102,7 +103,7 @@ TEST_P(MemoryViews, AnAccessThatIsNotPermittedComesToTheHandlerAndIsTriedAgain) 
         EXPECT_EQ(granting.reads, 1);
         EXPECT_EQ(granting.writes, 0);
         EXPECT_EQ(granting.page, 3U);
-        EXPECT_EQ(granting.worker, worker.id);
+        EXPECT_EQ(granting.worker.load(), worker.id);
         EXPECT_EQ(at(view, 3), 0U);
         EXPECT_EQ(granting.reads, 1) << "reading was permitted already";
         at(view, 3) = 7;
@@ -193,7 +194,7 @@ TEST_P(MemoryViews, NodesHaveSeparateData) {
         at(*own.view, 0) = node.id + 100;
         park(worker, worker.backend->now(worker) + 1ms);
         EXPECT_EQ(at(*own.view, 0), node.id + 100);
-        EXPECT_EQ(own.worker, worker.id);
+        EXPECT_EQ(own.worker.load(), worker.id);
         own.view.reset();
     };
     run(3, 1, script);
