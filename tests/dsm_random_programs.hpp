@@ -138,12 +138,13 @@ private:
         const auto operate = [&] {
             for (const std::uint64_t word : words) {
                 Operation operation{word, value, store, phase, caller.node().id(), 0, 0};
-                volatile std::uint64_t* const there = at + place(word);
+                // Workers of a node may access a word at the same time.
+                const std::atomic_ref<std::uint64_t> there(at[place(word)]);
                 operation.begin = play_.tick();
                 if (store) {
-                    *there = value;
+                    there.store(value, std::memory_order_relaxed);
                 } else {
-                    operation.value = *there;
+                    operation.value = there.load(std::memory_order_relaxed);
                 }
                 operation.end = play_.tick();
                 log.push_back(operation);
