@@ -82,8 +82,11 @@ TEST_P(Pages, AreAskedForOnceHoweverManyStrandsFault) {
                 for (int i = 0; i < 4; ++i) {
                     Strand::start(self.worker(),
                                   [&, word, left, all](Strand& filthread) {
-                                      const auto checkout = memory.touch(filthread, {reading(word, 0, 1)});
-                                      sum += *memory.at(word);
+                                      {
+                                          const auto checkout =
+                                              memory.touch(filthread, {reading(word, 0, 1)});
+                                          sum += *memory.at(word);
+                                      }
                                       if (--*left == 0) all->complete(memory.node(), filthread.worker());
                                   },
                                   {"a filthread", static_cast<CoreId>(i % 2), false});
