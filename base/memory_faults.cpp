@@ -55,7 +55,7 @@ void unblock() {
     sigemptyset(&faults);
     sigaddset(&faults, SIGSEGV);
     sigaddset(&faults, SIGBUS);
-    pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+    ::sigprocmask(SIG_UNBLOCK, &faults, nullptr);
 #endif
 }
 
