@@ -18,12 +18,11 @@
 
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
+#include "bench/native/process_options.hpp"
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/core/node.hpp"
-#include "runtime/core/registered.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/native/launch.hpp"
-#include "runtime/native/native_backend.hpp"
 #include "runtime/run/execution.hpp"
 
 namespace {
@@ -256,18 +255,7 @@ void run_inside(const Task& task) {
 }
 
 void run_node(std::string_view level, const Task& task, std::string_view how, std::string_view local) {
-    native::NativeOptions options;
-    options.membership = native::membership_from_environment();
-    options.agreement.program = runtime::registered_functions();
-    options.receive = how == "block"  ? native::Receive::block
-                      : how == "poll" ? native::Receive::poll
-                                      : native::Receive::automatic;
-    options.single_module = how == "single";
-    if (local == "udp") options.udp.emplace();
-    options.local = local == "tcp" || local == "udp" ? native::Local::tcp
-                    : local == "unix"                ? native::Local::unix_socket
-                                                     : native::Local::shared_memory;
-    native::NativeBackend backend(options);
+    native::NativeBackend backend(process_options(how, local));
     if (level != "seam") {
         runtime::Schedule schedule;
         schedule.stealing.victim = "none";

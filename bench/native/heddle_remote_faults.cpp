@@ -8,10 +8,9 @@
 
 #include "base/error.hpp"
 #include "bench/native/outcome.hpp"
+#include "bench/native/process_options.hpp"
 #include "model/dsm/shared_memory.hpp"
-#include "runtime/core/registered.hpp"
 #include "runtime/native/launch.hpp"
-#include "runtime/native/native_backend.hpp"
 #include "runtime/run/execution.hpp"
 
 namespace {
@@ -62,17 +61,7 @@ private:
 };
 
 void run_node(std::uint64_t count, std::string_view how, std::string_view local) {
-    native::NativeOptions options;
-    options.membership = native::membership_from_environment();
-    options.agreement.program = runtime::registered_functions();
-    options.receive = how == "block"  ? native::Receive::block
-                      : how == "poll" ? native::Receive::poll
-                                      : native::Receive::automatic;
-    options.single_module = how == "single";
-    options.local = local == "tcp"    ? native::Local::tcp
-                    : local == "unix" ? native::Local::unix_socket
-                                      : native::Local::shared_memory;
-    native::NativeBackend backend(options);
+    native::NativeBackend backend(process_options(how, local));
     runtime::Schedule schedule;
     schedule.stealing.victim = "none";
     runtime::Execution(backend, schedule, [&](NodeId) {
