@@ -45,9 +45,7 @@ format: packages ## format every source file in place
 	@scripts/sources | xargs clang-format -i
 
 tidy: packages-check ## clang-tidy over every source file
-	@$(configure)
-	@cmake --build --preset release
-	@scripts/tidy build/release
+	@scripts/tidy
 
 packages: ## install the Debian packages that are missing
 	@scripts/packages.sh build

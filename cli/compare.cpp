@@ -36,7 +36,7 @@ namespace {
 
 using results::Outcome;
 
-struct Options {
+struct CompareOptions {
     std::vector<std::string> files;
     OverrideOptions overrides;
     std::string out;
@@ -183,7 +183,7 @@ Outdated outdated_results(const Plan& plan, const std::string& directory,
 
 /// Tables, and what is to be said at the end. Returns the exit code. Adds to `published` what is to be shown
 /// when all files are done.
-int conclude(const Options& options, const Plan& plan, const std::string& directory,
+int conclude(const CompareOptions& options, const Plan& plan, const std::string& directory,
              const std::vector<Outcome>& outcomes, std::vector<PublishedRow>& published) {
     const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
     results::write_tables(directory, plan.names(), outdated_results(plan, directory, outcomes).cells);
@@ -203,7 +203,8 @@ int conclude(const Options& options, const Plan& plan, const std::string& direct
 }
 
 /// The job array of the cells that need `processes` processes each, and how many cells these are.
-SlurmOptions slurm_array(const Options& options, const Plan& plan, NodeId processes, std::size_t& cells) {
+SlurmOptions slurm_array(const CompareOptions& options, const Plan& plan, NodeId processes,
+                         std::size_t& cells) {
     constexpr std::size_t tasks_max = 100;
     SlurmOptions slurm;
     slurm.name = plan.combinations.base.name;
@@ -233,7 +234,7 @@ void submit(const std::string& path) {
 }
 
 /// Writes a job array for each number of processes that cells need, and submits them where that is wanted.
-int make_slurm(const Options& options, const std::string& file, const Plan& plan,
+int make_slurm(const CompareOptions& options, const std::string& file, const Plan& plan,
                const std::string& directory) {
     std::set<NodeId> shapes;
     for (const Cell& cell : plan.cells) {
@@ -271,7 +272,7 @@ int make_slurm(const Options& options, const std::string& file, const Plan& plan
     return success;
 }
 
-std::string directory_of(const Options& options, const Plan& plan) {
+std::string directory_of(const CompareOptions& options, const Plan& plan) {
     const std::string& name = plan.combinations.base.name;
     if (options.out.empty()) return "comparisons/" + name;
     return options.files.size() == 1 ? options.out : options.out + "/" + name;
@@ -315,7 +316,7 @@ int stopped_by(int signal, const std::string& directory, const std::vector<Outco
     return 128 + signal;
 }
 
-int compare_file(const Options& options, const Plan& plan, const std::string& file,
+int compare_file(const CompareOptions& options, const Plan& plan, const std::string& file,
                  std::vector<PublishedRow>& published) {
     // A mistake in --by is to be known before hours of work.
     compare_outcomes(plan, std::vector<Outcome>(plan.cells.size()), options.by);
@@ -353,7 +354,7 @@ int compare_file(const Options& options, const Plan& plan, const std::string& fi
     return bad == 0 ? success : wrong_answer;
 }
 
-int compare(const Options& options) {
+int compare(const CompareOptions& options) {
     if (part_of_this_process().launched) {
         throw Error("compare starts processes of its own",
                     "leave `heddle launch` out: native cells are launched "
@@ -383,7 +384,7 @@ int compare(const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app, Action& action) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CompareOptions>();
     CLI::App* verb = app.add_subcommand("compare", "run every combination of a file's compare section");
     verb->add_option("FILE", options->files, "experiments, YAML files with a compare section each")
         ->required();

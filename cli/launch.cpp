@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t nodes_max = 4096;
 
-struct Options {
+struct LaunchOptions {
     std::optional<std::int64_t> nodes;
     std::optional<std::int64_t> capacity;
     std::string hosts, hostfile, address, ports, remote_shell, name, join;
@@ -48,7 +48,7 @@ std::uint64_t slots_of(const Hosts& hosts) {
     return slots;
 }
 
-Hosts hosts_of(const Options& given) {
+Hosts hosts_of(const LaunchOptions& given) {
     if (!given.hosts.empty() && !given.hostfile.empty())
         throw Error("hosts are stated twice", "give --hosts or --hostfile");
     if (!given.hosts.empty()) return {host::parse_hosts(given.hosts)};
@@ -59,7 +59,7 @@ Hosts hosts_of(const Options& given) {
     return {};
 }
 
-NodeId nodes_of(const Options& given, const Hosts& hosts) {
+NodeId nodes_of(const LaunchOptions& given, const Hosts& hosts) {
     if (!given.nodes && hosts.list.empty())
         throw Error("the number of nodes is missing", "give -n, or name hosts: --hosts a,b:2");
     const auto slots = static_cast<std::int64_t>(slots_of(hosts));
@@ -82,7 +82,7 @@ native::RemoteShell srun_shell() {
 }
 
 /// Asks a launch that goes on for more nodes.
-int join(const Options& given, const std::vector<std::string>& command) {
+int join(const LaunchOptions& given, const std::vector<std::string>& command) {
     if (!command.empty() || given.capacity || !given.name.empty() || !given.hosts.empty() ||
         !given.hostfile.empty())
         throw Error("--join asks a launch that goes on, which knows the command and the hosts",
@@ -94,7 +94,7 @@ int join(const Options& given, const std::vector<std::string>& command) {
     return 0;
 }
 
-int launch(const Options& given, std::vector<std::string> command) {
+int launch(const LaunchOptions& given, std::vector<std::string> command) {
     if (!given.join.empty()) return join(given, command);
     const Hosts hosts = hosts_of(given);
     native::HostLaunchOptions options;
@@ -135,7 +135,7 @@ int launch(const Options& given, std::vector<std::string> command) {
 }  // namespace
 
 void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& command) {
-    const auto given = std::make_shared<Options>();
+    const auto given = std::make_shared<LaunchOptions>();
     CLI::App* verb = app.add_subcommand("launch", "start the processes of a native run on several nodes");
     verb->add_option(
         "-n,--nodes", given->nodes,

@@ -32,7 +32,7 @@ using partitioners::Parts;
 
 constexpr std::uint32_t parts_max = 1'000'000;
 
-struct Options {
+struct PartitionOptions {
     GraphOptions graph;
     std::string partitioners, parts, nodes, cores, imbalance, seed, speeds;
     std::vector<std::string> sets;
@@ -60,7 +60,7 @@ std::vector<std::string> known_names() {
 }
 
 /// Nothing if the options do not say how many.
-std::optional<WorkerGrid> grid_of(const Options& options) {
+std::optional<WorkerGrid> grid_of(const PartitionOptions& options) {
     const bool nodes = !options.nodes.empty() || !options.cores.empty();
     WorkerGrid grid;
     if (nodes) {
@@ -80,7 +80,7 @@ std::optional<WorkerGrid> grid_of(const Options& options) {
 }
 
 /// Of each part; the list begins again if it is shorter. Empty: all alike.
-std::vector<double> speeds_of(const Options& options, std::size_t parts) {
+std::vector<double> speeds_of(const PartitionOptions& options, std::size_t parts) {
     if (options.speeds.empty()) return {};
     std::vector<double> stated;
     std::size_t begin = 0;
@@ -112,7 +112,7 @@ double imbalance_for(const GraphPartitionerKind& kind, double wanted, const Work
 }
 
 /// What every partitioner is asked that can be: the options that are settings of most.
-Settings common_settings(const Options& options) {
+Settings common_settings(const PartitionOptions& options) {
     Settings common(
         {{"imbalance", SettingKind::number, "", "how much more than the mean a part may have", {}, 0, 1000},
          {"seed", SettingKind::integer, "", "of the random choices", {}, 0, integer_max}});
@@ -122,7 +122,8 @@ Settings common_settings(const Options& options) {
 }
 
 /// Common settings are passed over where a partitioner does not have them, those of --set are not.
-Settings settings_for(const GraphPartitionerKind& kind, const Options& options, const WorkerGrid& grid) {
+Settings settings_for(const GraphPartitionerKind& kind, const PartitionOptions& options,
+                      const WorkerGrid& grid) {
     const Settings common = common_settings(options);
     Settings settings(kind.settings());
     if (common.stated("imbalance") && declares(settings, "imbalance")) {
@@ -141,7 +142,7 @@ Settings settings_for(const GraphPartitionerKind& kind, const Options& options, 
     return settings;
 }
 
-Judged judge(const DataGraph& graph, const WorkerGrid& grid, const Options& options, Judged judged) {
+Judged judge(const DataGraph& graph, const WorkerGrid& grid, const PartitionOptions& options, Judged judged) {
     partitioners::check_parts(graph, judged.parts, grid.workers());
     judged.cut = partitioners::cut(graph, judged.parts);
     judged.cut_between_nodes = partitioners::cut_between_nodes(graph, judged.parts, grid);
@@ -152,7 +153,7 @@ Judged judge(const DataGraph& graph, const WorkerGrid& grid, const Options& opti
 }
 
 Judged make_partition(const DataGraph& graph, const WorkerGrid& grid, const std::string& name,
-                      const Options& options) {
+                      const PartitionOptions& options) {
     const GraphPartitionerKind& kind = partitioners::graph_partitioner_named(name);
     const Settings settings = settings_for(kind, options, grid);
     const auto partitioner = kind.make(settings);
@@ -164,7 +165,7 @@ Judged make_partition(const DataGraph& graph, const WorkerGrid& grid, const std:
     return judge(graph, grid, options, std::move(made));
 }
 
-Judged check_file(const DataGraph& graph, std::optional<WorkerGrid>& grid, const Options& options) {
+Judged check_file(const DataGraph& graph, std::optional<WorkerGrid>& grid, const PartitionOptions& options) {
     const std::size_t parts = grid ? grid->workers() : parts_max;
     Judged read{"from file", {}, Json::object(), read_parts(options.read, graph.data(), parts)};
     if (!grid) {  // as many as the file has
@@ -174,7 +175,8 @@ Judged check_file(const DataGraph& graph, std::optional<WorkerGrid>& grid, const
     return judge(graph, *grid, options, std::move(read));
 }
 
-Json json_of(const Options& options, const DataGraph& graph, const WorkerGrid& grid, const Judged& judged) {
+Json json_of(const PartitionOptions& options, const DataGraph& graph, const WorkerGrid& grid,
+             const Judged& judged) {
     return {{"partitioner", judged.partitioner},
             {"graph", options.graph.source},
             {"vertices", graph.data()},
@@ -197,7 +199,7 @@ std::string show_weight(double weight) {
                                                               : fmt::format("{:.6g}", weight);
 }
 
-std::string table_of(const Options& options, const DataGraph& graph, const WorkerGrid& grid,
+std::string table_of(const PartitionOptions& options, const DataGraph& graph, const WorkerGrid& grid,
                      const std::vector<Judged>& made) {
     const bool nodes = grid.cores > 1;
     std::vector<std::vector<std::string>> rows = {
@@ -216,7 +218,7 @@ std::string table_of(const Options& options, const DataGraph& graph, const Worke
            columns(rows, 1);
 }
 
-int partition(const Options& options) {
+int partition(const PartitionOptions& options) {
     const bool make = options.read.empty();
     const std::vector<std::string> names =
         make ? names_in("--partitioner", options.partitioners, known_names()) : std::vector<std::string>{};
@@ -263,7 +265,7 @@ int partition(const Options& options) {
 }  // namespace
 
 void add_partition(CLI::App& app, Action& action) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PartitionOptions>();
     CLI::App* verb = app.add_subcommand("partition", "cut a graph into parts of equal work");
     add_graph_options(*verb, options->graph);
     CLI::Option* partitioner =

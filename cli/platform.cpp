@@ -14,7 +14,7 @@ namespace heddle::cli {
 
 namespace {
 
-struct Options {
+struct PlatformOptions {
     std::string platform;
     std::vector<std::string> sets;
     bool json = false;
@@ -24,7 +24,7 @@ struct Options {
 }  // namespace
 
 void add_platform(CLI::App& app, Action& action) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PlatformOptions>();
     CLI::App* verb = app.add_subcommand("platform", "look at a platform before running on it");
     verb->require_subcommand(0, 1);
     CLI::App* show = verb->add_subcommand("show", "nodes, routes, latencies and bandwidths, as simulated");

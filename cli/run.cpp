@@ -37,7 +37,7 @@ namespace {
 
 using results::Record;
 
-struct Options {
+struct RunOptions {
     std::string file;
     OverrideOptions overrides;
     std::string out;
@@ -216,7 +216,7 @@ std::string table_of(const std::vector<Record>& records) {
 
 /// The experiment, and by MPI the part that this process takes. Nothing if the process of node 0 says what is
 /// wrong.
-std::optional<configs::Experiment> read_experiment(const Options& options, Part& part) {
+std::optional<configs::Experiment> read_experiment(const RunOptions& options, Part& part) {
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     if (part.launched)
         overrides.push_back({"platform.nodes", std::to_string(part.nodes),
@@ -251,7 +251,7 @@ std::optional<configs::Experiment> read_experiment(const Options& options, Part&
     return experiment;
 }
 
-int run(const Options& options) {
+int run(const RunOptions& options) {
     Part part = part_of_this_process();
     const std::optional<configs::Experiment> read = read_experiment(options, part);
     if (!read) return mistake;
@@ -308,7 +308,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<RunOptions>();
     CLI::App* verb = app.add_subcommand("run", "run an experiment and check its answer");
     verb->add_option("FILE", options->file, "the experiment, a YAML file")->required();
     add_override_options(*verb, options->overrides);

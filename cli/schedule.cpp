@@ -28,7 +28,7 @@ namespace heddle::cli {
 
 namespace {
 
-struct Options {
+struct ScheduleOptions {
     GraphOptions graph;
     MachineOptions machine;
     std::string schedulers, seed, budget;
@@ -46,7 +46,7 @@ struct Effort {
     std::optional<double> budget;  ///< seconds
 };
 
-Effort effort_of(const Options& options) {
+Effort effort_of(const ScheduleOptions& options) {
     Effort effort;
     if (!options.seed.empty()) effort.seed = whole_number<std::uint64_t>("--seed", options.seed, 0, ~0ULL);
     if (options.budget.empty()) return effort;
@@ -70,7 +70,7 @@ JudgedSchedule make_schedule(const ScheduleTask& task, const std::string& name, 
     return judge(task, name, effort.seed, std::move(schedule), seconds, lower_bound);
 }
 
-JudgedSchedule check_file(const ScheduleTask& task, ScheduleFile file, const Options& options,
+JudgedSchedule check_file(const ScheduleTask& task, ScheduleFile file, const ScheduleOptions& options,
                           double lower_bound) {
     try {
         return judge(task, std::move(file.scheduler), file.seed,
@@ -103,7 +103,7 @@ bool all_feasible(const std::vector<JudgedSchedule>& made, const std::string& fi
 }
 
 /// The graph, in the units that the options state or else the platform's experiment.
-graphs::GraphFile load_stated(const Options& options) {
+graphs::GraphFile load_stated(const ScheduleOptions& options) {
     GraphOptions graph = options.graph;
     if (!options.machine.platform.empty() && !graphs::names_generator(graph.source)) {
         const StatedUnits units = units_named(options.machine.platform, options.machine.sets);
@@ -113,7 +113,7 @@ graphs::GraphFile load_stated(const Options& options) {
     return graphs::load_graph(graph.source, read_options(graph));
 }
 
-int schedule(const Options& options) {
+int schedule(const ScheduleOptions& options) {
     const bool make = options.read.empty();
     const std::vector<std::string> names =
         make ? names_in("--scheduler", options.schedulers.empty() ? default_scheduler : options.schedulers,
@@ -154,7 +154,7 @@ int schedule(const Options& options) {
 }  // namespace
 
 void add_schedule(CLI::App& app, Action& action) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ScheduleOptions>();
     CLI::App* verb = app.add_subcommand("schedule", "decide where and when every task of a graph runs");
     add_graph_options(*verb, options->graph);
     CLI::Option* scheduler =

@@ -1,20 +1,23 @@
 # How a folder becomes a library.
 include(GNUInstallDirs)
 
-# Half of the time to compile a file goes to headers of the standard library and of fmt, so each target compiles them once. A
-# file must still include what it uses: with HEDDLE_PRECOMPILE off, and for clang-tidy, there are no such headers.
-function(heddle_precompile target)
-    if(HEDDLE_PRECOMPILE)
-        target_precompile_headers(${target} PRIVATE <fmt/format.h> <algorithm> <atomic> <cstring> <deque> <functional> <map>
-            <memory> <optional> <span> <string> <unordered_map> <utility> <vector> ${ARGN})
+# The files of a library share most of what they take to compile, headers and instances of templates, so eight of them are
+# compiled as one. Then names in their anonymous namespaces must differ. With HEDDLE_UNITY off, and for clang-tidy, each file
+# is compiled alone, and must include what it uses.
+function(heddle_unite target)
+    if(HEDDLE_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        # gcc takes the anonymous namespace of a file that is included for that of a header, and the more it inlines the
+        # more values it takes for uninitialized. Both warnings are on where each file is compiled alone.
+        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage -Wno-maybe-uninitialized>)
     endif()
 endfunction()
 
-# heddle_library(NAME [FOLDER folder] DEPENDS targets... [PRECOMPILE headers...]): the library heddle_NAME (alias heddle::NAME) of the .cpp
+# heddle_library(NAME [FOLDER folder] DEPENDS targets...): the library heddle_NAME (alias heddle::NAME) of the .cpp
 # files in the folder and its subfolders, except subfolders that are libraries of their own and cli/main.cpp. A
 # folder of headers only becomes an interface library.
 function(heddle_library name)
-    cmake_parse_arguments(arg "" "FOLDER" "DEPENDS;PRECOMPILE" ${ARGN})
+    cmake_parse_arguments(arg "" "FOLDER" "DEPENDS" ${ARGN})
     if(NOT arg_FOLDER)
         set(arg_FOLDER ${name})
     endif()
@@ -28,10 +31,7 @@ function(heddle_library name)
     if(sources)
         add_library(heddle_${name} STATIC ${sources})
         target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_options>)
-        list(LENGTH sources count)
-        if(count GREATER 8)
-            heddle_precompile(heddle_${name} ${arg_PRECOMPILE})
-        endif()
+        heddle_unite(heddle_${name})
         set(scope PUBLIC)
     else()
         add_library(heddle_${name} INTERFACE)
@@ -61,16 +61,16 @@ function(heddle_write_left_out)
     file(WRITE ${PROJECT_BINARY_DIR}/left_out.txt "${lines}")
 endfunction()
 
-# heddle_objects(NAME PATTERN DEPENDS targets...): the files that match, as object library heddle_NAME (alias
+# heddle_objects(NAME PATTERN DEPENDS targets... [HEADERS files...]): the files that match, as object library heddle_NAME (alias
 # heddle::NAME). A binary that links it gets every object, needed or not.
 function(heddle_objects name pattern)
-    cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+    cmake_parse_arguments(arg "" "" "DEPENDS;HEADERS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
     add_library(heddle_${name} OBJECT ${sources})
     add_library(heddle::${name} ALIAS heddle_${name})
     target_link_libraries(heddle_${name} PUBLIC ${arg_DEPENDS} PRIVATE $<BUILD_INTERFACE:heddle_options>)
-    list(LENGTH sources count)
-    if(count GREATER 8)
-        heddle_precompile(heddle_${name})
+    # Each registers itself under the same name, so they cannot be united; what most of them include is compiled once.
+    if(HEDDLE_UNITY AND arg_HEADERS)
+        target_precompile_headers(heddle_${name} PRIVATE ${arg_HEADERS})
     endif()
 endfunction()

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = Shape::Kind;
 
-constexpr const char* example =
+constexpr const char* example_of_networks =
     "write it like `- {name: left, members: 0-3, latency: 1us, bandwidth: 10GBps}`";
 constexpr const char* members_example = "write node numbers and ranges, such as `members: 0-3,8`";
 
@@ -141,14 +141,14 @@ Field networks() {
         "and what is not as in platform.network",
         [=](Experiment& experiment, const Value& value) {
             if (value.kind != Value::Kind::list)
-                throw Error(fmt::format("{}: expected a list, found {}", key, value.described()), example,
-                            value.where);
+                throw Error(fmt::format("{}: expected a list, found {}", key, value.described()),
+                            example_of_networks, value.where);
             std::vector<PartialNetwork> read;
             std::vector<NetworkCarrier> carriers;
             for (const Value& item : value.children) {
                 if (item.kind != Value::Kind::mapping)
                     throw Error(fmt::format("{}: expected a network, found {}", key, item.described()),
-                                example, item.where);
+                                example_of_networks, item.where);
                 PartialNetwork& network = read.emplace_back();
                 network.where = item.where;
                 EntryReader reader(network, carriers.emplace_back());

@@ -17,7 +17,7 @@ constexpr const char* advice =
     "[{platform.nodes: 16, speedup: 10.5}]}`";
 
 /// A list of the section: what its lines state of their cells.
-struct Kind {
+struct Stated {
     const char* list;
     const char* number;    ///< the key of a line that states it
     const char* expected;  ///< for errors
@@ -30,7 +30,7 @@ bool positive(double number) {
     return number > 0;
 }
 
-constexpr Kind kinds[] = {
+constexpr Stated kinds[] = {
     {"speedups", "speedup", "a speedup above 0", positive, &Published::speedups, advice},
     {"seconds", "seconds", "a number of seconds above 0", positive, &Published::seconds,
      "write it like `seconds: [{platform.nodes: 16, seconds: 44.0}]`"},
@@ -52,7 +52,7 @@ const std::vector<Value>& entries_of(const Value& entry, Value::Kind kind, const
                 advice, entry.where);
 }
 
-PublishedNumber number_of(const Kind& kind, const Value& line) {
+PublishedNumber number_of(const Stated& kind, const Value& line) {
     if (line.kind != Value::Kind::mapping)
         throw Error(
             fmt::format("published.{}: expected keys with values, found {}", kind.list, line.described()),
@@ -87,7 +87,7 @@ PublishedNumber number_of(const Kind& kind, const Value& line) {
 
 /// Whether this entry is one of the lists, which it then reads.
 bool read_list(Published& published, const Value& entry) {
-    for (const Kind& kind : kinds) {
+    for (const Stated& kind : kinds) {
         if (entry.key != kind.list) continue;
         for (const Value& line : entries_of(entry, Value::Kind::list, "a list"))
             (published.*kind.member).push_back(number_of(kind, line));

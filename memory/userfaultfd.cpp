@@ -124,7 +124,7 @@ bool works(int file) {
     return true;
 }
 
-std::optional<int> open_file() {
+std::optional<int> open_userfaultfd() {
     if (!known_when_compiled) return std::nullopt;
     const auto made = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | user_mode_only));
     if (made < 0) return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<int> open_file() {
 /// has none: the file that it has inherited is about its parent's memory.
 std::optional<int> file_of_process() {
     static const pid_t owner = ::getpid();
-    static const std::optional<int> file = open_file();
+    static const std::optional<int> file = open_userfaultfd();
     return ::getpid() == owner ? file : std::nullopt;
 }
 

@@ -12,7 +12,7 @@ namespace heddle::results {
 namespace {
 
 /// Kinds of events, by the number that stands for them in this file.
-enum Kind : int {
+enum PajeKind : int {
     define_container_type,
     define_state_type,
     define_entity_value,
@@ -30,7 +30,7 @@ enum Kind : int {
 
 using Fields = std::initializer_list<std::pair<const char*, const char*>>;
 
-std::string defined(Kind kind, const char* event, Fields fields) {
+std::string defined(PajeKind kind, const char* event, Fields fields) {
     std::string text = fmt::format("%EventDef {} {}\n", event, static_cast<int>(kind));
     for (const auto& [field, type] : fields) text += fmt::format("%  {} {}\n", field, type);
     return text + "%EndEventDef\n";
@@ -114,7 +114,7 @@ std::string created(const char* type, const std::string& alias, const std::strin
 std::string destroyed(Time time, const char* type, const std::string& alias) {
     return fmt::format("{} {} {} {}\n", static_cast<int>(destroy_container), shown(time), type, alias);
 }
-std::string link(Kind kind, Time time, const MessageNote& message, const std::string& end) {
+std::string link(PajeKind kind, Time time, const MessageNote& message, const std::string& end) {
     return fmt::format("{} {} L {} {} {} {}.{}\n", static_cast<int>(kind), shown(time), cluster,
                        message.bytes, end, message.from, message.number);
 }

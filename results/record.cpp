@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Whole numbers without a decimal point, as far as a double counts exactly (2^53).
-Json number(double value) {
+Json json_number(double value) {
     const bool whole = std::abs(value) <= 9007199254740992.0 && value == std::floor(value);
     return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
@@ -42,7 +42,8 @@ const char* check_name(workloads::Verdict::Kind kind) {
 
 Json answer_of(const Record& record) {
     Json answer = Json::object();
-    for (const runtime::AnswerValue& value : record.result.answer) answer[value.name] = number(value.value);
+    for (const runtime::AnswerValue& value : record.result.answer)
+        answer[value.name] = json_number(value.value);
     return answer;
 }
 
@@ -66,7 +67,7 @@ Json times_of(const Record& record) {
 
 /// A number that is not known is null.
 Json known(const std::optional<double>& value) {
-    return value ? number(*value) : Json(nullptr);
+    return value ? json_number(*value) : Json(nullptr);
 }
 
 Json json_of(const configs::Determinants& determinants) {
@@ -112,7 +113,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"bytes", total.bytes},
                  {"data_bytes", total.data_bytes},
                  {"promised_data_bytes", known(record.forecast.data_bytes)},
-                 {"declared_flops", number(total.declared_flops)},
+                 {"declared_flops", json_number(total.declared_flops)},
                  {"busy_seconds", seconds(total.busy)},
                  {"time_seconds", times_of(record)},
                  {"nodes", record.topology.nodes},

@@ -54,7 +54,7 @@ void build_star(const Platform& platform, HostMaker& maker) {
 }
 
 void build_regular(const Platform& platform, HostMaker& maker) {
-    const Network& network = platform.network;
+    const heddle::Network& network = platform.network;
     using NetPoint = simgrid::kernel::routing::NetPoint;
     const std::function<s4u::ClusterCallbacks::ClusterNetPointCb> make_leaf =
         [&maker](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long) {
@@ -66,9 +66,9 @@ void build_regular(const Platform& platform, HostMaker& maker) {
     const auto& shape = network.shape;
     s4u::NetZone* zone = nullptr;
     switch (network.topology) {
-        case Network::Topology::star:
+        case heddle::Network::Topology::star:
             break;
-        case Network::Topology::fat_tree: {
+        case heddle::Network::Topology::fat_tree: {
             const std::vector<unsigned> one_parent(shape.size(), 1);
             const s4u::FatTreeParams parameters(static_cast<unsigned>(shape.size()), shape, one_parent,
                                                 network.cables);
@@ -76,11 +76,11 @@ void build_regular(const Platform& platform, HostMaker& maker) {
                                             latency, duplex);
             break;
         }
-        case Network::Topology::torus:
+        case heddle::Network::Topology::torus:
             zone = s4u::create_torus_zone("platform", nullptr, {shape.begin(), shape.end()}, callbacks,
                                           network.bandwidth, latency, duplex);
             break;
-        case Network::Topology::dragonfly: {
+        case heddle::Network::Topology::dragonfly: {
             const s4u::DragonflyParams parameters({shape[0], 1}, {shape[1], 1}, {shape[2], 1}, shape[3]);
             zone = s4u::create_dragonfly_zone("platform", nullptr, parameters, callbacks, network.bandwidth,
                                               latency, duplex);
@@ -126,7 +126,7 @@ std::vector<s4u::Host*> build(const s4u::Engine& engine, const Platform& platfor
         return platform.hosts.empty() ? hosts : chosen(hosts, platform.hosts);
     }
     HostMaker maker(platform);
-    if (platform.network.topology == Network::Topology::star) {
+    if (platform.network.topology == heddle::Network::Topology::star) {
         build_star(platform, maker);
     } else {
         build_regular(platform, maker);

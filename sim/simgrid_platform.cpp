@@ -50,8 +50,9 @@ struct Factors {
     bool changes_latency = true;
 };
 
-Factors factors(Network::CostModel cost_model) {
-    if (cost_model == Network::CostModel::LV08) return {lv08_latency, lv08_bandwidth, lv08_window, false};
+Factors factors(heddle::Network::CostModel cost_model) {
+    if (cost_model == heddle::Network::CostModel::LV08)
+        return {lv08_latency, lv08_bandwidth, lv08_window, false};
     return {};
 }
 
@@ -64,7 +65,7 @@ Factors factors(Network::CostModel cost_model) {
 // the acknowledgements for links of the flow then, and aborts where that gets negative.
 std::vector<std::string> command_line(const Platform& platform, double latency) {
     const Factors factor = factors(platform.network.cost_model);
-    const bool lv08 = platform.network.cost_model == Network::CostModel::LV08;
+    const bool lv08 = platform.network.cost_model == heddle::Network::CostModel::LV08;
     const double weight = lv08 && platform.link_events.empty() ? lv08_weight : 0;
 #if SIMGRID_VERSION >= 33300
     const char* precision = "precision/timing";
@@ -204,14 +205,14 @@ struct SimgridPlatform::Machinery {
 namespace {
 
 /// The switch, group or row of a node of a generated platform: nodes of one group have neighbouring numbers.
-std::uint32_t nodes_per_group(const Network& network) {
+std::uint32_t nodes_per_group(const heddle::Network& network) {
     switch (network.topology) {
-        case Network::Topology::star:
+        case heddle::Network::Topology::star:
             break;
-        case Network::Topology::fat_tree:
-        case Network::Topology::torus:
+        case heddle::Network::Topology::fat_tree:
+        case heddle::Network::Topology::torus:
             return network.shape[0];
-        case Network::Topology::dragonfly:
+        case heddle::Network::Topology::dragonfly:
             return network.shape[1] * network.shape[2] * network.shape[3];
     }
     return ~std::uint32_t{0};
@@ -297,11 +298,11 @@ void SimgridPlatform::note_changes() {
 
 /// Asks SimGrid for one route from and to every node: routes of all pairs would take a second for a thousand.
 void SimgridPlatform::note_tree(const Platform& platform) {
-    const Network& network = platform.network;
+    const heddle::Network& network = platform.network;
     const auto nodes = static_cast<NodeId>(facts_.hosts.size());
-    const bool star = network.topology == Network::Topology::star;
+    const bool star = network.topology == heddle::Network::Topology::star;
     // Of parallel cables to its switch a node would use several.
-    const bool fat_tree = network.topology == Network::Topology::fat_tree && network.cables[0] == 1;
+    const bool fat_tree = network.topology == heddle::Network::Topology::fat_tree && network.cables[0] == 1;
     if (!platform.file.empty() || !(star || fat_tree) || nodes < 2 || !facts_.changes.empty()) return;
     if (star) {
         facts_.tree = {nodes};

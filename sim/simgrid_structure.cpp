@@ -153,9 +153,9 @@ bool holds(const RouteStructure& structure, NodeId nodes,
 RouteStructure find_structure(const Platform& platform, const RouteStructure& regular, const Hosts& hosts,
                               const std::function<RouteFacts(NodeId, NodeId)>& route) {
     RouteStructure structure = regular;
-    if (platform.network.topology == Network::Topology::torus && platform.file.empty()) {
+    if (platform.network.topology == heddle::Network::Topology::torus && platform.file.empty()) {
         structure = {RouteStructure::Kind::torus, platform.network.shape, {}, {}};
-    } else if (platform.network.topology == Network::Topology::dragonfly && platform.file.empty()) {
+    } else if (platform.network.topology == heddle::Network::Topology::dragonfly && platform.file.empty()) {
         structure = {RouteStructure::Kind::dragonfly, platform.network.shape, {}, {}};
     }
     const auto right = [&] {

@@ -305,7 +305,11 @@ def project_files(root):
 
 def compiled_files(root, build):
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        return {os.path.relpath(entry["file"], root) for entry in json.load(file)}
+        compiled = {entry["file"] for entry in json.load(file)}
+    for united in [name for name in compiled if "/Unity/unity_" in name]:  # a file that includes those of a library
+        with open(united, encoding="utf-8") as file:
+            compiled.update(re.findall(r'^#include "(.*\.cpp)"', file.read(), re.MULTILINE))
+    return {os.path.relpath(name, root) for name in compiled}
 
 
 def left_out_files(build):

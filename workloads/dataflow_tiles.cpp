@@ -15,7 +15,7 @@ namespace {
 
 using namespace dataflow;
 
-constexpr double residual_max = 1e-12;
+constexpr double residual_bound = 1e-12;
 constexpr std::size_t matrix_bytes_max = std::size_t{1} << 30;
 
 void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::uint32_t column,
@@ -23,9 +23,9 @@ void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::u
     matrix.make(row, column, tile.make(matrix.numbers_of_tile()));
 }
 
-class TileProgram final : public DataflowProgram {
+class DataflowTileProgram final : public DataflowProgram {
 public:
-    TileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix)
+    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix)
         : algorithm_(algorithm), matrix_(matrix) {}
 
     void main(Thread& self) override {
@@ -87,7 +87,7 @@ void DataflowTileWorkload::prepare(const ClusterView& /*cluster*/, const runtime
 }
 
 std::unique_ptr<runtime::Program> DataflowTileWorkload::program(NodeId /*node*/) const {
-    return std::make_unique<TileProgram>(algorithm_, matrix_);
+    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_);
 }
 
 Verdict DataflowTileWorkload::check(const runtime::RunResult& result) const {
@@ -111,9 +111,9 @@ Verdict DataflowTileWorkload::check(const runtime::RunResult& result) const {
                     : nullptr);
     const double residual = algorithm_.residual(matrix_, factor);
     const std::string found = fmt::format("{} is {:.2g}", algorithm_.residual_name, residual);
-    // Not `residual >= residual_max`: it may not be a number.
-    if (!(residual < residual_max))
-        return {Verdict::Kind::wrong, fmt::format("{}, expected less than {}", found, residual_max)};
+    // Not `residual >= residual_bound`: it may not be a number.
+    if (!(residual < residual_bound))
+        return {Verdict::Kind::wrong, fmt::format("{}, expected less than {}", found, residual_bound)};
     return {Verdict::Kind::right, found};
 }
 

@@ -1,7 +1,11 @@
 // What a node has changed in a page: runs of bytes. Exact to the byte, because several nodes may write
-// neighbouring bytes.
+// neighbouring bytes. They are put in place a word at a time, because a worker may read there meanwhile.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,21 +48,69 @@ inline void append_diff(runtime::Bytes& out, PageId id, std::span<const std::byt
     append_run(0, 0);
 }
 
-/// Reads what follows the page's number, and writes it. Returns how many bytes. Throws MalformedMessage.
+/// Puts bytes into a page that workers of this node read and write meanwhile. What goes into one aligned word
+/// of eight bytes goes there at once, and leaves the word's other bytes as they are.
+class WordWriter {
+public:
+    /// `contents` begins at a multiple of eight and has a multiple of eight bytes.
+    explicit WordWriter(std::span<std::byte> contents) : contents_(contents) {}
+
+    void put(std::size_t at, std::span<const std::byte> bytes) {
+        while (!bytes.empty()) {
+            const std::size_t within = at % word_bytes;
+            const std::size_t count = std::min(word_bytes - within, bytes.size());
+            if (at - within != word_) flush(), word_ = at - within;
+            std::memcpy(&value_[within], bytes.data(), count);
+            std::memset(&mask_[within], 0xff, count);
+            at += count;
+            bytes = bytes.subspan(count);
+        }
+    }
+    /// Writes the last word. The caller must call it at the end.
+    void flush() {
+        const auto mask = std::bit_cast<std::uint64_t>(mask_);
+        if (mask == 0) return;
+        const std::atomic_ref<std::uint64_t> there(*reinterpret_cast<std::uint64_t*>(&contents_[word_]));
+        const auto value = std::bit_cast<std::uint64_t>(value_);
+        if (~mask == 0) {
+            there.store(value, std::memory_order_relaxed);
+        } else {
+            std::uint64_t old = there.load(std::memory_order_relaxed);
+            while (!there.compare_exchange_weak(old, (old & ~mask) | (value & mask),
+                                                std::memory_order_relaxed)) {
+            }
+        }
+        mask_ = {};
+    }
+
+private:
+    static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+    std::span<std::byte> contents_;
+    std::size_t word_ = 0;
+    std::array<std::byte, word_bytes> value_{};
+    std::array<std::byte, word_bytes> mask_{};  // which bytes of value_ are new
+};
+
+/// Reads what follows the page's number, and writes it, as WordWriter does. Returns how many bytes. Throws
+/// MalformedMessage.
 inline std::size_t apply_diff(runtime::Reader& reader, std::span<std::byte> contents) {
     std::size_t sum = 0;
+    WordWriter writer(contents);
     for (;;) {
         const auto at = reader.get<std::uint32_t>();
         const auto count = reader.get<std::uint32_t>();
         reader.check();
-        if (count == 0) return sum;
+        if (count == 0) break;
         if (at > contents.size() || count > contents.size() - at)
             throw runtime::MalformedMessage("it changes bytes beyond a page");
         const auto bytes = reader.get_bytes(count);
         reader.check();
-        std::memcpy(&contents[at], bytes.data(), count);
+        writer.put(at, bytes);
         sum += count;
     }
+    writer.flush();
+    return sum;
 }
 
 }  // namespace heddle::dsm

@@ -11,7 +11,7 @@ namespace heddle::schedulers {
 
 namespace {
 
-constexpr TaskIndex nobody = std::numeric_limits<TaskIndex>::max();
+constexpr TaskIndex no_task = std::numeric_limits<TaskIndex>::max();
 
 class DynamicCriticalPath {
 public:
@@ -19,8 +19,8 @@ public:
         : problem_(problem),
           graph_(problem.graph()),
           where_(graph_.tasks(), unbounded),
-          before_(graph_.tasks(), nobody),
-          after_(graph_.tasks(), nobody),
+          before_(graph_.tasks(), no_task),
+          after_(graph_.tasks(), no_task),
           earliest_(graph_.tasks()),
           latest_(graph_.tasks()) {
         run_by_.resize(problem.interchangeable() ? 1 : problem.processors());
@@ -59,7 +59,7 @@ private:
         order_.clear();
         for (TaskIndex task = 0; task < graph_.tasks(); ++task) {
             missing[task] =
-                static_cast<std::uint32_t>(graph_.predecessors(task).size()) + (before_[task] != nobody);
+                static_cast<std::uint32_t>(graph_.predecessors(task).size()) + (before_[task] != no_task);
             earliest_[task] = 0;
             if (missing[task] == 0) order_.push_back(task);
         }
@@ -75,27 +75,27 @@ private:
             for (const TaskGraph::Link& link : graph_.successors(task)) {
                 reach(link.task, end + delay(task, link.task, link.bytes));
             }
-            if (after_[task] != nobody) reach(after_[task], end);
+            if (after_[task] != no_task) reach(after_[task], end);
         }
         for (auto task = order_.rbegin(); task != order_.rend(); ++task) {
             double latest = length;
             for (const TaskGraph::Link& link : graph_.successors(*task)) {
                 latest = std::min(latest, latest_[link.task] - delay(*task, link.task, link.bytes));
             }
-            if (after_[*task] != nobody) latest = std::min(latest, latest_[after_[*task]]);
+            if (after_[*task] != no_task) latest = std::min(latest, latest_[after_[*task]]);
             latest_[*task] = latest - time(*task);
         }
         tolerance_ = 1e-9 * length;
     }
 
     TaskIndex least_slack() const {
-        TaskIndex best = nobody;
+        TaskIndex best = no_task;
         double least = 0;
         for (const TaskIndex task : order_) {
             if (where_[task] != unbounded) continue;
             const double slack = latest_[task] - earliest_[task];
-            const bool equal = best != nobody && std::abs(slack - least) <= tolerance_;
-            if (best == nobody || (equal ? earliest_[task] < earliest_[best] : slack < least)) {
+            const bool equal = best != no_task && std::abs(slack - least) <= tolerance_;
+            if (best == no_task || (equal ? earliest_[task] < earliest_[best] : slack < least)) {
                 best = task;
                 least = slack;
             }
@@ -109,7 +109,7 @@ private:
         is_after_.assign(graph_.tasks(), false);
         std::vector<TaskIndex> open = {task};
         const auto visit = [&open](std::vector<bool>& seen, TaskIndex next) {
-            if (next == nobody || seen[next]) return;
+            if (next == no_task || seen[next]) return;
             seen[next] = true;
             open.push_back(next);
         };
@@ -196,10 +196,10 @@ private:
 
     /// The successor with the least slack that has no processor yet.
     TaskIndex critical_child(TaskIndex task) const {
-        TaskIndex child = nobody;
+        TaskIndex child = no_task;
         for (const TaskGraph::Link& link : graph_.successors(task)) {
             if (where_[link.task] != unbounded) continue;
-            if (child == nobody ||
+            if (child == no_task ||
                 latest_[link.task] - earliest_[link.task] < latest_[child] - earliest_[child] - tolerance_) {
                 child = link.task;
             }
@@ -210,7 +210,7 @@ private:
     /// When the child could start on the processor of its parent's place, right behind it or after
     /// everything.
     double child_start(TaskIndex task, TaskIndex child, const Place& place) {
-        if (child == nobody) return 0;
+        if (child == no_task) return 0;
         const double end = place.start + problem_.time(task, place.processor);
         double start = end;
         for (const TaskGraph::Link& link : graph_.predecessors(child)) {
@@ -231,10 +231,10 @@ private:
     void insert(TaskIndex task, const Place& place) {
         std::vector<TaskIndex>& run = run_by_[place.processor];
         where_[task] = place.processor;
-        before_[task] = place.position > 0 ? run[place.position - 1] : nobody;
-        after_[task] = place.position < run.size() ? run[place.position] : nobody;
-        if (before_[task] != nobody) after_[before_[task]] = task;
-        if (after_[task] != nobody) before_[after_[task]] = task;
+        before_[task] = place.position > 0 ? run[place.position - 1] : no_task;
+        after_[task] = place.position < run.size() ? run[place.position] : no_task;
+        if (before_[task] != no_task) after_[before_[task]] = task;
+        if (after_[task] != no_task) before_[after_[task]] = task;
         run.insert(run.begin() + static_cast<std::ptrdiff_t>(place.position), task);
         if (!run_by_.back().empty() && run_by_.size() < problem_.processors()) run_by_.emplace_back();
     }

@@ -14,7 +14,7 @@ namespace heddle::runtime {
 
 namespace {
 
-struct Header {
+struct ShareHeader {
     TaskTypeId type;
     Home home;
     StartShare share;
@@ -29,11 +29,11 @@ std::unique_ptr<StartTask> make_task(const TaskType& type, NodeId from, Home hom
     return task;
 }
 
-const Handler task_handler(
+const Handler share_handler(
     "start.task", Handler::Kind::work,
     [](Node& node, NodeId from, auto message) {
         Reader reader(message);
-        const auto header = reader.get<Header>();
+        const auto header = reader.get<ShareHeader>();
         reader.check();
         const TaskType* const type = find_task_type(header.type);
         if (!type || type->detached() || header.share.core >= node.cores())
@@ -54,8 +54,8 @@ void StartTree::send(Worker& sender, const StartShare& share, const TaskType& ty
         std::memcpy(task->payload, arguments, type.arguments_bytes());
         return node.state<StartTree>().put(sender, share.core, std::move(task));
     }
-    const Header header{type.id(), home, share};
-    post_arguments(node, sender.outbox(), share.node, task_handler, bytes_of(header), type, arguments);
+    const ShareHeader header{type.id(), home, share};
+    post_arguments(node, sender.outbox(), share.node, share_handler, bytes_of(header), type, arguments);
 }
 
 bool StartTree::run(Worker& worker, Slot* head) {
