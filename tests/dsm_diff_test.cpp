@@ -75,7 +75,7 @@ TEST(Diff, OfAWordIsSeenWholeByAReader) {
             if (seen != first && seen != second) torn = seen;
         }
     });
-    for (int round = 0; round < 200'000; ++round) put_in_place(round % 2 == 0 ? forth : back, page);
+    for (int round = 0; round < 2'000'000; ++round) put_in_place(round % 2 == 0 ? forth : back, page);
     done = true;
     reader.join();
     EXPECT_EQ(torn, 0U) << std::hex << torn;
