@@ -18,6 +18,7 @@
 // Every object ends with the value that it has if each fork is a call. docs/models/dataflow.md has the rules.
 #pragma once
 
+#include "model/dataflow/group.hpp"
 #include "model/dataflow/shared.hpp"
 #include "model/dataflow/task.hpp"
 #include "model/dataflow/thread.hpp"

@@ -42,6 +42,7 @@ struct Call {
     std::uint64_t depth;
     std::uint64_t size_max;
     std::uint64_t forks_max;
+    bool writes = false;  ///< it writes all that it should
 };
 static_assert(std::is_trivially_copyable_v<Call>);
 
@@ -74,7 +75,7 @@ void live(World& world, const Call& call, std::vector<Held<Object>> held) {
         if (mode == Mode::r || mode == Mode::rw) mixed = mixed * 31 + digest(world.read(object));
     for (const auto& [object, mode] : held) {
         if (mode == Mode::w || (mode == Mode::rw && random.below(2) == 0)) {
-            if (random.below(8) != 0) world.write(object, draw_value(random, call.size_max, mixed));
+            if (random.below(8) != 0 || call.writes) world.write(object, draw_value(random, call.size_max, mixed));
         }
         if (mode == Mode::cw) world.add(object, draw_value(random, call.size_max, mixed));
     }

@@ -55,6 +55,8 @@ struct ValueType {
     void (*drop)(Cell&);     ///< its value
     void (*write)(const Cell&, runtime::Writer&);
     void (*read)(Cell&, runtime::Reader&);
+    void (*copy)(Cell& to, const Cell& from);
+    std::uint64_t (*bytes)(const Cell&);  ///< that its value has when it travels, or its type if it has none
     bool travels;
 };
 
@@ -78,8 +80,31 @@ struct ValueTypeOf {
         if (reader.get<std::uint8_t>() == 0) return;
         if constexpr (model::detail::value_travels<T>()) of(cell).make(runtime::Serialize<T>::read(reader));
     }
+    /// A value that cannot be copied goes the way of one that travels.
+    static void copy(Cell& to, const Cell& from) {
+        if (!from.written) return drop(to);
+        if constexpr (std::is_copy_constructible_v<T>) {
+            of(to).make(static_cast<const CellOf<T>&>(from).value);
+        } else {
+            runtime::Writer writer;
+            write(from, writer);
+            runtime::Reader reader(writer.bytes());
+            read(to, reader);
+        }
+    }
+    static std::uint64_t bytes(const Cell& cell) {
+        if constexpr (model::detail::value_is_written<T>()) {
+            if (cell.written) {
+                runtime::Writer writer;
+                runtime::Serialize<T>::write(writer, static_cast<const CellOf<T>&>(cell).value);
+                return writer.bytes().size();
+            }
+        }
+        return sizeof(T);
+    }
 
-    static constexpr ValueType type{&make, &destroy, &drop, &write, &read, model::detail::value_travels<T>()};
+    static constexpr ValueType type{&make, &destroy, &drop, &write,
+                                    &read, &copy,    &bytes, model::detail::value_travels<T>()};
 };
 
 inline void hold(Cell& cell) {

@@ -246,7 +246,7 @@ public:
 template <class Function, Function function, class... P>
 const runtime::TaskType TaskOf<Function, function, P...>::travelling(typeid(TaskOf).name(), &TaskOf::arrive,
                                                                      sizeof(void*), 0, travels,
-                                                                     travelling_special());
+                                                                     travelling_special(type));
 
 namespace detail {
 

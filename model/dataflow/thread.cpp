@@ -26,6 +26,11 @@ constexpr std::uint32_t signal_in_max = 16;
 constexpr ClosureType frame_type{sizeof(Closure), sizeof(Closure), 0,       nullptr, nullptr,
                                  nullptr,         nullptr,         nullptr, nullptr, nullptr};
 
+Closure* new_frame(void* memory) {
+    return ::new (memory)
+        Closure{&frame_type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::running}, false, false};
+}
+
 }  // namespace
 
 Counts& Counts::operator+=(const Counts& other) {
@@ -55,9 +60,7 @@ void Thread::enter(runtime::Strand& strand) {
 
 /// A thread begins open, because idle workers may be looking for work already.
 void Thread::begin_frame() {
-    top_ = static_cast<Closure*>(stack_.take(sizeof(Closure)));
-    ::new (static_cast<void*>(top_))
-        Closure{&frame_type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::running}, false, false};
+    top_ = new_frame(stack_.take(sizeof(Closure)));
     current_ = top_;
     last_ = &top_->first;
     kept_ = stack_.top();
@@ -89,6 +92,9 @@ void Thread::leave() {
 
 // The memory of closures that have ended is free again, except below an object that was declared after them.
 void Thread::sync() {
+    if (recording_) [[unlikely]]
+        throw Error("sync() while the graph of a group is recorded: its tasks do not run yet",
+                    "call it before the recording or after the group has run");
     Closure& self = *current_;
     std::byte* const kept = kept_;
     self.mark = stack_.top();
@@ -103,7 +109,7 @@ void Thread::sync() {
 /// after the next.
 void Thread::look_at_window() {
     const std::uint64_t window = threads_.window();
-    if (window == 0 || !current_) return;
+    if (window == 0 || !current_ || recording_) return;
     std::uint64_t forked = 0;
     for (const Closure* closure = current_->first; closure; closure = closure->next) ++forked;
     if (forked < window) return;
@@ -121,6 +127,42 @@ void Thread::expect_no_tasks(const char* doing) const {
     if (!current_->first) return;
     throw Error(std::string("a task ") + doing + " a shared object while tasks that it has forked may use it",
                 "call sync() before, or let a task do it");
+}
+
+// --- recording
+
+/// The frame of what is recorded is linked to no other one, so no thief sees it.
+Closure& Thread::begin_record() {
+    if (recording_) throw Error("a recording within a recording", "record one group after the other");
+    sync();
+    Closure& outer = *current_;
+    current_ = new_frame(stack_.take(sizeof(Closure)));
+    last_ = &current_->first;
+    recording_ = true;
+    fast_ = false;
+    return outer;
+}
+
+/// `whole`: the body has returned, and has not thrown.
+void Thread::end_record(Closure& outer, bool whole) {
+    for (Closure* closure = whole ? nullptr : current_->first; closure; closure = closure->next)
+        closure->type->destroy_values(*closure);
+    Object** end = &outer.objects;
+    while (*end) end = &(*end)->next;
+    *end = std::exchange(current_->objects, nullptr);
+    current_ = &outer;
+    last_ = &outer.first;
+    kept_ = stack_.top();
+    recording_ = false;
+    fast_ = !open_ && !charged_;
+}
+
+void Thread::wait(runtime::Event& event) {
+    open(true);
+    threads_.runs(*worker_, nullptr);
+    strand_->wait(event);
+    worker_ = &strand_->worker();
+    threads_.runs(*worker_, this);
 }
 
 // --- the reference order
@@ -226,6 +268,7 @@ void Thread::end_objects(Closure& frame) {
 // --- slow operations
 
 void Thread::fork_slow(Closure& closure) {
+    if (recording_) return append(closure);
     if (charged_) worker_->charge(worker_->costs->fork);
     if (!open_ && slow()) open(true);
     if (open_) {
@@ -338,6 +381,7 @@ void Thread::look_whether_asked() {
 
 /// Under the lock.
 void Thread::set_offers(bool offers) {
+    offers = offers && thieves_;
     if (offers_.load(std::memory_order_relaxed) != offers) offers_.store(offers, std::memory_order_seq_cst);
     const bool counts = offers && suspended();
     if (counts == counted_) return;

@@ -81,9 +81,33 @@ public:
     /// Of the stack of the thread now: closures, accesses, objects.
     std::size_t stack_bytes() const { return stack_.bytes(); }
 
+    // --- for groups (group.hpp)
+    /// Runs `body()`, but none of what it forks. Returns the first of these closures; their `next` are in the
+    /// order of the forks. They, and the objects that it declares, live as long as those of the present body,
+    /// in which it must be called, and whose tasks have ended afterwards.
+    template <class Body>
+    Closure* record(const Body& body) {
+        Closure& outer = begin_record();
+        struct End {
+            Thread& self;
+            Closure& outer;
+            bool whole = false;
+            ~End() { self.end_record(outer, whole); }
+        } end{*this, outer};
+        body();
+        end.whole = true;
+        return current_->first;
+    }
+    bool records() const { return recording_; }
+    std::uint64_t forked() const { return counts_.closures; }
+    /// Suspends the thread's strand until `event` is done. The worker may be another one afterwards.
+    void wait(runtime::Event& event);
+
     // --- for objects and closures
-    /// Links a closure of a thief thread's first frame. No other thief takes it before it runs.
+    /// Links a closure to the frame of the present body.
     void add(Closure& closure);
+    /// Whether other contexts may take closures of this thread. It begins so.
+    void allow_thieves(bool allowed) { thieves_ = allowed; }
     /// Memory in the frame of the present body.
     void* take(std::size_t bytes) {
         return stack_.take(bytes, [this] { look_at_window(); });
@@ -149,6 +173,9 @@ private:
         last_ = &closure.next;
     }
 
+    Closure& begin_record();
+    void end_record(Closure& outer, bool whole);
+
     // --- the owner (thread.cpp)
     void enter(runtime::Strand& strand);
     void begin_frame();
@@ -188,6 +215,7 @@ private:
     bool charged_ = false;  ///< operations are charged, or workers must look for messages
     bool polled_ = false;
     bool window_full_ = false;     ///< the present body has forked enough for now
+    bool recording_ = false;       ///< what the present body forks is not run
     std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
@@ -200,6 +228,7 @@ private:
     std::atomic<bool> offers_{false};
     std::atomic<bool> suspended_{false};
     std::atomic<std::uint32_t> failures_{0};  ///< looks that found nothing since the last that did
+    bool thieves_ = true;                     ///< they may take closures
     bool counted_ = false;                    ///< among the threads that wait and offer
     std::uint32_t look_ = 0;
     Closure* awaited_ = nullptr;

@@ -32,13 +32,19 @@ public:
     /// A thread, on a strand of its own: `begin(thread)` forks its first closures.
     template <class Begin>
     void start(runtime::Worker& worker, const char* name, Begin begin) {
-        runtime::Strand::start(worker,
-                               [this, begin = std::move(begin)](runtime::Strand& strand) {
-                                   Thread& thread = take();
-                                   thread.execute(strand, begin);
-                                   give_back(thread);
-                               },
-                               {name});
+        start(worker, runtime::Strand::Options{name}, std::move(begin));
+    }
+    /// `caller`: a worker, or the receiver in a handler.
+    template <class Begin>
+    void start(runtime::Context& caller, const runtime::Strand::Options& options, Begin begin) {
+        runtime::Strand::start(
+            node_, caller,
+            [this, begin = std::move(begin)](runtime::Strand& strand) {
+                Thread& thread = take();
+                thread.execute(strand, begin);
+                give_back(thread);
+            },
+            options);
     }
 
     bool run(runtime::Worker& worker, runtime::Slot* head) override;

@@ -19,6 +19,12 @@
 
 namespace heddle::dataflow {
 
+Closure& new_closure(Thread& thread, const ClosureType& type) {
+    auto* const closure = static_cast<Closure*>(thread.take(type.bytes));
+    return *::new (static_cast<void*>(closure))
+        Closure{&type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::created}, false, false};
+}
+
 namespace {
 
 using runtime::Bytes;
@@ -106,12 +112,6 @@ constexpr ClosureType signal_type{sizeof(Closure) + sizeof(Signal),
                                   nullptr,
                                   nullptr};
 
-Closure& new_closure(Thread& thread, const ClosureType& type) {
-    auto* const closure = static_cast<Closure*>(thread.take(type.bytes));
-    return *::new (static_cast<void*>(closure))
-        Closure{&type, nullptr, nullptr, nullptr, nullptr, nullptr, {Closure::created}, false, false};
-}
-
 /// Makes access `i` of a thief's copy, to an object of the thief's own whose cell is `data`.
 void link_copy(Thread& thief, Closure& copy, std::uint32_t i, Mode mode, std::uint8_t alias_of,
                Object& object, Cell* data) {
@@ -194,7 +194,24 @@ constexpr runtime::Cargo cargo{&pack, &unpack};
 
 }  // namespace
 
-runtime::TaskType::Special travelling_special() {
+namespace {
+
+/// Filled before `main`.
+std::vector<const ClosureType*>& closure_types() {
+    static std::vector<const ClosureType*> types;
+    return types;
+}
+
+}  // namespace
+
+const ClosureType* closure_type_of(runtime::TaskTypeId id) {
+    for (const ClosureType* type : closure_types())
+        if (type->task->id() == id) return type;
+    return nullptr;
+}
+
+runtime::TaskType::Special travelling_special(const ClosureType& type) {
+    closure_types().push_back(&type);
     runtime::TaskType::Special special;
     special.cargo = &cargo;
     special.end = runtime::TaskType::End::detached;

@@ -21,7 +21,13 @@ namespace heddle::dataflow {
 
 /// A closure has come from another node: starts a thief thread.
 void start_arrived(runtime::Worker& worker, const std::byte* payload, const ClosureType& type);
-runtime::TaskType::Special travelling_special();
+/// Registers `type`, whose task type it is for.
+runtime::TaskType::Special travelling_special(const ClosureType& type);
+/// The closure type that a task type belongs to; null if it is none of dataflow's.
+const ClosureType* closure_type_of(runtime::TaskTypeId id);
+
+/// A closure in the thread's stack, whose accesses and arguments are still to be made.
+Closure& new_closure(Thread& thread, const ClosureType& type);
 
 /// The outputs of a closure that was sent have come. In a handler.
 void receive_outputs(runtime::Node& node, std::span<const std::byte> message);

@@ -1,0 +1,109 @@
+// The graph of what a body forks, before any of it runs (KAAPI, section 3.5): tasks that read and write
+// versions of shared objects. A version is what one task writes of an object, or what the object is before.
+// So an edge leads from a task to each task that reads what it has written, and there is no other order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/data_graph.hpp"
+#include "base/task_graph.hpp"
+#include "model/dataflow/thread.hpp"
+#include "runtime/comm/wire.hpp"
+
+namespace heddle::dataflow {
+
+/// What a body says of its tasks and objects while it is recorded.
+class GroupRecorder {
+public:
+    explicit GroupRecorder(Thread& self) : self_(self), begun_(self.forked()) {}
+
+    /// Of the next task that is forked: its work, in units of the program's own choice, and its name. A task
+    /// of which nothing is said has a work of 1.
+    void next(double work, std::string name = {}) {
+        tasks_[self_.forked() - begun_] = {work, std::move(name)};
+    }
+    /// How many bytes of an object travel, if its type has no fixed size and it has no value yet.
+    template <class Shared>
+    void bytes(const Shared& object, double bytes) {
+        bytes_[&object.access()] = bytes;
+    }
+
+private:
+    friend class Recording;
+    struct Said {
+        double work = 1;
+        std::string name;
+    };
+    Thread& self_;
+    std::uint64_t begun_;
+    std::map<std::uint64_t, Said> tasks_;
+    std::map<const Access*, double> bytes_;
+};
+
+class Recording {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint8_t no_alias = 0xff;
+
+    /// One access of a task, to the object as the body that was recorded has it.
+    struct Use {
+        std::uint32_t object = 0;
+        Mode mode = Mode::r;          ///< direct; of several accesses to the object, what they are together
+        std::uint8_t same = no_alias;  ///< the task's earlier access to the object
+        std::uint32_t reads = none;    ///< a version
+        std::uint32_t writes = none;
+    };
+    struct Task {
+        const ClosureType* type;
+        runtime::Bytes arguments;  ///< its values, as they travel
+        std::vector<Use> uses;
+    };
+    struct Object {
+        Access* access;
+        const ValueType* type;
+        double bytes;
+        std::uint32_t first;  ///< the version before any task has run
+        std::uint32_t last;   ///< the version after all have; the same one if none writes it
+    };
+    struct Version {
+        std::uint32_t object;
+        std::uint32_t writer;  ///< a task; `none` for an object's first version
+    };
+
+    /// Runs `body(recorder)`. Throws Error for a task with a parameter that cannot travel, and for one that
+    /// reads what neither a task nor the program has written before.
+    template <class Body>
+    Recording(Thread& self, const Body& body) {
+        GroupRecorder recorder(self);
+        build(self.record([&] { body(recorder); }), recorder);
+    }
+
+    const std::vector<Task>& tasks() const { return tasks_; }
+    const std::vector<Object>& objects() const { return objects_; }
+    const std::vector<Version>& versions() const { return versions_; }
+
+    /// An edge for each access that reads what an earlier task has written, with the object's bytes.
+    const TaskGraph& graph() const { return graph_; }
+    /// The object that each task writes, the first of several; a datum of its own if it writes none.
+    const std::vector<DatumIndex>& written() const { return written_; }
+    DatumIndex data() const { return data_; }
+
+private:
+    void build(Closure* first, const GroupRecorder& recorder);
+    void add(Closure& closure, const GroupRecorder& recorder);
+    std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
+    void connect(const GroupRecorder& recorder);
+
+    std::vector<Task> tasks_;
+    std::vector<Object> objects_;
+    std::vector<Version> versions_;
+    std::map<const Access*, std::uint32_t> numbers_;  ///< of objects, for look-up
+    TaskGraph graph_;
+    std::vector<DatumIndex> written_;
+    DatumIndex data_ = 0;
+};
+
+}  // namespace heddle::dataflow

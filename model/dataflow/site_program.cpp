@@ -1,0 +1,347 @@
+// Cuts a recorded graph into the programs of a group's threads.
+#include "model/dataflow/site_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "model/dataflow/travel.hpp"
+#include "runtime/core/task_type.hpp"
+
+namespace heddle::dataflow {
+
+namespace {
+
+using Kind = SiteProgram::Kind;
+using When = SiteProgram::When;
+using Step = SiteProgram::Step;
+constexpr std::uint32_t none = Recording::none;
+
+/// What the threads must know of each version: which of them read it.
+class Readers {
+public:
+    Readers(const Recording& recording, const GroupPlacing& placing) : of_version_(recording.versions().size()) {
+        for (const TaskIndex task : placing.sequence)
+            for (const Recording::Use& use : recording.tasks()[task].uses)
+                if (use.reads != none) ++of_version_[use.reads][placing.of_task[task]];
+    }
+    const std::map<WorkerId, std::uint32_t>& of(std::uint32_t version) const { return of_version_[version]; }
+    bool at(std::uint32_t version, WorkerId site) const { return of_version_[version].contains(site); }
+    /// All that read a version but `site`.
+    std::vector<WorkerId> besides(std::uint32_t version, WorkerId site) const {
+        std::vector<WorkerId> found;
+        for (const auto& [reader, times] : of_version_[version])
+            if (reader != site) found.push_back(reader);
+        return found;
+    }
+
+private:
+    std::vector<std::map<WorkerId, std::uint32_t>> of_version_;
+};
+
+/// Makes the program of one thread, task by task.
+class SiteBuilder {
+public:
+    SiteBuilder(const Recording& recording, const Readers& readers, const GroupPlacing& placing, WorkerId site)
+        : recording_(recording), readers_(readers), placing_(placing), site_(site) {}
+
+    void add(TaskIndex index) {
+        const Recording::Task& task = recording_.tasks()[index];
+        Step step{Kind::task};
+        step.type = task.type;
+        step.arguments = task.arguments;
+        for (std::uint8_t i = 0; i < task.uses.size(); ++i) {
+            const Recording::Use& use = task.uses[i];
+            if (use.same != Recording::no_alias) {
+                step.uses.push_back({0, use.mode, use.same});
+                continue;
+            }
+            step.uses.push_back({slot_for(use, {task.type, i}), use.mode, use.same});
+        }
+        program_.steps.push_back(std::move(step));
+        for (const Recording::Use& use : task.uses) {
+            if (use.writes != none) hand_on(use);
+            if (use.reads != none) read_once(use.reads);
+            if (use.writes != none && !readers_.at(use.writes, site_) && !carried(use.writes)) give_up(use.writes);
+        }
+    }
+
+    SiteProgram finish() {
+        for (const auto& [object, slot] : first_slots_) {
+            const std::uint32_t last = recording_.objects()[object].last;
+            const auto found = slots_.find(last);
+            if (!carried(last) || found == slots_.end() || found->second == slot) continue;
+            Step step{Kind::copy, When::but_last};
+            step.slot = found->second;
+            step.number = slot;
+            program_.steps.push_back(std::move(step));
+        }
+        return std::move(program_);
+    }
+
+private:
+    bool is_first(std::uint32_t version) const { return recording_.versions()[version].writer == none; }
+    const Recording::Object& object_of(std::uint32_t version) const {
+        return recording_.objects()[recording_.versions()[version].object];
+    }
+    /// Whether this thread writes an object's last version and begins the next iteration with it.
+    bool carried(std::uint32_t version) const {
+        const Recording::Object& object = object_of(version);
+        return version == object.last && version != object.first && writes_last(object) &&
+               readers_.at(object.first, site_);
+    }
+    bool writes_last(const Recording::Object& object) const {
+        const std::uint32_t writer = recording_.versions()[object.last].writer;
+        return writer != none && placing_.of_task[writer] == site_;
+    }
+
+    /// The slot in which a task finds what it reads and leaves what it writes.
+    std::uint32_t slot_for(const Recording::Use& use, SiteProgram::Slot type) {
+        if (use.reads == none) {
+            Step step{Kind::clear};
+            step.slot = slots_[use.writes] = new_slot(type, use.writes);
+            program_.steps.push_back(std::move(step));
+            return slots_[use.writes];
+        }
+        if (!slots_.contains(use.reads)) receive(use.reads, type);
+        const std::uint32_t before = slots_.at(use.reads);
+        if (use.writes == none) return before;
+        const bool needed = left(use.reads) > 1;
+        if (!needed) {
+            slots_[use.writes] = before;
+            taken_over_.push_back(use.reads);
+            return before;
+        }
+        const std::uint32_t after = new_slot(type, use.writes);
+        Step step{Kind::copy};
+        step.slot = before;
+        step.number = after;
+        program_.steps.push_back(std::move(step));
+        return slots_[use.writes] = after;
+    }
+
+    void receive(std::uint32_t version, SiteProgram::Slot type) {
+        const Recording::Object& object = object_of(version);
+        Step step{Kind::receive};
+        step.number = version;
+        // What stays from iteration to iteration has its slot for itself.
+        const bool stays = is_first(version) && (object.first == object.last || writes_last(object));
+        if (stays) step.when = When::first;
+        step.slot = slots_[version] = stays ? own_slot(type) : new_slot(type, version);
+        if (is_first(version)) first_slots_[recording_.versions()[version].object] = step.slot;
+        program_.steps.push_back(std::move(step));
+    }
+
+    std::uint32_t own_slot(SiteProgram::Slot type) {
+        program_.slots.push_back(type);
+        return static_cast<std::uint32_t>(program_.slots.size() - 1);
+    }
+
+    /// A slot that is free; for an object's last version preferably the one of its first.
+    std::uint32_t new_slot(SiteProgram::Slot type, std::uint32_t version) {
+        const auto first = first_slots_.find(recording_.versions()[version].object);
+        if (first != first_slots_.end() && carried(version) && !is_used(first->second)) return first->second;
+        auto& free = free_[&type.value()];
+        if (!free.empty()) {
+            const std::uint32_t slot = free.back();
+            free.pop_back();
+            return slot;
+        }
+        return own_slot(type);
+    }
+    bool is_used(std::uint32_t slot) const {
+        return std::ranges::any_of(slots_, [&](const auto& used) { return used.second == slot; });
+    }
+
+    std::uint32_t left(std::uint32_t version) const {
+        const auto found = read_.find(version);
+        return readers_.of(version).at(site_) - (found == read_.end() ? 0 : found->second);
+    }
+    void read_once(std::uint32_t version) {
+        ++read_[version];
+        if (left(version) == 0 && !carried(version)) give_up(version);
+    }
+    /// The version is not needed any more. What begins an iteration keeps its slot, unless it is received
+    /// each time.
+    void give_up(std::uint32_t version) {
+        const auto found = slots_.find(version);
+        const std::uint32_t slot = found->second;
+        const auto over = std::ranges::find(taken_over_, version);
+        if (over != taken_over_.end()) {
+            taken_over_.erase(over);
+            slots_.erase(found);
+            return;
+        }
+        const Recording::Object& object = object_of(version);
+        if (is_first(version) && object.first == object.last) return;
+        slots_.erase(found);
+        if (is_kept(slot)) return;
+        free_[&program_.slots[slot].value()].push_back(slot);
+    }
+    /// Whether an object that this thread carries into the next iteration begins there.
+    bool is_kept(std::uint32_t slot) const {
+        return std::ranges::any_of(first_slots_, [&](const auto& first) {
+            return first.second == slot && writes_last(recording_.objects()[first.first]);
+        });
+    }
+
+    /// Sends what was just written to the threads that read it, and out of the group.
+    void hand_on(const Recording::Use& use) {
+        const std::uint32_t slot = slots_.at(use.writes);
+        const auto add = [&](Kind kind, When when, std::uint32_t number, std::vector<WorkerId> to) {
+            Step step{kind, when};
+            step.next_iteration = when == When::but_last;
+            step.replaced = use.mode == Mode::w;
+            step.slot = slot;
+            step.number = number;
+            step.to = std::move(to);
+            program_.steps.push_back(std::move(step));
+        };
+        if (auto readers = readers_.besides(use.writes, site_); !readers.empty())
+            add(Kind::send, When::always, use.writes, std::move(readers));
+        const Recording::Object& object = recording_.objects()[use.object];
+        if (use.writes != object.last) return;
+        if (auto next = readers_.besides(object.first, site_); !next.empty())
+            add(Kind::send, When::but_last, object.first, std::move(next));
+        add(Kind::result, When::last, use.object, {});
+    }
+
+    const Recording& recording_;
+    const Readers& readers_;
+    const GroupPlacing& placing_;
+    WorkerId site_;
+    SiteProgram program_;
+    std::map<std::uint32_t, std::uint32_t> slots_;        ///< of each version that is here
+    std::map<std::uint32_t, std::uint32_t> first_slots_;  ///< of each object's first version
+    std::map<std::uint32_t, std::uint32_t> read_;         ///< how often each version was
+    std::vector<std::uint32_t> taken_over_;               ///< versions whose slot is a newer one's
+    std::map<const ValueType*, std::vector<std::uint32_t>> free_;
+};
+
+void check(const Recording& recording, const GroupPlacing& placing, WorkerGrid grid) {
+    const std::size_t tasks = recording.tasks().size();
+    if (placing.of_task.size() != tasks || placing.sequence.size() != tasks)
+        throw Error(fmt::format("a group has {} tasks, and {} were placed", tasks, placing.of_task.size()),
+                    "place each task of the recorded graph once");
+    std::vector<std::uint32_t> position(tasks, none);
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+        const TaskIndex task = placing.sequence[i];
+        if (task >= tasks || position[task] != none)
+            throw Error("the order of a group's tasks does not name each of them once", "");
+        position[task] = i;
+        const WorkerId at = placing.of_task[task];
+        if (at.node >= grid.nodes || at.core >= grid.cores)
+            throw Error(fmt::format("task {} of a group is placed on worker {} of node {}, and there are {} nodes of {}",
+                                    task, at.core, at.node, grid.nodes, grid.cores),
+                        "nodes and their workers are numbered from 0");
+        for (const TaskGraph::Link& before : recording.graph().predecessors(task))
+            if (position[before.task] == none)
+                throw Error(fmt::format("task {} of a group comes before task {}, which writes what it reads", task,
+                                        before.task),
+                            "order each task after its predecessors");
+    }
+}
+
+}  // namespace
+
+GroupPrograms programs_of(const Recording& recording, const GroupPlacing& placing, WorkerGrid grid) {
+    check(recording, placing, grid);
+    const Readers readers(recording, placing);
+    std::map<WorkerId, SiteBuilder> builders;
+    for (const TaskIndex task : placing.sequence) {
+        const WorkerId site = placing.of_task[task];
+        builders.try_emplace(site, recording, readers, placing, site).first->second.add(task);
+    }
+    GroupPrograms made;
+    for (auto& [site, builder] : builders) made.of_site[{site.node, site.core}] = builder.finish();
+    for (const Recording::Object& object : recording.objects()) {
+        made.begins_at.emplace_back();
+        for (const auto& [site, times] : readers.of(object.first)) made.begins_at.back().push_back(site);
+        made.results += object.last != object.first ? 1 : 0;
+    }
+    return made;
+}
+
+// --- as it travels
+
+void SiteProgram::write(runtime::Writer& writer) const {
+    writer.put_size(slots.size());
+    for (const Slot& slot : slots) writer.put(slot.type->task->id()).put(slot.formal);
+    writer.put_size(steps.size());
+    for (const Step& step : steps) {
+        writer.put(step.kind).put(step.when).put(step.next_iteration).put(step.replaced).put(step.slot).put(step.number);
+        writer.put_size(step.to.size());
+        for (const WorkerId to : step.to) writer.put(to.node).put(to.core);
+        if (step.kind != Kind::task) continue;
+        writer.put(step.type->task->id()).put_size(step.arguments.size());
+        writer.put_bytes(step.arguments);
+        for (const Bound& bound : step.uses) writer.put(bound.slot).put(bound.mode).put(bound.same);
+    }
+}
+
+namespace {
+
+const ClosureType& read_type(runtime::Reader& reader) {
+    const ClosureType* const type = closure_type_of(reader.get<runtime::TaskTypeId>());
+    reader.check();
+    if (!type) throw runtime::MalformedMessage("a group has a task that is not known here");
+    return *type;
+}
+
+void read_task(runtime::Reader& reader, const std::vector<SiteProgram::Slot>& slots, Step& step) {
+    step.type = &read_type(reader);
+    const auto bytes = reader.get_bytes(reader.get_size());
+    step.arguments.assign(bytes.begin(), bytes.end());
+    for (std::uint32_t i = 0; i < step.type->accesses; ++i) {
+        SiteProgram::Bound bound{};
+        bound.slot = reader.get<std::uint32_t>();
+        bound.mode = reader.get<Mode>();
+        bound.same = reader.get<std::uint8_t>();
+        const bool alias = bound.same != Recording::no_alias;
+        if (bound.mode > Mode::cw || (alias && bound.same >= i) ||
+            (!alias && (bound.slot >= slots.size() ||
+                        &slots[bound.slot].value() != step.type->formals[i].value)))
+            throw runtime::MalformedMessage("a task of a group has an object of another type");
+        step.uses.push_back(bound);
+    }
+}
+
+}  // namespace
+
+SiteProgram SiteProgram::read(runtime::Reader& reader) {
+    SiteProgram program;
+    for (std::uint64_t left = reader.get_size(); left != 0; --left) {
+        const ClosureType& type = read_type(reader);
+        const auto formal = reader.get<std::uint8_t>();
+        if (formal >= type.accesses) throw runtime::MalformedMessage("a group has a slot without a type");
+        program.slots.push_back({&type, formal});
+    }
+    for (std::uint64_t left = reader.get_size(); left != 0; --left) {
+        Step step{};
+        step.kind = reader.get<Kind>();
+        step.when = reader.get<When>();
+        step.next_iteration = reader.get<std::uint8_t>() != 0;
+        step.replaced = reader.get<std::uint8_t>() != 0;
+        step.slot = reader.get<std::uint32_t>();
+        step.number = reader.get<std::uint32_t>();
+        for (std::uint64_t sites = reader.get_size(); sites != 0; --sites) {
+            reader.check();
+            const auto node = reader.get<NodeId>();
+            step.to.push_back({node, reader.get<CoreId>()});
+        }
+        reader.check();
+        const bool two_slots = step.kind == Kind::copy;
+        if (step.kind > Kind::result || step.when > When::last ||
+            (step.kind != Kind::task && step.slot >= program.slots.size()) ||
+            (two_slots && step.number >= program.slots.size()))
+            throw runtime::MalformedMessage("a step of a group makes no sense");
+        if (step.kind == Kind::task) read_task(reader, program.slots, step);
+        program.steps.push_back(std::move(step));
+    }
+    reader.check();
+    return program;
+}
+
+}  // namespace heddle::dataflow

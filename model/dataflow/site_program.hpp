@@ -1,0 +1,78 @@
+// What one thread of a group does in each iteration (KAAPI, section 3.5): its tasks in the order of the
+// schedule, and between them the added tasks that receive what others have written, and that send what others
+// read. Made of a recording and a placement; it travels to the thread's worker.
+//
+// Each version of an object that the thread has lies in a slot. A slot is used for one version after the
+// other. A task that changes an object (rw, cw) finds its new version in the slot of the old one; if that is
+// still needed, a copy is made before.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/placement.hpp"
+#include "base/task_graph.hpp"
+#include "model/dataflow/recording.hpp"
+
+namespace heddle::dataflow {
+
+/// Where each task of a recording runs, and in which order: each after its predecessors.
+struct GroupPlacing {
+    std::vector<WorkerId> of_task;
+    std::vector<TaskIndex> sequence;
+    /// No other worker of the node may take a task: each keeps strictly to its order.
+    bool strict = false;
+};
+
+struct SiteProgram {
+    enum class Kind : std::uint8_t { receive, task, send, copy, clear, result };
+    enum class When : std::uint8_t { always, first, but_last, last };
+
+    /// The type of a slot: that of a formal parameter.
+    struct Slot {
+        const ClosureType* type;
+        std::uint8_t formal;
+        const ValueType& value() const { return *type->formals[formal].value; }
+    };
+    struct Bound {
+        std::uint32_t slot;
+        Mode mode;
+        std::uint8_t same;  ///< Recording::Use
+    };
+    struct Step {
+        Kind kind;
+        When when = When::always;
+        bool next_iteration = false;  ///< what is sent is for the receivers' next one
+        bool replaced = false;        ///< what is sent is what a task had to write (Mode::w)
+        std::uint32_t slot = 0;       ///< of all but a task
+        std::uint32_t number = 0;     ///< of what is sent or received; of a result's object; a copy's other slot
+        std::vector<WorkerId> to{};   ///< of `send`
+        const ClosureType* type = nullptr;  ///< of `task`, as what follows
+        runtime::Bytes arguments{};
+        std::vector<Bound> uses{};
+    };
+
+    std::vector<Slot> slots;
+    std::vector<Step> steps;
+
+    void write(runtime::Writer& writer) const;
+    /// Throws MalformedMessage.
+    static SiteProgram read(runtime::Reader& reader);
+};
+
+/// A number of what is sent: its version, or for an object's value at the beginning of an iteration its first
+/// version.
+struct GroupPrograms {
+    std::map<std::pair<NodeId, CoreId>, SiteProgram> of_site;
+    /// Which sites begin with the value of each object that the program has.
+    std::vector<std::vector<WorkerId>> begins_at;
+    std::uint32_t results = 0;  ///< objects that the group writes
+};
+
+/// Throws Error if the placing has a task too many or too few, or a worker outside the grid.
+GroupPrograms programs_of(const Recording& recording, const GroupPlacing& placing, WorkerGrid grid);
+
+}  // namespace heddle::dataflow
