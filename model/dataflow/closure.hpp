@@ -26,12 +26,15 @@ namespace heddle::dataflow {
 
 class Thread;
 struct Closure;
+struct ClosureType;
 
 /// One formal parameter of a task, as the scheduler sees it.
 struct Formal {
     Mode mode;
     const ValueType* value;
     Merge merge;  ///< of an accumulation
+    /// Of an accumulation: the task that adds one contribution, read (r), to an object (rw).
+    const ClosureType* combine = nullptr;
 };
 
 /// One object as one closure has it, and for the closure's own frame the object itself.

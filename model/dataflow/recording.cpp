@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+#include <utility>
+
 #include "base/error.hpp"
 #include "runtime/core/readable.hpp"
 #include "runtime/core/task_type.hpp"
@@ -11,39 +14,25 @@ namespace heddle::dataflow {
 
 void Recording::build(Closure* first, const GroupRecorder& recorder) {
     for (Closure* closure = first; closure; closure = closure->next) add(*closure, recorder);
-    connect(recorder);
+    const auto count = static_cast<std::uint32_t>(objects_.size());
+    for (std::uint32_t object = 0; object < count; ++object) combine(object);
+    connect();
 }
 
 void Recording::add(Closure& closure, const GroupRecorder& recorder) {
     const ClosureType& type = *closure.type;
-    const std::string name = runtime::readable(type.task->name());
     if (!type.task->travels()) {
-        throw Error(fmt::format("the task {} has a parameter that cannot travel, and a group needs copies", name),
+        throw Error(fmt::format("the task {} has a parameter that cannot travel, and a group needs copies",
+                                runtime::readable(type.task->name())),
                     "say how its type travels (heddle::runtime::Serialize)");
     }
-    Task task{&type, {}, std::vector<Use>(type.accesses)};
-    for (std::uint32_t i = 0; i < type.accesses; ++i) {
-        const Access& access = closure.accesses()[i];
-        Use& use = task.uses[i];
-        use.mode = access.mode;
-        if (access.alias) {
-            use.same = access.root->index;
-            use.object = task.uses[use.same].object;
-            continue;
-        }
-        use.object = object_of(*access.root, *type.formals[i].value, recorder);
-        Object& object = objects_[use.object];
-        if (use.mode != Mode::w) use.reads = object.last;
-        if (use.mode == Mode::r && object.last == object.first && !access.root->data->written) {
-            throw Error(fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
-                                    "program has written before",
-                                    name),
-                        "fork a task that writes it first, or declare it with a value");
-        }
-        if (use.mode == Mode::r) continue;
-        use.writes = object.last = static_cast<std::uint32_t>(versions_.size());
-        versions_.push_back({use.object, static_cast<std::uint32_t>(tasks_.size())});
-    }
+    const auto said = recorder.tasks_.find(forks_++);
+    Task task{&type, {}, std::vector<Use>(type.accesses), 1, {}};
+    if (said != recorder.tasks_.end()) std::tie(task.work, task.name) = said->second;
+    for (std::uint32_t i = 0; i < type.accesses; ++i) add_use(closure, i, task, recorder);
+    // The tasks that combine contributions before it have numbers now, so its own is known.
+    for (const Use& use : task.uses)
+        if (use.writes != none) versions_[use.writes].writer = static_cast<std::uint32_t>(tasks_.size());
     runtime::Writer writer;
     type.write_values(closure, writer);
     type.destroy_values(closure);
@@ -51,27 +40,77 @@ void Recording::add(Closure& closure, const GroupRecorder& recorder) {
     tasks_.push_back(std::move(task));
 }
 
+void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const GroupRecorder& recorder) {
+    const Access& access = closure.accesses()[i];
+    const Formal& formal = closure.type->formals[i];
+    Use& use = task.uses[i];
+    use.mode = access.mode;
+    if (access.alias) {
+        use.same = access.root->index;
+        use.object = task.uses[use.same].object;
+        return;
+    }
+    const std::uint32_t number = object_of(*access.root, *formal.value, recorder);
+    use.object = number;
+    if (use.mode == Mode::cw && formal.combine) return contribute(number, formal, use);
+    combine(number);
+    Object& object = objects_[number];
+    if (use.mode != Mode::w) use.reads = object.last;
+    if (use.mode == Mode::r && object.last == object.first && !access.root->data->written) {
+        throw Error(fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
+                                "program has written before",
+                                runtime::readable(closure.type->task->name())),
+                    "fork a task that writes it first, or declare it with a value");
+    }
+    if (use.mode != Mode::r) use.writes = object.last = new_version(number, none);
+}
+
+/// What the task accumulates becomes an object of its own.
+void Recording::contribute(std::uint32_t object, const Formal& formal, Use& use) {
+    if (objects_[object].combine != formal.combine) combine(object);
+    const auto number = static_cast<std::uint32_t>(objects_.size());
+    const std::uint32_t first = new_version(number, none);
+    use.object = number;
+    use.writes = new_version(number, none);
+    objects_.push_back({nullptr, formal.value, objects_[object].bytes, first, use.writes});
+    objects_[object].contributions.push_back(number);
+    objects_[object].combine = formal.combine;
+}
+
+void Recording::combine(std::uint32_t number) {
+    for (const std::uint32_t contribution : std::exchange(objects_[number].contributions, {})) {
+        Object& object = objects_[number];
+        Task task{object.combine, {}, std::vector<Use>(2), 1, "combine"};
+        task.uses[0] = {number, Mode::rw, no_alias, object.last, none};
+        task.uses[1] = {contribution, Mode::r, no_alias, objects_[contribution].last, none};
+        task.uses[0].writes = object.last = new_version(number, static_cast<std::uint32_t>(tasks_.size()));
+        tasks_.push_back(std::move(task));
+    }
+}
+
+std::uint32_t Recording::new_version(std::uint32_t object, std::uint32_t writer) {
+    versions_.push_back({object, writer});
+    return static_cast<std::uint32_t>(versions_.size() - 1);
+}
+
 std::uint32_t Recording::object_of(Access& root, const ValueType& type, const GroupRecorder& recorder) {
     const auto [found, is_new] = numbers_.emplace(&root, static_cast<std::uint32_t>(objects_.size()));
     if (is_new) {
         const auto said = recorder.bytes_.find(&root);
-        const auto version = static_cast<std::uint32_t>(versions_.size());
         const double bytes =
             said != recorder.bytes_.end() ? said->second : static_cast<double>(type.bytes(*root.data));
+        const std::uint32_t version = new_version(found->second, none);
         objects_.push_back({&root, &type, bytes, version, version});
-        versions_.push_back({found->second, none});
     }
     return found->second;
 }
 
-void Recording::connect(const GroupRecorder& recorder) {
+void Recording::connect() {
     TaskGraphBuilder builder;
     const auto count = static_cast<TaskIndex>(tasks_.size());
     data_ = static_cast<DatumIndex>(objects_.size());
     for (TaskIndex index = 0; index < count; ++index) {
-        const auto said = recorder.tasks_.find(index);
-        const GroupRecorder::Said what = said == recorder.tasks_.end() ? GroupRecorder::Said{} : said->second;
-        builder.add_task(what.work, what.name);
+        builder.add_task(tasks_[index].work, tasks_[index].name);
         std::uint32_t written = none;
         for (const Use& use : tasks_[index].uses) {
             if (use.writes != none && written == none) written = use.object;

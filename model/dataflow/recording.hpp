@@ -1,11 +1,16 @@
 // The graph of what a body forks, before any of it runs (KAAPI, section 3.5): tasks that read and write
 // versions of shared objects. A version is what one task writes of an object, or what the object is before.
 // So an edge leads from a task to each task that reads what it has written, and there is no other order.
+//
+// Tasks that accumulate to an object (cw) need not wait for each other: each makes a contribution, an object of
+// its own. Before the next access of another mode, and at the end, added tasks combine the contributions, in
+// the order of the forks.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/data_graph.hpp"
@@ -33,10 +38,7 @@ public:
 
 private:
     friend class Recording;
-    struct Said {
-        double work = 1;
-        std::string name;
-    };
+    using Said = std::tuple<double, std::string>;  ///< work and name
     Thread& self_;
     std::uint64_t begun_;
     std::map<std::uint64_t, Said> tasks_;
@@ -60,13 +62,18 @@ public:
         const ClosureType* type;
         runtime::Bytes arguments;  ///< its values, as they travel
         std::vector<Use> uses;
+        double work;
+        std::string name;
     };
     struct Object {
-        Access* access;
+        Access* access;  ///< null: a contribution
         const ValueType* type;
         double bytes;
         std::uint32_t first;  ///< the version before any task has run
         std::uint32_t last;   ///< the version after all have; the same one if none writes it
+        /// Objects with what was accumulated to this one and is not combined yet, and the task to do it.
+        std::vector<std::uint32_t> contributions{};
+        const ClosureType* combine = nullptr;
     };
     struct Version {
         std::uint32_t object;
@@ -94,9 +101,14 @@ public:
 private:
     void build(Closure* first, const GroupRecorder& recorder);
     void add(Closure& closure, const GroupRecorder& recorder);
+    void add_use(Closure& closure, std::uint32_t i, Task& task, const GroupRecorder& recorder);
+    void contribute(std::uint32_t object, const Formal& formal, Use& use);
+    void combine(std::uint32_t object);
+    std::uint32_t new_version(std::uint32_t object, std::uint32_t writer);
     std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
-    void connect(const GroupRecorder& recorder);
+    void connect();
 
+    std::uint64_t forks_ = 0;
     std::vector<Task> tasks_;
     std::vector<Object> objects_;
     std::vector<Version> versions_;

@@ -41,8 +41,8 @@ Site::Site(const SiteStart& start, SiteProgram program, std::shared_ptr<GroupMai
     for (std::size_t i = 0; i < added_.size(); ++i) {
         Added& added = added_[i];
         const ValueType& value = program_.slots[i].value();
-        added.read = {Mode::r, &value, nullptr};
-        added.written = {Mode::w, &value, nullptr};
+        added.read = {Mode::r, &value, nullptr, nullptr};
+        added.written = {Mode::w, &value, nullptr, nullptr};
         added.both[0] = added.read;
         added.both[1] = added.written;
         added.receive = added_type(&added.written, 1, 0, nullptr);

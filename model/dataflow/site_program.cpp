@@ -100,10 +100,9 @@ private:
     /// The slot in which a task finds what it reads and leaves what it writes.
     std::uint32_t slot_for(const Recording::Use& use, SiteProgram::Slot type) {
         if (use.reads == none) {
-            Step step{Kind::clear};
-            step.slot = slots_[use.writes] = new_slot(type, use.writes);
-            program_.steps.push_back(std::move(step));
-            return slots_[use.writes];
+            const std::uint32_t slot = slots_[use.writes] = new_slot(type, use.writes);
+            clear(slot);
+            return slot;
         }
         if (!slots_.contains(use.reads)) receive(use.reads, type);
         const std::uint32_t before = slots_.at(use.reads);
@@ -130,8 +129,23 @@ private:
         const bool stays = is_first(version) && (object.first == object.last || writes_last(object));
         if (stays) step.when = When::first;
         step.slot = slots_[version] = stays ? own_slot(type) : new_slot(type, version);
+        if (!stays && !replaces(version)) clear(step.slot);  // it may come without a value
         if (is_first(version)) first_slots_[recording_.versions()[version].object] = step.slot;
         program_.steps.push_back(std::move(step));
+    }
+
+    void clear(std::uint32_t slot) {
+        Step step{Kind::clear};
+        step.slot = slot;
+        program_.steps.push_back(std::move(step));
+    }
+    /// Whether a task must give the version a value (Mode::w).
+    bool replaces(std::uint32_t version) const {
+        if (is_first(version)) return false;
+        const auto& uses = recording_.tasks()[recording_.versions()[version].writer].uses;
+        return std::ranges::any_of(uses, [&](const Recording::Use& use) {
+            return use.writes == version && use.mode == Mode::w;
+        });
     }
 
     std::uint32_t own_slot(SiteProgram::Slot type) {
@@ -202,7 +216,7 @@ private:
         if (auto readers = readers_.besides(use.writes, site_); !readers.empty())
             add(Kind::send, When::always, use.writes, std::move(readers));
         const Recording::Object& object = recording_.objects()[use.object];
-        if (use.writes != object.last) return;
+        if (use.writes != object.last || !object.access) return;
         if (auto next = readers_.besides(object.first, site_); !next.empty())
             add(Kind::send, When::but_last, object.first, std::move(next));
         add(Kind::result, When::last, use.object, {});
@@ -259,7 +273,7 @@ GroupPrograms programs_of(const Recording& recording, const GroupPlacing& placin
     for (const Recording::Object& object : recording.objects()) {
         made.begins_at.emplace_back();
         for (const auto& [site, times] : readers.of(object.first)) made.begins_at.back().push_back(site);
-        made.results += object.last != object.first ? 1 : 0;
+        made.results += object.access && object.last != object.first ? 1 : 0;
     }
     return made;
 }

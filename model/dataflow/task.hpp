@@ -27,13 +27,29 @@ concept IsHandle = requires {
     { P::mode } -> std::convertible_to<Mode>;
 };
 
+/// Adds a contribution that a task of a group has made, if it has made one (group.hpp).
+template <class T, class Operator>
+void combine(Thread& /*self*/, shared_rw<T> into, shared_r<T> contribution) {
+    if (!contribution.access().data->written) return;
+    if (into.written()) {
+        Operator{}(into.value(), contribution.read());
+    } else {
+        into.write(contribution.read());
+    }
+}
+
 /// What the scheduler must know of a formal parameter.
 template <class P>
 constexpr Formal formal_of() {
-    Merge merging = nullptr;
-    if constexpr (requires { typename P::Accumulate; })
-        merging = &merge<typename P::Value, typename P::Accumulate>;
-    return {P::mode, &ValueTypeOf<typename P::Value>::type, merging};
+    using T = typename P::Value;
+    if constexpr (requires { typename P::Accumulate; }) {
+        using Operator = typename P::Accumulate;
+        const ClosureType* combines = nullptr;
+        if constexpr (std::is_copy_constructible_v<T>) combines = &Task<&combine<T, Operator>>::type;
+        return {P::mode, &ValueTypeOf<T>::type, &merge<T, Operator>, combines};
+    } else {
+        return {P::mode, &ValueTypeOf<T>::type, nullptr, nullptr};
+    }
 }
 
 /// Whether a parameter may leave its node.
