@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "runtime/comm/wire.hpp"
+#include "workloads/group_placing.hpp"
 
 namespace heddle::workloads {
 
@@ -25,13 +27,25 @@ void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::u
 
 class DataflowTileProgram final : public DataflowProgram {
 public:
-    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix)
-        : algorithm_(algorithm), matrix_(matrix) {}
+    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix, const Placer* placer)
+        : algorithm_(algorithm), matrix_(matrix), placer_(placer) {}
 
     void main(Thread& self) override {
-        const SharedTiles shared_tiles(self, matrix_);
-        algorithm_.factorize(self, shared_tiles);
-        self.sync();
+        SharedTiles shared_tiles(self, matrix_);
+        const auto fork_all = [&] {
+            shared_tiles.make_tiles(self);
+            algorithm_.factorize(self, shared_tiles);
+        };
+        if (placer_) {
+            Group group(self, *placer_, [&](GroupRecorder& recorder) {
+                shared_tiles.record(recorder);
+                fork_all();
+            });
+            group.run();
+        } else {
+            fork_all();
+            self.sync();
+        }
         for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
             for (std::uint32_t column = 0; column < matrix_.tiles; ++column)
                 if (matrix_.stores(row, column)) factor_.push_back(shared_tiles.tile(row, column).read());
@@ -51,17 +65,32 @@ public:
 private:
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
+    const Placer* placer_;
     std::vector<SharedTile> factor_;
 };
 
 }  // namespace
 
 SharedTiles::SharedTiles(Thread& self, const tiles::Matrix& matrix) : matrix_(matrix) {
-    for (std::uint32_t row = 0; row < matrix.tiles; ++row)
-        for (std::uint32_t column = 0; column < matrix.tiles; ++column) {
-            tiles_.emplace_back(self);
-            if (matrix.stores(row, column)) self.fork<make_tile>(matrix, row, column, tiles_.back());
+    for (std::size_t i = 0; i < std::size_t{matrix.tiles} * matrix.tiles; ++i) tiles_.emplace_back(self);
+}
+
+void SharedTiles::make_tiles(Thread& self) const {
+    for (std::uint32_t row = 0; row < count(); ++row)
+        for (std::uint32_t column = 0; column < count(); ++column) {
+            if (!matrix_.stores(row, column)) continue;
+            if (recorder_) {
+                recorder_->bytes(tile(row, column), 8.0 * static_cast<double>(matrix_.numbers_of_tile()));
+                recorder_->next(0);
+            }
+            self.fork<make_tile>(matrix_, row, column, tile(row, column));
         }
+}
+
+void SharedTiles::costs(double cubes) const {
+    if (!recorder_) return;
+    const double rows = std::sqrt(static_cast<double>(matrix_.numbers_of_tile()));
+    recorder_->next(cubes * rows * rows * rows);
 }
 
 DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings)
@@ -82,12 +111,13 @@ std::vector<Setting> DataflowTileWorkload::settings() {
             {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max}};
 }
 
-void DataflowTileWorkload::prepare(const ClusterView& /*cluster*/, const runtime::Schedule& /*schedule*/) {
+void DataflowTileWorkload::prepare(const ClusterView& cluster, const runtime::Schedule& schedule) {
+    placer_ = group_placer(cluster, schedule);
     tiles::use_callers_thread_only();
 }
 
 std::unique_ptr<runtime::Program> DataflowTileWorkload::program(NodeId /*node*/) const {
-    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_);
+    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_, placer_ ? &*placer_ : nullptr);
 }
 
 Verdict DataflowTileWorkload::check(const runtime::RunResult& result) const {

@@ -1,9 +1,11 @@
 // A dense matrix that is factorized in tiles by dataflow: each tile is a shared object, and the factorization
-// is a plain loop of forks (builtin/dataflow_cholesky.cpp, builtin/dataflow_lu.cpp).
+// is a plain loop of forks (builtin/dataflow_cholesky.cpp, builtin/dataflow_lu.cpp). Its tasks are stolen, or
+// with a placement recorded and run as a group.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,13 @@ using SharedTile = std::vector<double>;
 class SharedTiles {
 public:
     SharedTiles(dataflow::Thread& self, const tiles::Matrix& matrix);
+    /// Forks the tasks that make the tiles.
+    void make_tiles(dataflow::Thread& self) const;
+
+    /// From here on `recorder` is told what each task costs.
+    void record(dataflow::GroupRecorder& recorder) { recorder_ = &recorder; }
+    /// The next task that is forked costs so many times the cube of a tile's rows.
+    void costs(double cubes) const;
 
     std::uint32_t count() const { return matrix_.tiles; }
     const dataflow::shared<SharedTile>& tile(std::uint32_t row, std::uint32_t column) const {
@@ -29,6 +38,7 @@ public:
 private:
     tiles::Matrix matrix_;
     std::vector<dataflow::shared<SharedTile>> tiles_;
+    dataflow::GroupRecorder* recorder_ = nullptr;
 };
 
 /// Computes on a tile: `flops` in simulation, and `code` in every world.
@@ -72,6 +82,11 @@ public:
 private:
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
+    std::optional<dataflow::Placer> placer_;
 };
+
+/// The algorithms of `dataflow_cholesky` and `dataflow_lu`.
+const DataflowTiles& dataflow_cholesky();
+const DataflowTiles& dataflow_lu();
 
 }  // namespace heddle::workloads

@@ -31,12 +31,19 @@ void gemm(Thread& self, shared_r<SharedTile> a, shared_r<SharedTile> b, shared_r
 
 void factorize(Thread& self, const SharedTiles& a) {
     for (std::uint32_t k = 0; k < a.count(); ++k) {
+        a.costs(1.0 / 3);
         self.fork<potrf>(a.tile(k, k));
-        for (std::uint32_t i = k + 1; i < a.count(); ++i) self.fork<trsm>(a.tile(k, k), a.tile(i, k));
         for (std::uint32_t i = k + 1; i < a.count(); ++i) {
-            self.fork<syrk>(a.tile(i, k), a.tile(i, i));
-            for (std::uint32_t j = k + 1; j < i; ++j)
+            a.costs(1);
+            self.fork<trsm>(a.tile(k, k), a.tile(i, k));
+        }
+        for (std::uint32_t i = k + 1; i < a.count(); ++i) {
+            for (std::uint32_t j = k + 1; j < i; ++j) {
+                a.costs(2);
                 self.fork<gemm>(a.tile(i, k), a.tile(j, k), a.tile(i, j));
+            }
+            a.costs(1);
+            self.fork<syrk>(a.tile(i, k), a.tile(i, i));
         }
     }
 }
@@ -56,5 +63,9 @@ const Registration registration{
      }}};
 
 }  // namespace
+
+const DataflowTiles& dataflow_cholesky() {
+    return algorithm;
+}
 
 }  // namespace heddle::workloads
