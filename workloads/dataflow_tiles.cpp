@@ -79,12 +79,15 @@ void SharedTiles::make_tiles(Thread& self) const {
     for (std::uint32_t row = 0; row < count(); ++row)
         for (std::uint32_t column = 0; column < count(); ++column) {
             if (!matrix_.stores(row, column)) continue;
-            if (recorder_) {
-                recorder_->bytes(tile(row, column), 8.0 * static_cast<double>(matrix_.numbers_of_tile()));
-                recorder_->next(0);
-            }
+            if (recorder_) recorder_->next(0);
             self.fork<make_tile>(matrix_, row, column, tile(row, column));
         }
+}
+
+void SharedTiles::record(GroupRecorder& recorder) {
+    recorder_ = &recorder;
+    for (const auto& tile : tiles_)
+        recorder.bytes(tile, sizeof(double) * static_cast<double>(matrix_.numbers_of_tile()));
 }
 
 void SharedTiles::costs(double cubes) const {

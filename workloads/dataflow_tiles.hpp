@@ -26,7 +26,7 @@ public:
     void make_tiles(dataflow::Thread& self) const;
 
     /// From here on `recorder` is told what each task costs.
-    void record(dataflow::GroupRecorder& recorder) { recorder_ = &recorder; }
+    void record(dataflow::GroupRecorder& recorder);
     /// The next task that is forked costs so many times the cube of a tile's rows.
     void costs(double cubes) const;
 

@@ -2,6 +2,7 @@
 #include "model/dataflow/group.hpp"
 
 #include "base/error.hpp"
+#include "runtime/strands/large_stack.hpp"
 
 namespace heddle::dataflow {
 
@@ -9,7 +10,7 @@ Group::~Group() = default;
 
 void Group::place(const Placer& placer) {
     const runtime::Topology& topology = self_.worker().node().topology();
-    placing_ = placer(recording_);
+    runtime::on_large_stack([&] { placing_ = placer(recording_); });  // partitioners recurse
     programs_ = programs_of(recording_, placing_, {topology.nodes, self_.worker().node().cores()});
 }
 

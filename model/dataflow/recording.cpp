@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "runtime/core/readable.hpp"
+#include "model/dataflow/travel.hpp"
 #include "runtime/core/task_type.hpp"
 
 namespace heddle::dataflow {
@@ -23,7 +23,7 @@ void Recording::add(Closure& closure, const GroupRecorder& recorder) {
     const ClosureType& type = *closure.type;
     if (!type.task->travels()) {
         throw Error(fmt::format("the task {} has a parameter that cannot travel, and a group needs copies",
-                                runtime::readable(type.task->name())),
+                                function_name(type)),
                     "say how its type travels (heddle::runtime::Serialize)");
     }
     const auto said = recorder.tasks_.find(forks_++);
@@ -59,7 +59,7 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     if (use.mode == Mode::r && object.last == object.first && !access.root->data->written) {
         throw Error(fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
                                 "program has written before",
-                                runtime::readable(closure.type->task->name())),
+                                function_name(*closure.type)),
                     "fork a task that writes it first, or declare it with a value");
     }
     if (use.mode != Mode::r) use.writes = object.last = new_version(number, none);

@@ -243,7 +243,7 @@ private:
 
     static void expect_one_node(const Thread& thread) {
         if (thread.worker().node().topology().nodes > 1) [[unlikely]]
-            refuse_to_travel(travelling.name());
+            refuse_to_travel(type);
     }
 
 public:

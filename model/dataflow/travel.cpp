@@ -290,9 +290,18 @@ void join_alias(Closure& closure, Access& before, Access& access) {
     closure.aliases = true;
 }
 
-void refuse_to_travel(const std::string& task) {
+/// The type's name is that of TaskOf<Function, &function, parameters...>.
+std::string function_name(const ClosureType& type) {
+    const std::string name = runtime::readable(type.task->name());
+    const std::size_t begin = name.find(", &");
+    if (begin == std::string::npos) return name;
+    const std::size_t end = name.find_first_of("<,>", begin + 3);
+    return name.substr(begin + 3, end - begin - 3);
+}
+
+void refuse_to_travel(const ClosureType& type) {
     throw Error(fmt::format("the task {} has a parameter that cannot travel, and the run has several nodes",
-                            runtime::readable(task)),
+                            function_name(type)),
                 "say how its type travels (heddle::runtime::Serialize), or run on one node");
 }
 

@@ -26,6 +26,9 @@ runtime::TaskType::Special travelling_special(const ClosureType& type);
 /// The closure type that a task type belongs to; null if it is none of dataflow's.
 const ClosureType* closure_type_of(runtime::TaskTypeId id);
 
+/// The name of its function, for messages.
+std::string function_name(const ClosureType& type);
+
 /// A closure in the thread's stack, whose accesses and arguments are still to be made.
 Closure& new_closure(Thread& thread, const ClosureType& type);
 
@@ -41,7 +44,7 @@ void send_closure(Closure& closure, std::uint64_t id, runtime::Gift& gift);
 void begin_stolen(Thread& thief, Thread& victim, Closure& closure);
 
 /// Throws Error: the task has a parameter that cannot travel, and the run has several nodes.
-[[noreturn]] void refuse_to_travel(const std::string& task);
+[[noreturn]] void refuse_to_travel(const ClosureType& type);
 
 /// Binds a formal parameter to an object that an earlier one of the same closure has.
 void join_alias(Closure& closure, Access& before, Access& access);

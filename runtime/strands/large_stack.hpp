@@ -1,0 +1,12 @@
+// For strands that call a library: their own stacks are small.
+#pragma once
+
+#include <functional>
+
+namespace heddle::runtime {
+
+/// Calls `function` on a stack of 64 MiB that is made for the call, committed as it is touched. It may throw; it
+/// may not wait, fork or charge.
+void on_large_stack(const std::function<void()>& function);
+
+}  // namespace heddle::runtime
