@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/fiber_notes.hpp"
+#include "base/lost_fibers.hpp"
 #include "base/time.hpp"
 #include "runtime/backend.hpp"
 
@@ -115,7 +116,7 @@ public:
         abandoning_ = true;
         leaving_ = &main_;
         if (worker.fiber && worker.context->faults != 0) {
-            (void)new boost::context::fiber(std::move(worker.fiber));  // Context::faults
+            lose(std::move(worker.fiber));  // Context::faults
         } else if (worker.fiber) {
             worker.notes.before_resume();
             worker.fiber = {};

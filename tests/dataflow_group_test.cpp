@@ -1,5 +1,5 @@
-// Groups of threads: a recorded graph that is placed at random and run several times leaves every object as the
-// sequential program does, in every world.
+// Groups of threads: a recorded graph that is placed at random and run several times leaves every object as
+// the sequential program does, in every world.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,8 @@ void iterate(World& world, const Iterated& program, const std::vector<Object>& o
                         program.shape.forks_max, true};
         const std::array<Mode, 2> modes{allowed[random.below(allowed.size())],
                                         allowed[random.below(allowed.size())]};
-        world.fork(call, modes, {objects[random.below(objects.size())], objects[random.below(objects.size())]});
+        world.fork(call, modes,
+                   {objects[random.below(objects.size())], objects[random.below(objects.size())]});
     }
 }
 

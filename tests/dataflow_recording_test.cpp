@@ -1,5 +1,5 @@
-// What a group records: the graphs of the factorizations and of a stencil are those of the generators, task by
-// task and edge by edge; and what cannot be recorded or placed is refused.
+// What a group records: the graphs of the factorizations and of a stencil are those of the generators, task
+// by task and edge by edge; and what cannot be recorded or placed is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,9 +98,10 @@ void lone_cell(Thread& /*self*/, shared_r<double> old, shared_w<double> next) {
 TEST(Recording, OfAStencilIsTheGeneratorsGraph) {
     for (std::size_t width = 1; width <= 20; ++width) {
         const std::size_t steps = 1 + width % 5;
-        const graphs::GraphFile expected = graphs::generate(
-            "stencil_1d", {{"width", std::to_string(width)}, {"steps", std::to_string(steps)}, {"flops", "3f"},
-                           {"bytes", "8B"}});
+        const graphs::GraphFile expected = graphs::generate("stencil_1d", {{"width", std::to_string(width)},
+                                                                           {"steps", std::to_string(steps)},
+                                                                           {"flops", "3f"},
+                                                                           {"bytes", "8B"}});
         run([&](Thread& self) {
             std::deque<shared<double>> grids[2];
             for (auto& grid : grids)
@@ -154,9 +155,8 @@ TEST(Recording, RefusesWhatNoSequentialProgramCouldDo) {
             group.run();
         },
         "has not written an object that it has as shared_w");
-    expect_refused(
-        [](Thread& self) { Group group(self, in_order, [&](GroupRecorder&) { self.sync(); }); },
-        "sync() while the graph of a group is recorded");
+    expect_refused([](Thread& self) { Group group(self, in_order, [&](GroupRecorder&) { self.sync(); }); },
+                   "sync() while the graph of a group is recorded");
 }
 
 TEST(Recording, RefusesPlacingsThatAreNone) {
@@ -172,11 +172,17 @@ TEST(Recording, RefusesPlacingsThatAreNone) {
         };
     };
     expect_refused(with([](const Recording&) { return GroupPlacing{}; }), "has 2 tasks, and 0 were placed");
-    expect_refused(with([](const Recording&) { return GroupPlacing{{{7, 0}, {0, 0}}, {0, 1}}; }),
+    expect_refused(with([](const Recording&) {
+                       return GroupPlacing{{{7, 0}, {0, 0}}, {0, 1}};
+                   }),
                    "task 0 of a group is placed on worker 0 of node 7");
-    expect_refused(with([](const Recording&) { return GroupPlacing{{{0, 0}, {0, 0}}, {1, 0}}; }),
+    expect_refused(with([](const Recording&) {
+                       return GroupPlacing{{{0, 0}, {0, 0}}, {1, 0}};
+                   }),
                    "task 1 of a group comes before task 0");
-    expect_refused(with([](const Recording&) { return GroupPlacing{{{0, 0}, {0, 0}}, {0, 0}}; }),
+    expect_refused(with([](const Recording&) {
+                       return GroupPlacing{{{0, 0}, {0, 0}}, {0, 0}};
+                   }),
                    "does not name each of them once");
 }
 

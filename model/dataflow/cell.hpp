@@ -103,7 +103,7 @@ struct ValueTypeOf {
         return sizeof(T);
     }
 
-    static constexpr ValueType type{&make, &destroy, &drop, &write,
+    static constexpr ValueType type{&make, &destroy, &drop,  &write,
                                     &read, &copy,    &bytes, model::detail::value_travels<T>()};
 };
 

@@ -118,7 +118,11 @@ void GroupHome::put(Node& node, Context& caller, std::uint32_t object, Body valu
 void GroupSites::start(runtime::Worker& worker, WorkerId site, const SiteStart& start,
                        const SiteProgram& program) {
     Writer writer;
-    writer.put(start.group.home).put(start.group.number).put(start.core).put(start.iterations).put(start.strict);
+    writer.put(start.group.home)
+        .put(start.group.number)
+        .put(start.core)
+        .put(start.iterations)
+        .put(start.strict);
     program.write(writer);
     if (site.node == node_.id()) return begin_site(worker, writer.bytes());
     worker.outbox().post(site.node, start_handler, {}, Enclosure{writer.take_body(), 0});

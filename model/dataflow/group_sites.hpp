@@ -94,7 +94,8 @@ public:
     /// Starts a thread of a group, here or on another node.
     void start(runtime::Worker& worker, WorkerId site, const SiteStart& start, const SiteProgram& program);
     /// Gives a value to the threads of a group, once for each node.
-    void send(runtime::Worker& worker, const GroupValue& value, std::span<const WorkerId> to, runtime::Body body);
+    void send(runtime::Worker& worker, const GroupValue& value, std::span<const WorkerId> to,
+              runtime::Body body);
     /// Gives a result, or with `Recording::none` the news of a thread's end, to the node that made the group.
     void finish(runtime::Worker& worker, GroupName group, std::uint32_t object, runtime::Body body);
 

@@ -57,10 +57,11 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     Object& object = objects_[number];
     if (use.mode != Mode::w) use.reads = object.last;
     if (use.mode == Mode::r && object.last == object.first && !access.root->data->written) {
-        throw Error(fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
-                                "program has written before",
-                                function_name(*closure.type)),
-                    "fork a task that writes it first, or declare it with a value");
+        throw Error(
+            fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
+                        "program has written before",
+                        function_name(*closure.type)),
+            "fork a task that writes it first, or declare it with a value");
     }
     if (use.mode != Mode::r) use.writes = object.last = new_version(number, none);
 }

@@ -2,9 +2,9 @@
 // versions of shared objects. A version is what one task writes of an object, or what the object is before.
 // So an edge leads from a task to each task that reads what it has written, and there is no other order.
 //
-// Tasks that accumulate to an object (cw) need not wait for each other: each makes a contribution, an object of
-// its own. Before the next access of another mode, and at the end, added tasks combine the contributions, in
-// the order of the forks.
+// Tasks that accumulate to an object (cw) need not wait for each other: each makes a contribution, an object
+// of its own. Before the next access of another mode, and at the end, added tasks combine the contributions,
+// in the order of the forks.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ public:
     /// One access of a task, to the object as the body that was recorded has it.
     struct Use {
         std::uint32_t object = 0;
-        Mode mode = Mode::r;          ///< direct; of several accesses to the object, what they are together
+        Mode mode = Mode::r;           ///< direct; of several accesses to the object, what they are together
         std::uint8_t same = no_alias;  ///< the task's earlier access to the object
         std::uint32_t reads = none;    ///< a version
         std::uint32_t writes = none;

@@ -37,7 +37,10 @@ ClosureType added_type(const Formal* formals, std::uint32_t accesses, std::size_
 }  // namespace
 
 Site::Site(const SiteStart& start, SiteProgram program, std::shared_ptr<GroupMailbox> mailbox)
-    : start_(start), program_(std::move(program)), mailbox_(std::move(mailbox)), added_(program_.slots.size()) {
+    : start_(start),
+      program_(std::move(program)),
+      mailbox_(std::move(mailbox)),
+      added_(program_.slots.size()) {
     for (std::size_t i = 0; i < added_.size(); ++i) {
         Added& added = added_[i];
         const ValueType& value = program_.slots[i].value();

@@ -47,7 +47,7 @@ private:
     SiteStart start_;
     SiteProgram program_;
     std::shared_ptr<GroupMailbox> mailbox_;
-    std::vector<Added> added_;  ///< of each slot
+    std::vector<Added> added_;   ///< of each slot
     Object* objects_ = nullptr;  ///< of each slot
 };
 

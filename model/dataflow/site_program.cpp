@@ -22,7 +22,8 @@ constexpr std::uint32_t none = Recording::none;
 /// What the threads must know of each version: which of them read it.
 class Readers {
 public:
-    Readers(const Recording& recording, const GroupPlacing& placing) : of_version_(recording.versions().size()) {
+    Readers(const Recording& recording, const GroupPlacing& placing)
+        : of_version_(recording.versions().size()) {
         for (const TaskIndex task : placing.sequence)
             for (const Recording::Use& use : recording.tasks()[task].uses)
                 if (use.reads != none) ++of_version_[use.reads][placing.of_task[task]];
@@ -44,7 +45,8 @@ private:
 /// Makes the program of one thread, task by task.
 class SiteBuilder {
 public:
-    SiteBuilder(const Recording& recording, const Readers& readers, const GroupPlacing& placing, WorkerId site)
+    SiteBuilder(const Recording& recording, const Readers& readers, const GroupPlacing& placing,
+                WorkerId site)
         : recording_(recording), readers_(readers), placing_(placing), site_(site) {}
 
     void add(TaskIndex index) {
@@ -64,7 +66,8 @@ public:
         for (const Recording::Use& use : task.uses) {
             if (use.writes != none) hand_on(use);
             if (use.reads != none) read_once(use.reads);
-            if (use.writes != none && !readers_.at(use.writes, site_) && !carried(use.writes)) give_up(use.writes);
+            if (use.writes != none && !readers_.at(use.writes, site_) && !carried(use.writes))
+                give_up(use.writes);
         }
     }
 
@@ -143,9 +146,8 @@ private:
     bool replaces(std::uint32_t version) const {
         if (is_first(version)) return false;
         const auto& uses = recording_.tasks()[recording_.versions()[version].writer].uses;
-        return std::ranges::any_of(uses, [&](const Recording::Use& use) {
-            return use.writes == version && use.mode == Mode::w;
-        });
+        return std::ranges::any_of(
+            uses, [&](const Recording::Use& use) { return use.writes == version && use.mode == Mode::w; });
     }
 
     std::uint32_t own_slot(SiteProgram::Slot type) {
@@ -247,13 +249,15 @@ void check(const Recording& recording, const GroupPlacing& placing, WorkerGrid g
         position[task] = i;
         const WorkerId at = placing.of_task[task];
         if (at.node >= grid.nodes || at.core >= grid.cores)
-            throw Error(fmt::format("task {} of a group is placed on worker {} of node {}, and there are {} nodes of {}",
-                                    task, at.core, at.node, grid.nodes, grid.cores),
-                        "nodes and their workers are numbered from 0");
+            throw Error(
+                fmt::format(
+                    "task {} of a group is placed on worker {} of node {}, and there are {} nodes of {}",
+                    task, at.core, at.node, grid.nodes, grid.cores),
+                "nodes and their workers are numbered from 0");
         for (const TaskGraph::Link& before : recording.graph().predecessors(task))
             if (position[before.task] == none)
-                throw Error(fmt::format("task {} of a group comes before task {}, which writes what it reads", task,
-                                        before.task),
+                throw Error(fmt::format("task {} of a group comes before task {}, which writes what it reads",
+                                        task, before.task),
                             "order each task after its predecessors");
     }
 }
@@ -285,7 +289,12 @@ void SiteProgram::write(runtime::Writer& writer) const {
     for (const Slot& slot : slots) writer.put(slot.type->task->id()).put(slot.formal);
     writer.put_size(steps.size());
     for (const Step& step : steps) {
-        writer.put(step.kind).put(step.when).put(step.next_iteration).put(step.replaced).put(step.slot).put(step.number);
+        writer.put(step.kind)
+            .put(step.when)
+            .put(step.next_iteration)
+            .put(step.replaced)
+            .put(step.slot)
+            .put(step.number);
         writer.put_size(step.to.size());
         for (const WorkerId to : step.to) writer.put(to.node).put(to.core);
         if (step.kind != Kind::task) continue;
@@ -315,8 +324,8 @@ void read_task(runtime::Reader& reader, const std::vector<SiteProgram::Slot>& sl
         bound.same = reader.get<std::uint8_t>();
         const bool alias = bound.same != Recording::no_alias;
         if (bound.mode > Mode::cw || (alias && bound.same >= i) ||
-            (!alias && (bound.slot >= slots.size() ||
-                        &slots[bound.slot].value() != step.type->formals[i].value)))
+            (!alias &&
+             (bound.slot >= slots.size() || &slots[bound.slot].value() != step.type->formals[i].value)))
             throw runtime::MalformedMessage("a task of a group has an object of another type");
         step.uses.push_back(bound);
     }

@@ -48,8 +48,8 @@ struct SiteProgram {
         bool next_iteration = false;  ///< what is sent is for the receivers' next one
         bool replaced = false;        ///< what is sent is what a task had to write (Mode::w)
         std::uint32_t slot = 0;       ///< of all but a task
-        std::uint32_t number = 0;     ///< of what is sent or received; of a result's object; a copy's other slot
-        std::vector<WorkerId> to{};   ///< of `send`
+        std::uint32_t number = 0;  ///< of what is sent or received; of a result's object; a copy's other slot
+        std::vector<WorkerId> to{};         ///< of `send`
         const ClosureType* type = nullptr;  ///< of `task`, as what follows
         runtime::Bytes arguments{};
         std::vector<Bound> uses{};

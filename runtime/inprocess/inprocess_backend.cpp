@@ -15,6 +15,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/fiber_notes.hpp"
+#include "base/lost_fibers.hpp"
 #include "base/random.hpp"
 #include "memory/memory_view.hpp"
 
@@ -116,7 +117,7 @@ struct InprocessBackend::State {
             for (Fiber& fiber : node.workers) {
                 if (fiber.finished) continue;
                 if (fiber.context->faults != 0) {
-                    (void)new context::fiber(std::move(fiber.fiber));  // Context::faults
+                    lose(std::move(fiber.fiber));  // Context::faults
                 } else {
                     if (fiber.started) fiber.notes.before_resume();
                     fiber.fiber = {};

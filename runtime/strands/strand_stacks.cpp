@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/lost_fibers.hpp"
 #include "runtime/strands/strand.hpp"
 
 namespace heddle::runtime {
@@ -90,7 +91,7 @@ void StrandStacks::unwind() {
             if (!stack.idle) continue;
             if (in_place) {
                 // No exception can pass an instruction that is not a call, so what lies on the stack is lost.
-                (void)new boost::context::fiber(std::move(stack.idle));
+                lose(std::move(stack.idle));
                 continue;
             }
             stack.notes.before_resume();

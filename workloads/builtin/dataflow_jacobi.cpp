@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "model/dataflow.hpp"
+#include "workloads/group_placing.hpp"
 #include "workloads/jacobi_grid.hpp"
 #include "workloads/workload.hpp"
 
@@ -75,6 +77,11 @@ void sweep_strip(Thread& self, Strip strip, shared_r<Numbers> above, shared_r<Nu
     change.add(largest);
 }
 
+/// No point has changed yet.
+void begin_change(Thread& /*self*/, shared_w<double> change) {
+    change = 0.0;
+}
+
 struct GridSettings {
     std::int64_t n;
     std::int64_t sweeps;
@@ -84,7 +91,9 @@ struct GridSettings {
 
 class DataflowJacobi final : public DataflowProgram {
 public:
-    explicit DataflowJacobi(const GridSettings& settings) : settings_(settings) {}
+    /// `placer`: of the sweeps; null if they are stolen.
+    DataflowJacobi(const GridSettings& settings, const Placer* placer)
+        : settings_(settings), placer_(placer) {}
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
 
@@ -98,18 +107,19 @@ public:
         Grid grids[2] = {Grid(self, cut.size(), border), Grid(self, cut.size(), border)};
         for (std::size_t i = 0; i < cut.size(); ++i)
             self.fork<begin_strip>(cut[i], grids[0].rows[i], grids[0].top[i + 1], grids[0].bottom[i]);
-        std::deque<shared<double>> changes;
-        for (std::int64_t sweep = 0; sweep < settings_.sweeps; ++sweep) {
-            const Grid& old = grids[sweep % 2];
-            const Grid& next = grids[(sweep + 1) % 2];
-            changes.emplace_back(self);
-            for (std::size_t i = 0; i < cut.size(); ++i)
-                self.fork<sweep_strip>(cut[i], old.bottom_above(i), old.rows[i], old.top_below(i),
-                                       next.rows[i], next.top[i + 1], next.bottom[i], changes.back());
+        const std::int64_t last = settings_.sweeps % 2;
+        if (placer_) {
+            change_ = run_as_groups(self, grids, cut);
+        } else {
+            std::deque<shared<double>> changes;
+            for (std::int64_t sweep = 0; sweep < settings_.sweeps; ++sweep) {
+                changes.emplace_back(self);
+                fork_sweep(self, grids[sweep % 2], grids[(sweep + 1) % 2], cut, changes.back());
+            }
+            self.sync();
+            change_ = changes.back().read();
         }
-        self.sync();
-        look_at(grids[settings_.sweeps % 2], cut);
-        change_ = changes.back().read();
+        look_at(grids[last], cut);
     }
 
     runtime::Answer answer() const override {
@@ -136,9 +146,53 @@ private:
             return i + 1 == rows.size() ? edge : top[i + 2];
         }
 
+        /// What a strip of it has when it travels.
+        void say_bytes(GroupRecorder& recorder, std::size_t i, const Strip& strip) const {
+            const auto row = sizeof(double) * static_cast<double>(strip.width());
+            recorder.bytes(rows[i], row * static_cast<double>(strip.rows()));
+            recorder.bytes(top[i + 1], row);
+            recorder.bytes(bottom[i], row);
+        }
+
         shared<Numbers> edge;
         std::vector<shared<Numbers>> rows, top, bottom;
     };
+
+    static void fork_sweep(Thread& self, const Grid& old, const Grid& next, const std::vector<Strip>& cut,
+                           const shared<double>& change) {
+        for (std::size_t i = 0; i < cut.size(); ++i) fork_strip(self, old, next, cut, i, change);
+    }
+    static void fork_strip(Thread& self, const Grid& old, const Grid& next, const std::vector<Strip>& cut,
+                           std::size_t i, const shared<double>& change) {
+        self.fork<sweep_strip>(cut[i], old.bottom_above(i), old.rows[i], old.top_below(i), next.rows[i],
+                               next.top[i + 1], next.bottom[i], change);
+    }
+
+    /// Two sweeps are recorded, there and back between the grids, and run as often as it takes.
+    double run_as_groups(Thread& self, const Grid (&grids)[2], const std::vector<Strip>& cut) {
+        const shared<double> change(self);
+        const auto record = [&](GroupRecorder& recorder, std::int64_t sweeps) {
+            for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
+                const Grid& next = grids[(sweep + 1) % 2];
+                for (std::size_t i = 0; i < cut.size(); ++i) next.say_bytes(recorder, i, cut[i]);
+                recorder.next(0);
+                self.fork<begin_change>(change);
+                for (std::size_t i = 0; i < cut.size(); ++i) {
+                    recorder.next(settings_.unit_cost * static_cast<double>(cut[i].rows() * cut[i].width()));
+                    fork_strip(self, grids[sweep % 2], next, cut, i, change);
+                }
+            }
+        };
+        if (settings_.sweeps > 1) {
+            Group both(self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 2); });
+            both.run(static_cast<std::uint32_t>(settings_.sweeps / 2));
+        }
+        if (settings_.sweeps % 2 == 1) {
+            Group one(self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 1); });
+            one.run();
+        }
+        return change.read();
+    }
 
     /// How far the grid is from the known answer, and a number that follows from its bits.
     void look_at(const Grid& grid, const std::vector<Strip>& cut) {
@@ -158,6 +212,7 @@ private:
     }
 
     GridSettings settings_;
+    const Placer* placer_;
     std::int64_t done_ = 0;
     double change_ = 0;
     double deviation_ = 0;
@@ -171,7 +226,11 @@ public:
                     settings.number("unit_cost")} {}
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
-        return std::make_unique<DataflowJacobi>(settings_);
+        return std::make_unique<DataflowJacobi>(settings_, placer_ ? &*placer_ : nullptr);
+    }
+
+    void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
+        placer_ = group_placer(cluster, schedule);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
@@ -199,11 +258,13 @@ public:
     }
 
     std::vector<const runtime::TaskType*> tasks() const override {
-        return {&Task<begin_strip>::travelling, &Task<sweep_strip>::travelling};
+        return {&Task<begin_strip>::travelling, &Task<sweep_strip>::travelling,
+                &Task<begin_change>::travelling};
     }
 
 private:
     GridSettings settings_;
+    std::optional<Placer> placer_;
 };
 
 const Registration registration{
