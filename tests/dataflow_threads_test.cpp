@@ -1,8 +1,6 @@
-// KAAPI's threads, with steal functions, mutexes and conditions, and the adaptive loops that are made of
-// them, in every world.
+// KAAPI's threads, with steal functions, mutexes and conditions, in every world.
 #include <gtest/gtest.h>
 
-#include "model/dataflow/adaptive.hpp"
 #include "model/dataflow/kaapi_threads.hpp"
 #include "model/dataflow/mutex.hpp"
 #include "tests/strand_testing.hpp"
@@ -10,8 +8,6 @@
 namespace heddle::dataflow {
 namespace {
 
-using runtime::Event;
-using runtime::Strand;
 using runtime::Worker;
 using testing_strands::worlds;
 
@@ -152,27 +148,6 @@ TEST_P(KaapiThreadsTest, AThreadWaitsForAValueThatIsSignaled) {
             [](Kaapi& self, void* shared) { playing(self, *static_cast<Counter*>(shared), 1); }, &counter);
     });
     EXPECT_EQ(counter.value, turns);
-}
-
-// --- adaptive loops
-
-TEST_P(KaapiThreadsTest, AnAdaptiveLoopRunsEachIterationOnce) {
-    std::vector<std::atomic<int>> times(3000);
-    std::int64_t sum = 0;
-    run(1, 3, [&](Worker& worker) {
-        Strand::start(worker, [&](Strand& self) {
-            adaptive_for(self, 0, 3000, 16, [&](std::int64_t begin, std::int64_t end) {
-                for (; begin < end; ++begin) ++times[static_cast<std::size_t>(begin)];
-            });
-            sum = adaptive_accumulate(
-                self, 0, 3000, 16, std::int64_t{5},
-                [](std::int64_t begin, std::int64_t end) { return (begin + end - 1) * (end - begin) / 2; },
-                [](std::int64_t a, std::int64_t b) { return a + b; });
-            adaptive_for(self, 7, 7, 16, [&](std::int64_t, std::int64_t) { sum = -1; });
-        });
-    });
-    for (const auto& one : times) EXPECT_EQ(one, 1);
-    EXPECT_EQ(sum, 5 + 2999 * 3000 / 2);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct QueensParameters {
 struct Queens : Threaded<Queens, QueensParameters> {
     static constexpr auto name = "earth_nqueens";
 
-    std::array<QueensFound, known_queens.size()> found;  ///< below each next placement
+    std::array<QueensFound, queens_max + 1> found;  ///< below each next placement
 
     void init(Em em) {
         em.work();
