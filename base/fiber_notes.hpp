@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
-#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -112,19 +111,6 @@ public:
     /// ended.
     void after_unwind() {
         after_resume();
-#if defined(__SANITIZE_ADDRESS__)
-        // The stack that has ended told of a switch to the one that resumed it last, which is not this one.
-        pthread_attr_t attributes;
-        void* bottom = nullptr;
-        std::size_t bytes = 0;
-        if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-        pthread_attr_getstack(&attributes, &bottom, &bytes);
-        pthread_attr_destroy(&attributes);
-        const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
-        if (here < bottom || here >= static_cast<const char*>(bottom) + bytes) return;
-        __sanitizer_start_switch_fiber(&thread_fake_stack_, bottom, bytes);
-        __sanitizer_finish_switch_fiber(thread_fake_stack_, nullptr, nullptr);
-#endif
 #if defined(__SANITIZE_THREAD__)
         if (__tsan_get_current_fiber() != thread_) __tsan_switch_to_fiber(thread_, 0);
 #endif

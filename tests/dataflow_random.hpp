@@ -75,7 +75,8 @@ void live(World& world, const Call& call, std::vector<Held<Object>> held) {
         if (mode == Mode::r || mode == Mode::rw) mixed = mixed * 31 + digest(world.read(object));
     for (const auto& [object, mode] : held) {
         if (mode == Mode::w || (mode == Mode::rw && random.below(2) == 0)) {
-            if (random.below(8) != 0 || call.writes) world.write(object, draw_value(random, call.size_max, mixed));
+            if (random.below(8) != 0 || call.writes)
+                world.write(object, draw_value(random, call.size_max, mixed));
         }
         if (mode == Mode::cw) world.add(object, draw_value(random, call.size_max, mixed));
     }

@@ -16,7 +16,7 @@ void Recording::build(Closure* first, const GroupRecorder& recorder) {
     for (Closure* closure = first; closure; closure = closure->next) add(*closure, recorder);
     const auto count = static_cast<std::uint32_t>(objects_.size());
     for (std::uint32_t object = 0; object < count; ++object) combine(object);
-    connect();
+    build_graph();
 }
 
 void Recording::add(Closure& closure, const GroupRecorder& recorder) {
@@ -106,7 +106,7 @@ std::uint32_t Recording::object_of(Access& root, const ValueType& type, const Gr
     return found->second;
 }
 
-void Recording::connect() {
+void Recording::build_graph() {
     TaskGraphBuilder builder;
     const auto count = static_cast<TaskIndex>(tasks_.size());
     data_ = static_cast<DatumIndex>(objects_.size());

@@ -106,7 +106,7 @@ private:
     void combine(std::uint32_t object);
     std::uint32_t new_version(std::uint32_t object, std::uint32_t writer);
     std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
-    void connect();
+    void build_graph();
 
     std::uint64_t forks_ = 0;
     std::vector<Task> tasks_;

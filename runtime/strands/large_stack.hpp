@@ -5,8 +5,8 @@
 
 namespace heddle::runtime {
 
-/// Calls `function` on a stack of 64 MiB that is made for the call, committed as it is touched. It may throw; it
-/// may not wait, fork or charge.
+/// Calls `function` on a stack of 64 MiB that is made for the call, committed as it is touched. It may throw;
+/// it may not wait, fork or charge.
 void on_large_stack(const std::function<void()>& function);
 
 }  // namespace heddle::runtime
