@@ -48,11 +48,11 @@ TEST(SimDistances, AreExactInAFatTree) {
     EXPECT_EQ(distances.latency(0, 8), microseconds(6));
 }
 
-TEST(SimWideArea, SeedsGiveTheAnswerAndReplayExactly) {
+TEST(SimWideArea, HundredSeedsGiveTheAnswerAndReplayExactly) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const auto crew = std::make_shared<host::ThreadCrew>(2);
     std::uint64_t between_clusters = 0;
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         runtime::Schedule schedule;
         schedule.seed = seed;
         schedule.stealing.victim = "satin";
@@ -68,7 +68,7 @@ TEST(SimWideArea, SeedsGiveTheAnswerAndReplayExactly) {
             EXPECT_EQ(all_of(first), all_of(once(crew))) << "seed " << seed;
         }
     }
-    EXPECT_GT(between_clusters, 300U);
+    EXPECT_GT(between_clusters, 1000U);
 }
 
 }  // namespace

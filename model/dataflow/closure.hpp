@@ -37,6 +37,9 @@ struct Formal {
     const ClosureType* combine = nullptr;
 };
 
+/// In place of the number of an access: none is meant.
+constexpr std::uint8_t no_alias = 0xff;
+
 /// One object as one closure has it, and for the closure's own frame the object itself.
 ///
 /// Invariant: while its closure runs in the reference order, `data` is the object's cell at that moment. The

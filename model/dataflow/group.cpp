@@ -23,10 +23,8 @@ void Group::start(std::uint32_t iterations) {
     runtime::Worker& worker = self_.worker();
     auto& sites = worker.node().state<GroupSites>();
     run_->name = sites.begin(run_->home);
-    for (const auto& [site, program] : programs_.of_site) {
-        const auto& [node, core] = site;
-        sites.start(worker, {node, core}, {run_->name, core, iterations, placing_.strict}, program);
-    }
+    for (const auto& [site, program] : programs_.of_site)
+        sites.start(worker, site, {run_->name, site.core, iterations, placing_.strict}, program);
     for (std::size_t i = 0; i < recording_.objects().size(); ++i) {
         const Recording::Object& object = recording_.objects()[i];
         if (programs_.begins_at[i].empty()) continue;

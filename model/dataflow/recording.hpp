@@ -48,7 +48,6 @@ private:
 class Recording {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    static constexpr std::uint8_t no_alias = 0xff;
 
     /// One access of a task, to the object as the body that was recorded has it.
     struct Use {

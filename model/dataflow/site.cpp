@@ -120,7 +120,7 @@ void Site::make_task(Thread& thread, const SiteProgram::Step& step) {
     Closure& closure = new_closure(thread, *step.type);
     for (std::uint8_t i = 0; i < step.uses.size(); ++i) {
         const SiteProgram::Bound& use = step.uses[i];
-        if (use.same == Recording::no_alias) {
+        if (use.same == no_alias) {
             bind(closure, i, use.slot, use.mode);
             continue;
         }

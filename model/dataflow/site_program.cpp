@@ -56,7 +56,7 @@ public:
         step.arguments = task.arguments;
         for (std::uint8_t i = 0; i < task.uses.size(); ++i) {
             const Recording::Use& use = task.uses[i];
-            if (use.same != Recording::no_alias) {
+            if (use.same != no_alias) {
                 step.uses.push_back({0, use.mode, use.same});
                 continue;
             }
@@ -273,7 +273,7 @@ GroupPrograms programs_of(const Recording& recording, const GroupPlacing& placin
         builders.try_emplace(site, recording, readers, placing, site).first->second.add(task);
     }
     GroupPrograms made;
-    for (auto& [site, builder] : builders) made.of_site[{site.node, site.core}] = builder.finish();
+    for (auto& [site, builder] : builders) made.of_site[site] = builder.finish();
     for (const Recording::Object& object : recording.objects()) {
         made.begins_at.emplace_back();
         for (const auto& [site, times] : readers.of(object.first)) made.begins_at.back().push_back(site);
@@ -322,7 +322,7 @@ void read_task(runtime::Reader& reader, const std::vector<SiteProgram::Slot>& sl
         bound.slot = reader.get<std::uint32_t>();
         bound.mode = reader.get<Mode>();
         bound.same = reader.get<std::uint8_t>();
-        const bool alias = bound.same != Recording::no_alias;
+        const bool alias = bound.same != no_alias;
         if (bound.mode > Mode::cw || (alias && bound.same >= i) ||
             (!alias &&
              (bound.slot >= slots.size() || &slots[bound.slot].value() != step.type->formals[i].value)))

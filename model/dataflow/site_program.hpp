@@ -63,10 +63,10 @@ struct SiteProgram {
     static SiteProgram read(runtime::Reader& reader);
 };
 
-/// A number of what is sent: its version, or for an object's value at the beginning of an iteration its first
-/// version.
+/// The programs of all threads of a group. What is sent has the number of its version; a value with which an
+/// iteration begins has that of the object's first version.
 struct GroupPrograms {
-    std::map<std::pair<NodeId, CoreId>, SiteProgram> of_site;
+    std::map<WorkerId, SiteProgram> of_site;
     /// Which sites begin with the value of each object that the program has.
     std::vector<std::vector<WorkerId>> begins_at;
     std::uint32_t results = 0;  ///< objects that the group writes

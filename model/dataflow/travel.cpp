@@ -31,8 +31,6 @@ using runtime::Bytes;
 using runtime::Reader;
 using runtime::Writer;
 
-constexpr std::uint8_t no_alias = 0xff;
-
 /// A closure on its way: its payload names one on the heap.
 struct Parcel {
     const runtime::TaskType* task = nullptr;
