@@ -3,7 +3,8 @@ MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
-export CTEST_PARALLEL_LEVEL = $(JOBS)
+# Many tests wait, for processes and for time: twice as many as there are processors keep these busy.
+export CTEST_PARALLEL_LEVEL = $(shell echo $$((2 * $(JOBS))))
 
 configure = cmake --preset release --log-level=WARNING >/dev/null
 

@@ -86,6 +86,7 @@ public:
     /// The thread: just before and just after it resumes the fiber.
     void before_resume() {
 #if defined(__SANITIZE_ADDRESS__)
+        note_resumer();
         __sanitizer_start_switch_fiber(&thread_fake_stack_, running_.bottom, running_.bytes);
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -108,9 +109,12 @@ public:
     }
 
     /// The same, if it resumed the fiber to unwind it: it may be another stack above the fiber that has
-    /// ended.
+    /// ended, and that one does not know to which stack it returned.
     void after_unwind() {
         after_resume();
+#if defined(__SANITIZE_ADDRESS__)
+        arrive(resumer_.bottom, resumer_.bytes, nullptr, nullptr);
+#endif
 #if defined(__SANITIZE_THREAD__)
         if (__tsan_get_current_fiber() != thread_) __tsan_switch_to_fiber(thread_, 0);
 #endif
@@ -163,6 +167,23 @@ public:
     }
 
 private:
+#if defined(__SANITIZE_ADDRESS__)
+    /// The thread stays on its stack, and AddressSanitizer takes another one for its stack. Tells which it
+    /// took before.
+    static void arrive(const void* bottom, std::size_t bytes, const void** before,
+                       std::size_t* bytes_before) {
+        void* fake_stack = nullptr;
+        __sanitizer_start_switch_fiber(&fake_stack, bottom, bytes);
+        __sanitizer_finish_switch_fiber(fake_stack, before, bytes_before);
+    }
+
+    void note_resumer() {
+        // It tells of a stack only when it takes another one: for a moment it takes the fiber's.
+        arrive(running_.bottom, running_.bytes, &resumer_.bottom, &resumer_.bytes);
+        arrive(resumer_.bottom, resumer_.bytes, nullptr, nullptr);
+    }
+#endif
+
     void leave([[maybe_unused]] void** fake_stack) {
 #if defined(__SANITIZE_ADDRESS__)
         __sanitizer_start_switch_fiber(fake_stack, thread_bottom_, thread_bytes_);
@@ -189,7 +210,8 @@ private:
 #endif
 
     Stack own_;
-    Stack running_;  ///< where a switch to this fiber goes on
+    Stack running_;                   ///< where a switch to this fiber goes on
+    [[maybe_unused]] Stack resumer_;  ///< of the thread that resumed the fiber
     [[maybe_unused]] void* fake_stack_ = nullptr;
     [[maybe_unused]] void* thread_fake_stack_ = nullptr;
     [[maybe_unused]] const void* thread_bottom_ = nullptr;

@@ -96,7 +96,9 @@ TEST(NativeGateway, AGbToASlowReceiverTakesLittleOfItsMemory) {
         bool right = false;
         std::ifstream(fmt::format("{}/{}", directory, node)) >> grown_kib >> right;
         EXPECT_GT(grown_kib, 0U) << node;
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they take more than the program does
         EXPECT_LE(grown_kib, 64U << 10) << node;
+#endif
         EXPECT_TRUE(right || node != 2);
     }
     std::filesystem::remove_all(directory);
