@@ -36,6 +36,14 @@ struct Shape {
     std::uint64_t objects_main = 4;  ///< of the main task
 };
 
+inline Shape draw_shape(std::uint64_t seed) {
+    Random random = Random(seed).split(3);
+    Shape shape;
+    shape.depth = 1 + random.below(6);
+    shape.size_max = random.below(2) == 0 ? 4 : 40;
+    return shape;
+}
+
 /// What a task of the program does is drawn from its number alone.
 struct Call {
     std::uint64_t number;

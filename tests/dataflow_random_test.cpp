@@ -9,14 +9,6 @@
 namespace heddle::testing_dataflow {
 namespace {
 
-Shape draw_shape(std::uint64_t seed) {
-    Random random = Random(seed).split(3);
-    Shape shape;
-    shape.depth = 1 + random.below(6);
-    shape.size_max = random.below(2) == 0 ? 4 : 40;
-    return shape;
-}
-
 TEST(DataflowRandom, IsSequentialAtManyInterleavings) {
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         const testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
