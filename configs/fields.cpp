@@ -93,6 +93,12 @@ void add_forks(std::vector<Field>& all) {
     all.push_back(integer(
         "schedule.pruning.threshold", 1, 1e6, "how many waiting tasks of a worker are enough",
         [](auto& e) -> auto& { return e.schedule.pruning.threshold; }));
+    all.push_back(integer(
+        "schedule.fork_window", 0, 1e12,
+        "dataflow: a task that has forked so many tasks waits for them before it forks more, which bounds "
+        "their "
+        "memory; 0: it does not, unless the program says so",
+        [](auto& e) -> auto& { return e.schedule.fork_window; }));
 }
 
 void add_schedule(std::vector<Field>& all) {

@@ -35,11 +35,14 @@ public:
     /// The body of the main task.
     virtual void main(Thread& self) = 0;
 
-    /// Bounds the memory of bodies that fork without end: a body that has forked so many closures waits for
-    /// them before it forks more, as in `sync`. 0: it never does.
+    /// Bounds the memory of bodies that fork without end, unless the schedule does (Schedule::fork_window): a
+    /// body that has forked so many closures waits for them before it forks more, as in `sync`. 0: it never
+    /// does.
     virtual std::uint64_t window() const { return 0; }
 
-    void set_up(runtime::Node& node) override { node.state<Threads>().limit(window()); }
+    void set_up(runtime::Node& node) override {
+        if (node.schedule().fork_window == 0) node.state<Threads>().limit(window());
+    }
     void begin(runtime::Worker& worker) override {
         if (worker.id != WorkerId{0, 0}) return;
         worker.node().state<Threads>().start(worker, "the main thread",

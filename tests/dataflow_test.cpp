@@ -150,6 +150,30 @@ TEST_P(Dataflow, AWindowBoundsTheMemoryOfABodyThatForksWithoutEnd) {
     EXPECT_LE(bytes, 2 * window * 160);
 }
 
+TEST(DataflowWindow, IsASettingOfTheSchedule) {
+    constexpr long forks = 20'000;
+    std::size_t bytes = 0;
+    for (const std::uint64_t window : {0, 1000}) {
+        bytes = 0;
+        inprocess::InprocessBackend backend({});
+        runtime::Schedule schedule;
+        schedule.fork_window = window;
+        runtime::Execution(backend, schedule, [&](NodeId) {
+            return std::make_unique<MainTask>([&](Thread& self) {
+                shared<long> one(self, 1);
+                shared<long> sum(self, 0);
+                for (long i = 0; i < forks; ++i) self.fork<next_of>(one, sum);
+                bytes = self.stack_bytes();
+            });
+        }).run();
+        if (window == 0) {
+            EXPECT_GT(bytes, forks * 100);
+        } else {
+            EXPECT_LE(bytes, 2 * window * 160);
+        }
+    }
+}
+
 /// A value with a destructor, which is counted.
 struct Counted {
     explicit Counted(std::atomic<int>* among) : count(among) { ++*count; }

@@ -23,7 +23,7 @@ struct Running : runtime::State<Worker> {
 
 }  // namespace
 
-Threads::Threads(runtime::Node& node) : node_(node) {
+Threads::Threads(runtime::Node& node) : node_(node), window_(node.schedule().fork_window) {
     with_active_workers_ = true;
     node.sources().add(*this);
 }

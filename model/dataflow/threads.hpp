@@ -80,7 +80,7 @@ private:
     bool steal_from(runtime::Worker& thief, Thread& victim);
 
     runtime::Node& node_;
-    std::uint64_t window_ = 0;
+    std::uint64_t window_;
     std::atomic<std::uint64_t> renamings_{0};
     mutable runtime::SpinLock lock_;  ///< over what follows
     std::vector<std::unique_ptr<Thread>> all_;

@@ -112,6 +112,9 @@ struct Schedule {
     std::uint32_t deque_slots = 1U << 17;          ///< tasks that one worker can hold
     std::uint64_t stack_bytes = 8U << 20;          ///< stack of one worker
     std::uint64_t strand_stack_bytes = 64U << 10;  ///< stack of one strand
+    /// A task that has forked so many tasks, which run without it, waits for them before it forks more. 0: it
+    /// does not. Bounds the memory of models that keep a task until it runs.
+    std::uint64_t fork_window = 0;
     std::uint32_t aggregate_bytes =
         4096;  ///< small active messages to one node are sent together up to this size
 };
