@@ -219,7 +219,7 @@ void Thread::end_slow(Closure& closure, Closure& frame) {
         const SpinLock::Guard guard(lock_);
         if (closure.replaced) pass_up(closure);
         frame.first = closure.next;
-        if (open_) set_offers(true);
+        if (open_) offer_again();
     }
     stack_.back_to(frame.mark);
 }
@@ -275,7 +275,7 @@ void Thread::fork_slow(Closure& closure) {
         {
             const SpinLock::Guard guard(lock_);
             append(closure);
-            set_offers(true);
+            offer_again();
         }
         look_whether_asked();
     } else {
@@ -344,7 +344,7 @@ void Thread::commit(Closure& closure, Closure& frame) {
         install(*access.root, *std::exchange(access.data, nullptr), *formals[i].value, frame);
     }
     frame.first = closure.next;
-    if (open_) set_offers(true);
+    if (open_) offer_again();
 }
 
 // --- open and private
@@ -356,6 +356,7 @@ void Thread::open(bool offers) {
     open_ = true;
     fast_ = false;
     failures_.store(0, std::memory_order_relaxed);
+    rests_until_ = Time::zero();
     signal_in_ = 0;
     set_offers(offers);
 }
@@ -377,6 +378,11 @@ void Thread::look_whether_asked() {
     signal_in_ = std::min(1U << std::min(failures_.load(std::memory_order_relaxed), 8U), signal_in_max);
     worker_->deque().answer();
     node.published(*worker_);
+}
+
+/// The owner's operation may have made a closure ready. Under the lock.
+void Thread::offer_again() {
+    if (!offers() && worker_->backend->now(*worker_) >= rests_until_) set_offers(true);
 }
 
 /// Under the lock.

@@ -136,8 +136,9 @@ public:
     /// Whether no worker runs it, because it waits.
     bool suspended() const { return suspended_.load(std::memory_order_seq_cst); }
     /// Takes the first ready closure of the oldest frame that has one, or null. Its accesses then have the
-    /// cells of its inputs as `data`. `travels`: one that may leave the node.
-    Closure* take_ready(bool travels);
+    /// cells of its inputs as `data`. `travels`: one that may leave the node. `thief`: the context that
+    /// looks.
+    Closure* take_ready(bool travels, const runtime::Context& thief);
     /// A stolen closure has ended: its accesses have the cells of its outputs. `caller`: a context of the
     /// node.
     void terminated(Closure& closure, std::span<Cell* const> outputs, runtime::Context& caller);
@@ -196,6 +197,7 @@ private:
     // --- opening (thread.cpp)
     void open(bool offers);
     void look_whether_asked();
+    void offer_again();
     void set_offers(bool offers);
 
     // --- thieves, under `lock_` (thread_steal.cpp)
@@ -228,6 +230,7 @@ private:
     std::atomic<bool> offers_{false};
     std::atomic<bool> suspended_{false};
     std::atomic<std::uint32_t> failures_{0};  ///< looks that found nothing since the last that did
+    Time rests_until_ = Time::zero();         ///< after such a look its owner offers nothing for a while
     bool thieves_ = true;                     ///< they may take closures
     bool counted_ = false;                    ///< among the threads that wait and offer
     std::uint32_t look_ = 0;

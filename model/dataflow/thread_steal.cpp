@@ -16,6 +16,10 @@ using runtime::SpinLock;
 /// A look ends after so many closures: the owner waits meanwhile.
 constexpr std::uint32_t closures_max = 1024;
 
+/// After a look that found nothing the owner offers nothing for so many times as long as it took. So thieves
+/// that look in vain cost it a fifth of its time at most.
+constexpr int rest_for_a_look = 4;
+
 }  // namespace
 
 /// Notes what the access leaves of its object. True: a thief could make it now.
@@ -75,9 +79,10 @@ void Thread::bind(Closure& closure) {
     }
 }
 
-Closure* Thread::take_ready(bool travels) {
+Closure* Thread::take_ready(bool travels, const runtime::Context& thief) {
     const SpinLock::Guard guard(lock_);
     if (!open_) return nullptr;
+    const Time begin = thief.backend->now(thief);
     ++look_;
     std::uint32_t left = closures_max;
     bool others = false;  // are ready, but may not leave the node
@@ -102,7 +107,10 @@ Closure* Thread::take_ready(bool travels) {
         frame = running;
     }
     failures_.fetch_add(1, std::memory_order_relaxed);
-    if (!others) set_offers(false);
+    if (others) return nullptr;
+    const Time end = thief.backend->now(thief);
+    rests_until_ = end + rest_for_a_look * (end - begin);
+    set_offers(false);
     return nullptr;
 }
 

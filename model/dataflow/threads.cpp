@@ -74,7 +74,7 @@ Thread& Threads::at(std::size_t i) const {
 // Invariant: a thief shows itself active before it takes a closure, and a closure that it has taken is a
 // strand's before it is passive.
 bool Threads::steal_from(Worker& thief, Thread& victim) {
-    Closure* const closure = victim.take_ready(false);
+    Closure* const closure = victim.take_ready(false, thief);
     if (!closure) return false;
     thief.count_steal();
     start(thief, "a thief thread", [&victim, closure](Thread& own) { begin_stolen(own, victim, *closure); });
@@ -121,7 +121,7 @@ void Threads::give(runtime::Gift& gift) {
         Thread& thread = at(i);
         while (gift.wants_more() && thread.offers()) {
             gift.leaves();
-            Closure* const closure = thread.take_ready(true);
+            Closure* const closure = thread.take_ready(true, gift.outbox().context());
             if (!closure) break;
             send_closure(*closure, sends({&thread, closure}), gift);
         }
