@@ -200,6 +200,37 @@ def metg(bench):
             row(pattern, name, f"{tasks:,}", workers, each, f"{'more than ' if efficiency < 0.5 else ''}{grain:.2f}", f"{efficiency:.2f}")
 
 
+def dataflow(bench):
+    """Forks over shared objects: Figure 1 of the KAAPI paper beside plain calls, empty tasks with two accesses beside peers
+    that find dependencies too, an adaptive loop beside a plain one."""
+    n, count, terms = (25, 20_000, 10**7) if bench.quick else (35, 1_000_000, 10**9)
+    print("\n### Dataflow\n")
+    row = table("problem", "program", "one worker s", "CPU s", "/ first row's CPU s", "two workers s", "one / two", "peak MB")
+    for problem, base, program in ((f"fib({n})", "calls", ("fib", n)), (f"a sum of {terms:.0e} terms", "plain", ("loop", terms))):
+        found = bench.alternate("dataflow", {0: ((), ("heddle_dataflow", base, program[1])),
+                                             1: ((), ("heddle_dataflow", *program, 1)), 2: ((), ("heddle_dataflow", *program, 2))})
+        if len({said["value"] for said in found.values()}) != 1:
+            sys.exit(f"{problem}: {found}")
+        alone, one, two = found[0], found[1], found[2]
+        row(problem, base, f"{alone['seconds']:.4f}", f"{alone['cpu_seconds']:.4f}", "", "", "", "")
+        row("", "Heddle", f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", ratio(one["cpu_seconds"], alone["cpu_seconds"]),
+            f"{two['seconds']:.4f}", ratio(one["seconds"], two["seconds"]), f"{one['peak_mb']:.0f}")
+    for objects in 1, 16, 1000:
+        programs = {"libgomp, depend": ("peer_openmp_dataflow",), "Heddle": ("heddle_dataflow", "tasks"),
+                    "StarPU": ("peer_starpu_dataflow",)}
+        cases = {(name, workers): ((), (*program, count, objects, workers))
+                 for name, program in programs.items() for workers in (1, 2)}
+        found = bench.alternate("dataflow", cases, count)
+        base = found.get(("libgomp, depend", 1))
+        for name in programs:
+            if (name, 1) not in found:
+                continue
+            one, two = found[name, 1], found[name, 2]
+            row(f"{count:,} tasks, {objects} objects", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}",
+                ratio(one["cpu_seconds"], base and base["cpu_seconds"]), f"{two['seconds']:.4f}",
+                ratio(one["seconds"], two["seconds"]), f"{one['peak_mb']:.0f}")
+
+
 # --- messages
 
 def mpi(command, *way):
@@ -388,7 +419,7 @@ def remote_faults(bench):
         row(receive, local, f"{ours:.1f}", f"{found['fault']['ns'] / 1000:.1f} + 2 x {round_trip:.1f}", ratio(ours, bar))
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi}
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow}
 
 
 def main():

@@ -16,8 +16,8 @@ using runtime::SpinLock;
 /// A look ends after so many closures: the owner waits meanwhile.
 constexpr std::uint32_t closures_max = 1024;
 
-/// After a look that found nothing the owner offers nothing for so many times as long as it took. So thieves
-/// that look in vain cost it a fifth of its time at most.
+/// After a look that found nothing the owner offers nothing for so many times as long as it took. So looks
+/// that find nothing cost it a fifth of its time at most.
 constexpr int rest_for_a_look = 4;
 
 }  // namespace
