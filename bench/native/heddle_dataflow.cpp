@@ -1,0 +1,199 @@
+// Measures dataflow on one node: calls N | fib N WORKERS | tasks COUNT OBJECTS WORKERS | plain N | loop N
+// WORKERS. `calls` and `fib` are Figure 1 of the KAAPI paper as plain calls and as forks. `tasks`: empty
+// ones, each of which reads one object and changes the one before. `plain` and `loop`: a sum of N terms, as a
+// loop and as an adaptive one. Prints the time from the first fork to the end of the last task, and a value
+// that the peers must have too.
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/native/outcome.hpp"
+#include "model/dataflow.hpp"
+#include "model/dataflow/adaptive.hpp"
+#include "runtime/native/native_backend.hpp"
+#include "runtime/run/execution.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::bench;
+using namespace heddle::dataflow;
+
+struct Measured {
+    double seconds = 0;
+    double cpu = 0;
+    double value = 0;
+};
+
+class Clock {
+public:
+    explicit Clock(Measured& into) : into_(into) {}
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+    ~Clock() {
+        into_.seconds = seconds_now() - begin_;
+        into_.cpu = cpu_seconds() - cpu_begin_;
+    }
+
+private:
+    Measured& into_;
+    double begin_ = seconds_now();
+    double cpu_begin_ = cpu_seconds();
+};
+
+class Main final : public DataflowProgram {
+public:
+    explicit Main(std::function<void(Thread&)> body) : body_(std::move(body)) {}
+    void main(Thread& self) override { body_(self); }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    std::function<void(Thread&)> body_;
+};
+
+void run(int workers, const std::function<void(Thread&)>& body) {
+    native::NativeOptions options;
+    options.cores = static_cast<CoreId>(workers);
+    native::NativeBackend backend(options);
+    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<Main>(body); }).run();
+}
+
+// --- Figure 1
+
+[[gnu::noinline]] long fib_of_calls(int n) {
+    return n < 2 ? n : fib_of_calls(n - 1) + fib_of_calls(n - 2);
+}
+
+void sum(Thread& /*self*/, shared_r<long> a, shared_r<long> b, shared_w<long> result) {
+    result = a + b;
+}
+
+void fibonacci(Thread& self, int n, shared_w<long> result) {
+    if (n < 2) {
+        result = n;
+        return;
+    }
+    shared<long> a(self);
+    shared<long> b(self);
+    self.fork<fibonacci>(n - 1, a);
+    self.fork<fibonacci>(n - 2, b);
+    self.fork<sum>(a, b, result);
+}
+
+Measured fib(int n, int workers) {
+    Measured measured;
+    run(workers, [&](Thread& self) {
+        shared<long> result(self);
+        {
+            const Clock clock(measured);
+            self.fork<fibonacci>(n, result);
+            self.sync();
+        }
+        measured.value = static_cast<double>(result.read());
+    });
+    return measured;
+}
+
+// --- empty tasks
+
+void empty(Thread& /*self*/, shared_r<long> /*from*/, shared_rw<long> into) {
+    ++into.value();
+}
+
+Measured tasks(long count, std::size_t objects, int workers) {
+    Measured measured;
+    run(workers, [&](Thread& self) {
+        std::vector<shared<long>> all;
+        for (std::size_t i = 0; i < objects; ++i) all.emplace_back(self, 0L);
+        {
+            const Clock clock(measured);
+            for (std::size_t i = 0, task = 0; task < static_cast<std::size_t>(count); ++task) {
+                const std::size_t next = i + 1 == objects ? 0 : i + 1;
+                self.fork<empty>(all[next], all[i]);
+                i = next;
+            }
+            self.sync();
+        }
+        for (const auto& object : all) measured.value += static_cast<double>(object.read());
+    });
+    return measured;
+}
+
+// --- a loop
+
+double terms(std::int64_t begin, std::int64_t end) {
+    double all = 0;
+    for (std::int64_t i = begin; i < end; ++i) all += std::sqrt(static_cast<double>(i));
+    return all;
+}
+
+Measured plain(std::int64_t n) {
+    Measured measured;
+    const Clock clock(measured);
+    measured.value = std::round(terms(0, n) / 1e3);
+    return measured;
+}
+
+Measured loop(std::int64_t n, int workers) {
+    native::NativeOptions options;
+    options.cores = static_cast<CoreId>(workers);
+    native::NativeBackend backend(options);
+    Measured measured;
+    const auto body = [&](runtime::Strand& strand) {
+        const Clock clock(measured);
+        measured.value =
+            std::round(adaptive_accumulate(strand, 0, n, 4096, 0.0, terms, std::plus<double>()) / 1e3);
+    };
+    class OneStrand final : public runtime::Program {
+    public:
+        explicit OneStrand(std::function<void(runtime::Strand&)> code) : code_(std::move(code)) {}
+        void begin(runtime::Worker& worker) override {
+            if (worker.id.core == 0) runtime::Strand::start(worker, code_);
+        }
+        runtime::Answer answer() const override { return {}; }
+
+    private:
+        std::function<void(runtime::Strand&)> code_;
+    };
+    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<OneStrand>(body); }).run();
+    return measured;
+}
+
+Measured measure(const std::string& what, const std::vector<long>& numbers) {
+    const auto number = [&](std::size_t i) { return static_cast<int>(numbers.at(i)); };
+    if (what == "calls") {
+        Measured measured;
+        const Clock clock(measured);
+        measured.value = static_cast<double>(fib_of_calls(number(0)));
+        return measured;
+    }
+    if (what == "fib") return fib(number(0), number(1));
+    if (what == "tasks") return tasks(numbers.at(0), static_cast<std::size_t>(numbers.at(1)), number(2));
+    if (what == "plain") return plain(numbers.at(0));
+    if (what == "loop") return loop(numbers.at(0), number(1));
+    throw std::out_of_range(what);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    try {
+        std::vector<long> numbers;
+        for (int i = 2; i < count; ++i) numbers.push_back(std::stol(words[i]));
+        const Measured measured = measure(count > 1 ? words[1] : "", numbers);
+        Outcome()
+            .add("seconds", measured.seconds)
+            .add("cpu_seconds", measured.cpu)
+            .add("value", measured.value)
+            .add("peak_mb", peak_mb())
+            .print();
+    } catch (const std::logic_error&) {
+        std::fprintf(
+            stderr,
+            "usage: heddle_dataflow calls N | fib N WORKERS | tasks COUNT OBJECTS WORKERS | plain N | "
+            "loop N WORKERS\n");
+        return 2;
+    }
+}
