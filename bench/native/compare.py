@@ -215,20 +215,22 @@ def dataflow(bench):
         row(problem, base, f"{alone['seconds']:.4f}", f"{alone['cpu_seconds']:.4f}", "", "", "", "")
         row("", "Heddle", f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", ratio(one["cpu_seconds"], alone["cpu_seconds"]),
             f"{two['seconds']:.4f}", ratio(one["seconds"], two["seconds"]), f"{one['peak_mb']:.0f}")
-    for objects in 1, 16, 1000:
-        programs = {"libgomp, depend": ("peer_openmp_dataflow",), "Heddle": ("heddle_dataflow", "tasks"),
+    print()
+    row = table("empty tasks", "program", "one worker s", "CPU s", "two workers s", "this / Heddle, one worker's CPU s", "two workers", "peak MB")
+    for objects in 1, 1000:
+        programs = {"Heddle": ("heddle_dataflow", "tasks"), "libgomp, depend": ("peer_openmp_dataflow",),
                     "StarPU": ("peer_starpu_dataflow",)}
-        cases = {(name, workers): ((), (*program, count, objects, workers))
-                 for name, program in programs.items() for workers in (1, 2)}
+        # With 1,000 objects libgomp's one thread takes minutes, and 6 GB.
+        cases = {(name, workers): ((), (*program, count, objects, workers)) for name, program in programs.items()
+                 for workers in (1, 2) if (name, objects, workers) != ("libgomp, depend", 1000, 1)}
         found = bench.alternate("dataflow", cases, count)
-        base = found.get(("libgomp, depend", 1))
         for name in programs:
-            if (name, 1) not in found:
+            if (name, 2) not in found:
                 continue
-            one, two = found[name, 1], found[name, 2]
-            row(f"{count:,} tasks, {objects} objects", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}",
-                ratio(one["cpu_seconds"], base and base["cpu_seconds"]), f"{two['seconds']:.4f}",
-                ratio(one["seconds"], two["seconds"]), f"{one['peak_mb']:.0f}")
+            one, two = found.get((name, 1), {"seconds": 0, "cpu_seconds": 0}), found[name, 2]
+            row(f"{count:,}, {objects} objects", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", f"{two['seconds']:.4f}",
+                ratio(one["cpu_seconds"], found["Heddle", 1]["cpu_seconds"]), ratio(two["seconds"], found["Heddle", 2]["seconds"]),
+                f"{two['peak_mb']:.0f}")
 
 
 # --- messages
