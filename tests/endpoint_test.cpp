@@ -90,6 +90,40 @@ TEST_P(Endpoints, KeepTheOrderOfASender) {
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
+/// More than there is room for is begun, before the receiver takes the first.
+TEST_P(Endpoints, LeaveInTheOrderInWhichTheyWereBegun) {
+    constexpr int messages = 40;
+    const NodeId count = nodes(2);
+    const Address target{count - 1, 9};
+    std::vector<int> order;
+    run_all(count, 2, [&](Worker& worker) {
+        if (worker.id.node == target.node) {
+            Strand::start(worker, [&](Strand& self) {
+                Endpoint endpoint(self.worker().node(), target.number);
+                (void)endpoint.receive(self, {.tag = 2});
+                for (int i = 0; i < messages; ++i)
+                    order.push_back(
+                        value_of<std::vector<int>>(endpoint.receive(self, {.tag = 1}).data).front());
+            });
+        }
+        if (worker.id.node != 0) return;
+        Strand::start(worker, [&](Strand& self) {
+            Endpoint endpoint(self.worker().node());
+            Event all_left;
+            std::atomic<int> left{0};
+            const auto leave = [&](Worker& worker_now) {
+                if (++left == messages) all_left.complete(worker_now.node(), worker_now);
+            };
+            endpoint.send(self, target, 2, body_of(0));
+            for (int i = 0; i < messages; ++i)
+                endpoint.start_send(self.worker(), target, 1, body_of(std::vector<int>(20'000, i)), leave);
+            self.wait(all_left);
+        });
+    });
+    ASSERT_EQ(order.size(), static_cast<std::size_t>(messages));
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
 TEST_P(Endpoints, CarryLargeMessages) {
     const NodeId count = nodes(2);
     std::vector<std::uint32_t> values(1'500'000);

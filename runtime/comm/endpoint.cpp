@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/relax.hpp"
 #include "runtime/comm/endpoint_messages.hpp"
 #include "runtime/comm/endpoints.hpp"
 
@@ -47,9 +47,9 @@ std::string Room::what() const {
 
 // --- opening and closing
 
-Endpoint::Endpoint(Node& node)
+Endpoint::Endpoint(Node& node, Late late)
     : endpoints_(node.state<Endpoints>()),
-      state_(std::make_unique<State>(endpoints_.new_number(), std::uint64_t{window})) {
+      state_(std::make_unique<State>(endpoints_.new_number(late), std::uint64_t{window})) {
     endpoints_.open(*this);
 }
 
@@ -107,49 +107,50 @@ void Endpoint::State::deliver(ArrivedPointer message, std::vector<Posted*>& woke
 
 // --- sending
 
-/// The next message to `to`: its place in the order is taken from now on.
-ArrivedPointer Endpoint::make_message(Address to, std::uint64_t tag, std::uint64_t bytes) {
+// Invariant: messages to one receiver ask for room in the order of their sequence numbers, and get it in that
+// order. So no message waits for room that one after it has, which the receiver does not take before it.
+void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel data) {
     const NodeId nodes = endpoints_.node().topology().nodes;
     if (to.node >= nodes) {
         throw Error(fmt::format("a message for {}, and there are {} nodes", text_of(to), nodes),
                     "nodes are numbered from 0");
     }
-    auto message = std::make_unique<Arrived>();
-    message->source = key_of(address());
-    message->tag = tag;
-    message->bytes = bytes;
+    send.message = std::make_unique<Arrived>();
+    send.message->source = key_of(address());
+    send.message->tag = tag;
+    send.message->bytes = data.size();
+    send.data = std::move(data);
+    send.room.at = to;
+    send.room.cost = cost_of(send.message->bytes);
     const SpinLock::Guard guard(state_->lock);
-    message->sequence = state_->outbound[key_of(to)].next++;
-    return message;
+    State::Outbound& outbound = state_->outbound[key_of(to)];
+    send.message->sequence = outbound.next++;
+    send.has_room = outbound.ask(send.room, state_->window);
 }
 
-/// Returns when the receiver has room for the message. Room is given in the order in which it was asked for.
-void Endpoint::wait_for_room(const Caller& caller, Address to, std::uint64_t cost) {
-    Room room;
-    room.at = to;
-    room.cost = cost;
-    {
-        const SpinLock::Guard guard(state_->lock);
-        if (state_->outbound[key_of(to)].ask(room, state_->window)) return;
+void Endpoint::end_send(const Caller& caller, Outgoing& send) {
+    if (!send.has_room) caller.wait(send.room);
+    const Address to = send.room.at;
+    if (to.node != caller.node().id() && send.message->bytes > eager_max)
+        return send_in_parts(caller, to, *send.message, send.data.take_body());
+    send_at_once(caller.worker(), send);
+}
+
+/// There is room, and the receiver is here or the message is small.
+void Endpoint::send_at_once(Worker& worker, Outgoing& send) {
+    const Address to = send.room.at;
+    if (to.node == worker.id.node) {
+        send.message->data = std::move(send.data);
+        endpoints_.arrive(worker, to.number, std::move(send.message));
+    } else {
+        post_message(worker, to, *send.message, send.data.bytes());
     }
-    caller.wait(room);
 }
 
 void Endpoint::send(Caller caller, Address to, std::uint64_t tag, Parcel data) {
-    ArrivedPointer message = make_message(to, tag, data.size());
-    send(caller, to, std::move(message), std::move(data));
-}
-
-void Endpoint::send(const Caller& caller, Address to, ArrivedPointer message, Parcel data) {
-    wait_for_room(caller, to, cost_of(data.size()));
-    if (to.node == caller.node().id()) {
-        message->data = std::move(data);
-        endpoints_.arrive(caller.worker(), to.number, std::move(message));
-    } else if (data.size() <= eager_max) {
-        post_message(caller.worker(), to, *message, data.bytes());
-    } else {
-        send_in_parts(caller, to, *message, data.take_body());
-    }
+    Outgoing going;
+    begin_send(going, to, tag, std::move(data));
+    end_send(caller, going);
 }
 
 /// To another node: announces the message, and sends its parts when a receive has accepted it.
@@ -174,63 +175,110 @@ void Endpoint::send_in_parts(const Caller& caller, Address to, Arrived& message,
 
 void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
                           std::function<void(Worker&)> left) {
-    Parcel parcel(std::move(data));
-    struct Sending {
-        ArrivedPointer message;
-        Parcel data;
-        std::function<void(Worker&)> left;
-    };
-    auto sending = std::make_shared<Sending>();  // a strand's body is copied
-    sending->message = make_message(to, tag, parcel.size());
-    sending->data = std::move(parcel);
-    sending->left = std::move(left);
-    const auto body = [this, to, sending](Strand& self) {
-        send(self, to, std::move(sending->message), std::move(sending->data));
-        sending->left(self.worker());
+    const auto going = std::make_shared<Outgoing>();  // a strand's body is copied
+    begin_send(*going, to, tag, Parcel(std::move(data)));
+    if (going->has_room && (to.node == worker.id.node || going->message->bytes <= eager_max)) {
+        send_at_once(worker, *going);
+        return left(worker);
+    }
+    const auto body = [this, going, left = std::move(left)](Strand& self) {
+        end_send(self, *going);
+        left(self.worker());
     };
     Strand::start(worker, body, {"a send"});
 }
 
 // --- receiving
 
-Incoming Endpoint::receive(Caller caller, const Filter& filter) {
-    Posted posted;
-    posted.filter = filter;
-    bool here = false;
-    {
-        const SpinLock::Guard guard(state_->lock);
-        const Match match = match_of(filter);
-        if (Matched* const found = state_->messages.find(match)) {
-            state_->messages.remove(*found);
-            posted.message.reset(static_cast<Arrived*>(found));
-            here = true;
-        } else {
-            state_->receives.put(posted, match);
-        }
+void Endpoint::begin(BegunReceive& receive) {
+    Posted& posted = receive.posted;
+    const SpinLock::Guard guard(state_->lock);
+    const Match match = match_of(posted.filter);
+    if (Matched* const found = state_->messages.find(match)) {
+        state_->messages.remove(*found);
+        posted.message.reset(static_cast<Arrived*>(found));
+        receive.was_here = true;
+    } else {
+        state_->receives.put(posted, match);
     }
-    if (!here) caller.wait(posted);
-    Arrived& message = *posted.message;
+}
+
+/// Asks for the data of a large message that was announced.
+void Endpoint::fetch(Worker& worker, BegunReceive& receive) {
+    const Arrived& message = *receive.posted.message;
+    Transfer& transfer = receive.transfer.emplace();
+    transfer.size = transfer.missing = message.bytes;
+    receive.number = endpoints_.put(transfer);
+    post_accept(worker, address_of(message.source).node, message.offer, receive.number);
+}
+
+Incoming Endpoint::end(const Caller& caller, BegunReceive& receive) {
+    if (!receive.was_here) caller.wait(receive.posted);
+    Arrived& message = *receive.posted.message;
+    if (message.offer != 0) {
+        if (!receive.transfer) fetch(caller.worker(), receive);
+        caller.wait(*receive.transfer);
+        endpoints_.forget_transfer(receive.number);
+        message.data = receive.transfer->whole();
+    }
     const Address from = address_of(message.source);
-    if (message.offer != 0) message.data = fetch(caller, from.node, message);
     give_credit(caller.worker(), from, cost_of(message.bytes));
     return {from, message.tag, std::move(message.data)};
 }
 
-/// The data of a large message that was announced.
-Parcel Endpoint::fetch(const Caller& caller, NodeId from, const Arrived& message) {
-    Transfer transfer;
-    transfer.size = transfer.missing = message.bytes;
-    const std::uint64_t number = endpoints_.put(transfer);
-    post_accept(caller.worker(), from, message.offer, number);
-    caller.wait(transfer);
-    endpoints_.forget_transfer(number);
-    if (transfer.parts.size() == 1) return std::move(transfer.parts.front().data);
-    auto whole = std::make_shared<Bytes>(message.bytes);
-    for (const Transfer::Part& part : transfer.parts) {
-        const auto bytes = part.data.bytes();
-        std::memcpy(whole->data() + part.offset, bytes.data(), bytes.size());
+Incoming Endpoint::receive(Caller caller, const Filter& filter) {
+    BegunReceive receive;
+    receive.posted.filter = filter;
+    begin(receive);
+    return end(caller, receive);
+}
+
+Endpoint::Receive Endpoint::begin_receive(const Filter& filter) {
+    Receive receive;
+    receive.begun_ = std::make_unique<BegunReceive>();
+    receive.begun_->at = this;
+    receive.begun_->posted.filter = filter;
+    begin(*receive.begun_);
+    return receive;
+}
+
+bool Endpoint::has_come(Worker& worker, Receive& receive) {
+    BegunReceive& begun = *receive.begun_;
+    if (!begun.was_here && !begun.posted.done()) return false;
+    if (begun.posted.message->offer == 0) return true;
+    if (!begun.transfer) fetch(worker, begun);
+    return begun.transfer->done();
+}
+
+Incoming Endpoint::end_receive(Caller caller, Receive& receive) {
+    Incoming incoming = end(caller, *receive.begun_);
+    receive.begun_.reset();
+    return incoming;
+}
+
+/// No message is to find it any more.
+void Endpoint::give_up(BegunReceive& receive) {
+    bool waits = false;
+    {
+        const SpinLock::Guard guard(state_->lock);
+        waits = !receive.was_here && !receive.posted.message;
+        if (waits) state_->receives.remove(receive.posted);
     }
-    return Parcel(Body(std::move(whole)));
+    // The context that has brought its message is about to complete it.
+    if (!waits && !receive.was_here)
+        for (Patience patience; !receive.posted.done(); patience.wait()) {
+        }
+    if (receive.transfer) endpoints_.give_up(receive.number, *receive.transfer);
+}
+
+Endpoint::Receive::Receive() = default;
+Endpoint::Receive::Receive(Receive&& other) noexcept = default;
+Endpoint::Receive& Endpoint::Receive::operator=(Receive&& other) noexcept {
+    std::swap(begun_, other.begun_);
+    return *this;
+}
+Endpoint::Receive::~Receive() {
+    if (begun_) begun_->at->give_up(*begun_);
 }
 
 /// Tells a sender now and then how much of its window is free again.

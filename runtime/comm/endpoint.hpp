@@ -28,6 +28,8 @@ namespace heddle::runtime {
 
 class Endpoints;
 struct Arrived;
+struct BegunReceive;
+struct Outgoing;
 
 /// Where an endpoint is. Plain bytes, so it may travel itself.
 struct Address {
@@ -58,9 +60,14 @@ public:
 
     /// Numbers from here on are given by the node; a program may choose smaller ones.
     static constexpr std::uint32_t first_given = 1U << 31;
+    /// From here on: those of endpoints for which a late message is an error.
+    static constexpr std::uint32_t first_strict = 3'000'000'000;
+
+    /// What becomes of a message that comes when the endpoint is closed.
+    enum class Late : std::uint8_t { dropped, error };
 
     /// With a number that was never used on this node.
-    explicit Endpoint(Node& node);
+    explicit Endpoint(Node& node, Late late = Late::dropped);
     /// With a number that others know beforehand: messages may have come already. `its_window`: what it may
     /// have under way to each receiver, at least `window`. Throws Error if an endpoint has that number.
     Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window = window);
@@ -78,13 +85,33 @@ public:
         send(caller, to, tag, Parcel(std::move(data)));
     }
 
-    /// Returns at once. A strand of its own sends the message, in its place in the order, and then calls
-    /// `left`. The endpoint must live until then.
+    /// Returns at once. Sends the message now, if it is small and there is room for it. Else a strand of its
+    /// own does, in its place in the order. Then calls `left`. The endpoint must live until then.
     void start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
                     std::function<void(Worker&)> left);
 
     /// Waits for a message.
     Incoming receive(Caller caller, const Filter& filter = {});
+
+    /// A receive that is begun, and ended later. If it goes before, it is given up, and so is its message if
+    /// that has come.
+    class Receive {
+    public:
+        Receive();
+        ~Receive();
+        Receive(Receive&& other) noexcept;
+        Receive& operator=(Receive&& other) noexcept;
+
+    private:
+        friend class Endpoint;
+        std::unique_ptr<BegunReceive> begun_;
+    };
+    /// Takes its place among the receives now.
+    Receive begin_receive(const Filter& filter = {});
+    /// Whether `end_receive` returns at once. The data of a large message begin to come when this is asked.
+    bool has_come(Worker& worker, Receive& receive);
+    /// Waits for its message.
+    Incoming end_receive(Caller caller, Receive& receive);
 
     /// A message that a receive would take at once, without taking it.
     struct Waiting {
@@ -98,11 +125,14 @@ private:
     friend class Endpoints;
     struct State;
 
-    std::unique_ptr<Arrived> make_message(Address to, std::uint64_t tag, std::uint64_t bytes);
-    void wait_for_room(const Caller& caller, Address to, std::uint64_t cost);
-    void send(const Caller& caller, Address to, std::unique_ptr<Arrived> message, Parcel data);
+    void begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel data);
+    void end_send(const Caller& caller, Outgoing& send);
+    void send_at_once(Worker& worker, Outgoing& send);
     void send_in_parts(const Caller& caller, Address to, Arrived& message, const Body& body);
-    Parcel fetch(const Caller& caller, NodeId from, const Arrived& message);
+    void begin(BegunReceive& receive);
+    void fetch(Worker& worker, BegunReceive& receive);
+    Incoming end(const Caller& caller, BegunReceive& receive);
+    void give_up(BegunReceive& receive);
     void give_credit(Worker& worker, Address sender, std::uint64_t cost);
 
     Endpoints& endpoints_;

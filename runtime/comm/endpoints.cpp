@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 
 #include "base/error.hpp"
@@ -99,9 +100,13 @@ void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t
 
 // --- which endpoints there are
 
-std::uint32_t Endpoints::new_number() {
+std::uint32_t Endpoints::new_number(Endpoint::Late late) {
     const SpinLock::Guard guard(lock_);
-    return next_number_++;
+    std::uint32_t& next = late == Endpoint::Late::error ? next_strict_ : next_number_;
+    if (next == (late == Endpoint::Late::error ? 0 : Endpoint::first_strict))
+        throw Error(fmt::format("node {} has given all numbers of endpoints", node_.id()),
+                    "open fewer endpoints: a node gives each number once");
+    return next++;
 }
 
 void Endpoints::open(Endpoint& endpoint) {
@@ -132,7 +137,13 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
         if (found == open_.end()) {
             // A number that this node gave belongs to an endpoint that is closed.
             if (to < Endpoint::first_given) early_[to].push_back(std::move(message));
-            return;
+            if (to < Endpoint::first_strict) return;
+            const Address from = address_of(message->source);
+            throw Error(
+                fmt::format("a message with tag {} from endpoint {} of node {} came for endpoint {} of "
+                            "node {}, which is closed",
+                            message->tag, from.number, from.node, to, node_.id()),
+                "let the receiver go on until the last message for it has come");
         }
         Endpoint::State& endpoint = *found->second->state_;
         const SpinLock::Guard inner(endpoint.lock);
@@ -173,6 +184,31 @@ void Endpoints::forget_transfer(std::uint64_t number) {
     transfers_.erase(number);
 }
 
+void Endpoints::give_up(std::uint64_t number, const Transfer& transfer) {
+    const SpinLock::Guard guard(lock_);
+    transfers_.erase(number);
+    if (transfer.missing != 0) given_up_.emplace(number, transfer.missing);
+}
+
+/// Of a transfer that was given up. Under the lock.
+void Endpoints::drop_part(std::uint64_t transfer, std::uint64_t bytes) {
+    const auto found = given_up_.find(transfer);
+    if (found == given_up_.end() || bytes > found->second)
+        throw MalformedMessage("it is part of no message that is awaited");
+    found->second -= bytes;
+    if (found->second == 0) given_up_.erase(found);
+}
+
+Parcel Transfer::whole() {
+    if (parts.size() == 1) return std::move(parts.front().data);
+    auto all = std::make_shared<Bytes>(size);
+    for (const Part& part : parts) {
+        const auto bytes = part.data.bytes();
+        std::memcpy(all->data() + part.offset, bytes.data(), bytes.size());
+    }
+    return Parcel(Body(std::move(all)));
+}
+
 void Endpoints::on_accept(std::uint64_t offer, std::uint64_t transfer) {
     Offer* accepted = nullptr;
     {
@@ -191,7 +227,7 @@ void Endpoints::on_part(std::uint64_t transfer, std::uint64_t offset, Parcel dat
     {
         const SpinLock::Guard guard(lock_);
         const auto found = transfers_.find(transfer);
-        if (found == transfers_.end()) throw MalformedMessage("it is part of no message that is awaited");
+        if (found == transfers_.end()) return drop_part(transfer, data.size());
         found_transfer = found->second;
     }
     // Handlers run one at a time, and the receive waits until nothing is missing.

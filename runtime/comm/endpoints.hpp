@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -61,6 +62,18 @@ struct Transfer final : Event {
         Parcel data;
     };
     std::vector<Part> parts;
+
+    /// The message, once nothing is missing.
+    Parcel whole();
+};
+
+/// A receive between its beginning and its end.
+struct BegunReceive {
+    Endpoint* at = nullptr;
+    Posted posted;
+    bool was_here = false;             ///< its message had come before
+    std::optional<Transfer> transfer;  ///< of a large message, once its data were asked for
+    std::uint64_t number = 0;          ///< of the transfer
 };
 
 /// A large message that was announced.
@@ -80,6 +93,14 @@ struct Room final : Event {
     std::uint64_t cost = 0;
 };
 
+/// A message between its beginning and the moment when it leaves.
+struct Outgoing {
+    std::unique_ptr<Arrived> message;
+    Parcel data;
+    Room room;
+    bool has_room = false;
+};
+
 class Endpoints final : public State<Node> {
 public:
     explicit Endpoints(Node& node) : node_(node) {}
@@ -89,7 +110,7 @@ public:
     bool keeps_node() const override { return true; }
 
     /// Never given before.
-    std::uint32_t new_number();
+    std::uint32_t new_number(Endpoint::Late late);
     /// Throws Error if another one has its number.
     void open(Endpoint& endpoint);
     void close(std::uint32_t number);
@@ -100,6 +121,8 @@ public:
     std::uint64_t put(Transfer& transfer);
     std::uint64_t put(Offer& offer);
     void forget_transfer(std::uint64_t number);
+    /// What is still to come of it is dropped.
+    void give_up(std::uint64_t number, const Transfer& transfer);
 
     // --- handlers
     void on_accept(std::uint64_t offer, std::uint64_t transfer);
@@ -107,13 +130,17 @@ public:
     void on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes);
 
 private:
+    void drop_part(std::uint64_t transfer, std::uint64_t bytes);
+
     Node& node_;
     SpinLock lock_;  ///< over all below
     std::unordered_map<std::uint32_t, Endpoint*> open_;
     std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;
+    std::unordered_map<std::uint64_t, std::uint64_t> given_up_;  ///< transfers, and how much is to come
     std::uint32_t next_number_ = Endpoint::first_given;
+    std::uint32_t next_strict_ = Endpoint::first_strict;
     std::uint64_t next_transfer_ = 1;
 };
 

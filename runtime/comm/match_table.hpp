@@ -153,6 +153,18 @@ public:
         return oldest;
     }
 
+    /// One that waits. It is looked for among those that want the same.
+    void remove(Matched& receive) {
+        const auto line = lines_.find(detail::value_of(receive.wanted_, receive.source, receive.tag));
+        Matched* before = nullptr;
+        for (Matched* one = line->second.first; one != &receive; one = one->links_[0].after) before = one;
+        Matched* const after = receive.links_[0].after;
+        (before ? before->links_[0].after : line->second.first) = after;
+        if (!after) line->second.last = before;
+        if (!line->second.first) lines_.erase(line);
+        --of_key_[static_cast<std::size_t>(receive.wanted_)];
+    }
+
 private:
     struct Line {
         Matched* first = nullptr;

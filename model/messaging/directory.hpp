@@ -1,0 +1,87 @@
+// The directory of names (pCoR, section 3.1): distributed over all processes, with caches that are corrected.
+//
+// The home of a name, a process that its letters determine, knows which thread has it. Other processes keep
+// what it has told them. Invariant: `publish` and `withdraw` return after every process that was told of the
+// name has acknowledged that it is another thread's, or no thread's, now. So a find that begins afterwards
+// gives the new thread, wherever it is asked.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/messaging/thread_id.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/spin_lock.hpp"
+#include "runtime/core/states.hpp"
+#include "runtime/core/wait.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::messaging {
+
+/// One process's part of the directory.
+class Directory final : public runtime::State<runtime::Node> {
+public:
+    explicit Directory(runtime::Node& node) : node_(node) {}
+
+    /// The home of names must stay.
+    bool keeps_node() const override { return true; }
+    void report(runtime::NodeReport& report) const override;
+
+    // --- for threads; they wait
+    void publish(runtime::Strand& strand, const std::string& name, ThreadId thread);
+    void withdraw(runtime::Strand& strand, const std::string& name);
+    ThreadId find(runtime::Strand& strand, const std::string& name);
+
+    // --- handlers
+    struct Change {
+        std::uint64_t request;  ///< of the process that asks for it
+        std::optional<ThreadId> thread;
+        std::string name;
+    };
+    void on_change(ProcessId from, Change change);
+    void on_find(ProcessId from, std::uint64_t request, const std::string& name);
+    void on_answer(std::uint64_t request, std::optional<ThreadId> thread, const std::string& name);
+    void on_forget(ProcessId home, const std::string& name);
+    void on_forgotten(const std::string& name);
+
+private:
+    struct Question;
+    struct Asker {
+        ProcessId process;
+        std::uint64_t request;
+    };
+    /// At its home.
+    struct Name {
+        std::optional<ThreadId> thread;
+        std::set<ProcessId> told;
+        std::vector<Asker> finds;                           ///< that wait for a thread of that name
+        std::vector<std::pair<ProcessId, Change>> changes;  ///< the first is being made
+        std::size_t unacknowledged = 0;
+    };
+
+    ProcessId home_of(const std::string& name) const;
+    void ask(runtime::Strand& strand, Question& question, const std::string& name,
+             const runtime::Handler& handler, const std::optional<ThreadId>& thread);
+    void begin_change(Name& name);
+    void end_change(Name& name);
+    void answer(const Asker& asker, std::optional<ThreadId> thread, const std::string& name);
+
+    runtime::Node& node_;
+
+    // Of handlers, which run one at a time.
+    std::unordered_map<std::string, Name> names_;
+
+    mutable runtime::SpinLock lock_;  ///< over what follows
+    std::unordered_map<std::string, ThreadId> cache_;
+    std::unordered_map<std::uint64_t, Question*> questions_;
+    std::uint64_t next_request_ = 1;
+    std::uint64_t found_ = 0, cached_ = 0, corrected_ = 0;
+};
+
+}  // namespace heddle::messaging

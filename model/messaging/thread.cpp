@@ -1,0 +1,113 @@
+// A thread's messages: sends and receives on its endpoint, and what their handles say.
+#include "model/messaging/thread.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/error.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/sources/timers.hpp"
+
+namespace heddle::messaging {
+
+namespace {
+
+runtime::Filter filter_of(const From& from) {
+    runtime::Filter filter;
+    if (from.thread) filter.from = address_of(*from.thread);
+    filter.tag = from.tag;
+    return filter;
+}
+
+void tell(Actual* actual, const runtime::Incoming& message) {
+    if (actual) *actual = {id_of(message.from), message.tag, message.data.size()};
+}
+
+}  // namespace
+
+Thread::Thread(runtime::Node& node, std::string what)
+    : endpoint_(node, runtime::Endpoint::Late::error),
+      what_(fmt::format("thread {} of process {} ({}, endpoint {})", id().thread, node.id(), what,
+                        endpoint_.address().number)) {}
+
+ProcessId Thread::processes() const {
+    return worker().node().topology().nodes;
+}
+
+Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t size) {
+    const auto* const bytes = static_cast<const std::byte*>(data);
+    return send_dma(to, tag, std::make_shared<runtime::Bytes>(bytes, bytes + size));
+}
+
+Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
+    Handle handle;
+    handle.left_ = std::make_shared<Handle::Left>();
+    endpoint_.start_send(
+        worker(), address_of(to), tag, std::move(block),
+        [left = handle.left_](runtime::Worker& sender) { left->complete(sender.node(), sender); });
+    if (handle.left_->done()) return handle;
+    std::erase_if(leaving_, [](const auto& left) { return left->done(); });
+    leaving_.push_back(handle.left_);
+    return handle;
+}
+
+void Thread::end() {
+    for (const auto& left : leaving_) strand_->wait(*left);
+}
+
+Handle Thread::recv_copy(const From& from, void* data, std::size_t size, Actual* actual) {
+    Handle handle;
+    handle.receives_ = true;
+    handle.receive_ = endpoint_.begin_receive(filter_of(from));
+    handle.data_ = data;
+    handle.size_ = size;
+    handle.actual_ = actual;
+    return handle;
+}
+
+Handle Thread::recv_dma(const From& from, Block* block, Actual* actual) {
+    Handle handle = recv_copy(from, nullptr, 0, actual);
+    handle.block_ = block;
+    return handle;
+}
+
+/// A thread that tests again and again must not keep its worker from what it waits for, nor the time of a
+/// simulation from going on.
+bool Thread::rest() {
+    runtime::sleep_for(*strand_, std::chrono::microseconds(1));
+    return false;
+}
+
+bool Thread::test_handle(Handle& handle, Mode mode) {
+    if (handle.left_) {
+        if (mode == Mode::non_blocking && !handle.left_->done()) return rest();
+        strand_->wait(*handle.left_);
+        handle.left_.reset();
+        return true;
+    }
+    if (!handle.receives_) return true;
+    if (mode == Mode::non_blocking && !endpoint_.has_come(worker(), handle.receive_)) return rest();
+    runtime::Incoming message = endpoint_.end_receive(*strand_, handle.receive_);
+    handle.receives_ = false;
+    tell(handle.actual_, message);
+    if (handle.block_) {
+        *handle.block_ = message.data.take_body();
+        return true;
+    }
+    const auto bytes = message.data.bytes();
+    if (bytes.size() > handle.size_)
+        throw Error(fmt::format("{} receives a message of {} bytes with tag {} where it has room for {}",
+                                what_, bytes.size(), message.tag, handle.size_),
+                    "give recv_copy more room, or use recv_dma");
+    if (!bytes.empty()) std::memcpy(handle.data_, bytes.data(), bytes.size());
+    return true;
+}
+
+runtime::Parcel Thread::receive_any(const From& from, Actual* actual) {
+    runtime::Incoming message = endpoint_.receive(*strand_, filter_of(from));
+    tell(actual, message);
+    return std::move(message.data);
+}
+
+}  // namespace heddle::messaging

@@ -1,0 +1,104 @@
+// A thread of pCoR: an ordinary blocking thread that talks to others by their identifiers or names, wherever
+// they are (Pina, Oliveira, Moreira, Alves: "Thread-to-thread communication", section 3.2). It runs on a
+// strand, so it holds no worker while it waits.
+//
+//     Handle handle = self.send_copy(to, tag, data, size);
+//     handle = self.recv_copy({.thread = from, .tag = tag}, data, size, &actual);
+//     self.test_handle(handle, Mode::blocking);
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "model/messaging/directory.hpp"
+#include "model/messaging/handle.hpp"
+#include "model/messaging/thread_id.hpp"
+#include "runtime/comm/endpoint.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::messaging {
+
+template <auto function>
+struct ThreadFunction;
+
+class Thread {
+public:
+    Thread(runtime::Node& node, std::string what);
+
+    ThreadId id() const { return id_of(endpoint_.address()); }
+    ProcessId process() const { return endpoint_.address().node; }
+    /// How many processes there may be.
+    ProcessId processes() const;
+
+    /// The strand that runs it, and its worker until the next call that waits.
+    runtime::Strand& strand() const { return *strand_; }
+    runtime::Worker& worker() const { return strand_->worker(); }
+    /// The process's program.
+    template <class P>
+    P& program() const {
+        return static_cast<P&>(worker().program());
+    }
+    /// Declares `units` units of the program's work (Program::unit).
+    void work(std::uint64_t units = 1) const { worker().work(units); }
+
+    // --- messages, asynchronous
+    /// Sends `size` bytes, which are copied: they may be changed at once.
+    Handle send_copy(ThreadId to, Tag tag, const void* data, std::size_t size);
+    /// Sends a block without a copy. Within a process its receiver gets the same memory.
+    Handle send_dma(ThreadId to, Tag tag, Block block);
+    /// Receives into `data`, at most `size` bytes. `actual` is set when the handle tells that it has ended.
+    /// What is named must live until then.
+    Handle recv_copy(const From& from, void* data, std::size_t size, Actual* actual = nullptr);
+    /// Receives a block, and lets `*block` name it.
+    Handle recv_dma(const From& from, Block* block, Actual* actual = nullptr);
+    /// True if the operation has ended: a message that was sent has left, a message that is received is here.
+    /// With Mode::blocking it waits until then, else for a microsecond at most, in which other threads run.
+    /// Throws Error if a message is longer than its `recv_copy` permits.
+    bool test_handle(Handle& handle, Mode mode);
+
+    // --- the same in one call: values of any type, by one serialization (runtime::Serialize)
+    template <class T>
+    void send(ThreadId to, Tag tag, const T& value) {
+        endpoint_.send(*strand_, address_of(to), tag, runtime::body_of(value));
+    }
+    template <class T>
+    T receive(const From& from = {}, Actual* actual = nullptr) {
+        return runtime::value_of<T>(receive_any(from, actual));
+    }
+
+    // --- names
+    /// From now on, in all processes, `name` is this thread, and no other one.
+    void publish(const std::string& name) { directory().publish(*strand_, name, id()); }
+    /// `name` is no thread any more.
+    void withdraw(const std::string& name) { directory().withdraw(*strand_, name); }
+    /// Which thread that is. Waits until there is one.
+    ThreadId find(const std::string& name) { return directory().find(*strand_, name); }
+
+    // --- threads
+    /// Starts function(thread, arguments...) as a thread of that process, and returns its identifier. The
+    /// arguments travel (runtime::Serialize). Threads are not joined: the run ends when all have.
+    template <auto function, class... Given>
+    ThreadId create(ProcessId process, Given&&... arguments) {
+        return ThreadFunction<function>::create(*strand_, process, std::forward<Given>(arguments)...);
+    }
+
+private:
+    friend class Threads;
+
+    Directory& directory() const { return worker().node().state<Directory>(); }
+    runtime::Parcel receive_any(const From& from, Actual* actual);
+    bool rest();
+    /// Waits until all that was sent has left.
+    void end();
+
+    runtime::Endpoint endpoint_;
+    std::string what_;  ///< for messages about a thread that waits
+    runtime::Strand* strand_ = nullptr;
+    std::vector<std::shared_ptr<Handle::Left>> leaving_;  ///< of sends that had to wait
+};
+
+}  // namespace heddle::messaging
