@@ -1,5 +1,6 @@
-// Thread-to-thread messaging: threads that talk by identifiers and names, wherever they are (Pina, Oliveira,
-// Moreira, Alves: the pCoR runtime system). What programs include.
+// Thread-to-thread messaging: threads that talk by identifiers and names, wherever they are (Alves, Pina,
+// Exposto, Rufino: "Scalable multithreading in a low latency Myrinet cluster", the pCoR runtime system). What
+// programs include.
 //
 //     void echo(Thread& self, int rounds) {
 //         self.publish("echo");
