@@ -16,6 +16,7 @@
 //     self.send(to, 3, 42);
 #pragma once
 
+#include "model/messaging/resources.hpp"
 #include "model/messaging/thread.hpp"
 #include "model/messaging/threads.hpp"
 #include "runtime/run/program.hpp"
