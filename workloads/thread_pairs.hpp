@@ -11,6 +11,7 @@
 
 #include "base/time.hpp"
 #include "model/messaging.hpp"
+#include "workloads/bare_exchange.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads::pairs {
@@ -20,14 +21,6 @@ using messaging::Handle;
 using messaging::Mode;
 using messaging::Thread;
 using messaging::ThreadId;
-
-/// What both threads of a pair must know. Plain bytes: it travels.
-struct Exchange {
-    std::uint64_t bytes;     ///< of a message
-    std::uint64_t messages;  ///< of the pair's first thread
-    std::uint64_t window;    ///< messages that are under way, if they are not answered
-    bool dma;                ///< blocks that are not copied
-};
 
 /// A message that begins with a number. The bytes after it are those of a pattern.
 class Letter {
@@ -99,13 +92,22 @@ using Tell = runtime::Answer (*)(double seconds, double messages, const Exchange
 
 /// Starts `first(self, partner's identifier, main thread's, exchange)` and `partner(self, exchange)` for each
 /// pair, and adds the results.
-template <auto first, auto partner>
+template <auto first, auto partner, auto bare>
 class PairsProgram final : public messaging::MessagingProgram {
 public:
     PairsProgram(const Exchange& exchange, std::uint32_t pairs, Tell tell)
         : exchange_(exchange), pairs_(pairs), tell_(tell) {}
 
     void main(Thread& self) override {
+        const Result all = exchange_.bare ? between_handlers(self) : between_threads(self);
+        const auto messages = static_cast<double>(all.messages);
+        answer_ = tell_(all.seconds, messages, exchange_);
+        answer_.insert(answer_.begin(), {{"messages", messages}, {"wrong", static_cast<double>(all.wrong)}});
+    }
+    runtime::Answer answer() const override { return answer_; }
+
+private:
+    Result between_threads(Thread& self) const {
         for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
             const ThreadId other = self.create<partner>(self.processes() - 1, exchange_);
             self.create<first>(0, other, self.id(), exchange_);
@@ -117,30 +119,34 @@ public:
             all.wrong += result.wrong;
             all.seconds = std::max(all.seconds, result.seconds);
         }
-        const auto messages = static_cast<double>(all.messages);
-        answer_ = tell_(all.seconds, messages, exchange_);
-        answer_.insert(answer_.begin(), {{"messages", messages}, {"wrong", static_cast<double>(all.wrong)}});
+        return all;
     }
-    runtime::Answer answer() const override { return answer_; }
+    Result between_handlers(Thread& self) const {
+        const double begin = seconds_of(self);
+        const BareOutcome outcome = bare(self, exchange_);
+        return {outcome.messages, outcome.wrong, seconds_of(self) - begin};
+    }
 
-private:
     Exchange exchange_;
     std::uint32_t pairs_;
     Tell tell_;
     runtime::Answer answer_;
 };
 
-template <auto first, auto partner>
+template <auto first, auto partner, auto bare>
 class PairsWorkload final : public Workload {
 public:
     PairsWorkload(const Settings& settings, std::uint64_t window, Tell tell)
         : exchange_{settings.integer<std::uint64_t>("bytes"), settings.integer<std::uint64_t>("messages"),
-                    window, settings.text("dma") == "yes"},
+                    window, settings.text("dma") == "yes", settings.text("between") == "handlers"},
           pairs_(settings.integer<std::uint32_t>("pairs")),
-          tell_(tell) {}
+          tell_(tell) {
+        if (exchange_.bare && pairs_ != 1)
+            throw Error("several pairs, between handlers", "threads make pairs: set workload.pairs to 1");
+    }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
-        return std::make_unique<PairsProgram<first, partner>>(exchange_, pairs_, tell_);
+        return std::make_unique<PairsProgram<first, partner, bare>>(exchange_, pairs_, tell_);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
@@ -173,7 +179,12 @@ inline std::vector<Setting> settings(std::vector<Setting> own) {
          SettingKind::choice,
          "no",
          "yes: blocks that are not copied (send_dma, recv_dma)",
-         {"no", "yes"}}};
+         {"no", "yes"}},
+        {"between",
+         SettingKind::choice,
+         "threads",
+         "handlers: no thread takes part, and each message is answered where it arrives: the bare network",
+         {"threads", "handlers"}}};
     for (Setting& setting : own) all.push_back(std::move(setting));
     return all;
 }

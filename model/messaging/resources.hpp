@@ -1,5 +1,5 @@
 // CoR's resources, which span processes: created by a name, found by it, used by any thread. The paper names
-// them and does not define them (section 1); what they are here stands in docs/models/messaging.md.
+// them and does not define them (section 1); docs/models/messaging.md says what they are here.
 //
 // A resource lives in one process, its home, which its name determines. Each call is a request to it.
 #pragma once

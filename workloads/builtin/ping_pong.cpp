@@ -45,7 +45,7 @@ runtime::Answer one_way(double seconds, double /*messages*/, const Exchange& exc
 const Registration registration{
     {"ping_pong", "pairs of threads send a message to and fro: the time of one way", pairs::settings({}),
      [](const Settings& settings) -> std::unique_ptr<Workload> {
-         return std::make_unique<PairsWorkload<ping, pong>>(settings, 1, one_way);
+         return std::make_unique<PairsWorkload<ping, pong, exchange_bare>>(settings, 1, one_way);
      }}};
 
 }  // namespace

@@ -61,7 +61,7 @@ const Registration registration{
      pairs::settings(
          {{"window", SettingKind::integer, "64", "messages that are under way at once", {}, 1, 1e5}}),
      [](const Settings& settings) -> std::unique_ptr<Workload> {
-         return std::make_unique<PairsWorkload<source, sink>>(
+         return std::make_unique<PairsWorkload<source, sink, stream_bare>>(
              settings, settings.integer<std::uint64_t>("window"), rates);
      }}};
 
