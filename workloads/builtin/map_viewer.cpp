@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/memory_need.hpp"
 #include "model/messaging.hpp"
 #include "runtime/sources/io.hpp"
 #include "workloads/map/tiles.hpp"
@@ -145,6 +146,11 @@ public:
             throw Error(fmt::format("the region begins at {}, {}, and the map has {} x {} pixels", wanted.x,
                                     wanted.y, all.width, all.height),
                         "let workload.x and workload.y be within the map");
+        // The check crops the region and adds it up.
+        const View& view = settings_.view;
+        need_memory(3.0 * static_cast<double>(view.region.pixels()) + 27.0 * view.width() * view.height(),
+                    fmt::format("a region of {} x {} pixels", view.region.width, view.region.height),
+                    "show a smaller region, or scale it down further");
         pixels_ = Pixels(std::move(image));
     }
 
