@@ -28,13 +28,13 @@ std::vector<const Serialization*>& serializations() {
 
 // The payload of a stolen thread's task names what was saved, on the heap.
 void put_saved(std::byte* payload, std::unique_ptr<Body> saved) {
-    const Body* const address = saved.release();
+    const void* const address = saved.release();
     std::memcpy(payload, &address, sizeof address);
 }
 std::unique_ptr<Body> take_saved(const std::byte* payload) {
-    Body* address = nullptr;
+    void* address = nullptr;
     std::memcpy(&address, payload, sizeof address);
-    return std::unique_ptr<Body>(address);
+    return std::unique_ptr<Body>(static_cast<Body*>(address));
 }
 
 std::uint64_t pack_thread(runtime::Node& /*node*/, const std::byte* payload, Writer& writer) {
@@ -68,7 +68,7 @@ Serialization::Serialization(std::string name, StartRoutine routine, Save save, 
     : routine_(routine),
       save_(save),
       restore_(restore),
-      type_(std::move(name), &begin_stolen_thread, sizeof(Body*), 0, true, Travel::special()) {
+      type_(std::move(name), &begin_stolen_thread, sizeof(void*), 0, true, Travel::special()) {
     serializations().push_back(this);
 }
 
@@ -93,7 +93,7 @@ void Travel::send(runtime::Worker& caller, NodeId to, Body saved) {
 }
 
 void Travel::give(runtime::Gift& gift, const Serialization& serialization, const Body& saved) {
-    std::array<std::byte, sizeof(Body*)> payload{};
+    std::array<std::byte, sizeof(void*)> payload{};
     put_saved(payload.data(), std::make_unique<Body>(saved));
     gift.add(serialization.type_, payload.data());
 }

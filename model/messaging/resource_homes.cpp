@@ -317,12 +317,12 @@ const runtime::Handler resource_handler("messaging.resource", runtime::Handler::
 
 namespace detail {
 
-Resource::Resource(Thread& self, Kind kind, std::string name, Writer parameters)
+Resource::Resource(Thread& self, Kind kind, std::string name, const Writer& parameters)
     : kind_(kind), name_(std::move(name)) {
-    call(self, Call::create, std::move(parameters));
+    call(self, Call::create, parameters);
 }
 
-runtime::Parcel Resource::call(Thread& self, Call call, Writer arguments) const {
+runtime::Parcel Resource::call(Thread& self, Call call, const Writer& arguments) const {
     Writer request;
     request.put_text(name_).put(kind_).put(call).put_bytes(arguments.bytes());
     Node& node = self.worker().node();

@@ -41,15 +41,15 @@ public:
 
 protected:
     /// Creates it. If there is one of that name, it must be the same kind with the same parameters.
-    Resource(Thread& self, Kind kind, std::string name, runtime::Writer parameters);
+    Resource(Thread& self, Kind kind, std::string name, const runtime::Writer& parameters);
     /// Finds it: waits until it was created.
     Resource(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
 
     /// Waits for the answer.
-    runtime::Parcel call(Thread& self, Call call, runtime::Writer arguments = {}) const;
+    runtime::Parcel call(Thread& self, Call call, const runtime::Writer& arguments = {}) const;
     template <class T>
-    T call_for(Thread& self, Call which, runtime::Writer arguments = {}) const {
-        return runtime::value_of<T>(call(self, which, std::move(arguments)));
+    T call_for(Thread& self, Call which, const runtime::Writer& arguments = {}) const {
+        return runtime::value_of<T>(call(self, which, arguments));
     }
 
 private:
