@@ -62,8 +62,9 @@ TEST(SparseLu, PathsFindWhatEliminationFillsIn) {
     Random random(3);
     for (int trial = 0; trial < 300; ++trial) {
         const auto n = static_cast<std::uint32_t>(1 + random.below(20));
-        Pattern pattern(Matrix{n, 1, 1, false, true});
-        const std::uint64_t more = random.below(2 * n);
+        Pattern pattern(n);
+        for (std::uint32_t i = 0; i < n; ++i) pattern.add(i, i);
+        const std::uint64_t more = random.below(3 * n);
         for (std::uint64_t i = 0; i < more; ++i)
             pattern.add(static_cast<std::uint32_t>(random.below(n)),
                         static_cast<std::uint32_t>(random.below(n)));

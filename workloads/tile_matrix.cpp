@@ -61,8 +61,7 @@ std::size_t Matrix::stored_tiles() const {
     return std::size_t{tiles} * (symmetric ? tiles + 1 : 2 * std::size_t{tiles}) / 2;
 }
 
-Pattern::Pattern(const Matrix& matrix)
-    : tiles_(matrix.tiles), present_(std::size_t{matrix.tiles} * matrix.tiles) {
+Pattern::Pattern(const Matrix& matrix) : Pattern(matrix.tiles) {
     for (std::uint32_t row = 0; row < tiles_; ++row)
         for (std::uint32_t column = 0; column < tiles_; ++column)
             if (matrix.stores(row, column)) add(row, column);

@@ -42,6 +42,8 @@ struct Matrix {
 /// Which tiles there are.
 class Pattern {
 public:
+    /// Of so many rows and columns; none is there.
+    explicit Pattern(std::uint32_t tiles) : tiles_(tiles), present_(std::size_t{tiles} * tiles) {}
     /// Those that the matrix stores.
     explicit Pattern(const Matrix& matrix);
 
