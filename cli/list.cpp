@@ -112,6 +112,7 @@ std::vector<Item> model_items() {
         {"earth", "threaded functions and fibers, which signals schedule; tokens that run anywhere"},
         {"fork_join", "tasks that fork tasks and join them, call by call"},
         {"filaments", "loop bodies over memory that the nodes share, in phases and pools"},
+        {"messaging", "blocking threads that talk by identifiers and names, wherever they are"},
         {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
 }
 

@@ -1,5 +1,6 @@
-// Thread-to-thread messaging: threads that talk by identifiers and names, wherever they are (Pina, Oliveira,
-// Moreira, Alves: the pCoR runtime system). What programs include.
+// Thread-to-thread messaging: threads that talk by identifiers and names, wherever they are (Alves, Pina,
+// Exposto, Rufino: "Scalable multithreading in a low latency Myrinet cluster", the pCoR runtime system). What
+// programs include.
 //
 //     void echo(Thread& self, int rounds) {
 //         self.publish("echo");
@@ -15,6 +16,7 @@
 //     self.send(to, 3, 42);
 #pragma once
 
+#include "model/messaging/resources.hpp"
 #include "model/messaging/thread.hpp"
 #include "model/messaging/threads.hpp"
 #include "runtime/run/program.hpp"

@@ -4,40 +4,15 @@
 
 #include <numeric>
 
-#include "model/messaging.hpp"
-#include "tests/strand_testing.hpp"
+#include "tests/messaging_testing.hpp"
 
 namespace heddle::messaging {
 namespace {
 
 using testing::HasSubstr;
-using testing_strands::error_of;
-using testing_strands::World;
 using testing_strands::worlds;
 
-class MainThread final : public MessagingProgram {
-public:
-    using Body = std::function<void(Thread&)>;
-    explicit MainThread(Body body) : body_(std::move(body)) {}
-    void main(Thread& self) override { body_(self); }
-    runtime::Answer answer() const override { return {}; }
-
-private:
-    Body body_;
-};
-
-class Messaging : public testing::TestWithParam<World> {
-protected:
-    static void run(NodeId nodes, CoreId cores, const MainThread::Body& body) {
-        GetParam().run(GetParam().one_node ? 1 : nodes, cores,
-                       [&](NodeId) { return std::make_unique<MainThread>(body); });
-    }
-    /// What ends such a run. Natively a failed run with several workers or nodes ends the process.
-    static std::string error(const MainThread::Body& body) {
-        const bool alone = GetParam().ends_process;
-        return error_of([&] { run(alone ? 1 : 2, alone ? 1 : 2, body); });
-    }
-};
+class Messaging : public MessagingTest {};
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Messaging, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });

@@ -8,18 +8,17 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "model/messaging/requests.hpp"
 #include "model/messaging/thread_id.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/spin_lock.hpp"
 #include "runtime/core/states.hpp"
-#include "runtime/core/wait.hpp"
 #include "runtime/strands/strands.hpp"
 
 namespace heddle::messaging {
@@ -40,37 +39,30 @@ public:
 
     // --- handlers
     struct Change {
-        std::uint64_t request;  ///< of the process that asks for it
+        Asker asker;
         std::optional<ThreadId> thread;
         std::string name;
     };
-    void on_change(ProcessId from, Change change);
-    void on_find(ProcessId from, std::uint64_t request, const std::string& name);
-    void on_answer(std::uint64_t request, std::optional<ThreadId> thread, const std::string& name);
+    void on_change(Change change);
+    void on_find(const Asker& asker, const std::string& name);
     void on_forget(ProcessId home, const std::string& name);
     void on_forgotten(const std::string& name);
 
 private:
-    struct Question;
-    struct Asker {
-        ProcessId process;
-        std::uint64_t request;
-    };
     /// At its home.
     struct Name {
         std::optional<ThreadId> thread;
         std::set<ProcessId> told;
-        std::vector<Asker> finds;                           ///< that wait for a thread of that name
-        std::vector<std::pair<ProcessId, Change>> changes;  ///< the first is being made
+        std::vector<Asker> finds;     ///< that wait for a thread of that name
+        std::vector<Change> changes;  ///< the first is being made
         std::size_t unacknowledged = 0;
     };
 
-    ProcessId home_of(const std::string& name) const;
-    void ask(runtime::Strand& strand, Question& question, const std::string& name,
-             const runtime::Handler& handler, const std::optional<ThreadId>& thread);
+    void change(runtime::Strand& strand, const std::string& name, const std::optional<ThreadId>& thread,
+                const char* what);
     void begin_change(Name& name);
     void end_change(Name& name);
-    void answer(const Asker& asker, std::optional<ThreadId> thread, const std::string& name);
+    void tell(const Asker& asker, Name& name);
 
     runtime::Node& node_;
 
@@ -79,8 +71,6 @@ private:
 
     mutable runtime::SpinLock lock_;  ///< over what follows
     std::unordered_map<std::string, ThreadId> cache_;
-    std::unordered_map<std::uint64_t, Question*> questions_;
-    std::uint64_t next_request_ = 1;
     std::uint64_t found_ = 0, cached_ = 0, corrected_ = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace heddle::messaging {
 
-/// Memory that messages need not copy (section 4.2: a DMAble block). Whoever has it may read it; its maker
-/// does not write it after it was sent.
+/// Memory that messages need not copy (section 4.2: a DMAble block). Any thread that has it may read it; its
+/// maker does not write it after it was sent.
 using Block = runtime::Body;
 
 /// Whether `test_handle` waits.

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <atomic>
 
 #include "base/error.hpp"
+#include "runtime/core/copy.hpp"
 #include "runtime/core/node.hpp"
+#include "runtime/run/report.hpp"
 #include "runtime/sources/timers.hpp"
 
 namespace heddle::messaging {
@@ -24,6 +26,21 @@ void tell(Actual* actual, const runtime::Incoming& message) {
     if (actual) *actual = {id_of(message.from), message.tag, message.data.size()};
 }
 
+/// What a process reports of its threads.
+struct Counts final : runtime::State<runtime::Node> {
+    explicit Counts(runtime::Node& /*node*/) {}
+    void report(runtime::NodeReport& report) const override {
+        const auto add = [&](const char* name, const std::atomic<std::uint64_t>& value) {
+            report.answer.push_back({name, static_cast<double>(value.load(std::memory_order_relaxed))});
+        };
+        add("thread_messages", messages);
+        add("copied_bytes", copied_bytes);
+    }
+
+    std::atomic<std::uint64_t> messages{0};      ///< that threads have sent
+    std::atomic<std::uint64_t> copied_bytes{0};  ///< by send_copy and recv_copy
+};
+
 }  // namespace
 
 Thread::Thread(runtime::Node& node, std::string what)
@@ -35,12 +52,20 @@ ProcessId Thread::processes() const {
     return worker().node().topology().nodes;
 }
 
+void Thread::copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    worker().node().state<Counts>().copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    worker().copy(runtime::Copy::contiguous(bytes), to, from);
+}
+
 Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t size) {
-    const auto* const bytes = static_cast<const std::byte*>(data);
-    return send_dma(to, tag, std::make_shared<runtime::Bytes>(bytes, bytes + size));
+    const auto block = std::make_shared<runtime::Bytes>(size);
+    copy(block->data(), data, size);
+    return send_dma(to, tag, block);
 }
 
 Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
+    worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
     Handle handle;
     handle.left_ = std::make_shared<Handle::Left>();
     endpoint_.start_send(
@@ -100,8 +125,13 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
         throw Error(fmt::format("{} receives a message of {} bytes with tag {} where it has room for {}",
                                 what_, bytes.size(), message.tag, handle.size_),
                     "give recv_copy more room, or use recv_dma");
-    if (!bytes.empty()) std::memcpy(handle.data_, bytes.data(), bytes.size());
+    copy(handle.data_, bytes.data(), bytes.size());
     return true;
+}
+
+void Thread::send_block(ThreadId to, Tag tag, Block block) {
+    worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
+    endpoint_.send(*strand_, address_of(to), tag, std::move(block));
 }
 
 runtime::Parcel Thread::receive_any(const From& from, Actual* actual) {

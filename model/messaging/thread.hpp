@@ -1,6 +1,5 @@
 // A thread of pCoR: an ordinary blocking thread that talks to others by their identifiers or names, wherever
-// they are (Pina, Oliveira, Moreira, Alves: "Thread-to-thread communication", section 3.2). It runs on a
-// strand, so it holds no worker while it waits.
+// they are (pCoR, section 3.2). It runs on a strand, so it holds no worker while it waits.
 //
 //     Handle handle = self.send_copy(to, tag, data, size);
 //     handle = self.recv_copy({.thread = from, .tag = tag}, data, size, &actual);
@@ -63,7 +62,7 @@ public:
     // --- the same in one call: values of any type, by one serialization (runtime::Serialize)
     template <class T>
     void send(ThreadId to, Tag tag, const T& value) {
-        endpoint_.send(*strand_, address_of(to), tag, runtime::body_of(value));
+        send_block(to, tag, runtime::body_of(value));
     }
     template <class T>
     T receive(const From& from = {}, Actual* actual = nullptr) {
@@ -90,7 +89,9 @@ private:
     friend class Threads;
 
     Directory& directory() const { return worker().node().state<Directory>(); }
+    void send_block(ThreadId to, Tag tag, Block block);
     runtime::Parcel receive_any(const From& from, Actual* actual);
+    void copy(void* to, const void* from, std::size_t bytes);
     bool rest();
     /// Waits until all that was sent has left.
     void end();

@@ -1,0 +1,192 @@
+// Pairs of threads that exchange messages, as benchmarks of messages have them: one thread of each pair in
+// process 0, its partner in the last process. Both count in the message, so what was lost or came twice
+// shows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/messaging.hpp"
+#include "workloads/bare_exchange.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads::pairs {
+
+using messaging::Actual;
+using messaging::Handle;
+using messaging::Mode;
+using messaging::Thread;
+using messaging::ThreadId;
+
+/// A message that begins with a number. The bytes after it are those of a pattern.
+class Letter {
+public:
+    explicit Letter(std::uint64_t bytes) : bytes_(std::make_shared<runtime::Bytes>(bytes)) {
+        for (std::uint64_t i = 0; i < bytes; ++i) (*bytes_)[i] = pattern(i);
+    }
+
+    void write(std::uint64_t number) { std::memcpy(bytes_->data(), &number, head()); }
+    std::uint64_t number() const {
+        std::uint64_t number = 0;
+        std::memcpy(&number, bytes_->data(), head());
+        return number;
+    }
+    /// Whether what follows the number is the pattern.
+    bool intact() const {
+        for (std::uint64_t i = head(); i < bytes_->size(); ++i)
+            if ((*bytes_)[i] != pattern(i)) return false;
+        return true;
+    }
+
+    Handle begin_send(Thread& self, ThreadId to, bool dma) {
+        return dma ? self.send_dma(to, 0, bytes_) : self.send_copy(to, 0, bytes_->data(), bytes_->size());
+    }
+    /// Receives into this letter.
+    Handle begin_receive(Thread& self, const messaging::From& from, bool dma, Actual* actual = nullptr) {
+        return dma ? self.recv_dma(from, &bytes_, actual)
+                   : self.recv_copy(from, bytes_->data(), bytes_->size(), actual);
+    }
+    void send(Thread& self, ThreadId to, bool dma) {
+        Handle handle = begin_send(self, to, dma);
+        self.test_handle(handle, Mode::blocking);
+    }
+    void receive(Thread& self, const messaging::From& from, bool dma, Actual* actual = nullptr) {
+        Handle handle = begin_receive(self, from, dma, actual);
+        self.test_handle(handle, Mode::blocking);
+    }
+    /// Before it is written: a block that was sent may still be read by others.
+    void own() {
+        if (bytes_.use_count() != 1) bytes_ = std::make_shared<runtime::Bytes>(*bytes_);
+    }
+
+private:
+    std::size_t head() const { return std::min<std::size_t>(sizeof(std::uint64_t), bytes_->size()); }
+    static std::byte pattern(std::uint64_t i) { return static_cast<std::byte>(i * 7 + 3); }
+
+    messaging::Block bytes_;
+};
+
+/// The number as a message of so few bytes has it.
+inline std::uint64_t cut(std::uint64_t number, std::uint64_t bytes) {
+    return bytes >= sizeof number ? number : number & ((std::uint64_t{1} << 8 * bytes) - 1);
+}
+
+/// What the first thread of a pair tells the main thread.
+struct Result {
+    std::uint64_t messages = 0;  ///< that it, or its partner, has received
+    std::uint64_t wrong = 0;     ///< of these
+    double seconds = 0;
+};
+
+inline double seconds_of(const Thread& self) {
+    const runtime::Worker& worker = self.worker();
+    return to_seconds(worker.backend->now(worker));
+}
+
+/// What a workload says of its time: seconds of the slowest pair, messages of all.
+using Tell = runtime::Answer (*)(double seconds, double messages, const Exchange& exchange);
+
+/// Starts `first(self, partner's identifier, main thread's, exchange)` and `partner(self, exchange)` for each
+/// pair, and adds the results.
+template <auto first, auto partner, auto bare>
+class PairsProgram final : public messaging::MessagingProgram {
+public:
+    PairsProgram(const Exchange& exchange, std::uint32_t pairs, Tell tell)
+        : exchange_(exchange), pairs_(pairs), tell_(tell) {}
+
+    void main(Thread& self) override {
+        const Result all = exchange_.bare ? between_handlers(self) : between_threads(self);
+        const auto messages = static_cast<double>(all.messages);
+        answer_ = tell_(all.seconds, messages, exchange_);
+        answer_.insert(answer_.begin(), {{"messages", messages}, {"wrong", static_cast<double>(all.wrong)}});
+    }
+    runtime::Answer answer() const override { return answer_; }
+
+private:
+    Result between_threads(Thread& self) const {
+        for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
+            const ThreadId other = self.create<partner>(self.processes() - 1, exchange_);
+            self.create<first>(0, other, self.id(), exchange_);
+        }
+        Result all;
+        for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
+            const auto result = self.receive<Result>();
+            all.messages += result.messages;
+            all.wrong += result.wrong;
+            all.seconds = std::max(all.seconds, result.seconds);
+        }
+        return all;
+    }
+    Result between_handlers(Thread& self) const {
+        const double begin = seconds_of(self);
+        const BareOutcome outcome = bare(self, exchange_);
+        return {outcome.messages, outcome.wrong, seconds_of(self) - begin};
+    }
+
+    Exchange exchange_;
+    std::uint32_t pairs_;
+    Tell tell_;
+    runtime::Answer answer_;
+};
+
+template <auto first, auto partner, auto bare>
+class PairsWorkload final : public Workload {
+public:
+    PairsWorkload(const Settings& settings, std::uint64_t window, Tell tell)
+        : exchange_{settings.integer<std::uint64_t>("bytes"), settings.integer<std::uint64_t>("messages"),
+                    window, settings.text("dma") == "yes", settings.text("between") == "handlers"},
+          pairs_(settings.integer<std::uint32_t>("pairs")),
+          tell_(tell) {
+        if (exchange_.bare && pairs_ != 1)
+            throw Error("several pairs, between handlers", "threads make pairs: set workload.pairs to 1");
+    }
+
+    std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
+        return std::make_unique<PairsProgram<first, partner, bare>>(exchange_, pairs_, tell_);
+    }
+
+    Verdict check(const runtime::RunResult& result) const override {
+        return judge(result.answer,
+                     {{"messages", static_cast<double>(exchange_.messages) * pairs_}, {"wrong", 0}},
+                     "each message has its number, and the bytes that were sent");
+    }
+
+    std::vector<const runtime::TaskType*> tasks() const override { return {}; }
+
+private:
+    Exchange exchange_;
+    std::uint32_t pairs_;
+    Tell tell_;
+};
+
+/// The settings that both workloads have.
+inline std::vector<Setting> settings(std::vector<Setting> own) {
+    std::vector<Setting> all{
+        {"bytes", SettingKind::integer, "8", "bytes of a message", {}, 1, 1e9},
+        {"messages",
+         SettingKind::integer,
+         "1000",
+         "how many the first thread of each pair sends",
+         {},
+         1,
+         1e9},
+        {"pairs", SettingKind::integer, "1", "pairs of threads that talk at the same time", {}, 1, 1e5},
+        {"dma",
+         SettingKind::choice,
+         "no",
+         "yes: blocks that are not copied (send_dma, recv_dma)",
+         {"no", "yes"}},
+        {"between",
+         SettingKind::choice,
+         "threads",
+         "handlers: no thread takes part, and each message is answered where it arrives: the bare network",
+         {"threads", "handlers"}}};
+    for (Setting& setting : own) all.push_back(std::move(setting));
+    return all;
+}
+
+}  // namespace heddle::workloads::pairs
