@@ -3,12 +3,15 @@
 // shows.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/memory_need.hpp"
 #include "base/time.hpp"
 #include "model/messaging.hpp"
 #include "workloads/bare_exchange.hpp"
@@ -143,6 +146,11 @@ public:
           tell_(tell) {
         if (exchange_.bare && pairs_ != 1)
             throw Error("several pairs, between handlers", "threads make pairs: set workload.pairs to 1");
+        const std::uint64_t each = std::min(exchange_.window, exchange_.messages);
+        need_memory(2.0 * static_cast<double>(each) * static_cast<double>(exchange_.bytes) * pairs_,
+                    fmt::format("{} pairs of threads with {} messages of {} bytes under way", pairs_, each,
+                                exchange_.bytes),
+                    "lower workload.bytes, workload.pairs or workload.window");
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {

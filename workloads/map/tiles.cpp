@@ -1,0 +1,112 @@
+// Geometry and arithmetic of a map: all in whole numbers, so the order of fragments changes nothing.
+#include "workloads/map/tiles.hpp"
+
+#include <algorithm>
+
+#include "runtime/comm/wire.hpp"
+
+namespace heddle::workloads::map {
+
+Rectangle Rectangle::common(const Rectangle& other) const {
+    const std::uint32_t left = std::max(x, other.x);
+    const std::uint32_t top = std::max(y, other.y);
+    const std::uint32_t right = std::min(x + width, other.x + other.width);
+    const std::uint32_t bottom = std::min(y + height, other.y + other.height);
+    if (left >= right || top >= bottom) return {};
+    return {left, top, right - left, bottom - top};
+}
+
+Rectangle View::block(std::uint32_t column, std::uint32_t row) const {
+    const Rectangle whole{region.x + column * factor, region.y + row * factor, factor, factor};
+    return whole.common(region);
+}
+
+std::vector<Rectangle> Grid::tiles(const View& view) const {
+    std::vector<Rectangle> all;
+    const Rectangle shown = view.region.common(map);
+    if (shown.empty()) return all;
+    for (std::uint32_t row = shown.y / tile_height; row * tile_height < shown.y + shown.height; ++row)
+        for (std::uint32_t column = shown.x / tile_width; column * tile_width < shown.x + shown.width;
+             ++column)
+            all.push_back(
+                Rectangle{column * tile_width, row * tile_height, tile_width, tile_height}.common(map));
+    return all;
+}
+
+Fragment scale_down(const Image& tile, const Rectangle& place, const View& view) {
+    const Rectangle shown = place.common(view.region);
+    Fragment fragment;
+    if (shown.empty()) return fragment;
+    const std::uint32_t left = (shown.x - view.region.x) / view.factor;
+    const std::uint32_t top = (shown.y - view.region.y) / view.factor;
+    const std::uint32_t right = (shown.x + shown.width - 1 - view.region.x) / view.factor;
+    const std::uint32_t bottom = (shown.y + shown.height - 1 - view.region.y) / view.factor;
+    fragment.at = {left, top, right - left + 1, bottom - top + 1};
+    fragment.sums.resize(3 * fragment.at.pixels());
+    for (std::uint32_t y = shown.y; y < shown.y + shown.height; ++y) {
+        const std::uint32_t row = (y - view.region.y) / view.factor - top;
+        const std::uint8_t* pixel = tile.pixel(shown.x - place.x, y - place.y);
+        for (std::uint32_t x = shown.x; x < shown.x + shown.width; ++x, pixel += 3) {
+            const std::uint32_t column = (x - view.region.x) / view.factor - left;
+            std::uint32_t* const sum = &fragment.sums[3 * (std::size_t{row} * fragment.at.width + column)];
+            for (int colour = 0; colour < 3; ++colour) sum[colour] += pixel[colour];
+        }
+    }
+    return fragment;
+}
+
+Canvas::Canvas(const View& view) : view_(view), sums_(std::size_t{3} * view.width() * view.height()) {}
+
+void Canvas::add(const Fragment& fragment) {
+    const Rectangle& at = fragment.at;
+    const Rectangle within = at.common({0, 0, view_.width(), view_.height()});
+    if (within.pixels() != at.pixels() || fragment.sums.size() != 3 * at.pixels())
+        throw runtime::MalformedMessage("a fragment of the map is not within the image");
+    for (std::uint32_t row = 0; row < at.height; ++row) {
+        const std::size_t from = std::size_t{3} * row * at.width;
+        const std::size_t to = 3 * (std::size_t{at.y + row} * view_.width() + at.x);
+        for (std::size_t i = 0; i < std::size_t{3} * at.width; ++i) sums_[to + i] += fragment.sums[from + i];
+    }
+}
+
+Image Canvas::image() const {
+    Image image(view_.width(), view_.height());
+    for (std::uint32_t row = 0; row < image.height; ++row) {
+        for (std::uint32_t column = 0; column < image.width; ++column) {
+            const auto pixels = static_cast<std::uint32_t>(view_.block(column, row).pixels());
+            const std::uint32_t* const sum = &sums_[3 * (std::size_t{row} * image.width + column)];
+            for (int colour = 0; colour < 3; ++colour)
+                image.pixel(column, row)[colour] =
+                    static_cast<std::uint8_t>((sum[colour] + pixels / 2) / pixels);
+        }
+    }
+    return image;
+}
+
+double digest(const Image& image) {
+    std::uint64_t hash = 0xcbf29ce484222325U ^ image.width;  // FNV-1a
+    for (const std::uint8_t byte : image.rgb) hash = (hash ^ byte) * 0x100000001b3U;
+    return static_cast<double>(hash >> 24);
+}
+
+Image Pixels::crop(const Rectangle& place) const {
+    Image cropped(place.width, place.height);
+    for (std::uint32_t row = 0; row < place.height; ++row) {
+        for (std::uint32_t column = 0; column < place.width; ++column) {
+            const std::uint32_t x = place.x + column;
+            const std::uint32_t y = place.y + row;
+            std::uint8_t* const pixel = cropped.pixel(column, row);
+            if (image_.width != 0) {
+                std::copy_n(image_.pixel(x % image_.width, y % image_.height), 3, pixel);
+            } else {
+                // Rings, a slope and a grid: a tile in a wrong place, or turned, looks wrong.
+                pixel[0] = static_cast<std::uint8_t>((x * x + y * y) >> 12);
+                pixel[1] = static_cast<std::uint8_t>((x + 2 * y) >> 4);
+                pixel[2] = static_cast<std::uint8_t>(x % 640 < 8 || y % 480 < 8 ? 255 : 64);
+            }
+        }
+    }
+    return cropped;
+}
+
+}  // namespace heddle::workloads::map
