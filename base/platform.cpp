@@ -262,6 +262,7 @@ Overheads Overheads::defaults() {
     costs.steal_attempt = nanoseconds(40);
     costs.steal = nanoseconds(150);
     costs.steal_far = nanoseconds(100);
+    costs.readiness = nanoseconds(2);
     costs.sync = nanoseconds(5);
     costs.strand = nanoseconds(50);
     costs.strand_switch = nanoseconds(10);

@@ -23,6 +23,7 @@ struct Overheads {
     Time steal_attempt{};        ///< look at another worker of the node and find no task
     Time steal{};                ///< take a task from another worker of the node
     Time steal_far{};            ///< added if that worker is on another socket, task or not
+    Time readiness{};            ///< for each access of a task that a thief looks at for what is ready
     Time sync{};                 ///< signal a sync slot
     Time strand{};               ///< start a strand
     Time strand_switch{};        ///< go on with another strand

@@ -25,6 +25,10 @@ constexpr Overhead overheads[] = {
     {"steal", &Overheads::steal, "take a task from another worker of the node"},
     {"steal_far", &Overheads::steal_far,
      "what looking at a worker of another socket costs more, with success or without"},
+    {"readiness", &Overheads::readiness,
+     "dataflow: for each access that a thief looks at, to find a task that is ready (one thief of a thread "
+     "at a "
+     "time)"},
     {"sync", &Overheads::sync, "signal a sync slot"},
     {"strand", &Overheads::strand, "start a strand"},
     {"strand_switch", &Overheads::strand_switch, "go on with another strand"},

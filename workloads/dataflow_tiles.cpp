@@ -48,17 +48,23 @@ public:
         }
         for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
             for (std::uint32_t column = 0; column < matrix_.tiles; ++column)
-                if (matrix_.stores(row, column)) factor_.push_back(shared_tiles.tile(row, column).read());
+                if (shared_tiles.has(row, column))
+                    factor_.emplace_back(row * matrix_.tiles + column, shared_tiles.tile(row, column).read());
     }
 
     runtime::Answer answer() const override {
         if (factor_.empty()) return {};
-        return {{"tiles", static_cast<double>(factor_.size())}};
+        runtime::Answer found{{"tiles", static_cast<double>(factor_.size())}};
+        if (algorithm_.sparse)
+            found.push_back({"filled_in", static_cast<double>(factor_.size() - matrix_.stored_tiles())});
+        return found;
     }
 
+    /// Of each tile its number and its numbers.
     runtime::Bytes evidence() const override {
         runtime::Writer writer;
-        for (const SharedTile& tile : factor_) writer.put_bytes(std::as_bytes(std::span(tile)));
+        for (const auto& [number, tile] : factor_)
+            writer.put(std::uint64_t{number}).put_bytes(std::as_bytes(std::span(tile)));
         return {writer.bytes().begin(), writer.bytes().end()};
     }
 
@@ -66,12 +72,12 @@ private:
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
     const Placer* placer_;
-    std::vector<SharedTile> factor_;
+    std::vector<std::pair<std::uint32_t, SharedTile>> factor_;
 };
 
 }  // namespace
 
-SharedTiles::SharedTiles(Thread& self, const tiles::Matrix& matrix) : matrix_(matrix) {
+SharedTiles::SharedTiles(Thread& self, const tiles::Matrix& matrix) : matrix_(matrix), present_(matrix) {
     for (std::size_t i = 0; i < std::size_t{matrix.tiles} * matrix.tiles; ++i) tiles_.emplace_back(self);
 }
 
@@ -99,8 +105,10 @@ void SharedTiles::costs(double cubes) const {
 DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings)
     : algorithm_(algorithm),
       matrix_{settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
-              settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric} {
-    const std::size_t bytes = matrix_.stored_tiles() * matrix_.numbers_of_tile() * sizeof(double);
+              settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric, algorithm.sparse},
+      factor_(matrix_) {
+    if (algorithm.sparse) factor_ = tiles::filled_in(factor_);
+    const std::size_t bytes = factor_.count() * matrix_.numbers_of_tile() * sizeof(double);
     if (bytes > matrix_bytes_max) {
         throw Error(fmt::format("the matrix has {} bytes, and {} at most are gathered for the check", bytes,
                                 matrix_bytes_max),
@@ -123,37 +131,62 @@ std::unique_ptr<runtime::Program> DataflowTileWorkload::program(NodeId /*node*/)
     return std::make_unique<DataflowTileProgram>(algorithm_, matrix_, placer_ ? &*placer_ : nullptr);
 }
 
+// Each tile begins at a multiple of 8 bytes, as its numbers need.
+std::optional<tiles::Factor> DataflowTileWorkload::read_factor(const runtime::Bytes& shown) const {
+    tiles::Factor factor(std::size_t{matrix_.tiles} * matrix_.tiles);
+    const std::size_t bytes = matrix_.numbers_of_tile() * sizeof(double);
+    std::size_t found = 0;
+    runtime::Reader reader(shown);
+    while (!reader.done()) {
+        const auto number = reader.get<std::uint64_t>();
+        const auto tile = reader.get_bytes(bytes);
+        if (!reader.ok() || number >= factor.size() || factor[number]) return {};
+        if (!factor_.has(static_cast<std::uint32_t>(number / matrix_.tiles),
+                         static_cast<std::uint32_t>(number % matrix_.tiles)))
+            return {};
+        factor[number] = reinterpret_cast<const double*>(tile.data());
+        ++found;
+    }
+    if (found != factor_.count()) return {};
+    return factor;
+}
+
 Verdict DataflowTileWorkload::check(const runtime::RunResult& result) const {
     const std::size_t stored = matrix_.stored_tiles();
-    Verdict counted = judge(result.answer,
-                            {{"tiles", static_cast<double>(stored)},
-                             {"closures", static_cast<double>(stored + algorithm_.closures(matrix_.tiles))}},
-                            "the algorithm");
+    const std::size_t expected = factor_.count();
+    runtime::Answer counts{{"tiles", static_cast<double>(expected)},
+                           {"closures", static_cast<double>(stored + algorithm_.closures(factor_))}};
+    if (algorithm_.sparse) counts.push_back({"filled_in", static_cast<double>(expected - stored)});
+    Verdict counted = judge(result.answer, counts, "the algorithm");
     if (counted.kind == Verdict::Kind::wrong) return counted;
-    const runtime::Bytes& shown = result.evidence.front();
-    const std::size_t tile_bytes = matrix_.numbers_of_tile() * sizeof(double);
-    if (shown.size() != stored * tile_bytes)
-        return {Verdict::Kind::wrong, "node 0 does not show each tile of the factor once"};
-    tiles::Factor factor;
-    std::size_t next = 0;
-    for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
-        for (std::uint32_t column = 0; column < matrix_.tiles; ++column)
-            factor.push_back(
-                matrix_.stores(row, column)
-                    ? reinterpret_cast<const double*>(shown.data() + std::exchange(next, next + tile_bytes))
-                    : nullptr);
-    const double residual = algorithm_.residual(matrix_, factor);
+    const std::optional<tiles::Factor> factor = read_factor(result.evidence.front());
+    if (!factor) return {Verdict::Kind::wrong, "node 0 does not show each tile of the factor once"};
+    const double residual = algorithm_.residual(matrix_, *factor);
     const std::string found = fmt::format("{} is {:.2g}", algorithm_.residual_name, residual);
     // Not `residual >= residual_bound`: it may not be a number.
     if (!(residual < residual_bound))
         return {Verdict::Kind::wrong, fmt::format("{}, expected less than {}", found, residual_bound)};
-    return {Verdict::Kind::right, found};
+    if (!algorithm_.sparse) return {Verdict::Kind::right, found};
+    return {Verdict::Kind::right, found + ", and its tiles are those of the symbolic factorization"};
 }
 
 std::vector<const runtime::TaskType*> DataflowTileWorkload::tasks() const {
     std::vector<const runtime::TaskType*> all = algorithm_.tasks;
     all.push_back(&Task<make_tile>::travelling);
     return all;
+}
+
+std::uint64_t lu_closures(const tiles::Pattern& factor) {
+    std::uint64_t sum = 0;
+    for (std::uint32_t k = 0; k < factor.tiles(); ++k) {
+        std::uint64_t row = 0, column = 0;
+        for (std::uint32_t other = k + 1; other < factor.tiles(); ++other) {
+            row += factor.has(k, other) ? 1 : 0;
+            column += factor.has(other, k) ? 1 : 0;
+        }
+        sum += (1 + row) * (1 + column);
+    }
+    return sum;
 }
 
 }  // namespace heddle::workloads

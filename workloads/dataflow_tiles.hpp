@@ -1,6 +1,6 @@
-// A dense matrix that is factorized in tiles by dataflow: each tile is a shared object, and the factorization
-// is a plain loop of forks (builtin/dataflow_cholesky.cpp, builtin/dataflow_lu.cpp). Its tasks are stolen, or
-// with a placement recorded and run as a group.
+// A matrix that is factorized in tiles by dataflow: each tile is a shared object, and the factorization is a
+// plain loop of forks (builtin/dataflow_cholesky.cpp, dataflow_lu.cpp, sparse_lu.cpp). Its tasks are stolen,
+// or with a placement recorded and run as a group.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace heddle::workloads {
 /// The numbers of a tile, column by column.
 using SharedTile = std::vector<double>;
 
-/// The matrix as a body sees it: tile (row, column) is `tile(row, column)`.
+/// The matrix as a body sees it: tile (row, column) is `tile(row, column)`. The program's main task knows
+/// which tiles there are, and adds those that its forks make.
 class SharedTiles {
 public:
     SharedTiles(dataflow::Thread& self, const tiles::Matrix& matrix);
@@ -31,12 +32,15 @@ public:
     void costs(double cubes) const;
 
     std::uint32_t count() const { return matrix_.tiles; }
+    bool has(std::uint32_t row, std::uint32_t column) const { return present_.has(row, column); }
+    void add(std::uint32_t row, std::uint32_t column) { present_.add(row, column); }
     const dataflow::shared<SharedTile>& tile(std::uint32_t row, std::uint32_t column) const {
         return tiles_[std::size_t{row} * matrix_.tiles + column];
     }
 
 private:
     tiles::Matrix matrix_;
+    tiles::Pattern present_;
     std::vector<dataflow::shared<SharedTile>> tiles_;
     dataflow::GroupRecorder* recorder_ = nullptr;
 };
@@ -60,10 +64,11 @@ inline double cube(std::size_t rows) {
 /// What differs between the factorizations. Static.
 struct DataflowTiles {
     bool symmetric;
+    bool sparse;  ///< the factor has tiles that the matrix does not have
     std::string residual_name;
-    void (*factorize)(dataflow::Thread& self, const SharedTiles& matrix);
+    void (*factorize)(dataflow::Thread& self, SharedTiles& matrix);
     double (*residual)(const tiles::Matrix& matrix, const tiles::Factor& factor);
-    std::uint64_t (*closures)(std::uint64_t tiles);  ///< of `factorize`
+    std::uint64_t (*closures)(const tiles::Pattern& factor);  ///< of `factorize`
     std::vector<const runtime::TaskType*> tasks;
 };
 
@@ -80,13 +85,23 @@ public:
     std::vector<const runtime::TaskType*> tasks() const override;
 
 private:
+    /// Reads the tiles that node 0 shows: each tile of the factor once, and no other. Null elsewhere; nothing
+    /// if these are not the tiles.
+    std::optional<tiles::Factor> read_factor(const runtime::Bytes& shown) const;
+
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
+    tiles::Pattern factor_;
     std::optional<dataflow::Placer> placer_;
 };
 
-/// The algorithms of `dataflow_cholesky` and `dataflow_lu`.
+/// How many tasks a tiled LU factorization has: of each step one, those of its row and its column, and their
+/// products.
+std::uint64_t lu_closures(const tiles::Pattern& factor);
+
+/// The algorithms of the workloads of these names.
 const DataflowTiles& dataflow_cholesky();
 const DataflowTiles& dataflow_lu();
+const DataflowTiles& sparse_lu();
 
 }  // namespace heddle::workloads

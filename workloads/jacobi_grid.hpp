@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <numbers>
 #include <utility>
 #include <vector>
+
+#include "workloads/digest.hpp"
 
 namespace heddle::workloads::jacobi {
 
@@ -26,15 +27,6 @@ inline std::vector<double> sines(std::int64_t n) {
 inline double decay(std::int64_t n, double sweeps) {
     return std::pow(std::cos(std::numbers::pi / static_cast<double>(n - 1)), sweeps);
 }
-
-/// The bits of a number, and where it is, as a number below 2^40: sums of them are exact.
-inline std::uint64_t digest(double value, std::uint64_t place) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    bits = (bits ^ place * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
-    return (bits ^ bits >> 29) * 0xc4ceb9fe1a85ec53U >> 24;
-}
-inline constexpr double digest_modulus = 1099511627776.0;
 
 /// Points times sweeps up to which the sequential program takes some seconds.
 inline bool is_small(std::int64_t n, std::int64_t sweeps) {
@@ -64,7 +56,7 @@ struct Sequential {
             largest_change = change;
         } while (sweeps != most && !(largest_change < tolerance));
         std::uint64_t all = 0;
-        for (std::size_t at = 0; at < n * n; ++at) all += jacobi::digest(before[at], at);
+        for (std::size_t at = 0; at < n * n; ++at) all += digest(before[at], at);
         sum = static_cast<double>(all % (std::uint64_t{1} << 40));
     }
 

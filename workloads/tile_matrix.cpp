@@ -51,7 +51,57 @@ std::vector<double> triangle(std::size_t size, ConstTile tile, bool lower) {
 
 }  // namespace
 
+bool sparse_matrix_has(std::uint32_t row, std::uint32_t column) {
+    if (row <= column + 1 && column <= row + 1) return true;
+    return row % 2 == 0 && column % 2 == 0 && std::min(row, column) % 3 == 0;
+}
+
+std::size_t Matrix::stored_tiles() const {
+    if (sparse) return Pattern(*this).count();
+    return std::size_t{tiles} * (symmetric ? tiles + 1 : 2 * std::size_t{tiles}) / 2;
+}
+
+Pattern::Pattern(const Matrix& matrix) : Pattern(matrix.tiles) {
+    for (std::uint32_t row = 0; row < tiles_; ++row)
+        for (std::uint32_t column = 0; column < tiles_; ++column)
+            if (matrix.stores(row, column)) add(row, column);
+}
+
+std::size_t Pattern::count() const {
+    return static_cast<std::size_t>(std::count(present_.begin(), present_.end(), true));
+}
+
+// Invariant: before step k, `reached` has the vertices to which a path from `row` leads whose other vertices
+// are smaller than k.
+Pattern filled_in(const Pattern& a) {
+    Pattern filled = a;
+    for (std::uint32_t row = 0; row < a.tiles(); ++row) {
+        std::vector<bool> reached(a.tiles());
+        for (std::uint32_t to = 0; to < a.tiles(); ++to) reached[to] = a.has(row, to);
+        for (std::uint32_t k = 0; k < row; ++k) {
+            if (!reached[k]) continue;
+            filled.add(row, k);
+            std::vector<std::uint32_t> from{k};
+            while (!from.empty()) {
+                const std::uint32_t last = from.back();
+                from.pop_back();
+                for (std::uint32_t to = 0; to < a.tiles(); ++to) {
+                    if (!a.has(last, to) || reached[to]) continue;
+                    reached[to] = true;
+                    if (to < k) from.push_back(to);
+                }
+            }
+        }
+        for (std::uint32_t to = row; to < a.tiles(); ++to)
+            if (reached[to]) filled.add(row, to);
+    }
+    return filled;
+}
+
 double Matrix::at(std::size_t row, std::size_t column) const {
+    if (sparse && !sparse_matrix_has(static_cast<std::uint32_t>(row / tile_size),
+                                     static_cast<std::uint32_t>(column / tile_size)))
+        return 0;
     if (symmetric && row < column) std::swap(row, column);
     const std::uint64_t of_column = Random(seed).split(column)();
     const double number = Random(of_column + row).uniform();
@@ -62,6 +112,10 @@ void Matrix::make(std::uint32_t row, std::uint32_t column, Tile tile) const {
     const std::size_t first_row = std::size_t{row} * tile_size;
     const std::size_t first_column = std::size_t{column} * tile_size;
     const bool mirrored = symmetric && row <= column;
+    if (sparse && !sparse_matrix_has(row, column)) {
+        std::ranges::fill(tile, 0.0);
+        return;
+    }
     for (std::size_t c = 0; c < tile_size; ++c) {
         double* numbers = tile.data() + c * tile_size;
         if (mirrored) {
@@ -97,13 +151,18 @@ double lu_residual(const Matrix& matrix, const Factor& factor) {
         lower.push_back(triangle(size, tile_of(matrix, factor, k, k), true));
         upper.push_back(triangle(size, tile_of(matrix, factor, k, k), false));
     }
+    const auto has = [&](std::uint32_t row, std::uint32_t column) {
+        return factor[std::size_t{row} * matrix.tiles + column] != nullptr;
+    };
     Norms norms(matrix);
     for (std::uint32_t i = 0; i < matrix.tiles; ++i) {
         for (std::uint32_t j = 0; j < matrix.tiles; ++j) {
             norms.add(i, j, [&](Tile tile) {
-                for (std::uint32_t k = 0; k <= std::min(i, j); ++k)
+                for (std::uint32_t k = 0; k <= std::min(i, j); ++k) {
+                    if (!has(i, k) || !has(k, j)) continue;
                     subtract_product(size, k == i ? ConstTile(lower[k]) : tile_of(matrix, factor, i, k),
                                      k == j ? ConstTile(upper[k]) : tile_of(matrix, factor, k, j), tile);
+                }
             });
         }
     }

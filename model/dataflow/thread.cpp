@@ -269,7 +269,7 @@ void Thread::end_objects(Closure& frame) {
 
 void Thread::fork_slow(Closure& closure) {
     if (recording_) return append(closure);
-    if (charged_) worker_->charge(worker_->costs->fork);
+    charge_in_turn(worker_->costs->fork);
     if (!open_ && slow()) open(true);
     if (open_) {
         {
@@ -287,7 +287,7 @@ void Thread::fork_slow(Closure& closure) {
 /// Takes the closure for this thread. False: a thief had it, and it has ended, and the frame goes on after
 /// it.
 bool Thread::begin_slow(Closure& closure, Closure& frame) {
-    if (charged_) worker_->charge(worker_->costs->join);
+    charge_in_turn(worker_->costs->join);
     if (polled_) {
         worker_->charge(worker_->costs->poll);
         worker_->backend->poll(*worker_);

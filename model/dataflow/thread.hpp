@@ -137,8 +137,8 @@ public:
     bool suspended() const { return suspended_.load(std::memory_order_seq_cst); }
     /// Takes the first ready closure of the oldest frame that has one, or null. Its accesses then have the
     /// cells of its inputs as `data`. `travels`: one that may leave the node. `thief`: the context that
-    /// looks.
-    Closure* take_ready(bool travels, const runtime::Context& thief);
+    /// looks, and is charged.
+    Closure* take_ready(bool travels, runtime::Context& thief);
     /// A stolen closure has ended: its accesses have the cells of its outputs. `caller`: a context of the
     /// node.
     void terminated(Closure& closure, std::span<Cell* const> outputs, runtime::Context& caller);
@@ -164,6 +164,11 @@ private:
     };
 
     bool slow() const { return worker_->deque().asked(); }
+
+    /// Charges an operation of the owner, which waits for the looks of thieves.
+    void charge_in_turn(Time cost) {
+        if (charged_) worker_->charge_in_turn(cost, looked_at_until_);
+    }
 
     [[gnu::cold]] void look_at_window();
     void close_window();
@@ -201,6 +206,7 @@ private:
     void set_offers(bool offers);
 
     // --- thieves, under `lock_` (thread_steal.cpp)
+    Closure* find_ready(bool travels, bool& others);
     bool see(Closure& closure, Closure::State state);
     bool see(Access& access, Closure::State state);
     void bind(Closure& closure);
@@ -237,6 +243,7 @@ private:
     Closure* awaited_ = nullptr;
     StolenEnd end_;
     std::uint64_t steps_ = 0;  ///< Counts::readiness_steps
+    Time looked_at_until_{};   ///< where looks are charged; no other look begins before
 };
 
 inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Cell* cell, bool needs_end) {

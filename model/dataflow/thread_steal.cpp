@@ -79,13 +79,33 @@ void Thread::bind(Closure& closure) {
     }
 }
 
-Closure* Thread::take_ready(bool travels, const runtime::Context& thief) {
-    const SpinLock::Guard guard(lock_);
-    if (!open_) return nullptr;
-    const Time begin = thief.backend->now(thief);
+// Natively a look takes the time that it takes, and other thieves and the owner wait for the lock. Where time
+// is charged the look itself is over at once; they wait until all looks before are paid.
+Closure* Thread::take_ready(bool travels, runtime::Context& thief) {
+    Closure* found = nullptr;
+    Time cost{};
+    {
+        const SpinLock::Guard guard(lock_);
+        if (!open_) return nullptr;
+        const Time begin = thief.backend->now(thief);
+        const std::uint64_t steps = steps_;
+        bool others = false;  // are ready, but may not leave the node
+        found = find_ready(travels, others);
+        cost = static_cast<Time::rep>(steps_ - steps) * thief.costs->readiness;
+        failures_.store(found ? 0 : failures_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        if (!found && !others) {
+            const Time end = thief.backend->now(thief) + cost;
+            rests_until_ = end + rest_for_a_look * (end - begin);
+            set_offers(false);
+        }
+    }
+    if (cost != Time::zero()) thief.charge_in_turn(cost, looked_at_until_);
+    return found;
+}
+
+Closure* Thread::find_ready(bool travels, bool& others) {
     ++look_;
     std::uint32_t left = closures_max;
-    bool others = false;  // are ready, but may not leave the node
     for (Closure* frame = top_; frame;) {
         Closure* running = nullptr;
         for (Closure* closure = frame->first; closure && left != 0; closure = closure->next, --left) {
@@ -99,18 +119,12 @@ Closure* Thread::take_ready(bool travels, const runtime::Context& thief) {
             }
             if (closure->state.compare_exchange_strong(state, Closure::stolen, std::memory_order_acq_rel)) {
                 bind(*closure);
-                failures_.store(0, std::memory_order_relaxed);
                 return closure;
             }
             running = closure;
         }
         frame = running;
     }
-    failures_.fetch_add(1, std::memory_order_relaxed);
-    if (others) return nullptr;
-    const Time end = thief.backend->now(thief);
-    rests_until_ = end + rest_for_a_look * (end - begin);
-    set_offers(false);
     return nullptr;
 }
 

@@ -29,7 +29,7 @@ void gemm(Thread& self, shared_r<SharedTile> a, shared_r<SharedTile> b, shared_r
            [&] { tiles::subtract_product_transposed(rows, a.read(), b.read(), c.value()); });
 }
 
-void factorize(Thread& self, const SharedTiles& a) {
+void factorize(Thread& self, SharedTiles& a) {
     for (std::uint32_t k = 0; k < a.count(); ++k) {
         a.costs(1.0 / 3);
         self.fork<potrf>(a.tile(k, k));
@@ -50,10 +50,14 @@ void factorize(Thread& self, const SharedTiles& a) {
 
 const DataflowTiles algorithm{
     true,
+    false,
     "||A - L L^T|| / ||A||",
     factorize,
     tiles::cholesky_residual,
-    [](std::uint64_t n) { return n * (n + 1) * (n + 2) / 6; },
+    [](const tiles::Pattern& factor) {
+        const std::uint64_t n = factor.tiles();
+        return n * (n + 1) * (n + 2) / 6;
+    },
     {&Task<potrf>::travelling, &Task<trsm>::travelling, &Task<syrk>::travelling, &Task<gemm>::travelling}};
 
 const Registration registration{

@@ -206,7 +206,7 @@ private:
         for (std::size_t at = 0; at < all.size(); ++at) {
             const double known = wave[at / wave.size()] * wave[at % wave.size()] * factor;
             deviation_ = std::max(deviation_, std::fabs(all[at] - known));
-            sum += jacobi::digest(all[at], at);
+            sum += digest(all[at], at);
         }
         digest_ = static_cast<double>(sum % (std::uint64_t{1} << 40));
     }

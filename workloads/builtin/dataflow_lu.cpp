@@ -28,7 +28,7 @@ void lu_gemm(Thread& self, shared_r<SharedTile> a, shared_r<SharedTile> b, share
     kernel(self, 2 * cube(rows), [&] { tiles::subtract_product(rows, a.read(), b.read(), c.value()); });
 }
 
-void factorize(Thread& self, const SharedTiles& a) {
+void factorize(Thread& self, SharedTiles& a) {
     for (std::uint32_t k = 0; k < a.count(); ++k) {
         a.costs(2.0 / 3);
         self.fork<getrf>(a.tile(k, k));
@@ -49,10 +49,11 @@ void factorize(Thread& self, const SharedTiles& a) {
 }
 
 const DataflowTiles algorithm{false,
+                              false,
                               "||A - L U|| / ||A||",
                               factorize,
                               tiles::lu_residual,
-                              [](std::uint64_t n) { return n * (n + 1) * (2 * n + 1) / 6; },
+                              lu_closures,
                               {&Task<getrf>::travelling, &Task<solve_lower>::travelling,
                                &Task<solve_upper>::travelling, &Task<lu_gemm>::travelling}};
 

@@ -1,8 +1,9 @@
 // dataflow_nqueens: all ways to place n queens, by dataflow: tasks accumulate what they find in one shared
 // object. Of boards that are turned or mirrored into each other one is searched, unless the settings say
-// otherwise.
-#include <fmt/format.h>
+// otherwise. For boards that take too long the search may be estimated and declared.
+#include <cmath>
 
+#include "base/error.hpp"
 #include "model/dataflow.hpp"
 #include "workloads/queens_symmetry.hpp"
 #include "workloads/workload.hpp"
@@ -18,10 +19,13 @@ struct AddFound {
 };
 using Found = shared_cw<ClassesFound, AddFound>;
 
+/// The search of the rest of a board in one task; or where the program estimates, an estimate.
+QueensFound search_or_estimate(const Thread& self, const QueensBoard& board);
+
 /// Searches a board, `times` of which are alike: `depth` rows by forks, the rest in one task.
 void search_board(Thread& self, QueensBoard board, std::uint32_t depth, std::uint64_t times, Found found) {
     if (depth == 0 || board.full()) {
-        const QueensFound here = search(board);
+        const QueensFound here = search_or_estimate(self, board);
         self.work(here.placements);
         return found.add(ClassesFound{here.solutions * times, here.placements, 0});
     }
@@ -53,6 +57,7 @@ struct QueensSettings {
     std::uint32_t depth;
     Symmetry symmetry;
     double unit_cost;
+    std::uint32_t descents;  ///< of an estimate; 0: boards are searched
 };
 
 class DataflowQueens final : public DataflowProgram {
@@ -60,6 +65,8 @@ public:
     explicit DataflowQueens(const QueensSettings& settings) : settings_(settings) {}
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
+
+    const QueensSettings& settings() const { return settings_; }
 
     void main(Thread& self) override {
         shared<ClassesFound> found(self, ClassesFound{});
@@ -78,6 +85,7 @@ public:
 
     runtime::Answer answer() const override {
         if (!ended_) return {};
+        if (settings_.descents != 0) return {{"placements", static_cast<double>(found_.placements)}};
         runtime::Answer answer = answer_of(QueensFound{found_.solutions, found_.placements});
         if (settings_.symmetry == Symmetry::all)
             answer.push_back({"fundamental", static_cast<double>(found_.fundamental)});
@@ -99,17 +107,34 @@ private:
     bool ended_ = false;
 };
 
+QueensFound search_or_estimate(const Thread& self, const QueensBoard& board) {
+    const std::uint32_t descents = self.program<DataflowQueens>().settings().descents;
+    if (descents == 0) return search(board);
+    const std::uint64_t key = std::uint64_t{board.columns} << 32 | board.left;
+    const double placements = estimate_placements(board, descents, Random(key).split(board.right));
+    return {0, static_cast<std::uint64_t>(std::llround(placements))};
+}
+
 class DataflowQueensWorkload final : public Workload {
 public:
     explicit DataflowQueensWorkload(const Settings& settings)
-        : settings_{settings.integer<std::uint32_t>("n"), settings.integer<std::uint32_t>("depth"),
-                    symmetry_of(settings.text("symmetry")), settings.number("unit_cost")} {}
+        : settings_{
+              settings.integer<std::uint32_t>("n"), settings.integer<std::uint32_t>("depth"),
+              symmetry_of(settings.text("symmetry")), settings.number("unit_cost"),
+              settings.text("subtrees") == "estimate" ? settings.integer<std::uint32_t>("descents") : 0} {
+        if (settings_.descents == 0 || settings_.symmetry != Symmetry::all) return;
+        throw Error("subtrees are estimated of boards of which no image is left out",
+                    "state symmetry: mirror, or none", settings.where("subtrees"));
+    }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
         return std::make_unique<DataflowQueens>(settings_);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
+        if (settings_.descents != 0) {
+            return {Verdict::Kind::unchecked, "subtrees are estimated: none is searched"};
+        }
         const double solutions = known_queens.at(settings_.n);
         if (settings_.symmetry != Symmetry::all)
             return judge(result.answer, {{"solutions", solutions}}, "OEIS A000170");
@@ -144,6 +169,12 @@ const Registration registration{
        "left "
        "half only, counted twice; none: everywhere",
        {"all", "mirror", "none"}},
+      {"subtrees",
+       SettingKind::choice,
+       "run",
+       "run: the boards below depth are searched; estimate: their search is estimated, and only declared",
+       {"run", "estimate"}},
+      {"descents", SettingKind::integer, "10", "random descents of an estimate", {}, 1, 1e6},
       {"unit_cost",
        SettingKind::flops,
        "60f",

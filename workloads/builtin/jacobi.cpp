@@ -14,8 +14,6 @@ namespace heddle::workloads {
 namespace {
 
 using namespace filaments;
-using jacobi::digest;
-using jacobi::digest_modulus;
 using jacobi::sines;
 
 struct JacobiSettings {

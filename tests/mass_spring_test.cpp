@@ -1,0 +1,118 @@
+// The chain of masses and springs: it swings with the frequencies that are known of it, and no way of running
+// it changes a bit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "tests/faulty_machine.hpp"
+#include "tests/placement_testing.hpp"
+#include "workloads/spring_chain.hpp"
+
+namespace heddle {
+namespace {
+
+using testing_placement::Ran;
+using testing_placement::Stated;
+
+Ran swing(const inprocess::Options& options, const runtime::Schedule& schedule,
+          std::vector<std::pair<std::string, std::string>> settings) {
+    inprocess::InprocessBackend backend(options);
+    return testing_placement::run(backend, {"mass_spring", std::move(settings)},
+                                  testing_placement::cluster(options.nodes, options.cores), schedule);
+}
+
+// One mass on two springs, and two masses on three: textbook modes of coupled oscillators.
+TEST(SpringChain, HasTheModesOfTextbooks) {
+    EXPECT_DOUBLE_EQ((workloads::SpringChain{1, 8, 2, 0.1, 1}.frequency()), std::sqrt(8.0));
+    EXPECT_DOUBLE_EQ((workloads::SpringChain{2, 8, 2, 0.1, 1}.frequency()), 2);
+    EXPECT_DOUBLE_EQ((workloads::SpringChain{2, 8, 2, 0.1, 2}.frequency()), std::sqrt(12.0));
+}
+
+TEST(MassSpring, SwingsWithTheAnalyticFrequencies) {
+    constexpr int masses = 15;
+    for (const int mode : {1, 2, 5, 8, 15}) {
+        const double expected = 2 * std::sin(mode * std::numbers::pi / (2 * (masses + 1)));
+        // The method's own frequency is higher by the square of frequency x step, over 24: 0.042% at most.
+        const Ran ran = swing({}, {},
+                              {{"masses", std::to_string(masses)},
+                               {"mode", std::to_string(mode)},
+                               {"iterations", "2000"},
+                               {"step", "0.05"},
+                               {"strips", "2"},
+                               {"measure_frequency", "true"}});
+        ASSERT_TRUE(ran.right()) << ran.verdict.reason;
+        EXPECT_NEAR(ran.answer("frequency") / expected, 1, 1e-3) << "mode " << mode;
+        EXPECT_GE(ran.answer("crossings"), 6) << "mode " << mode;
+    }
+}
+
+TEST(MassSpring, IsTheSameAtManyInterleavingsAndPlacements) {
+    const auto run = [](const inprocess::Options& options, const runtime::Schedule& schedule,
+                        const char* unrolled, const char* parts, const char* strips) {
+        return swing(options, schedule,
+                     {{"masses", "40"},
+                      {"mode", "3"},
+                      {"iterations", "11"},
+                      {"strips", strips},
+                      {"unrolled", unrolled},
+                      {"parts", parts},
+                      {"measure_frequency", "true"}});
+    };
+    const Ran alone = run({}, {}, "11", "1", "1");
+    ASSERT_TRUE(alone.right()) << alone.verdict.reason;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
+        Random random = Random(seed).split(9);
+        static constexpr std::array placements{"none", "random", "metis", "heft"};
+        machine.schedule.placement = placements[random.below(4)];
+        if (random.below(3) == 0) machine.schedule.stealing.victim = "none";
+        static constexpr std::array numbers{"1", "2", "3", "4"};
+        const Ran ran = run(machine.options, machine.schedule, numbers[random.below(4)],
+                            numbers[random.below(4)], numbers[1 + random.below(3)]);
+        ASSERT_TRUE(ran.right()) << "seed " << seed << ": " << ran.verdict.reason;
+        for (const char* const name : {"digest", "deviation", "crossings"})
+            ASSERT_EQ(ran.answer(name), alone.answer(name)) << name << ", seed " << seed;
+    }
+}
+
+TEST(MassSpring, RefusesWhatIsNoChain) {
+    const auto refused = [](std::vector<std::pair<std::string, std::string>> settings) {
+        try {
+            (void)Stated{"mass_spring", std::move(settings)}.make();
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("it was made");
+    };
+    EXPECT_THAT(refused({{"step", "0.5"}, {"stiffness", "4"}}),
+                testing::AllOf(testing::HasSubstr("unstable"), testing::HasSubstr("below 0.5")));
+    EXPECT_THAT(refused({{"step", "0.499"}, {"stiffness", "4"}}), "it was made");
+    EXPECT_THAT(refused({{"masses", "3"}, {"mode", "4"}}), testing::HasSubstr("the modes 1 to 3"));
+}
+
+TEST(MassSpring, AWrongAnswerIsNoticed) {
+    const Stated stated{
+        "mass_spring",
+        {{"masses", "15"}, {"iterations", "700"}, {"step", "0.1"}, {"measure_frequency", "true"}}};
+    inprocess::InprocessBackend backend({});
+    const Ran ran = testing_placement::run(backend, stated, testing_placement::cluster(1, 1), {});
+    ASSERT_TRUE(ran.right()) << ran.verdict.reason;
+    const auto with = [&](const std::string& name, double factor, double more) {
+        runtime::RunResult result = ran.result;
+        for (auto& value : result.answer)
+            if (value.name == name) value.value = value.value * factor + more;
+        return stated.make()->check(result).reason;
+    };
+    EXPECT_THAT(with("deviation", 1, 1e-9), testing::HasSubstr("from where mode 1 has it"));
+    EXPECT_THAT(with("frequency", 1.01, 0), testing::HasSubstr("the frequency is"));
+    EXPECT_THAT(with("digest", 1, 1), testing::HasSubstr("digest is"));
+    EXPECT_THAT(with("iterations", 1, 1), testing::HasSubstr("iterations is"));
+}
+
+}  // namespace
+}  // namespace heddle

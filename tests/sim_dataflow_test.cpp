@@ -1,0 +1,62 @@
+// What a look of a thief at a dataflow thread costs in simulation: each access that it goes through, one
+// thief of a thread at a time.
+#include <gtest/gtest.h>
+
+#include "model/dataflow.hpp"
+#include "runtime/run/execution.hpp"
+#include "sim/sim_backend.hpp"
+
+namespace heddle::dataflow {
+namespace {
+
+using namespace std::chrono_literals;
+
+void write_one(Thread& self, shared_w<int> object) {
+    self.work(1000);
+    object = 1;
+}
+
+/// Forks tasks of a millisecond, and works for another millisecond while thieves take them.
+class Forker final : public DataflowProgram {
+public:
+    explicit Forker(std::size_t tasks) : tasks_(tasks) {}
+    runtime::Work unit() const override { return {1000, 0}; }  // a microsecond
+    void main(Thread& self) override {
+        for (std::size_t i = 0; i < tasks_; ++i) {
+            const shared<int> object(self);
+            self.fork<write_one>(object);
+        }
+        self.work(1000);
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    std::size_t tasks_;
+};
+
+Time makespan(CoreId cores, Time readiness) {
+    Platform platform;
+    platform.cores = cores;
+    platform.core_speed = 1e9;
+    platform.overheads = {};
+    platform.overheads.steal_attempt = 1ns;  // so that a search takes time
+    platform.overheads.readiness = readiness;
+    sim::SimBackend backend(platform, {});
+    const auto make = [&](NodeId) { return std::make_unique<Forker>(cores - 1); };
+    return runtime::Execution(backend, {}, make).run().makespan;
+}
+
+// k thieves look at 1, 2, ..., k accesses, and the last one begins when the others have looked. A thief first
+// looks within some microseconds.
+TEST(SimulatedLooks, AreOneAfterTheOther) {
+    for (const CoreId thieves : {1U, 2U, 3U, 4U}) {
+        const auto cores = static_cast<CoreId>(thieves + 1);
+        const Time looks = thieves * (thieves + 1) / 2 * 100us;
+        EXPECT_GE(makespan(cores, 100us), 1ms + looks) << thieves;
+        EXPECT_LT(makespan(cores, 100us), 1ms + looks + 50us) << thieves;
+        EXPECT_LT(makespan(cores, 0us), 1ms + 50us) << thieves;
+    }
+}
+
+}  // namespace
+}  // namespace heddle::dataflow

@@ -1,0 +1,19 @@
+// A number that follows from the bits of many: two runs that computed the same have the same one, in whatever
+// order they add it up.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace heddle::workloads {
+
+/// The bits of a number, and where it is, as a number below 2^40: sums of them are exact.
+inline std::uint64_t digest(double value, std::uint64_t place) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits = (bits ^ place * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
+    return (bits ^ bits >> 29) * 0xc4ceb9fe1a85ec53U >> 24;
+}
+inline constexpr double digest_modulus = 1099511627776.0;
+
+}  // namespace heddle::workloads
