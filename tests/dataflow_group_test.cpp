@@ -10,8 +10,17 @@
 namespace heddle::testing_dataflow {
 namespace {
 
+using Workers = std::vector<WorkerId>;
+
+Workers all_workers(const Thread& self) {
+    const WorkerGrid grid{self.worker().node().topology().nodes, self.worker().node().cores()};
+    Workers workers;
+    for (std::size_t i = 0; i < grid.workers(); ++i) workers.push_back(grid.worker(i));
+    return workers;
+}
+
 /// Each task on a drawn worker, in a drawn order that the graph allows.
-GroupPlacing place_anywhere(const Recording& recording, WorkerGrid grid, std::uint64_t seed) {
+GroupPlacing place_anywhere(const Recording& recording, const Workers& workers, std::uint64_t seed) {
     Random random(seed);
     const TaskGraph& graph = recording.graph();
     GroupPlacing placing;
@@ -19,7 +28,7 @@ GroupPlacing place_anywhere(const Recording& recording, WorkerGrid grid, std::ui
     std::vector<std::size_t> waits(graph.tasks());
     std::vector<TaskIndex> ready;
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
-        placing.of_task.push_back(grid.worker(random.below(grid.workers())));
+        placing.of_task.push_back(workers[random.below(workers.size())]);
         waits[task] = graph.predecessors(task).size();
         if (waits[task] == 0) ready.push_back(task);
     }
@@ -81,10 +90,10 @@ public:
         Forking world{self, {}};
         std::vector<Access*> objects;
         declare_all(world, program_, objects);
-        const WorkerGrid grid{self.worker().node().topology().nodes, self.worker().node().cores()};
+        const Workers workers = all_workers(self);
         std::uint64_t placings = program_.seed;
         const auto place = [&](const Recording& recording) {
-            return place_anywhere(recording, grid, placings++);
+            return place_anywhere(recording, workers, placings++);
         };
         Group group(self, place, [&](GroupRecorder&) { iterate(world, program_, objects); });
         // In two parts, the second with another placing.
@@ -137,6 +146,93 @@ TEST_P(DataflowGroupWorlds, AreSequential) {
         GetParam().run(GetParam().one_node ? 1 : 3, 2,
                        [&](NodeId) { return std::make_unique<GroupPlayer>(program, found); });
         ASSERT_EQ(found, play_iterated(program)) << "seed " << seed;
+    }
+}
+
+// --- side by side
+
+/// Two or three programs of their own objects, each a group. They start one after the other, on workers of
+/// their own or on all, and are waited for in a drawn order, twice.
+class SidePlayer final : public DataflowProgram {
+public:
+    SidePlayer(const std::vector<Iterated>& programs, std::vector<std::vector<Value>>& found)
+        : programs_(programs), found_(found) {}
+
+    void main(Thread& self) override {
+        Forking world{self, {}};
+        Random random = Random(programs_.front().seed).split(11);
+        const bool disjoint = random.below(2) == 0;
+        const std::size_t count = programs_.size();
+        std::vector<std::vector<Access*>> objects(count);
+        std::vector<std::unique_ptr<Group>> groups;
+        for (std::size_t i = 0; i < count; ++i) {
+            declare_all(world, programs_[i], objects[i]);
+            Workers workers = all_workers(self);
+            if (disjoint && workers.size() >= count) {
+                std::erase_if(workers, [&](const WorkerId& worker) {
+                    return (worker.node * self.worker().node().cores() + worker.core) % count != i;
+                });
+            }
+            const auto place = [&](const Recording& recording) {
+                return place_anywhere(recording, workers, programs_[i].seed);
+            };
+            groups.push_back(std::make_unique<Group>(
+                self, place, [&](GroupRecorder&) { iterate(world, programs_[i], objects[i]); }));
+        }
+        for (int run = 0; run < 2; ++run) {
+            std::vector<std::size_t> waited;
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::uint32_t part = programs_[i].iterations / 2;
+                groups[i]->start(run == 0 ? part : programs_[i].iterations - part);
+                waited.insert(waited.begin() + static_cast<std::ptrdiff_t>(random.below(i + 1)), i);
+            }
+            for (const std::size_t i : waited) groups[i]->wait();
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            found_.emplace_back();
+            for (Access* const object : objects[i]) found_.back().push_back(world.read_own(object));
+        }
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    std::vector<Iterated> programs_;
+    std::vector<std::vector<Value>>& found_;
+};
+
+struct Side {
+    std::vector<Iterated> programs;
+    std::vector<std::vector<Value>> expected;
+};
+
+Side draw_side(std::uint64_t seed) {
+    Side side;
+    for (std::uint64_t i = 0; i < 2 + seed % 2; ++i) {
+        side.programs.push_back(draw_program(seed + 1000 * i));
+        side.expected.push_back(play_iterated(side.programs.back()));
+    }
+    return side;
+}
+
+TEST(DataflowGroup, SeveralSideBySideAreSequentialAtManyInterleavings) {
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+        const testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
+        const Side side = draw_side(seed);
+        std::vector<std::vector<Value>> found;
+        inprocess::InprocessBackend backend(machine.options);
+        const auto make = [&](NodeId) { return std::make_unique<SidePlayer>(side.programs, found); };
+        runtime::Execution(backend, machine.schedule, make).run();
+        ASSERT_EQ(found, side.expected) << "seed " << seed;
+    }
+}
+
+TEST_P(DataflowGroupWorlds, SeveralSideBySideAreSequential) {
+    for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+        const Side side = draw_side(seed);
+        std::vector<std::vector<Value>> found;
+        GetParam().run(GetParam().one_node ? 1 : 3, 2,
+                       [&](NodeId) { return std::make_unique<SidePlayer>(side.programs, found); });
+        ASSERT_EQ(found, side.expected) << "seed " << seed;
     }
 }
 
