@@ -236,5 +236,161 @@ TEST_P(DataflowGroupWorlds, SeveralSideBySideAreSequential) {
     }
 }
 
+// --- whatever comes between runs
+
+/// The values that the body reads between, and at the end.
+using Seen = std::vector<std::uint32_t>;
+
+/// What the body does, step by step: World has `run`, `start`, `wait`, `place` and `home` of two groups over
+/// the same objects, beside what a world has.
+template <class World, class Object>
+Seen mix(World& world, std::uint64_t seed, std::vector<Object>& objects) {
+    Random random = Random(seed).split(13);
+    const Iterated program = draw_program(seed);
+    declare_all(world, program, objects);
+    Seen seen;
+    const auto any = [&]() -> Object& { return objects[random.below(objects.size())]; };
+    for (std::uint64_t left = 4 + random.below(12); left != 0; --left) {
+        const std::uint64_t group = random.below(2);
+        switch (random.below(8)) {
+            case 0:
+            case 1:
+                world.start(group, 1 + random.below(3));
+                break;
+            case 2:
+                world.wait(group);
+                break;
+            case 3:
+                world.sync();
+                seen.push_back(digest(world.read_own(any())));
+                break;
+            case 4: {
+                world.sync();
+                Value value = draw_value(random, program.shape.size_max, 0);
+                world.write_own(any(), std::move(value));
+                break;
+            }
+            case 5: {
+                const Call call{random(), random.below(2), program.shape.size_max, 3};
+                const std::array<Mode, 2> modes{static_cast<Mode>(random.below(8)),
+                                                static_cast<Mode>(random.below(8))};
+                Object& first = any();
+                world.fork(call, modes, {first, any()});
+                break;
+            }
+            case 6:
+                world.place(group);
+                break;
+            default:
+                world.home(group);
+        }
+    }
+    world.finish();
+    for (Object& object : objects) seen.push_back(digest(world.read_own(object)));
+    return seen;
+}
+
+/// The two groups' bodies use different tasks of the drawn program.
+Iterated program_of(std::uint64_t seed, std::uint64_t group) {
+    Iterated program = draw_program(seed);
+    program.seed = seed + 7000 * group;
+    program.tasks = 1 + program.tasks / 2;
+    return program;
+}
+
+struct PlainMix : Plain {
+    explicit PlainMix(std::uint64_t drawn) : seed(drawn) {}
+    std::uint64_t seed;
+    std::vector<Value*> all;
+
+    void start(std::uint64_t group, std::uint64_t iterations) {
+        for (; iterations != 0; --iterations) iterate(*this, program_of(seed, group), all);
+    }
+    void wait(std::uint64_t /*group*/) {}
+    void place(std::uint64_t /*group*/) {}
+    void home(std::uint64_t /*group*/) {}
+    void finish() {}
+    void write_own(Object object, Value value) { *object = std::move(value); }
+};
+
+struct ForkingMix : Forking {
+    ForkingMix(Thread& thread, std::uint64_t drawn, std::vector<Access*>& given)
+        : Forking{thread, {}}, seed(drawn), all(given), workers(all_workers(thread)) {}
+    std::uint64_t seed;
+    std::vector<Access*>& all;
+    Workers workers;
+    std::uint64_t placings = 0;
+    std::array<std::unique_ptr<Group>, 2> groups;
+
+    GroupPlacing placing(const Recording& recording) {
+        return place_anywhere(recording, workers, seed + placings++);
+    }
+    Group& group_of(std::uint64_t group) {
+        if (!groups[group])
+            groups[group] = std::make_unique<Group>(
+                self, [&](const Recording& recording) { return placing(recording); },
+                [&](GroupRecorder&) { iterate<Forking>(*this, program_of(seed, group), all); });
+        return *groups[group];
+    }
+    void start(std::uint64_t group, std::uint64_t iterations) {
+        group_of(group).wait();
+        group_of(group).start(static_cast<std::uint32_t>(iterations));
+    }
+    void wait(std::uint64_t group) { group_of(group).wait(); }
+    void place(std::uint64_t group) {
+        group_of(group).place([&](const Recording& recording) { return placing(recording); });
+    }
+    void home(std::uint64_t group) { group_of(group).home(); }
+    void finish() {
+        sync();
+        groups[seed % 2].reset();  // the other one ends after the last read
+    }
+    void write_own(Object object, Value value) {
+        std::find_if(declared.begin(), declared.end(), [&](const auto& one) {
+            return one.first == object;
+        })->second.write(std::move(value));
+    }
+};
+
+class MixPlayer final : public DataflowProgram {
+public:
+    MixPlayer(std::uint64_t seed, Seen& seen) : seed_(seed), seen_(seen) {}
+    void main(Thread& self) override {
+        std::vector<Access*> objects;
+        ForkingMix world(self, seed_, objects);
+        seen_ = mix(world, seed_, objects);
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    std::uint64_t seed_;
+    Seen& seen_;
+};
+
+Seen play_mix(std::uint64_t seed) {
+    PlainMix world(seed);
+    return mix(world, seed, world.all);
+}
+
+TEST(DataflowGroup, ObjectsHaveTheirValuesWhereverTheyAreUsedAtManyInterleavings) {
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        const testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
+        Seen seen;
+        inprocess::InprocessBackend backend(machine.options);
+        const auto make = [&](NodeId) { return std::make_unique<MixPlayer>(seed, seen); };
+        runtime::Execution(backend, machine.schedule, make).run();
+        ASSERT_EQ(seen, play_mix(seed)) << "seed " << seed;
+    }
+}
+
+TEST_P(DataflowGroupWorlds, ObjectsHaveTheirValuesWhereverTheyAreUsed) {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        Seen seen;
+        GetParam().run(GetParam().one_node ? 1 : 3, 2,
+                       [&](NodeId) { return std::make_unique<MixPlayer>(seed, seen); });
+        ASSERT_EQ(seen, play_mix(seed)) << "seed " << seed;
+    }
+}
+
 }  // namespace
 }  // namespace heddle::testing_dataflow

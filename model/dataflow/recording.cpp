@@ -56,7 +56,8 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     combine(number);
     Object& object = objects_[number];
     if (use.mode != Mode::w) use.reads = object.last;
-    if (use.mode == Mode::r && object.last == object.first && !access.root->data->written) {
+    if (use.mode == Mode::r && object.last == object.first && !access.root->data->written &&
+        !access.root->is(Access::away)) {
         throw Error(
             fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
                         "program has written before",

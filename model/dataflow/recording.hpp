@@ -96,6 +96,11 @@ public:
     /// The object that each task writes, the first of several; a datum of its own if it writes none.
     const std::vector<DatumIndex>& written() const { return written_; }
     DatumIndex data() const { return data_; }
+    /// The object's number; `none` if no task uses it.
+    std::uint32_t find(const Access& access) const {
+        const auto found = numbers_.find(&access);
+        return found == numbers_.end() ? none : found->second;
+    }
 
 private:
     void build(Closure* first, const GroupRecorder& recorder);
