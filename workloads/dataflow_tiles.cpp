@@ -27,23 +27,22 @@ void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::u
 
 class DataflowTileProgram final : public DataflowProgram {
 public:
-    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix, const Placer* placer)
-        : algorithm_(algorithm), matrix_(matrix), placer_(placer) {}
+    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix, const Placer* placer,
+                        Recorded recorded)
+        : algorithm_(algorithm), matrix_(matrix), placer_(placer), recorded_(recorded) {}
+
+    bool records_elsewhere() const override { return placer_ && recorded_ == Recorded::everywhere; }
+    void elsewhere(Thread& self) override {
+        SharedTiles shared_tiles(self, matrix_);
+        run_as_group(self, shared_tiles);
+    }
 
     void main(Thread& self) override {
         SharedTiles shared_tiles(self, matrix_);
-        const auto fork_all = [&] {
-            shared_tiles.make_tiles(self);
-            algorithm_.factorize(self, shared_tiles);
-        };
         if (placer_) {
-            Group group(self, *placer_, [&](GroupRecorder& recorder) {
-                shared_tiles.record(recorder);
-                fork_all();
-            });
-            group.run();
+            run_as_group(self, shared_tiles);
         } else {
-            fork_all();
+            fork_all(self, shared_tiles);
             self.sync();
         }
         for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
@@ -63,9 +62,23 @@ public:
     }
 
 private:
+    void fork_all(Thread& self, const SharedTiles& shared_tiles) const {
+        shared_tiles.make_tiles(self);
+        algorithm_.factorize(self, shared_tiles);
+    }
+    void run_as_group(Thread& self, SharedTiles& shared_tiles) const {
+        const auto record = [&](GroupRecorder& recorder) {
+            shared_tiles.record(recorder);
+            fork_all(self, shared_tiles);
+        };
+        Group group(self, *placer_, record, recorded_);
+        group.run();
+    }
+
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
     const Placer* placer_;
+    Recorded recorded_;
     std::vector<SharedTile> factor_;
 };
 
@@ -99,7 +112,8 @@ void SharedTiles::costs(double cubes) const {
 DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings)
     : algorithm_(algorithm),
       matrix_{settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
-              settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric} {
+              settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric},
+      recorded_(recorded_in(settings)) {
     const std::size_t bytes = matrix_.stored_tiles() * matrix_.numbers_of_tile() * sizeof(double);
     if (bytes > matrix_bytes_max) {
         throw Error(fmt::format("the matrix has {} bytes, and {} at most are gathered for the check", bytes,
@@ -111,7 +125,8 @@ DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const
 std::vector<Setting> DataflowTileWorkload::settings() {
     return {{"tiles", SettingKind::integer, "8", "tiles in each row of the matrix", {}, 1, 200},
             {"tile_size", SettingKind::integer, "64", "numbers in each row of a tile", {}, 1, 4096},
-            {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max}};
+            {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max},
+            recording_setting()};
 }
 
 void DataflowTileWorkload::prepare(const ClusterView& cluster, const runtime::Schedule& schedule) {
@@ -120,7 +135,8 @@ void DataflowTileWorkload::prepare(const ClusterView& cluster, const runtime::Sc
 }
 
 std::unique_ptr<runtime::Program> DataflowTileWorkload::program(NodeId /*node*/) const {
-    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_, placer_ ? &*placer_ : nullptr);
+    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_, placer_ ? &*placer_ : nullptr,
+                                                 recorded_);
 }
 
 Verdict DataflowTileWorkload::check(const runtime::RunResult& result) const {

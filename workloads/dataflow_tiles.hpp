@@ -82,6 +82,7 @@ public:
 private:
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
+    dataflow::Recorded recorded_;
     std::optional<dataflow::Placer> placer_;
 };
 

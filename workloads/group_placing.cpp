@@ -1,13 +1,36 @@
 // The step from a recorded graph to a placing of it: one call of partitioners/.
 #include "workloads/group_placing.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
 #include "partitioners/place_graph.hpp"
+#include "partitioners/schedulers/scheduler.hpp"
 
 namespace heddle::workloads {
+
+namespace {
+
+/// Partitioners make a part for each worker, and an empty one would be a mistake in the program's sizes. A
+/// scheduler may leave a worker without tasks because the rest then ends earlier.
+void expect_a_task_for_each_part(const std::string& placement, TaskIndex tasks, const WorkerGrid& grid) {
+    const std::vector<std::string> schedulers = schedulers::names();
+    if (tasks >= grid.workers() || std::ranges::find(schedulers, placement) != schedulers.end()) return;
+    throw Error(
+        fmt::format("a group has {} tasks, and {} is to make {} parts of them, one for each worker", tasks,
+                    placement, grid.workers()),
+        "make more and smaller tasks, run on fewer workers, or name a scheduler, such as heft, which may "
+        "leave workers without tasks");
+}
+
+}  // namespace
 
 std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const runtime::Schedule& schedule) {
     if (schedule.placement == "none") return {};
     return [cluster, schedule](const dataflow::Recording& recording) {
+        expect_a_task_for_each_part(schedule.placement, recording.graph().tasks(), cluster.grid);
         const partitioners::GraphToPlace what{&recording.graph(), recording.written(), recording.data(), {}};
         partitioners::PlacedTasks placed =
             partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
@@ -18,6 +41,18 @@ std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const r
         placing.strict = schedule.stealing.victim == "none";
         return placing;
     };
+}
+
+Setting recording_setting() {
+    return {"recording",
+            SettingKind::choice,
+            "once",
+            "which nodes record the group, if it is placed: node 0, or each",
+            {"once", "everywhere"}};
+}
+
+dataflow::Recorded recorded_in(const Settings& settings) {
+    return settings.text("recording") == "once" ? dataflow::Recorded::once : dataflow::Recorded::everywhere;
 }
 
 }  // namespace heddle::workloads

@@ -2,10 +2,13 @@
 // when they have ended.
 #include "model/dataflow/group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 
 #include "base/error.hpp"
+#include "model/dataflow/recorded_groups.hpp"
 #include "runtime/strands/large_stack.hpp"
 
 namespace heddle::dataflow {
@@ -21,22 +24,32 @@ bool is_among(std::span<const Target> targets, NodeId node) {
 }  // namespace
 
 void Group::begin(const Placer& placer) {
-    name_ = sites().new_name();
+    if (everywhere_ && !self_.in_first_body())
+        throw Error("a task makes a group that every node is to record",
+                    "make it in `main` and in `elsewhere`, or let it be recorded once");
+    name_ = everywhere_ ? self_.worker().node().state<RecordedGroups>().new_name() : sites().new_name();
     place(placer);
 }
 
 /// If it is unwound its objects are not used any more.
 Group::~Group() noexcept(false) {
     Lending& lending = self_.lending();
-    if (std::uncaught_exceptions() > exceptions_) {
+    if (elsewhere_ || std::uncaught_exceptions() > exceptions_) {
         lending.ended(*this);
         return;
     }
     wait();
     home();
-    for (const Recording::Object& object : recording_.objects())
-        if (object.access) lending.call_in(*object.access, name_);
+    call_all_in();
+    if (everywhere_)
+        for (NodeId node = 0; node < self_.worker().node().topology().nodes; ++node) has_placing_[node] = 0;
     for (const auto& [node, placing] : has_placing_) sites().forget(self_.worker(), node, name_);
+}
+
+/// The values are at home.
+void Group::call_all_in() {
+    for (const Recording::Object& object : recording_.objects())
+        if (object.access) self_.lending().call_in(*object.access, name_);
 }
 
 void Group::place(const Placer& placer) {
@@ -45,6 +58,26 @@ void Group::place(const Placer& placer) {
     runtime::on_large_stack([&] { placing_ = placer(recording_); });  // partitioners recurse
     programs_ = programs_of(recording_, placing_, {topology.nodes, self_.worker().node().cores()});
     ++placings_;
+    if (everywhere_) install_programs();
+}
+
+/// This node has its programs of itself.
+void Group::install_programs() {
+    runtime::Worker& worker = self_.worker();
+    TaskDescriptions tasks;
+    for (TaskIndex task = 0; task < recording_.tasks().size(); ++task) {
+        const WorkerId at = placing_.of_task[task];
+        tasks.push_back(
+            fmt::format("{}, on worker {} of node {}", recording_.describe(task), at.core, at.node));
+    }
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        tasks[placing_.sequence[i]] += fmt::format(", as number {}", i);
+    digest_ = static_cast<std::uint32_t>(digest_of(tasks));
+    GroupSites::Programs programs;
+    for (const auto& [site, program] : programs_.of_site)
+        if (site.node == worker.id.node) programs[site.core] = std::make_shared<const SiteProgram>(program);
+    worker.node().state<RecordedGroups>().recorded(worker, {name_, placings_}, std::move(tasks));
+    sites().install(worker, name_, placings_, std::move(programs));
 }
 
 bool Group::conflicts(const Group& other) const {
@@ -60,25 +93,43 @@ void Group::start(std::uint32_t iterations) {
     if (running_) throw Error("a group is started while it runs", "wait for it before");
     self_.sync();
     if (iterations == 0 || programs_.of_site.empty()) return;
+    if (elsewhere_) return begin_elsewhere(iterations);
     self_.lending().wait_for_conflicts(*this);
+    // Nodes that have recorded it do not ask where its values are.
+    if (everywhere_ && run_ == 0) {
+        home();
+        call_all_in();
+    }
     runtime::Worker& worker = self_.worker();
     const GroupQuestion question{name_, run_};
     Running& running = running_.emplace(Running{question, sites().ask(question), iterations});
     running.answers->expect(static_cast<std::uint32_t>(programs_.of_site.size()), worker.node(), worker);
     Runs runs;
-    for (const auto& [site, program] : programs_.of_site) {
-        const bool is_new = !runs.contains(site.node);
-        if (is_new) runs[site.node] = run_of(site.node, iterations);
-        if (has_placing_[site.node] != placings_) runs[site.node].programs.emplace_back(site.core, program);
-    }
-    for (const auto& [node, run] : runs) has_placing_[node] = placings_;
+    start_threads(runs, iterations);
     give_values(runs, running);
     for (auto& [node, run] : runs) sites().begin(worker, node, std::move(run));
     self_.lending().started(*this);
 }
 
-NodeRun Group::run_of(NodeId /*node*/, std::uint32_t iterations) {
-    return {name_, run_, placings_, iteration_, iterations, placing_.strict, false, {}, {}};
+/// Only the first run: node 0 says when the others begin.
+void Group::begin_elsewhere(std::uint32_t iterations) {
+    if (run_ == 0) sites().begin(self_.worker(), self_.worker().id.node, run_of(iterations));
+    ++run_;
+}
+
+void Group::start_threads(Runs& runs, std::uint32_t iterations) {
+    const NodeId home = self_.worker().id.node;
+    for (const auto& [site, program] : programs_.of_site) {
+        if (everywhere_ && run_ == 0 && site.node != home) continue;  // it begins of itself
+        runs.try_emplace(site.node, run_of(iterations));
+        if (!everywhere_ && has_placing_[site.node] != placings_)
+            runs[site.node].programs.emplace_back(site.core, program);
+    }
+    for (const auto& [node, run] : runs) has_placing_[node] = placings_;
+}
+
+NodeRun Group::run_of(std::uint32_t iterations) const {
+    return {name_, run_, placings_, iteration_, iterations, placing_.strict, false, digest_, {}, {}};
 }
 
 void Group::give_values(Runs& runs, Running& running) {
@@ -129,7 +180,7 @@ void Group::add_move(const Lending::Holder& holder, GroupMove move, Runs& runs) 
         if (move.written) sites().drop(self_.worker(), holder.node, holder.value);
         return;
     }
-    if (!runs.contains(holder.node)) runs[holder.node] = run_of(holder.node, 0);
+    if (!runs.contains(holder.node)) runs[holder.node] = run_of(0);
     runs[holder.node].moves.push_back(std::move(move));
 }
 
@@ -137,7 +188,7 @@ void Group::send_from_home(std::uint32_t number, std::span<const Target> to) {
     const Recording::Object& object = recording_.objects()[number];
     runtime::Writer writer;
     object.type->write(*object.access->data, writer);
-    sites().send(self_.worker(), {name_, iteration_, object.first}, to, writer.take_body());
+    sites().send(self_.worker(), {name_, iteration_, object.first, digest_}, to, writer.take_body());
 }
 
 // --- its end
@@ -192,6 +243,7 @@ void Group::lend_objects(const Running& ended) {
 }
 
 void Group::home() {
+    if (elsewhere_) return;
     wait();
     std::vector<Access*> away;
     for (const Recording::Object& object : recording_.objects())

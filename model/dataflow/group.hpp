@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,13 +32,25 @@ namespace heddle::dataflow {
 /// Places the tasks of a recording on the workers of the run.
 using Placer = std::function<GroupPlacing(const Recording& recording)>;
 
+/// Which nodes run a group's body to record its graph.
+enum class Recorded : std::uint8_t {
+    once,        ///< the one that makes the group: it sends the others their parts
+    everywhere,  ///< each. Node 0 makes it in `main`, and the others in DataflowProgram::elsewhere, all with
+                 ///< the same placings and runs; node 0 has the objects' values. Nothing is sent before the
+                 ///< first run but these values. Node 0 compares the graphs and placings.
+};
+
 /// Lives in the body that makes it, as the objects do that its tasks use.
 class Group {
 public:
     /// Runs `body(recorder)` and records what it forks (Recording); the tasks of the present body end before.
     /// Throws Error for a body that cannot be recorded, and for a placing that is none.
     template <class Body>
-    Group(Thread& self, const Placer& placer, const Body& body) : self_(self), recording_(self, body) {
+    Group(Thread& self, const Placer& placer, const Body& body, Recorded recorded = Recorded::once)
+        : self_(self),
+          everywhere_(recorded == Recorded::everywhere),
+          elsewhere_(everywhere_ && self.worker().node().id() != 0),
+          recording_(self, body, elsewhere_) {
         begin(placer);
     }
     Group(const Group&) = delete;
@@ -92,7 +105,11 @@ private:
     };
 
     void begin(const Placer& placer);
-    NodeRun run_of(NodeId node, std::uint32_t iterations);
+    void begin_elsewhere(std::uint32_t iterations);
+    void start_threads(Runs& runs, std::uint32_t iterations);
+    void install_programs();
+    void call_all_in();
+    NodeRun run_of(std::uint32_t iterations) const;
     void give_values(Runs& runs, Running& running);
     void give_value(std::uint32_t object, Runs& runs, Running& running);
     void add_move(const Lending::Holder& holder, GroupMove move, Runs& runs);
@@ -104,11 +121,14 @@ private:
 
     Thread& self_;
     int exceptions_ = std::uncaught_exceptions();
+    bool everywhere_;
+    bool elsewhere_;  ///< another node has the objects' values
     Recording recording_;
     GroupPlacing placing_;
     GroupPrograms programs_;
     GroupName name_;
     std::uint32_t placings_ = 0;
+    std::uint32_t digest_ = 0;                     ///< GroupValue
     std::uint32_t run_ = 0;                        ///< the number of the next or present one
     std::uint32_t iteration_ = 0;                  ///< with which it begins
     std::map<NodeId, std::uint32_t> has_placing_;  ///< nodes that have programs

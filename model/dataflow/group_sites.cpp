@@ -43,6 +43,7 @@ const Handler value_handler("dataflow.value", Handler::Kind::work, [](Node& node
     value.group = group_in(reader);
     value.iteration = reader.get<std::uint32_t>();
     value.number = reader.get<std::uint32_t>();
+    value.digest = reader.get<std::uint32_t>();
     const auto readers = reader.get<std::uint32_t>();
     reader.check();
     node.state<GroupSites>().arrive(node.receiver(), value, readers, enclosed(node, reader));
@@ -205,7 +206,8 @@ void GroupSites::start(Context& caller, const NodeRun& run, const std::shared_pt
     }
     for (const auto& [core, program] : programs) {
         const std::shared_ptr<GroupMailbox> mailbox(here, &here->mailbox);
-        SiteRun begin{run.group, core, run.run, run.iteration, run.iterations, run.strict, run.measured, {}};
+        SiteRun begin{run.group,    core,       run.run, run.iteration, run.iterations, run.strict,
+                      run.measured, run.digest, {}};
         for (const GroupMove& move : run.moves)
             if (!move.written) begin.stay.insert(move.object);
         const auto site = std::make_shared<Site>(begin, program, mailbox);
@@ -218,13 +220,14 @@ void GroupSites::start(Context& caller, const NodeRun& run, const std::shared_pt
 void GroupSites::move(Context& caller, const NodeRun& run, const GroupMove& move, Here& here) {
     CellRef cell = move.written ? store_.take(move.value) : store_.look(move.value);
     if (!cell) throw MalformedMessage("a value of a group does not rest here");
+    const GroupValue value{run.group, run.iteration, move.number, run.digest};
     if (!move.to.empty()) {
         Writer writer;
         cell.type().write(*cell, writer);
-        send(caller, {run.group, run.iteration, move.number}, move.to, writer.take_body());
+        send(caller, value, move.to, writer.take_body());
     }
     if (move.readers == 0) return;
-    here.mailbox.put(run.iteration, move.number, move.readers, {{}, std::move(cell), !move.written}, caller);
+    here.mailbox.put(value, move.readers, {{}, std::move(cell), !move.written}, caller);
 }
 
 void GroupSites::send(Context& caller, const GroupValue& value, std::span<const Target> to, Body body) {
@@ -235,7 +238,7 @@ void GroupSites::send(Context& caller, const GroupValue& value, std::span<const 
         }
         Writer head;
         put_name(head, value.group);
-        head.put(value.iteration).put(value.number).put(target.readers);
+        head.put(value.iteration).put(value.number).put(value.digest).put(target.readers);
         runtime::Outbox& outbox = node_.outbox_of(caller);
         outbox.post(target.node, value_handler, head.bytes(), Enclosure{body, 0});
         outbox.count_data(body->size());
@@ -243,8 +246,7 @@ void GroupSites::send(Context& caller, const GroupValue& value, std::span<const 
 }
 
 void GroupSites::arrive(Context& caller, const GroupValue& value, std::uint32_t readers, Body body) {
-    here(value.group)
-        ->mailbox.put(value.iteration, value.number, readers, {std::move(body), {}, false}, caller);
+    here(value.group)->mailbox.put(value, readers, {std::move(body), {}, false}, caller);
 }
 
 void GroupSites::drop(runtime::Worker& worker, NodeId node, const ValueName& value) {

@@ -23,13 +23,6 @@
 
 namespace heddle::dataflow {
 
-/// A value on its way: what it is, and for which iteration.
-struct GroupValue {
-    GroupName group;
-    std::uint32_t iteration = 0;  ///< numbered through all runs
-    std::uint32_t number = 0;     ///< GroupPrograms
-};
-
 /// What is asked of other nodes: a run, or values that rest there. Its number is not that of another one.
 struct GroupQuestion {
     GroupName group;
@@ -71,6 +64,7 @@ struct SiteRun {
     std::uint32_t iterations = 0;
     bool strict = false;
     bool measured = false;
+    std::uint32_t digest = 0;  ///< GroupValue
     /// Objects that the group only reads, and whose values stay on the node under the names that they have.
     std::set<std::uint32_t> stay{};
 };

@@ -27,12 +27,12 @@ void GroupMailbox::end(const Expected& expected, Arriving value, bool last, runt
     expected.thread->terminated(*expected.closure, {&given, 1}, caller);
 }
 
-void GroupMailbox::put(std::uint32_t iteration, std::uint32_t number, std::uint32_t readers, Arriving value,
+void GroupMailbox::put(const GroupValue& name, std::uint32_t readers, Arriving value,
                        runtime::Context& caller) {
     std::vector<Expected> waiting;
     {
         const SpinLock::Guard guard(lock_);
-        const auto [found, is_new] = values_.try_emplace({iteration, number});
+        const auto [found, is_new] = values_.try_emplace(name);
         Value& entry = found->second;
         if (entry.value) throw MalformedMessage("a value of a group has come twice");
         waiting = std::move(entry.waiting);
@@ -49,13 +49,12 @@ void GroupMailbox::put(std::uint32_t iteration, std::uint32_t number, std::uint3
     for (const Expected& expected : waiting) end(expected, value, false, caller);
 }
 
-void GroupMailbox::expect(std::uint32_t iteration, std::uint32_t number, Thread& thread, Closure& closure,
-                          const ValueType& type) {
+void GroupMailbox::expect(const GroupValue& name, Thread& thread, Closure& closure, const ValueType& type) {
     Arriving value;
     bool last = false;
     {
         const SpinLock::Guard guard(lock_);
-        const auto [found, is_new] = values_.try_emplace({iteration, number});
+        const auto [found, is_new] = values_.try_emplace(name);
         Value& entry = found->second;
         if (!entry.value) {
             entry.waiting.push_back({&thread, &closure, &type});

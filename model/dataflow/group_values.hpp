@@ -66,6 +66,16 @@ private:
     const ValueType* type_ = nullptr;
 };
 
+/// A value on its way: what it is, and for which iteration.
+struct GroupValue {
+    GroupName group;
+    std::uint32_t iteration = 0;  ///< numbered through all runs
+    std::uint32_t number = 0;     ///< GroupPrograms
+    /// Of the graph and its placing, if each node has recorded it. Values of another graph meet no reader.
+    std::uint32_t digest = 0;
+    friend constexpr auto operator<=>(const GroupValue&, const GroupValue&) = default;
+};
+
 /// A value on its way to threads of one node: as it came in a message, or a cell of the node.
 struct Arriving {
     runtime::Body body{};
@@ -81,11 +91,9 @@ struct Arriving {
 class GroupMailbox {
 public:
     /// A value has come for so many threads.
-    void put(std::uint32_t iteration, std::uint32_t number, std::uint32_t readers, Arriving value,
-             runtime::Context& caller);
+    void put(const GroupValue& name, std::uint32_t readers, Arriving value, runtime::Context& caller);
     /// `closure` of `thread` receives it. `type`: of the value.
-    void expect(std::uint32_t iteration, std::uint32_t number, Thread& thread, Closure& closure,
-                const ValueType& type);
+    void expect(const GroupValue& name, Thread& thread, Closure& closure, const ValueType& type);
 
 private:
     struct Expected {
@@ -102,7 +110,7 @@ private:
     static void end(const Expected& expected, Arriving value, bool last, runtime::Context& caller);
 
     runtime::SpinLock lock_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Value> values_;
+    std::map<GroupValue, Value> values_;
 };
 
 /// Values at rest on one node.

@@ -31,7 +31,7 @@ ValueName value_in(runtime::Reader& reader) {
 
 void NodeRun::write(runtime::Writer& writer) const {
     put_name(writer, group);
-    writer.put(run).put(placing).put(iteration).put(iterations).put(strict).put(measured);
+    writer.put(run).put(placing).put(iteration).put(iterations).put(strict).put(measured).put(digest);
     writer.put_size(moves.size());
     for (const GroupMove& move : moves) {
         put_name(writer, move.value);
@@ -55,6 +55,7 @@ NodeRun NodeRun::read(runtime::Reader& reader) {
     run.iterations = reader.get<std::uint32_t>();
     run.strict = reader.get<std::uint8_t>() != 0;
     run.measured = reader.get<std::uint8_t>() != 0;
+    run.digest = reader.get<std::uint32_t>();
     for (std::uint64_t left = reader.get_size(); left != 0; --left) {
         GroupMove move;
         move.value = value_in(reader);

@@ -29,7 +29,8 @@ struct NodeRun {
     std::uint32_t iteration = 0;   ///< the first; they are numbered through all runs
     std::uint32_t iterations = 0;  ///< none: no thread runs here
     bool strict = false;
-    bool measured = false;  ///< the first iteration's tasks are
+    bool measured = false;     ///< the first iteration's tasks are
+    std::uint32_t digest = 0;  ///< GroupValue
     std::vector<GroupMove> moves{};
     /// The threads' programs, if the node does not have them.
     std::vector<std::pair<CoreId, SiteProgram>> programs{};

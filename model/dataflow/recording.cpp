@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -57,7 +58,7 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     Object& object = objects_[number];
     if (use.mode != Mode::w) use.reads = object.last;
     if (use.mode == Mode::r && object.last == object.first && !access.root->data->written &&
-        !access.root->is(Access::away)) {
+        !access.root->is(Access::away) && !elsewhere_) {
         throw Error(
             fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
                         "program has written before",
@@ -105,6 +106,26 @@ std::uint32_t Recording::object_of(Access& root, const ValueType& type, const Gr
         objects_.push_back({&root, &type, bytes, version, version});
     }
     return found->second;
+}
+
+std::string Recording::describe(TaskIndex index) const {
+    constexpr std::array modes{"r", "w", "rw", "cw"};
+    const Task& task = tasks_[index];
+    std::uint64_t sum = 0;
+    for (const std::byte byte : task.arguments) sum = sum * 31 + static_cast<std::uint8_t>(byte);
+    std::string text = function_name(*task.type);
+    if (!task.name.empty()) text += ' ' + task.name;
+    text += fmt::format(" of work {}", task.work);
+    if (!task.arguments.empty()) text += fmt::format(", arguments {:x}", sum);
+    for (const Use& use : task.uses) {
+        const Object& object = objects_[use.object];
+        text += fmt::format(", object {} ({}, {} bytes", use.object,
+                            modes[static_cast<std::size_t>(use.mode)], object.bytes);
+        if (use.reads != none)
+            text += fmt::format(", of task {}", static_cast<std::int32_t>(versions_[use.reads].writer));
+        text += ')';
+    }
+    return text;
 }
 
 void Recording::build_graph() {

@@ -81,15 +81,21 @@ public:
 
     /// Runs `body(recorder)`. Throws Error for a task with a parameter that cannot travel, and for one that
     /// reads what neither a task nor the program has written before.
+    /// `elsewhere`: the objects that it uses have their values on another node.
     template <class Body>
-    Recording(Thread& self, const Body& body) {
+    Recording(Thread& self, const Body& body, bool elsewhere = false) : elsewhere_(elsewhere) {
+        const Counts counted = self.counted();
         GroupRecorder recorder(self);
         build(self.record([&] { body(recorder); }), recorder);
+        if (elsewhere) self.recount(counted);
     }
 
     const std::vector<Task>& tasks() const { return tasks_; }
     const std::vector<Object>& objects() const { return objects_; }
     const std::vector<Version>& versions() const { return versions_; }
+
+    /// All that makes the task what it is, in words: those of two nodes are equal if their tasks are.
+    std::string describe(TaskIndex task) const;
 
     /// An edge for each access that reads what an earlier task has written, with the object's bytes.
     const TaskGraph& graph() const { return graph_; }
@@ -112,6 +118,7 @@ private:
     std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
     void build_graph();
 
+    bool elsewhere_;
     std::uint64_t forks_ = 0;
     std::vector<Task> tasks_;
     std::vector<Object> objects_;

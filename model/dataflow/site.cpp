@@ -127,7 +127,8 @@ void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t ite
         bind(closure, 0, step.slot, Mode::w);
         closure.state.store(Closure::stolen, std::memory_order_relaxed);
         thread.add(closure);
-        mailbox_->expect(number, step.number, thread, closure, program_->slots[step.slot].value());
+        mailbox_->expect({run_.group, number, step.number, run_.digest}, thread, closure,
+                         program_->slots[step.slot].value());
     } else if (step.kind == Kind::clear) {
         Closure& closure = new_closure(thread, added.clear);
         bind(closure, 0, step.slot, Mode::w);
@@ -183,7 +184,7 @@ void Site::send(Thread& thread, const SiteProgram::Step& step, std::uint32_t ite
     if (step.replaced && !cell.written) refuse_unwritten();
     runtime::Writer writer;
     program_->slots[step.slot].value().write(cell, writer);
-    const GroupValue value{run_.group, iteration + (step.next_iteration ? 1 : 0), step.number};
+    const GroupValue value{run_.group, iteration + (step.next_iteration ? 1 : 0), step.number, run_.digest};
     thread.worker().node().state<GroupSites>().send(thread.worker(), value, step.to, writer.take_body());
 }
 

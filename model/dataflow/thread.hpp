@@ -119,6 +119,9 @@ public:
             call_off(root);
     }
     std::uint64_t forked() const { return counts_.closures; }
+    const Counts& counted() const { return counts_; }
+    /// Of what it has forked since it had counted so much, another node counts the same.
+    void recount(const Counts& counted) { counts_ = counted; }
     /// Suspends the thread's strand until `event` is done. The worker may be another one afterwards.
     void wait(runtime::Event& event);
 
