@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -103,10 +102,8 @@ void SharedTiles::record(GroupRecorder& recorder) {
         recorder.bytes(tile, sizeof(double) * static_cast<double>(matrix_.numbers_of_tile()));
 }
 
-void SharedTiles::costs(double cubes) const {
-    if (!recorder_) return;
-    const double rows = std::sqrt(static_cast<double>(matrix_.numbers_of_tile()));
-    recorder_->next(cubes * rows * rows * rows);
+void SharedTiles::costs_thirds(double cubes) const {
+    if (recorder_) recorder_->next(cubes * cube(matrix_.tile_size) / 3);
 }
 
 DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings)

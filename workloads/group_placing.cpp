@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "partitioners/place_graph.hpp"
@@ -29,16 +30,21 @@ void expect_a_task_for_each_part(const std::string& placement, TaskIndex tasks, 
 
 std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const runtime::Schedule& schedule) {
     if (schedule.placement == "none") return {};
-    return [cluster, schedule](const dataflow::Recording& recording) {
-        expect_a_task_for_each_part(schedule.placement, recording.graph().tasks(), cluster.grid);
-        const partitioners::GraphToPlace what{&recording.graph(), recording.written(), recording.data(), {}};
+    ClusterView with_messages = cluster;
+    with_messages.bytes_besides = dataflow::Recording::message_bytes_besides;
+    with_messages.message_seconds += with_messages.bytes_besides * cluster.seconds_per_byte;
+    return [cluster = std::move(with_messages), schedule](const dataflow::Recording& recording) {
+        const TaskGraph graph = recording.sent_graph();
+        expect_a_task_for_each_part(schedule.placement, graph.tasks(), cluster.grid);
+        const partitioners::GraphToPlace what{&graph, recording.written(), recording.data(), {}};
         partitioners::PlacedTasks placed =
             partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
         dataflow::GroupPlacing placing;
-        for (TaskIndex task = 0; task < recording.graph().tasks(); ++task)
+        for (TaskIndex task = 0; task < graph.tasks(); ++task)
             placing.of_task.push_back(placed.placement.of(task));
         placing.sequence = std::move(placed.sequence);
         placing.strict = schedule.stealing.victim == "none";
+        placing.promised = placed.makespan;
         return placing;
     };
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
@@ -83,7 +84,7 @@ void Recording::contribute(std::uint32_t object, const Formal& formal, Use& use)
 void Recording::combine(std::uint32_t number) {
     for (const std::uint32_t contribution : std::exchange(objects_[number].contributions, {})) {
         Object& object = objects_[number];
-        Task task{object.combine, {}, std::vector<Use>(2), 1, "combine"};
+        Task task{object.combine, {}, std::vector<Use>(2), 0, "combine"};
         task.uses[0] = {number, Mode::rw, no_alias, object.last, none};
         task.uses[1] = {contribution, Mode::r, no_alias, objects_[contribution].last, none};
         task.uses[0].writes = object.last = new_version(number, static_cast<std::uint32_t>(tasks_.size()));
@@ -129,20 +130,31 @@ std::string Recording::describe(TaskIndex index) const {
 }
 
 void Recording::build_graph() {
-    TaskGraphBuilder builder;
-    const auto count = static_cast<TaskIndex>(tasks_.size());
+    graph_ = graph_with(false);
     data_ = static_cast<DatumIndex>(objects_.size());
-    for (TaskIndex index = 0; index < count; ++index) {
-        builder.add_task(tasks_[index].work, tasks_[index].name);
-        std::uint32_t written = none;
-        for (const Use& use : tasks_[index].uses) {
-            if (use.writes != none && written == none) written = use.object;
-            if (use.reads == none || versions_[use.reads].writer == none) continue;
-            builder.add_edge(versions_[use.reads].writer, index, objects_[use.object].bytes);
-        }
-        written_.push_back(written == none ? data_++ : written);
+    for (const Task& task : tasks_) {
+        const auto written =
+            std::ranges::find_if(task.uses, [](const Use& use) { return use.writes != none; });
+        written_.push_back(written == task.uses.end() ? data_++ : written->object);
     }
-    graph_ = builder.build();
+}
+
+TaskGraph Recording::sent_graph() const {
+    return graph_with(true);
+}
+
+TaskGraph Recording::graph_with(bool all_bytes) const {
+    TaskGraphBuilder builder;
+    for (TaskIndex index = 0; index < tasks_.size(); ++index) {
+        builder.add_task(tasks_[index].work, tasks_[index].name);
+        for (const Use& use : tasks_[index].uses) {
+            if (use.reads == none || versions_[use.reads].writer == none) continue;
+            const Object& object = objects_[use.object];
+            const double beside = all_bytes ? static_cast<double>(object.type->bytes_beside()) : 0;
+            builder.add_edge(versions_[use.reads].writer, index, object.bytes + beside);
+        }
+    }
+    return builder.build();
 }
 
 }  // namespace heddle::dataflow

@@ -99,6 +99,10 @@ public:
 
     /// An edge for each access that reads what an earlier task has written, with the object's bytes.
     const TaskGraph& graph() const { return graph_; }
+    /// The same with all bytes that a group sends for an object, but for those that each message has.
+    TaskGraph sent_graph() const;
+    /// Of a message of a group: beside an edge's bytes, with what the runtime adds.
+    static constexpr std::uint64_t message_bytes_besides = 32;
     /// The object that each task writes, the first of several; a datum of its own if it writes none.
     const std::vector<DatumIndex>& written() const { return written_; }
     DatumIndex data() const { return data_; }
@@ -117,6 +121,7 @@ private:
     std::uint32_t new_version(std::uint32_t object, std::uint32_t writer);
     std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
     void build_graph();
+    TaskGraph graph_with(bool all_bytes) const;
 
     bool elsewhere_;
     std::uint64_t forks_ = 0;

@@ -14,6 +14,7 @@
 #include "base/ids.hpp"
 #include "base/placement.hpp"
 #include "base/task_graph.hpp"
+#include "base/time.hpp"
 #include "model/dataflow/recording.hpp"
 
 namespace heddle::dataflow {
@@ -24,6 +25,9 @@ struct GroupPlacing {
     std::vector<TaskIndex> sequence;
     /// No other worker of the node may take a task: each keeps strictly to its order.
     bool strict = false;
+    /// What one iteration takes, if it keeps to the order, begins everywhere at once, and each message has
+    /// the network to itself; 0 if it is not known.
+    Time promised{};
 };
 
 /// Threads of one node that read a value.
