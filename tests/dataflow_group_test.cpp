@@ -334,6 +334,7 @@ struct ForkingMix : Forking {
     }
     void start(std::uint64_t group, std::uint64_t iterations) {
         group_of(group).wait();
+        if (iterations == 2) group_of(group).measure();
         group_of(group).start(static_cast<std::uint32_t>(iterations));
     }
     void wait(std::uint64_t group) { group_of(group).wait(); }

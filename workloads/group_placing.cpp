@@ -26,15 +26,39 @@ void expect_a_task_for_each_part(const std::string& placement, TaskIndex tasks, 
         "leave workers without tasks");
 }
 
+/// The flops that a core of the measured speed does in the measured time. Tasks without a time get what they
+/// declare, as the others' flops are to what those declare. Empty if nothing was measured.
+std::vector<double> measured_work(const dataflow::Recording& recording, const ClusterView& cluster) {
+    const auto& measured = recording.measured();
+    std::vector<double> work;
+    double sum = 0, declared = 0;
+    for (std::size_t task = 0; task < measured.size(); ++task) {
+        const auto& [time, worker] = measured[task];
+        const std::size_t index = std::size_t{worker.node} * cluster.grid.cores + worker.core;
+        const double speed = cluster.speeds.empty() ? cluster.core_speed : cluster.speeds[index];
+        work.push_back(to_seconds(time) * speed);
+        if (time < Time{}) continue;
+        sum += work.back();
+        declared += recording.tasks()[task].work;
+    }
+    for (std::size_t task = 0; task < measured.size(); ++task)
+        if (measured[task].time < Time{})
+            work[task] = declared > 0 ? recording.tasks()[task].work * (sum / declared) : 0;
+    return work;
+}
+
 }  // namespace
 
-std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const runtime::Schedule& schedule) {
+std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const runtime::Schedule& schedule,
+                                             Weights weights) {
     if (schedule.placement == "none") return {};
     ClusterView with_messages = cluster;
     with_messages.bytes_besides = dataflow::Recording::message_bytes_besides;
     with_messages.message_seconds += with_messages.bytes_besides * cluster.seconds_per_byte;
-    return [cluster = std::move(with_messages), schedule](const dataflow::Recording& recording) {
-        const TaskGraph graph = recording.sent_graph();
+    return [cluster = std::move(with_messages), schedule, weights](const dataflow::Recording& recording) {
+        const bool measured = weights == Weights::measured;
+        const TaskGraph graph =
+            recording.sent_graph(measured ? measured_work(recording, cluster) : std::vector<double>{});
         expect_a_task_for_each_part(schedule.placement, graph.tasks(), cluster.grid);
         const partitioners::GraphToPlace what{&graph, recording.written(), recording.data(), {}};
         partitioners::PlacedTasks placed =
@@ -47,6 +71,18 @@ std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const r
         placing.promised = placed.makespan;
         return placing;
     };
+}
+
+Setting weights_setting() {
+    return {"weights",
+            SettingKind::choice,
+            "declared",
+            "measured: the first iteration of a placed group is, and the group is placed again by it",
+            {"declared", "measured"}};
+}
+
+Weights weights_in(const Settings& settings) {
+    return settings.text("weights") == "declared" ? Weights::declared : Weights::measured;
 }
 
 Setting recording_setting() {

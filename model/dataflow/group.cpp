@@ -129,7 +129,7 @@ void Group::start_threads(Runs& runs, std::uint32_t iterations) {
 }
 
 NodeRun Group::run_of(std::uint32_t iterations) const {
-    return {name_, run_, placings_, iteration_, iterations, placing_.strict, false, digest_, {}, {}};
+    return {name_, run_, placings_, iteration_, iterations, placing_.strict, measures_, digest_, {}, {}};
 }
 
 void Group::give_values(Runs& runs, Running& running) {
@@ -206,14 +206,33 @@ void Group::wait() {
     iteration_ += ended.iterations;
 }
 
+void Group::measure() {
+    if (everywhere_)
+        throw Error("the tasks of a group that every node records are to be measured",
+                    "let one node record it: the others would not know the times");
+    wait();
+    measures_ = true;
+}
+
 void Group::read_reports() {
     run_time_ = {};
+    std::vector<Recording::Measured> times(measures_ ? recording_.tasks().size() : 0);
+    const CoreId cores = self_.worker().node().cores();
     for (const auto& [site, report] : running_->answers->all()) {
         runtime::Reader reader(*report);
         run_time_ = std::max(run_time_, reader.get<Time>());
-        reader.check();
+        if (measures_) read_times({site / cores, site % cores}, reader, times);
+        if (!reader.done()) throw runtime::MalformedMessage("the end of a group's thread cannot be read");
     }
+    if (std::exchange(measures_, false)) recording_.measured(std::move(times));
     sites().count_run(std::chrono::duration<double>(run_time_).count());
+}
+
+/// A thread tells them in the order of its tasks.
+void Group::read_times(WorkerId site, runtime::Reader& report,
+                       std::vector<Recording::Measured>& times) const {
+    for (const TaskIndex task : placing_.sequence)
+        if (placing_.of_task[task] == site) times[task] = {report.get<Time>(), site};
 }
 
 /// Objects of the body's callers come home at once: the body has them in one mode only, and its own accesses

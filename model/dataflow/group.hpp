@@ -77,6 +77,10 @@ public:
     void start(std::uint32_t iterations = 1);
     void wait();
 
+    /// The first iteration of the next run measures what each task takes. A placer finds it in the recording
+    /// (Recording::measured). Throws Error for a group that each node records.
+    void measure();
+
     /// Brings the values of all its objects home, at once.
     void home();
 
@@ -115,6 +119,7 @@ private:
     void add_move(const Lending::Holder& holder, GroupMove move, Runs& runs);
     void send_from_home(std::uint32_t object, std::span<const Target> to);
     void read_reports();
+    void read_times(WorkerId site, runtime::Reader& report, std::vector<Recording::Measured>& times) const;
     void lend_objects(const Running& ended);
     ValueName value_of(std::uint32_t object) const { return {name_, object, run_}; }
     GroupSites& sites() const { return self_.worker().node().state<GroupSites>(); }
@@ -135,6 +140,7 @@ private:
     std::optional<Running> running_;
     Time run_time_{};
     std::uint64_t moved_ = 0;
+    bool measures_ = false;
 };
 
 }  // namespace heddle::dataflow

@@ -130,7 +130,7 @@ std::string Recording::describe(TaskIndex index) const {
 }
 
 void Recording::build_graph() {
-    graph_ = graph_with(false);
+    graph_ = graph_with(false, {});
     data_ = static_cast<DatumIndex>(objects_.size());
     for (const Task& task : tasks_) {
         const auto written =
@@ -139,14 +139,14 @@ void Recording::build_graph() {
     }
 }
 
-TaskGraph Recording::sent_graph() const {
-    return graph_with(true);
+TaskGraph Recording::sent_graph(std::span<const double> work) const {
+    return graph_with(true, work);
 }
 
-TaskGraph Recording::graph_with(bool all_bytes) const {
+TaskGraph Recording::graph_with(bool all_bytes, std::span<const double> work) const {
     TaskGraphBuilder builder;
     for (TaskIndex index = 0; index < tasks_.size(); ++index) {
-        builder.add_task(tasks_[index].work, tasks_[index].name);
+        builder.add_task(work.empty() ? tasks_[index].work : work[index], tasks_[index].name);
         for (const Use& use : tasks_[index].uses) {
             if (use.reads == none || versions_[use.reads].writer == none) continue;
             const Object& object = objects_[use.object];

@@ -35,7 +35,7 @@ private:
     struct Measured {
         ClosureType type;  ///< first: closures name it
         const ClosureType* task;
-        Time time{};
+        Time time{-1};
     };
     /// The arguments of a task that sends.
     struct Sending {

@@ -92,9 +92,10 @@ struct GridSettings {
 
 class DataflowJacobi final : public DataflowProgram {
 public:
-    /// `placer`: of the sweeps; null if they are stolen.
-    DataflowJacobi(const GridSettings& settings, const Placer* placer)
-        : settings_(settings), placer_(placer) {}
+    /// `placer`: of the sweeps; null if they are stolen. `by_measure`: after the first iteration; null if
+    /// they are not placed again.
+    DataflowJacobi(const GridSettings& settings, const Placer* placer, const Placer* by_measure)
+        : settings_(settings), placer_(placer), by_measure_(by_measure) {}
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
 
@@ -203,7 +204,14 @@ private:
         if (settings_.sweeps > 1) {
             Group both(
                 self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 2); }, settings_.recorded);
-            both.run(static_cast<std::uint32_t>(settings_.sweeps / 2));
+            auto iterations = static_cast<std::uint32_t>(settings_.sweeps / 2);
+            if (by_measure_) {
+                both.measure();
+                both.run();
+                both.place(*by_measure_);
+                --iterations;
+            }
+            both.run(iterations);
         }
         if (settings_.sweeps % 2 == 1) {
             Group one(
@@ -231,6 +239,7 @@ private:
 
     GridSettings settings_;
     const Placer* placer_;
+    const Placer* by_measure_;
     std::int64_t done_ = 0;
     double change_ = 0;
     double deviation_ = 0;
@@ -241,14 +250,21 @@ class DataflowJacobiWorkload final : public Workload {
 public:
     explicit DataflowJacobiWorkload(const Settings& settings)
         : settings_{settings.integer("n"), settings.integer("sweeps"), settings.integer("strips"),
-                    settings.number("unit_cost"), recorded_in(settings)} {}
+                    settings.number("unit_cost"), recorded_in(settings)},
+          weights_(weights_in(settings)) {
+        if (weights_ == Weights::measured && settings_.recorded == Recorded::everywhere)
+            throw Error("weights are measured, and every node records the group",
+                        "let one node record it, or declare the weights", settings.where("weights"));
+    }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
-        return std::make_unique<DataflowJacobi>(settings_, placer_ ? &*placer_ : nullptr);
+        return std::make_unique<DataflowJacobi>(settings_, placer_ ? &*placer_ : nullptr,
+                                                by_measure_ ? &*by_measure_ : nullptr);
     }
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
         placer_ = group_placer(cluster, schedule);
+        if (weights_ == Weights::measured) by_measure_ = group_placer(cluster, schedule, weights_);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
@@ -282,7 +298,9 @@ public:
 
 private:
     GridSettings settings_;
+    Weights weights_;
     std::optional<Placer> placer_;
+    std::optional<Placer> by_measure_;
 };
 
 const Registration registration{
@@ -292,7 +310,8 @@ const Registration registration{
       {"sweeps", SettingKind::integer, "20", "sweeps over the grid", {}, 1, 1e6},
       {"strips", SettingKind::integer, "8", "strips of rows, each of which is a task", {}, 1, 10'000},
       {"unit_cost", SettingKind::flops, "6f", "cost of one point where work is charged", {}, 0, flops_max},
-      recording_setting()},
+      recording_setting(),
+      weights_setting()},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<DataflowJacobiWorkload>(settings);
      }}};
