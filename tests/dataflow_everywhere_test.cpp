@@ -58,6 +58,8 @@ struct Drawn {
     std::function<void(NodeId node, Calls& calls)> spoil = [](NodeId, Calls&) {};
     std::function<double(NodeId node)> bytes = [](NodeId) { return 28.0; };
     std::function<std::uint64_t(NodeId node)> placing_seed = [](NodeId) { return std::uint64_t{0}; };
+    /// Work of a node before it records.
+    std::function<double(NodeId node)> flops = [](NodeId) { return 0.0; };
 };
 
 std::vector<Numbers> play(const Drawn& program) {
@@ -97,6 +99,7 @@ private:
             objects.emplace_back(self);
             if (here == 0) objects.back().write(first_value(i));
         }
+        self.worker().compute({program_.flops(here), 0}, {});
         Random random(program_.seed + program_.placing_seed(here));
         const Placer placer = [&](const Recording& recording) {
             const runtime::Node& node = self.worker().node();
@@ -171,6 +174,18 @@ TEST_P(DataflowEverywhereWorlds, IsSequential) {
         GetParam().run(GetParam().one_node ? 1 : 3, 2,
                        [&](NodeId) { return std::make_unique<Recorders>(program, found); });
         ASSERT_EQ(found, play(program)) << "seed " << seed;
+    }
+}
+
+TEST_P(DataflowEverywhereWorlds, ValuesThatComeBeforeTheirGroupWait) {
+    for (NodeId late = 0; late < 3; ++late) {
+        Drawn program;
+        program.seed = 2;
+        program.flops = [late](NodeId node) { return node == late ? 3e7 : 0; };
+        std::vector<Numbers> found;
+        GetParam().run(GetParam().one_node ? 1 : 3, 2,
+                       [&](NodeId) { return std::make_unique<Recorders>(program, found); });
+        ASSERT_EQ(found, play(program)) << "node " << late;
     }
 }
 

@@ -178,5 +178,43 @@ TEST(DataflowOwners, TwoGroupsOverTheSameObjectsLeaveThemWhereTheyAre) {
     EXPECT_EQ(value_of(result, "objects_moved"), 0);
 }
 
+/// A group over an object that the task was given, and one of its own. 4 tasks are recorded and run.
+void makes_group(Thread& self, shared_rpwp<Numbers> given) {
+    const shared<Numbers> own(self, Numbers(1, 1.0));
+    const WorkerGrid grid{self.worker().node().topology().nodes, self.worker().node().cores()};
+    const Placer placer = [grid](const Recording& recording) {
+        GroupPlacing placing;
+        for (TaskIndex task = 0; task < recording.graph().tasks(); ++task) {
+            placing.of_task.push_back(grid.worker((task + 1) % grid.workers()));
+            placing.sequence.push_back(task);
+        }
+        return placing;
+    };
+    Group group(self, placer, [&](GroupRecorder&) {
+        self.fork<grow>(given);
+        self.fork<add_first>(given, own);
+    });
+    group.run(2);
+    group.run();
+    self.fork<add_first>(own, given);
+}
+
+class DataflowOwnersWorlds : public testing::TestWithParam<testing_strands::World> {};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, DataflowOwnersWorlds, testing::ValuesIn(testing_strands::worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(DataflowOwnersWorlds, ATaskMakesAGroupOverObjectsThatItWasGiven) {
+    GetParam().run(GetParam().one_node ? 1 : 3, 2, [](NodeId) {
+        return std::make_unique<MainTask>([](Thread& self) {
+            const auto objects = declare(self);
+            for (const auto& object : objects) self.fork<makes_group>(object);
+            self.sync();
+            // 3 after three iterations; the task's own is 1 + 1 + 2 + 3 then.
+            for (const auto& object : objects) EXPECT_EQ(object.read().front(), 10.0);
+        });
+    });
+}
+
 }  // namespace
 }  // namespace heddle::dataflow

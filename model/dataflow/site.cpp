@@ -71,8 +71,11 @@ void Site::run(Thread& thread) {
         thread.declare(objects_[i], value, nullptr, value.make());
     }
     for (std::uint32_t iteration = 0; iteration < run_.iterations; ++iteration) {
-        for (const SiteProgram::Step& step : program_->steps)
-            if (happens(step, iteration)) make(thread, step, iteration);
+        for (const SiteProgram::Step& step : program_->steps) {
+            if (!happens(step, iteration)) continue;
+            thread.worker().charge(thread.worker().costs->fork);
+            make(thread, step, iteration);
+        }
         thread.sync();
     }
     thread.allow_thieves(true);

@@ -121,7 +121,7 @@ private:
     /// The slot in which a task finds what it reads and leaves what it writes.
     std::uint32_t slot_for(const Recording::Use& use, SiteProgram::Slot type) {
         if (use.reads == none) {
-            const std::uint32_t slot = slots_[use.writes] = new_slot(type, use.writes);
+            const std::uint32_t slot = this->use(use.writes, new_slot(type, use.writes));
             clear(slot);
             return slot;
         }
@@ -130,7 +130,7 @@ private:
         if (use.writes == none) return before;
         const bool needed = left(use.reads) > 1;
         if (!needed) {
-            slots_[use.writes] = before;
+            this->use(use.writes, before);
             taken_over_.push_back(use.reads);
             return before;
         }
@@ -139,7 +139,7 @@ private:
         step.slot = before;
         step.number = after;
         program_.steps.push_back(std::move(step));
-        return slots_[use.writes] = after;
+        return this->use(use.writes, after);
     }
 
     void receive(std::uint32_t version, SiteProgram::Slot type) {
@@ -149,9 +149,12 @@ private:
         // What stays from iteration to iteration has its slot for itself.
         const bool stays = is_first(version) && (object.first == object.last || writes_last(object));
         if (stays) step.when = When::first;
-        step.slot = slots_[version] = stays ? own_slot(type) : new_slot(type, version);
+        step.slot = use(version, stays ? own_slot(type) : new_slot(type, version));
         if (!stays && !replaces(version)) clear(step.slot);  // it may come without a value
-        if (is_first(version)) first_slots_[recording_.versions()[version].object] = step.slot;
+        if (is_first(version)) {
+            first_slots_[recording_.versions()[version].object] = step.slot;
+            if (writes_last(object)) is_kept_[step.slot] = true;
+        }
         program_.steps.push_back(std::move(step));
     }
 
@@ -170,6 +173,8 @@ private:
 
     std::uint32_t own_slot(SiteProgram::Slot type) {
         program_.slots.push_back(type);
+        versions_in_.push_back(0);
+        is_kept_.push_back(false);
         return static_cast<std::uint32_t>(program_.slots.size() - 1);
     }
 
@@ -185,8 +190,15 @@ private:
         }
         return own_slot(type);
     }
-    bool is_used(std::uint32_t slot) const {
-        return std::ranges::any_of(slots_, [&](const auto& used) { return used.second == slot; });
+    bool is_used(std::uint32_t slot) const { return versions_in_[slot] != 0; }
+    std::uint32_t use(std::uint32_t version, std::uint32_t slot) {
+        ++versions_in_[slot];
+        return slots_[version] = slot;
+    }
+    void leave(std::uint32_t version) {
+        const auto found = slots_.find(version);
+        --versions_in_[found->second];
+        slots_.erase(found);
     }
 
     std::uint32_t left(std::uint32_t version) const {
@@ -205,22 +217,15 @@ private:
         const auto over = std::ranges::find(taken_over_, version);
         if (over != taken_over_.end()) {
             taken_over_.erase(over);
-            slots_.erase(found);
+            leave(version);
             return;
         }
         const Recording::Object& object = object_of(version);
         if (is_first(version) && object.first == object.last) return;
-        slots_.erase(found);
-        if (is_kept(slot)) return;
+        leave(version);
+        if (is_kept_[slot]) return;
         free_[&program_.slots[slot].value()].push_back(slot);
     }
-    /// Whether an object that this thread carries into the next iteration begins there.
-    bool is_kept(std::uint32_t slot) const {
-        return std::ranges::any_of(first_slots_, [&](const auto& first) {
-            return first.second == slot && writes_last(recording_.objects()[first.first]);
-        });
-    }
-
     /// Sends what was just written to the threads that read it.
     void hand_on(const Recording::Use& use) {
         const std::uint32_t slot = slots_.at(use.writes);
@@ -245,7 +250,10 @@ private:
     const GroupPlacing& placing_;
     WorkerId site_;
     SiteProgram program_;
-    std::map<std::uint32_t, std::uint32_t> slots_;        ///< of each version that is here
+    std::map<std::uint32_t, std::uint32_t> slots_;  ///< of each version that is here
+    std::vector<std::uint32_t> versions_in_;        ///< each slot
+    /// Whether an object that this thread carries into the next iteration begins in the slot.
+    std::vector<bool> is_kept_;
     std::map<std::uint32_t, std::uint32_t> first_slots_;  ///< of each object's first version
     std::map<std::uint32_t, std::uint32_t> read_;         ///< how often each version was
     std::vector<std::uint32_t> taken_over_;               ///< versions whose slot is a newer one's

@@ -301,9 +301,9 @@ void Thread::end_objects(Closure& frame) {
 // --- slow operations
 
 void Thread::fork_slow(Closure& closure) {
-    if (recording_) return append(closure);
-    if (lends_) call_home(closure);
+    if (lends_ && !recording_) call_home(closure);
     if (charged_) worker_->charge(worker_->costs->fork);
+    if (recording_) return append(closure);
     if (!open_ && slow()) open(true);
     if (open_) {
         {
