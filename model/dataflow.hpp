@@ -19,6 +19,7 @@
 #pragma once
 
 #include "model/dataflow/group.hpp"
+#include "model/dataflow/recorded_groups.hpp"
 #include "model/dataflow/shared.hpp"
 #include "model/dataflow/task.hpp"
 #include "model/dataflow/thread.hpp"
@@ -55,7 +56,10 @@ public:
         if (worker.id.node == 0) {
             threads.start(worker, "the main thread", [this](Thread& thread) { main(thread); });
         } else if (records_elsewhere()) {
-            threads.start(worker, "a thread that records", [this](Thread& thread) { elsewhere(thread); });
+            threads.start(worker, "a thread that records", [this](Thread& thread) {
+                elsewhere(thread);
+                thread.worker().node().state<RecordedGroups>().ends(thread.worker());
+            });
         }
     }
 };

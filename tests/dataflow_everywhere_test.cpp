@@ -58,6 +58,7 @@ struct Drawn {
     std::function<void(NodeId node, Calls& calls)> spoil = [](NodeId, Calls&) {};
     std::function<double(NodeId node)> bytes = [](NodeId) { return 28.0; };
     std::function<std::uint64_t(NodeId node)> placing_seed = [](NodeId) { return std::uint64_t{0}; };
+    std::function<std::uint64_t(NodeId node)> groups = [](NodeId) { return std::uint64_t{2}; };
     /// Work of a node before it records.
     std::function<double(NodeId node)> flops = [](NodeId) { return 0.0; };
 };
@@ -112,7 +113,7 @@ private:
             placing.strict = random.below(2) == 0;
             return placing;
         };
-        for (std::uint64_t groups = 0; groups < 2; ++groups) {
+        for (std::uint64_t groups = 0; groups < program_.groups(here); ++groups) {
             Calls calls = draw_calls(program_.seed + groups);
             program_.spoil(here, calls);
             const auto record = [&](GroupRecorder& recorder) {
@@ -215,6 +216,13 @@ TEST_P(DataflowEverywhereWorlds, NodesThatRecordDifferentGraphsEndTheRun) {
     Drawn other_placing;
     other_placing.placing_seed = [](NodeId node) { return node == 2 ? 1U : 0U; };
     EXPECT_THAT(error_of(other_placing), testing::AllOf(HasSubstr("node 2 records"), HasSubstr("on worker")));
+}
+
+TEST_P(DataflowEverywhereWorlds, ANodeThatRecordsFewerGroupsEndsTheRun) {
+    if (GetParam().ends_process) GTEST_SKIP() << "an error ends the process here";
+    Drawn fewer;
+    fewer.groups = [](NodeId node) { return node == 1 ? 1U : 2U; };
+    EXPECT_THAT(error_of(fewer), testing::HasSubstr("node 0 records group 2, and node 1 has recorded 1"));
 }
 
 void only(Thread& /*self*/, shared_w<Numbers> to) {

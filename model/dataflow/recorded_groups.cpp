@@ -45,6 +45,19 @@ const Handler recorded_handler("dataflow.recorded", Handler::Kind::work,
                                                                             digest);
                                });
 
+const Handler ended_handler("dataflow.ended", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    Reader reader(message);
+    const auto groups = reader.get<std::uint32_t>();
+    reader.check();
+    node.state<RecordedGroups>().ended(from, groups);
+});
+
+[[noreturn]] void refuse_fewer(NodeId node, std::uint32_t groups) {
+    throw Error(fmt::format("node 0 records group {}, and node {} has recorded {} and no more", groups + 1,
+                            node, groups),
+                "let `elsewhere` make all groups that `main` makes for every node to record");
+}
+
 const Handler same_handler("dataflow.same", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     Reader reader(message);
     node.state<RecordedGroups>().same(placed_in(reader));
@@ -77,7 +90,24 @@ std::uint64_t digest_of(const TaskDescriptions& tasks) {
 
 GroupName RecordedGroups::new_name() {
     const SpinLock::Guard guard(lock_);
+    for (const auto& [node, groups] : ended_)
+        if (groups == next_) refuse_fewer(node, groups);
     return {0, first_number + next_++};
+}
+
+void RecordedGroups::ends(Context& caller) {
+    std::uint32_t groups = 0;
+    {
+        const SpinLock::Guard guard(lock_);
+        groups = next_;
+    }
+    node_.outbox_of(caller).post(0, ended_handler, runtime::bytes_of(groups));
+}
+
+void RecordedGroups::ended(NodeId node, std::uint32_t groups) {
+    const SpinLock::Guard guard(lock_);
+    if (groups < next_) refuse_fewer(node, groups);
+    ended_[node] = groups;
 }
 
 void RecordedGroups::recorded(Context& caller, const PlacedGroup& group, TaskDescriptions tasks) {

@@ -27,14 +27,20 @@ class RecordedGroups final : public runtime::State<runtime::Node> {
 public:
     explicit RecordedGroups(runtime::Node& node) : node_(node) {}
 
-    /// A name for a group that each node records: they give the same names in the same order.
+    /// A name for a group that each node records: they give the same names in the same order. Throws Error if
+    /// another node has recorded its last one.
     GroupName new_name();
+    /// This node records no more. Not on node 0.
+    void ends(runtime::Context& caller);
     /// This node has recorded and placed a group.
     void recorded(runtime::Context& caller, const PlacedGroup& group, TaskDescriptions tasks);
 
     // --- for the messages
     /// On node 0: another node has. Its answer tells that node whether it is the same.
     void recorded_by(runtime::Context& caller, const PlacedGroup& group, NodeId node, std::uint64_t digest);
+    /// On node 0: another node has recorded so many groups, and records no more. Throws Error if this node
+    /// has recorded more.
+    void ended(NodeId node, std::uint32_t groups);
     /// On another node: it is what node 0 has recorded.
     void same(const PlacedGroup& group);
     /// It is not. Throws Error with the first task that differs.
@@ -52,6 +58,7 @@ private:
     runtime::Node& node_;
     runtime::SpinLock lock_;  ///< over what follows
     std::uint32_t next_ = 0;
+    std::map<NodeId, std::uint32_t> ended_;
     std::map<PlacedGroup, Recorded> groups_;
 };
 
