@@ -241,7 +241,7 @@ TEST_P(DataflowGroupWorlds, SeveralSideBySideAreSequential) {
 /// The values that the body reads between, and at the end.
 using Seen = std::vector<std::uint32_t>;
 
-/// What the body does, step by step: World has `run`, `start`, `wait`, `place` and `home` of two groups over
+/// What the body does, step by step: World has `start`, `wait`, `place`, `home` and `end` of two groups over
 /// the same objects, beside what a world has.
 template <class World, class Object>
 Seen mix(World& world, std::uint64_t seed, std::vector<Object>& objects) {
@@ -252,7 +252,7 @@ Seen mix(World& world, std::uint64_t seed, std::vector<Object>& objects) {
     const auto any = [&]() -> Object& { return objects[random.below(objects.size())]; };
     for (std::uint64_t left = 4 + random.below(12); left != 0; --left) {
         const std::uint64_t group = random.below(2);
-        switch (random.below(8)) {
+        switch (random.below(9)) {
             case 0:
             case 1:
                 world.start(group, 1 + random.below(3));
@@ -280,6 +280,9 @@ Seen mix(World& world, std::uint64_t seed, std::vector<Object>& objects) {
             }
             case 6:
                 world.place(group);
+                break;
+            case 7:
+                world.end(group);
                 break;
             default:
                 world.home(group);
@@ -309,6 +312,7 @@ struct PlainMix : Plain {
     void wait(std::uint64_t /*group*/) {}
     void place(std::uint64_t /*group*/) {}
     void home(std::uint64_t /*group*/) {}
+    void end(std::uint64_t /*group*/) {}
     void finish() {}
     void write_own(Object object, Value value) { *object = std::move(value); }
 };
@@ -342,6 +346,7 @@ struct ForkingMix : Forking {
         group_of(group).place([&](const Recording& recording) { return placing(recording); });
     }
     void home(std::uint64_t group) { group_of(group).home(); }
+    void end(std::uint64_t group) { groups[group].reset(); }  // the next use records it anew
     void finish() {
         sync();
         groups[seed % 2].reset();  // the other one ends after the last read

@@ -20,15 +20,9 @@ void Lending::wait_for_users(const Access& root, bool writes) {
 }
 
 void Lending::use(Access& root, Mode mode) {
-    if (mode != Mode::r) wait_for_users(root, true);
     Access* const roots[] = {&root};
     fetch(roots);
     if (mode != Mode::r) call_in(root);
-}
-
-void Lending::replace(Access& root) {
-    wait_for_users(root, true);
-    call_in(root);
 }
 
 void Lending::wait_for_conflicts(const Group& group) {
@@ -99,6 +93,7 @@ void Lending::fetch(std::span<Access* const> roots) {
 }
 
 void Lending::call_in(Access& root, const std::optional<GroupName>& forgotten) {
+    wait_for_users(root, true);  // which would lend it again
     const auto found = lent_.find(&root);
     if (found == lent_.end()) return;
     runtime::Worker& worker = self_.worker();

@@ -36,8 +36,6 @@ public:
     /// The body is about to use the object in a direct mode: groups that must end before do, and the value
     /// comes home. The worker may be another one afterwards.
     void use(Access& root, Mode mode);
-    /// The body replaces the value.
-    void replace(Access& root);
     bool empty() const { return lent_.empty() && running_.empty(); }
 
     // --- for groups
@@ -51,8 +49,8 @@ public:
     const Lent* find(const Access& root) const;
     /// Brings the values of those home that are away.
     void fetch(std::span<Access* const> roots);
-    /// Its value is here only, from now on. The nodes are told, but not of values of a group that they
-    /// forget.
+    /// Its value, or the one that replaces it, is here only from now on. The nodes are told, but not of
+    /// values of a group that they forget.
     void call_in(Access& root, const std::optional<GroupName>& forgotten = {});
 
 private:

@@ -184,7 +184,7 @@ void Thread::bring(Access& root, Cell& cell, const ValueType& type) {
 }
 
 void Thread::call_off(Access& root) {
-    lending_->replace(root);
+    lending_->call_in(root);
 }
 
 void Thread::call_home(Access& root, Mode mode) {
