@@ -346,7 +346,7 @@ struct ForkingMix : Forking {
         group_of(group).place([&](const Recording& recording) { return placing(recording); });
     }
     void home(std::uint64_t group) { group_of(group).home(); }
-    void end(std::uint64_t group) { groups[group].reset(); }  // the next use records it anew
+    void end(std::uint64_t group) { groups[group].reset(); }  // its next use records it again
     void finish() {
         sync();
         groups[seed % 2].reset();  // the other one ends after the last read
