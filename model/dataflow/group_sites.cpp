@@ -211,8 +211,10 @@ void GroupSites::start(Context& caller, const NodeRun& run, const std::shared_pt
         for (const GroupMove& move : run.moves)
             if (!move.written) begin.stay.insert(move.object);
         const auto site = std::make_shared<Site>(begin, program, mailbox);
-        node_.state<Threads>().start(caller, {"a thread of a group", core},
-                                     [site](Thread& thread) { site->run(thread); });
+        node_.state<Threads>().start(caller, {"a thread of a group", core}, [site](Thread& thread) {
+            thread.keep(site);
+            site->run(thread);
+        });
     }
 }
 

@@ -88,6 +88,7 @@ void Thread::leave() {
     stack_.back_to(reinterpret_cast<std::byte*>(top_));
     top_ = nullptr;
     current_ = nullptr;
+    needed_ = nullptr;
     threads_.runs(*worker_, nullptr);
 }
 

@@ -128,6 +128,8 @@ public:
     // --- for objects and closures
     /// Links a closure to the frame of the present body.
     void add(Closure& closure);
+    /// What its closures need, such as their types, until it ends or is abandoned.
+    void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
     /// Whether other contexts may take closures of this thread. It begins so.
     void allow_thieves(bool allowed) { thieves_ = allowed; }
     /// Memory in the frame of the present body.
@@ -252,6 +254,7 @@ private:
     runtime::Strand* strand_ = nullptr;
     std::byte* kept_ = nullptr;  ///< the end of the latest object of the present body
     std::unique_ptr<Lending> lending_;
+    std::shared_ptr<const void> needed_;
     Threads& threads_;
 
     // Written by thieves.
