@@ -19,6 +19,7 @@
 #pragma once
 
 #include "model/dataflow/group.hpp"
+#include "model/dataflow/recorded_groups.hpp"
 #include "model/dataflow/shared.hpp"
 #include "model/dataflow/task.hpp"
 #include "model/dataflow/thread.hpp"
@@ -35,6 +36,12 @@ public:
     /// The body of the main task.
     virtual void main(Thread& self) = 0;
 
+    /// Whether the other nodes record the program's groups themselves (Recorded::everywhere), in `elsewhere`.
+    virtual bool records_elsewhere() const { return false; }
+    /// What another node does then: it declares the same objects, whose values it need not know, and makes
+    /// the same groups, with the same placings and runs. A run returns at once there, and no object is read.
+    virtual void elsewhere(Thread& /*self*/) {}
+
     /// Bounds the memory of bodies that fork without end, unless the schedule does (Schedule::fork_window): a
     /// body that has forked so many closures waits for them before it forks more, as in `sync`. 0: it never
     /// does.
@@ -44,9 +51,16 @@ public:
         if (node.schedule().fork_window == 0) node.state<Threads>().limit(window());
     }
     void begin(runtime::Worker& worker) override {
-        if (worker.id != WorkerId{0, 0}) return;
-        worker.node().state<Threads>().start(worker, "the main thread",
-                                             [this](Thread& thread) { main(thread); });
+        if (worker.id.core != 0) return;
+        auto& threads = worker.node().state<Threads>();
+        if (worker.id.node == 0) {
+            threads.start(worker, "the main thread", [this](Thread& thread) { main(thread); });
+        } else if (records_elsewhere()) {
+            threads.start(worker, "a thread that records", [this](Thread& thread) {
+                elsewhere(thread);
+                thread.worker().node().state<RecordedGroups>().ends(thread.worker());
+            });
+        }
     }
 };
 

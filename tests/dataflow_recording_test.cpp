@@ -11,9 +11,12 @@
 
 #include "graphs/generators/generator.hpp"
 #include "model/dataflow.hpp"
+#include "partitioners/place_graph.hpp"
+#include "partitioners/schedulers/scheduler.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/run/execution.hpp"
 #include "workloads/dataflow_tiles.hpp"
+#include "workloads/group_placing.hpp"
 
 namespace heddle::dataflow {
 namespace {
@@ -29,8 +32,10 @@ private:
     Body body_;
 };
 
-void run(const MainTask::Body& body) {
-    inprocess::InprocessBackend backend({});
+void run(const MainTask::Body& body, CoreId cores = 1) {
+    inprocess::Options options;
+    options.cores = cores;
+    inprocess::InprocessBackend backend(options);
     runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<MainTask>(body); }).run();
 }
 
@@ -184,6 +189,36 @@ TEST(Recording, RefusesPlacingsThatAreNone) {
                        return GroupPlacing{{{0, 0}, {0, 0}}, {0, 0}};
                    }),
                    "does not name each of them once");
+}
+
+TEST(Recording, RefusesMorePartsThanTasks) {
+    const std::vector<std::string> schedulers = schedulers::names();
+    for (const std::string& placement : partitioners::placement_names()) {
+        SCOPED_TRACE(placement);
+        runtime::Schedule schedule;
+        schedule.placement = placement;
+        ClusterView cluster;
+        cluster.grid = {1, 4};
+        const auto placer = workloads::group_placer(cluster, schedule);
+        if (!placer) continue;
+        const auto group_of = [&](std::size_t tasks) {
+            return [&, tasks](Thread& self) {
+                const shared<double> from(self, 1.0);
+                std::deque<shared<double>> to;
+                for (std::size_t i = 0; i < tasks; ++i) to.emplace_back(self);
+                Group group(self, *placer, [&](GroupRecorder&) {
+                    for (const auto& object : to) self.fork<lone_cell>(from, object);
+                });
+            };
+        };
+        const bool may_be_empty = std::ranges::find(schedulers, placement) != schedulers.end();
+        if (may_be_empty) {
+            EXPECT_NO_THROW(run(group_of(3), 4));
+        } else {
+            expect_refused(group_of(3), "a group has 3 tasks, and " + placement + " is to make 4 parts");
+        }
+        EXPECT_NO_THROW(run(group_of(4), 4));
+    }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -27,23 +26,22 @@ void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::u
 
 class DataflowTileProgram final : public DataflowProgram {
 public:
-    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix, const Placer* placer)
-        : algorithm_(algorithm), matrix_(matrix), placer_(placer) {}
+    DataflowTileProgram(const DataflowTiles& algorithm, const tiles::Matrix& matrix, const Placer* placer,
+                        Recorded recorded)
+        : algorithm_(algorithm), matrix_(matrix), placer_(placer), recorded_(recorded) {}
+
+    bool records_elsewhere() const override { return placer_ && recorded_ == Recorded::everywhere; }
+    void elsewhere(Thread& self) override {
+        SharedTiles shared_tiles(self, matrix_);
+        run_as_group(self, shared_tiles);
+    }
 
     void main(Thread& self) override {
         SharedTiles shared_tiles(self, matrix_);
-        const auto fork_all = [&] {
-            shared_tiles.make_tiles(self);
-            algorithm_.factorize(self, shared_tiles);
-        };
         if (placer_) {
-            Group group(self, *placer_, [&](GroupRecorder& recorder) {
-                shared_tiles.record(recorder);
-                fork_all();
-            });
-            group.run();
+            run_as_group(self, shared_tiles);
         } else {
-            fork_all();
+            fork_all(self, shared_tiles);
             self.sync();
         }
         for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
@@ -69,9 +67,23 @@ public:
     }
 
 private:
+    void fork_all(Thread& self, const SharedTiles& shared_tiles) const {
+        shared_tiles.make_tiles(self);
+        algorithm_.factorize(self, shared_tiles);
+    }
+    void run_as_group(Thread& self, SharedTiles& shared_tiles) const {
+        const auto record = [&](GroupRecorder& recorder) {
+            shared_tiles.record(recorder);
+            fork_all(self, shared_tiles);
+        };
+        Group group(self, *placer_, record, recorded_);
+        group.run();
+    }
+
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
     const Placer* placer_;
+    Recorded recorded_;
     std::vector<std::pair<std::uint32_t, SharedTile>> factor_;
 };
 
@@ -96,17 +108,16 @@ void SharedTiles::record(GroupRecorder& recorder) {
         recorder.bytes(tile, sizeof(double) * static_cast<double>(matrix_.numbers_of_tile()));
 }
 
-void SharedTiles::costs(double cubes) const {
-    if (!recorder_) return;
-    const double rows = std::sqrt(static_cast<double>(matrix_.numbers_of_tile()));
-    recorder_->next(cubes * rows * rows * rows);
+void SharedTiles::costs_thirds(double cubes) const {
+    if (recorder_) recorder_->next(cubes * cube(matrix_.tile_size) / 3);
 }
 
 DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const Settings& settings)
     : algorithm_(algorithm),
       matrix_{settings.integer<std::uint32_t>("tiles"), settings.integer<std::uint32_t>("tile_size"),
               settings.integer<std::uint64_t>("matrix_seed"), algorithm.symmetric, algorithm.sparse},
-      factor_(matrix_) {
+      factor_(matrix_),
+      recorded_(recorded_in(settings)) {
     if (algorithm.sparse) factor_ = tiles::filled_in(factor_);
     const std::size_t bytes = factor_.count() * matrix_.numbers_of_tile() * sizeof(double);
     if (bytes > matrix_bytes_max) {
@@ -119,7 +130,8 @@ DataflowTileWorkload::DataflowTileWorkload(const DataflowTiles& algorithm, const
 std::vector<Setting> DataflowTileWorkload::settings() {
     return {{"tiles", SettingKind::integer, "8", "tiles in each row of the matrix", {}, 1, 200},
             {"tile_size", SettingKind::integer, "64", "numbers in each row of a tile", {}, 1, 4096},
-            {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max}};
+            {"matrix_seed", SettingKind::integer, "1", "of the numbers in the matrix", {}, 0, integer_max},
+            recording_setting()};
 }
 
 void DataflowTileWorkload::prepare(const ClusterView& cluster, const runtime::Schedule& schedule) {
@@ -128,7 +140,8 @@ void DataflowTileWorkload::prepare(const ClusterView& cluster, const runtime::Sc
 }
 
 std::unique_ptr<runtime::Program> DataflowTileWorkload::program(NodeId /*node*/) const {
-    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_, placer_ ? &*placer_ : nullptr);
+    return std::make_unique<DataflowTileProgram>(algorithm_, matrix_, placer_ ? &*placer_ : nullptr,
+                                                 recorded_);
 }
 
 // Each tile begins at a multiple of 8 bytes, as its numbers need.

@@ -28,8 +28,9 @@ public:
 
     /// From here on `recorder` is told what each task costs.
     void record(dataflow::GroupRecorder& recorder);
-    /// The next task that is forked costs so many times the cube of a tile's rows.
-    void costs(double cubes) const;
+    /// The next task that is forked costs a third of so many times the cube of a tile's rows, as its kernel
+    /// does.
+    void costs_thirds(double cubes) const;
 
     std::uint32_t count() const { return matrix_.tiles; }
     bool has(std::uint32_t row, std::uint32_t column) const { return present_.has(row, column); }
@@ -92,6 +93,7 @@ private:
     const DataflowTiles& algorithm_;
     tiles::Matrix matrix_;
     tiles::Pattern factor_;
+    dataflow::Recorded recorded_;
     std::optional<dataflow::Placer> placer_;
 };
 

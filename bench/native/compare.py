@@ -231,6 +231,12 @@ def dataflow(bench):
             row(f"{count:,}, {objects} objects", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", f"{two['seconds']:.4f}",
                 ratio(one["cpu_seconds"], found["Heddle", 1]["cpu_seconds"]), ratio(two["seconds"], found["Heddle", 2]["seconds"]),
                 f"{two['peak_mb']:.0f}")
+    print()
+    row = table("a group of 10,000 empty tasks", "workers", "recorded, placed and run once s", "a later iteration s", "first / later")
+    cases = {(objects, workers): ((), ("heddle_dataflow", "group", 10_000, objects, workers, 100)) for objects in (100, 10_000)
+             for workers in (1, 2)}
+    for (objects, workers), said in bench.alternate("dataflow", cases).items():
+        row(f"{objects:,} objects", workers, f"{said['first_seconds']:.4f}", f"{said['seconds']:.5f}", ratio(said["first_seconds"], said["seconds"]))
 
 
 # --- messages

@@ -1,8 +1,9 @@
 // Measures dataflow on one node: calls N | fib N WORKERS | tasks COUNT OBJECTS WORKERS | plain N | loop N
-// WORKERS. `calls` and `fib` are Figure 1 of the KAAPI paper as plain calls and as forks. `tasks`: empty
-// ones, each of which reads one object and changes the one before. `plain` and `loop`: a sum of N terms, as a
-// loop and as an adaptive one. Prints the time from the first fork to the end of the last task, and a value
-// that the peers must have too.
+// WORKERS | group COUNT OBJECTS WORKERS ITERATIONS. `calls` and `fib` are Figure 1 of the KAAPI paper as
+// plain calls and as forks. `tasks`: empty ones, each of which reads one object and changes the one before.
+// `group`: the same as a group; `seconds` are those of one of its later iterations, `first_seconds` those of
+// recording, placing and the first. `plain` and `loop`: a sum of N terms, as a loop and as an adaptive one.
+// Prints the time from the first fork to the end of the last task, and a value that the peers must have too.
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -25,6 +26,7 @@ struct Measured {
     double seconds = 0;
     double cpu = 0;
     double value = 0;
+    double first = 0;  ///< seconds
 };
 
 class Clock {
@@ -112,6 +114,14 @@ void empty(Thread& /*self*/, shared_r<long> /*from*/, shared_rw<long> into) {
     ++into.value();
 }
 
+void fork_empty(Thread& self, long count, const std::vector<shared<long>>& all) {
+    for (std::size_t i = 0, task = 0; task < static_cast<std::size_t>(count); ++task) {
+        const std::size_t next = i + 1 == all.size() ? 0 : i + 1;
+        self.fork<empty>(all[next], all[i]);
+        i = next;
+    }
+}
+
 Measured tasks(long count, std::size_t objects, int workers) {
     Measured measured;
     run(workers, [&](Thread& self) {
@@ -119,13 +129,43 @@ Measured tasks(long count, std::size_t objects, int workers) {
         for (std::size_t i = 0; i < objects; ++i) all.emplace_back(self, 0L);
         {
             const Clock clock(measured);
-            for (std::size_t i = 0, task = 0; task < static_cast<std::size_t>(count); ++task) {
-                const std::size_t next = i + 1 == objects ? 0 : i + 1;
-                self.fork<empty>(all[next], all[i]);
-                i = next;
-            }
+            fork_empty(self, count, all);
             self.sync();
         }
+        for (const auto& object : all) measured.value += static_cast<double>(object.read());
+    });
+    return measured;
+}
+
+/// Runs of neighbouring tasks, one for each worker, in the order of the forks.
+GroupPlacing place_in_runs(const Recording& recording, int workers) {
+    GroupPlacing placing;
+    const std::uint64_t tasks = recording.tasks().size();
+    for (std::uint64_t task = 0; task < tasks; ++task) {
+        placing.of_task.push_back(
+            {0, static_cast<CoreId>(task * static_cast<std::uint64_t>(workers) / tasks)});
+        placing.sequence.push_back(static_cast<TaskIndex>(task));
+    }
+    return placing;
+}
+
+Measured group(long count, std::size_t objects, int workers, std::uint32_t iterations) {
+    Measured measured;
+    run(workers, [&](Thread& self) {
+        std::vector<shared<long>> all;
+        for (std::size_t i = 0; i < objects; ++i) all.emplace_back(self, 0L);
+        const double begin = seconds_now();
+        Group made(
+            self, [&](const Recording& recording) { return place_in_runs(recording, workers); },
+            [&](GroupRecorder&) { fork_empty(self, count, all); });
+        made.run();
+        measured.first = seconds_now() - begin;
+        {
+            const Clock clock(measured);
+            made.run(iterations);
+        }
+        measured.seconds /= iterations;
+        made.home();
         for (const auto& object : all) measured.value += static_cast<double>(object.read());
     });
     return measured;
@@ -178,6 +218,9 @@ Measured measure(const std::string& what, const std::vector<long>& numbers) {
     if (what == "calls") return calls(number(0));
     if (what == "fib") return fib(number(0), number(1));
     if (what == "tasks") return tasks(numbers.at(0), static_cast<std::size_t>(numbers.at(1)), number(2));
+    if (what == "group")
+        return group(numbers.at(0), static_cast<std::size_t>(numbers.at(1)), number(2),
+                     static_cast<std::uint32_t>(numbers.at(3)));
     if (what == "plain") return plain(numbers.at(0));
     if (what == "loop") return loop(numbers.at(0), number(1));
     throw std::out_of_range(what);
@@ -193,6 +236,7 @@ int main(int count, char** words) {
         Outcome()
             .add("seconds", measured.seconds)
             .add("cpu_seconds", measured.cpu)
+            .add("first_seconds", measured.first)
             .add("value", measured.value)
             .add("peak_mb", peak_mb())
             .print();
@@ -200,7 +244,7 @@ int main(int count, char** words) {
         std::fprintf(
             stderr,
             "usage: heddle_dataflow calls N | fib N WORKERS | tasks COUNT OBJECTS WORKERS | plain N | "
-            "loop N WORKERS\n");
+            "loop N WORKERS | group COUNT OBJECTS WORKERS ITERATIONS\n");
         return 2;
     }
 }

@@ -2,6 +2,7 @@
 // cell lies in its object's frame, or, if a stolen task writes it, on the heap.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -56,7 +57,10 @@ struct ValueType {
     void (*write)(const Cell&, runtime::Writer&);
     void (*read)(Cell&, runtime::Reader&);
     void (*copy)(Cell& to, const Cell& from);
-    std::uint64_t (*bytes)(const Cell&);  ///< that its value has when it travels, or its type if it has none
+    /// That its value has when it travels, or its type if it has none. What all values of the type have
+    /// beside that, such as a size, is not among them.
+    std::uint64_t (*bytes)(const Cell&);
+    std::uint64_t (*bytes_beside)();
     bool travels;
 };
 
@@ -97,14 +101,28 @@ struct ValueTypeOf {
             if (cell.written) {
                 runtime::Writer writer;
                 runtime::Serialize<T>::write(writer, static_cast<const CellOf<T>&>(cell).value);
-                return writer.bytes().size();
+                return writer.bytes().size() -
+                       std::min<std::uint64_t>(bytes_of_type(), writer.bytes().size());
             }
         }
         return sizeof(T);
     }
+    static std::uint64_t bytes_beside() { return 1 + bytes_of_type(); }
 
-    static constexpr ValueType type{&make, &destroy, &drop,  &write,
-                                    &read, &copy,    &bytes, model::detail::value_travels<T>()};
+    static constexpr ValueType type{&make,  &destroy,      &drop,
+                                    &write, &read,         &copy,
+                                    &bytes, &bytes_beside, model::detail::value_travels<T>()};
+
+private:
+    /// Of a value that is empty.
+    static std::uint64_t bytes_of_type() {
+        if constexpr (model::detail::value_is_written<T>() && std::is_default_constructible_v<T>) {
+            runtime::Writer writer;
+            runtime::Serialize<T>::write(writer, T());
+            return writer.bytes().size();
+        }
+        return 0;
+    }
 };
 
 inline void hold(Cell& cell) {

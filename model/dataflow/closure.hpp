@@ -66,6 +66,8 @@ struct Access {
     static constexpr std::uint8_t given = 1;     ///< a body that writes it has passed it on
     static constexpr std::uint8_t replaced = 2;  ///< tasks of the frame have replaced `data`
     static constexpr std::uint8_t listed = 4;    ///< of an Object
+    static constexpr std::uint8_t lent = 8;      ///< nodes have its value (Lending)
+    static constexpr std::uint8_t away = 16;     ///< and `data` does not
 
     bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
     void set(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags | flag); }

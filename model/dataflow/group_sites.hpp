@@ -1,15 +1,20 @@
-// The threads of groups on one node, and what is on its way to them (KAAPI, section 3.5). A thread receives
-// what others have written in closures that begin as stolen ones: the sender has them, and they end when the
-// value comes.
+// The groups on one node: threads that run there, values on their way to them and at rest, and what the node
+// waits for that made a group (KAAPI, section 3.5). A thread receives what others have written in closures
+// that begin as stolen ones: the sender has them, and they end when the value comes.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "model/dataflow/group_values.hpp"
+#include "model/dataflow/node_run.hpp"
 #include "model/dataflow/site_program.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/spin_lock.hpp"
@@ -18,108 +23,114 @@
 
 namespace heddle::dataflow {
 
-/// A group in the run: the node that made it, and its number there.
-struct GroupName {
-    NodeId home = 0;
-    std::uint32_t number = 0;
-    friend constexpr auto operator<=>(const GroupName&, const GroupName&) = default;
-};
-
-/// A value on its way: what it is, and for which iteration.
-struct GroupValue {
+/// What is asked of other nodes: a run, or values that rest there. Its number is not that of another one.
+struct GroupQuestion {
     GroupName group;
-    std::uint32_t iteration = 0;
-    std::uint32_t number = 0;  ///< GroupPrograms
+    std::uint32_t run = 0;
+    friend constexpr auto operator<=>(const GroupQuestion&, const GroupQuestion&) = default;
 };
 
-/// What one thread still receives. Values may come before the thread has begun, and before its iteration.
-///
-/// Invariant: for each value either the message comes first, and lies here until its closure is made, or the
-/// closure does, and ends when the message comes.
-class GroupMailbox {
+/// The answers to a question. They may come before the node that asks says how many it waits for.
+class GroupAnswers {
 public:
-    /// A value has come.
-    void put(std::uint32_t iteration, std::uint32_t number, runtime::Body value, runtime::Context& caller);
-    /// `closure` of `thread` receives it. `type`: of the value.
-    void expect(std::uint32_t iteration, std::uint32_t number, Thread& thread, Closure& closure,
-                const ValueType& type);
+    /// So many. Called once.
+    void expect(std::uint32_t count, runtime::Node& node, runtime::Context& caller);
+    /// Throws MalformedMessage for a second answer of that number.
+    void put(std::uint32_t number, runtime::Body answer, runtime::Node& node, runtime::Context& caller);
 
-private:
-    struct Expected {
-        runtime::Body value;
-        Thread* thread = nullptr;
-        Closure* closure = nullptr;
-        const ValueType* type = nullptr;
-    };
-    static void end(const Expected& expected, runtime::Context& caller);
-
-    runtime::SpinLock lock_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Expected> expected_;
-};
-
-/// What the node that made a group waits for: a result for each object that it writes, and the end of each
-/// thread.
-class GroupHome {
-public:
-    GroupHome(std::size_t objects, std::uint32_t ends);
-
-    /// Null: a thread has ended.
-    void put(runtime::Node& node, runtime::Context& caller, std::uint32_t object, runtime::Body value);
     runtime::Event& end() { return end_; }
-    const runtime::Body& result(std::size_t object) const { return results_[object]; }
+    /// Afterwards.
+    const std::map<std::uint32_t, runtime::Body>& all() const { return answers_; }
 
 private:
     class End final : public runtime::Event {
     public:
         std::string what() const override { return "the end of a group of threads"; }
     };
+    bool complete() const { return expected_ != 0 && answers_.size() == expected_; }
+
     runtime::SpinLock lock_;
-    std::vector<runtime::Body> results_;
-    std::uint32_t left_;
+    std::map<std::uint32_t, runtime::Body> answers_;
+    std::size_t expected_ = 0;
     End end_;
 };
 
 /// How a thread of a group begins.
-struct SiteStart {
+struct SiteRun {
     GroupName group;
     CoreId core = 0;
+    std::uint32_t run = 0;
+    std::uint32_t iteration = 0;
     std::uint32_t iterations = 0;
     bool strict = false;
+    bool measured = false;
+    std::uint32_t digest = 0;  ///< GroupValue
+    /// Objects that the group only reads, and whose values stay on the node under the names that they have.
+    std::set<std::uint32_t> stay{};
 };
 
 class GroupSites final : public runtime::State<runtime::Node> {
 public:
+    using Programs = std::map<CoreId, std::shared_ptr<const SiteProgram>>;
+
     explicit GroupSites(runtime::Node& node) : node_(node) {}
 
-    /// Starts a thread of a group, here or on another node.
-    void start(runtime::Worker& worker, WorkerId site, const SiteStart& start, const SiteProgram& program);
-    /// Gives a value to the threads of a group, once for each node.
-    void send(runtime::Worker& worker, const GroupValue& value, std::span<const WorkerId> to,
+    // --- for groups
+    /// A name for a group of this node, or for another question.
+    GroupName new_name();
+    /// A node does its part of a run, here or elsewhere.
+    void begin(runtime::Worker& worker, NodeId node, NodeRun run);
+    /// The programs of this node's threads, which has recorded the group itself. They may be asked for
+    /// already.
+    void install(runtime::Context& caller, GroupName group, std::uint32_t placing, Programs programs);
+    /// Gives a value to threads of a group, once for each node.
+    void send(runtime::Context& caller, const GroupValue& value, std::span<const Target> to,
               runtime::Body body);
-    /// Gives a result, or with `Recording::none` the news of a thread's end, to the node that made the group.
-    void finish(runtime::Worker& worker, GroupName group, std::uint32_t object, runtime::Body body);
 
-    std::shared_ptr<GroupMailbox> mailbox(GroupName group, CoreId core);
-    void close(GroupName group, CoreId core);
+    std::shared_ptr<GroupAnswers> ask(const GroupQuestion& question);
+    void end(const GroupQuestion& question);
+    /// Asks for a value that rests on another node.
+    void fetch(runtime::Worker& worker, NodeId node, const ValueName& value, const GroupQuestion& question,
+               std::uint32_t number);
+    void answer(runtime::Context& caller, const GroupQuestion& question, std::uint32_t number,
+                runtime::Body body);
+    /// A value that rests on a node is not the object's any more.
+    void drop(runtime::Worker& worker, NodeId node, const ValueName& value);
+    /// A group is over.
+    void forget(runtime::Worker& worker, NodeId node, GroupName group);
 
-    /// A group of this node runs from here on, until it is taken back.
-    GroupName begin(GroupHome& home);
-    void end(GroupName group);
+    GroupStore& store() { return store_; }
+    void count_run(double seconds);
+    void count_moved(std::uint64_t objects);
 
     // --- for the messages
-    void begin_site(runtime::Context& caller, std::span<const std::byte> message);
-    void arrive(runtime::Context& caller, std::span<const std::byte> head, runtime::Body body);
-    void finished(runtime::Context& caller, GroupName group, std::uint32_t object, runtime::Body body);
+    void begin_here(runtime::Context& caller, NodeRun run);
+    void arrive(runtime::Context& caller, const GroupValue& value, std::uint32_t readers, runtime::Body body);
+    void forget_here(GroupName group);
 
     void report(runtime::NodeReport& report) const override;
 
 private:
+    /// One group here.
+    struct Here {
+        GroupMailbox mailbox;
+        std::map<std::uint32_t, Programs> programs;  ///< of each placing that is still needed
+        std::vector<NodeRun> waiting;                ///< for its programs
+    };
+
+    std::shared_ptr<Here> here(GroupName group);
+    void move(runtime::Context& caller, const NodeRun& run, const GroupMove& move, Here& here);
+    void start(runtime::Context& caller, const NodeRun& run, const std::shared_ptr<Here>& here);
+
     runtime::Node& node_;
+    GroupStore store_;
     mutable runtime::SpinLock lock_;  ///< over what follows
-    std::map<std::pair<GroupName, CoreId>, std::shared_ptr<GroupMailbox>> mailboxes_;
-    std::map<std::uint32_t, GroupHome*> homes_;
+    std::map<GroupName, std::shared_ptr<Here>> groups_;
+    std::map<GroupQuestion, std::shared_ptr<GroupAnswers>> questions_;
     std::uint32_t next_ = 0;
-    std::uint64_t groups_ = 0;
+    std::uint64_t runs_ = 0;
+    std::uint64_t moved_ = 0;
+    double seconds_ = 0;
 };
 
 }  // namespace heddle::dataflow

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -56,7 +58,8 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     combine(number);
     Object& object = objects_[number];
     if (use.mode != Mode::w) use.reads = object.last;
-    if (use.mode == Mode::r && object.last == object.first && !access.root->data->written) {
+    if (use.mode == Mode::r && object.last == object.first && !access.root->data->written &&
+        !access.root->is(Access::away) && !elsewhere_) {
         throw Error(
             fmt::format("the task {} reads a shared object to which neither a task of its group nor the "
                         "program has written before",
@@ -81,7 +84,7 @@ void Recording::contribute(std::uint32_t object, const Formal& formal, Use& use)
 void Recording::combine(std::uint32_t number) {
     for (const std::uint32_t contribution : std::exchange(objects_[number].contributions, {})) {
         Object& object = objects_[number];
-        Task task{object.combine, {}, std::vector<Use>(2), 1, "combine"};
+        Task task{object.combine, {}, std::vector<Use>(2), 0, "combine"};
         task.uses[0] = {number, Mode::rw, no_alias, object.last, none};
         task.uses[1] = {contribution, Mode::r, no_alias, objects_[contribution].last, none};
         task.uses[0].writes = object.last = new_version(number, static_cast<std::uint32_t>(tasks_.size()));
@@ -106,21 +109,52 @@ std::uint32_t Recording::object_of(Access& root, const ValueType& type, const Gr
     return found->second;
 }
 
-void Recording::build_graph() {
-    TaskGraphBuilder builder;
-    const auto count = static_cast<TaskIndex>(tasks_.size());
-    data_ = static_cast<DatumIndex>(objects_.size());
-    for (TaskIndex index = 0; index < count; ++index) {
-        builder.add_task(tasks_[index].work, tasks_[index].name);
-        std::uint32_t written = none;
-        for (const Use& use : tasks_[index].uses) {
-            if (use.writes != none && written == none) written = use.object;
-            if (use.reads == none || versions_[use.reads].writer == none) continue;
-            builder.add_edge(versions_[use.reads].writer, index, objects_[use.object].bytes);
-        }
-        written_.push_back(written == none ? data_++ : written);
+std::string Recording::describe(TaskIndex index) const {
+    constexpr std::array modes{"r", "w", "rw", "cw"};
+    const Task& task = tasks_[index];
+    std::uint64_t sum = 0;
+    for (const std::byte byte : task.arguments) sum = sum * 31 + static_cast<std::uint8_t>(byte);
+    std::string text = function_name(*task.type);
+    if (!task.name.empty()) text += ' ' + task.name;
+    text += fmt::format(" of work {}", task.work);
+    if (!task.arguments.empty()) text += fmt::format(", arguments {:x}", sum);
+    for (const Use& use : task.uses) {
+        const Object& object = objects_[use.object];
+        text += fmt::format(", object {} ({}, {} bytes", use.object,
+                            modes[static_cast<std::size_t>(use.mode)], object.bytes);
+        if (use.reads != none)
+            text += fmt::format(", of task {}", static_cast<std::int32_t>(versions_[use.reads].writer));
+        text += ')';
     }
-    graph_ = builder.build();
+    return text;
+}
+
+void Recording::build_graph() {
+    graph_ = graph_with(false, {});
+    data_ = static_cast<DatumIndex>(objects_.size());
+    for (const Task& task : tasks_) {
+        const auto written =
+            std::ranges::find_if(task.uses, [](const Use& use) { return use.writes != none; });
+        written_.push_back(written == task.uses.end() ? data_++ : written->object);
+    }
+}
+
+TaskGraph Recording::sent_graph(std::span<const double> work) const {
+    return graph_with(true, work);
+}
+
+TaskGraph Recording::graph_with(bool all_bytes, std::span<const double> work) const {
+    TaskGraphBuilder builder;
+    for (TaskIndex index = 0; index < tasks_.size(); ++index) {
+        builder.add_task(work.empty() ? tasks_[index].work : work[index], tasks_[index].name);
+        for (const Use& use : tasks_[index].uses) {
+            if (use.reads == none || versions_[use.reads].writer == none) continue;
+            const Object& object = objects_[use.object];
+            const double beside = all_bytes ? static_cast<double>(object.type->bytes_beside()) : 0;
+            builder.add_edge(versions_[use.reads].writer, index, object.bytes + beside);
+        }
+    }
+    return builder.build();
 }
 
 }  // namespace heddle::dataflow

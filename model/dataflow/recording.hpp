@@ -9,12 +9,14 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "base/data_graph.hpp"
 #include "base/task_graph.hpp"
+#include "base/time.hpp"
 #include "model/dataflow/thread.hpp"
 #include "runtime/comm/wire.hpp"
 
@@ -81,21 +83,45 @@ public:
 
     /// Runs `body(recorder)`. Throws Error for a task with a parameter that cannot travel, and for one that
     /// reads what neither a task nor the program has written before.
+    /// `elsewhere`: the objects that it uses have their values on another node.
     template <class Body>
-    Recording(Thread& self, const Body& body) {
+    Recording(Thread& self, const Body& body, bool elsewhere = false) : elsewhere_(elsewhere) {
+        const Counts counted = self.counted();
         GroupRecorder recorder(self);
         build(self.record([&] { body(recorder); }), recorder);
+        if (elsewhere) self.recount(counted);
     }
 
     const std::vector<Task>& tasks() const { return tasks_; }
     const std::vector<Object>& objects() const { return objects_; }
     const std::vector<Version>& versions() const { return versions_; }
 
+    /// All that makes the task what it is, in words: those of two nodes are equal if their tasks are.
+    std::string describe(TaskIndex task) const;
+
+    /// What each task took, and where, in an iteration that was measured (Group::measure); else empty.
+    struct Measured {
+        Time time{-1};  ///< below 0: it was not measured, because another node's thief ran it
+        WorkerId worker{};
+    };
+    const std::vector<Measured>& measured() const { return measured_; }
+    void measured(std::vector<Measured> tasks) { measured_ = std::move(tasks); }
+
     /// An edge for each access that reads what an earlier task has written, with the object's bytes.
     const TaskGraph& graph() const { return graph_; }
+    /// The same with all bytes that a group sends for an object, but for those that each message has. `work`:
+    /// of each task, in place of what was declared.
+    TaskGraph sent_graph(std::span<const double> work = {}) const;
+    /// Of a message of a group: beside an edge's bytes, with what the runtime adds.
+    static constexpr std::uint64_t message_bytes_besides = 32;
     /// The object that each task writes, the first of several; a datum of its own if it writes none.
     const std::vector<DatumIndex>& written() const { return written_; }
     DatumIndex data() const { return data_; }
+    /// The object's number; `none` if no task uses it.
+    std::uint32_t find(const Access& access) const {
+        const auto found = numbers_.find(&access);
+        return found == numbers_.end() ? none : found->second;
+    }
 
 private:
     void build(Closure* first, const GroupRecorder& recorder);
@@ -106,12 +132,15 @@ private:
     std::uint32_t new_version(std::uint32_t object, std::uint32_t writer);
     std::uint32_t object_of(Access& root, const ValueType& type, const GroupRecorder& recorder);
     void build_graph();
+    TaskGraph graph_with(bool all_bytes, std::span<const double> work) const;
 
+    bool elsewhere_;
     std::uint64_t forks_ = 0;
     std::vector<Task> tasks_;
     std::vector<Object> objects_;
     std::vector<Version> versions_;
     std::map<const Access*, std::uint32_t> numbers_;  ///< of objects, for look-up
+    std::vector<Measured> measured_;
     TaskGraph graph_;
     std::vector<DatumIndex> written_;
     DatumIndex data_ = 0;

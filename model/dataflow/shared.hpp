@@ -164,15 +164,18 @@ public:
     /// other times, and if there is none.
     const T& read() const {
         thread_->expect_no_tasks("reads");
+        thread_->use(this->access(), Mode::r);
         return this->value_read();
     }
     template <class Given>
     void write(Given&& value) const {
         thread_->expect_no_tasks("writes");
+        thread_->replace(this->access());
         this->cell().make(std::forward<Given>(value));
     }
     bool written() const {
         thread_->expect_no_tasks("reads");
+        thread_->use(this->access(), Mode::r);
         return this->cell().written;
     }
 

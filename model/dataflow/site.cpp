@@ -17,6 +17,15 @@ using When = SiteProgram::When;
 
 void keep_values(Closure& /*closure*/) {}
 
+Time now(const Thread& thread) {
+    return thread.worker().backend->now(thread.worker());
+}
+
+[[noreturn]] void refuse_unwritten() {
+    throw Error("a task of a group has not written an object that it has as shared_w or shared_wp",
+                "write it, or let the task have it as shared_rw");
+}
+
 /// Of an added task. No thief takes it.
 ClosureType added_type(const Formal* formals, std::uint32_t accesses, std::size_t values,
                        void (*run)(Thread&, Closure&)) {
@@ -36,14 +45,12 @@ ClosureType added_type(const Formal* formals, std::uint32_t accesses, std::size_
 
 }  // namespace
 
-Site::Site(const SiteStart& start, SiteProgram program, std::shared_ptr<GroupMailbox> mailbox)
-    : start_(start),
-      program_(std::move(program)),
-      mailbox_(std::move(mailbox)),
-      added_(program_.slots.size()) {
+Site::Site(const SiteRun& run, std::shared_ptr<const SiteProgram> program,
+           std::shared_ptr<GroupMailbox> mailbox)
+    : run_(run), program_(std::move(program)), mailbox_(std::move(mailbox)), added_(program_->slots.size()) {
     for (std::size_t i = 0; i < added_.size(); ++i) {
         Added& added = added_[i];
-        const ValueType& value = program_.slots[i].value();
+        const ValueType& value = program_->slots[i].value();
         added.read = {Mode::r, &value, nullptr, nullptr};
         added.written = {Mode::w, &value, nullptr, nullptr};
         added.both[0] = added.read;
@@ -56,31 +63,55 @@ Site::Site(const SiteStart& start, SiteProgram program, std::shared_ptr<GroupMai
 }
 
 void Site::run(Thread& thread) {
-    thread.allow_thieves(!start_.strict);
-    objects_ = static_cast<Object*>(thread.take(program_.slots.size() * sizeof(Object)));
-    for (std::size_t i = 0; i < program_.slots.size(); ++i) {
-        const ValueType& value = program_.slots[i].value();
+    const Time begin = now(thread);
+    thread.allow_thieves(!run_.strict);
+    objects_ = static_cast<Object*>(thread.take(added_.size() * sizeof(Object)));
+    for (std::size_t i = 0; i < added_.size(); ++i) {
+        const ValueType& value = program_->slots[i].value();
         thread.declare(objects_[i], value, nullptr, value.make());
     }
-    for (std::uint32_t iteration = 0; iteration < start_.iterations; ++iteration) {
-        for (const SiteProgram::Step& step : program_.steps)
-            if (happens(step, iteration)) make(thread, step, iteration);
+    for (std::uint32_t iteration = 0; iteration < run_.iterations; ++iteration) {
+        for (const SiteProgram::Step& step : program_->steps) {
+            if (!happens(step, iteration)) continue;
+            thread.worker().charge(thread.worker().costs->fork);
+            make(thread, step, iteration);
+        }
         thread.sync();
     }
     thread.allow_thieves(true);
-    auto& sites = thread.worker().node().state<GroupSites>();
-    sites.close(start_.group, start_.core);
-    sites.finish(thread.worker(), start_.group, Recording::none, {});
+    keep(thread);
+    finish(thread, begin);
+}
+
+/// The values are at rest on the node from here on.
+void Site::keep(Thread& thread) const {
+    GroupStore& store = thread.worker().node().state<GroupSites>().store();
+    for (const SiteProgram::Kept& kept : program_->kept) {
+        if (run_.stay.contains(kept.object)) continue;
+        Cell& cell = *std::exchange(objects_[kept.slot].data, nullptr);
+        const CellRef value(cell, program_->slots[kept.slot].value());
+        if (kept.replaced && !cell.written) refuse_unwritten();
+        store.keep({run_.group, kept.object, run_.run}, value);
+    }
+}
+
+/// The news of the thread's end has its time, and the times of its tasks if they were measured.
+void Site::finish(Thread& thread, Time begin) const {
+    runtime::Writer report;
+    report.put(now(thread) - begin);
+    for (const Measured& task : measured_) report.put(task.time);
+    const CoreId core = run_.core;
+    runtime::Worker& worker = thread.worker();
+    const std::uint32_t index = worker.id.node * worker.node().cores() + core;
+    worker.node().state<GroupSites>().answer(worker, {run_.group, run_.run}, index, report.take_body());
 }
 
 bool Site::happens(const SiteProgram::Step& step, std::uint32_t iteration) const {
     switch (step.when) {
         case When::first:
             return iteration == 0;
-        case When::last:
-            return iteration + 1 == start_.iterations;
         case When::but_last:
-            return iteration + 1 < start_.iterations;
+            return iteration + 1 < run_.iterations;
         default:
             return true;
     }
@@ -91,14 +122,16 @@ void Site::bind(Closure& closure, std::uint8_t i, std::uint32_t slot, Mode mode)
 }
 
 void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
-    if (step.kind == Kind::task) return make_task(thread, step);
+    if (step.kind == Kind::task) return make_task(thread, step, iteration);
     const Added& added = added_[step.slot];
+    const std::uint32_t number = run_.iteration + iteration;  // through all runs
     if (step.kind == Kind::receive) {
         Closure& closure = new_closure(thread, added.receive);
         bind(closure, 0, step.slot, Mode::w);
         closure.state.store(Closure::stolen, std::memory_order_relaxed);
         thread.add(closure);
-        mailbox_->expect(iteration, step.number, thread, closure, program_.slots[step.slot].value());
+        mailbox_->expect({run_.group, number, step.number, run_.digest}, thread, closure,
+                         program_->slots[step.slot].value());
     } else if (step.kind == Kind::clear) {
         Closure& closure = new_closure(thread, added.clear);
         bind(closure, 0, step.slot, Mode::w);
@@ -111,13 +144,14 @@ void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t ite
     } else {
         Closure& closure = new_closure(thread, added.send);
         bind(closure, 0, step.slot, Mode::r);
-        ::new (static_cast<void*>(closure.values())) Sending{this, &step, iteration};
+        ::new (static_cast<void*>(closure.values())) Sending{this, &step, number};
         thread.add(closure);
     }
 }
 
-void Site::make_task(Thread& thread, const SiteProgram::Step& step) {
-    Closure& closure = new_closure(thread, *step.type);
+void Site::make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
+    const bool is_measured = run_.measured && iteration == 0;
+    Closure& closure = new_closure(thread, is_measured ? measured(*step.type) : *step.type);
     for (std::uint8_t i = 0; i < step.uses.size(); ++i) {
         const SiteProgram::Bound& use = step.uses[i];
         if (use.same == no_alias) {
@@ -150,16 +184,61 @@ void Site::run_send(Thread& thread, Closure& closure) {
 
 void Site::send(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
     const Cell& cell = *objects_[step.slot].data;
-    if (step.replaced && !cell.written)
-        throw Error("a task of a group has not written an object that it has as shared_w or shared_wp",
-                    "write it, or let the task have it as shared_rw");
+    if (step.replaced && !cell.written) refuse_unwritten();
     runtime::Writer writer;
-    program_.slots[step.slot].value().write(cell, writer);
-    auto& sites = thread.worker().node().state<GroupSites>();
-    if (step.kind == Kind::result)
-        return sites.finish(thread.worker(), start_.group, step.number, writer.take_body());
-    const GroupValue value{start_.group, iteration + (step.next_iteration ? 1 : 0), step.number};
-    sites.send(thread.worker(), value, step.to, writer.take_body());
+    program_->slots[step.slot].value().write(cell, writer);
+    const GroupValue value{run_.group, iteration + (step.next_iteration ? 1 : 0), step.number, run_.digest};
+    thread.worker().node().state<GroupSites>().send(thread.worker(), value, step.to, writer.take_body());
+}
+
+// --- tasks that are measured
+
+const ClosureType& Site::measured(const ClosureType& type) {
+    Measured& task = measured_.emplace_back(Measured{type, &type});
+    task.type.run = &run_measured;
+    return task.type;
+}
+
+/// Also of a copy that a thief of the node runs: its type is the same.
+Site::Measured& Site::measured(const Closure& closure) {
+    return *const_cast<Measured*>(reinterpret_cast<const Measured*>(closure.type));
+}
+
+namespace {
+
+/// The argument of the task that ends a measured one, after all that it has forked.
+struct Ending {
+    Time* time;
+    Time begin;
+};
+
+void run_end(Thread& thread, Closure& closure) {
+    const Ending& ending = *std::launder(reinterpret_cast<Ending*>(closure.values()));
+    *ending.time = now(thread) - ending.begin;
+}
+
+constexpr ClosureType end_type{sizeof(Closure) + sizeof(Ending),
+                               sizeof(Closure),
+                               0,
+                               nullptr,
+                               &run_end,
+                               nullptr,
+                               &keep_values,
+                               nullptr,
+                               nullptr,
+                               nullptr};
+
+}  // namespace
+
+void Site::run_measured(Thread& thread, Closure& closure) {
+    Measured& task = measured(closure);
+    const Time begin = now(thread);
+    task.task->run(thread, closure);
+    task.time = now(thread) - begin;
+    if (!closure.first) return;
+    Closure& end = new_closure(thread, end_type);
+    ::new (static_cast<void*>(end.values())) Ending{&task.time, begin};
+    thread.add(end);
 }
 
 }  // namespace heddle::dataflow

@@ -2,16 +2,19 @@
 // 3.5).
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
+#include "base/time.hpp"
 #include "model/dataflow/group_sites.hpp"
 
 namespace heddle::dataflow {
 
 class Site {
 public:
-    Site(const SiteStart& start, SiteProgram program, std::shared_ptr<GroupMailbox> mailbox);
+    Site(const SiteRun& run, std::shared_ptr<const SiteProgram> program,
+         std::shared_ptr<GroupMailbox> mailbox);
 
     /// The body of its thread. Iterations follow each other without a wait for other threads, but for what
     /// their tasks read.
@@ -28,6 +31,12 @@ private:
         ClosureType copy;
         ClosureType clear;
     };
+    /// A task whose time is measured.
+    struct Measured {
+        ClosureType type;  ///< first: closures name it
+        const ClosureType* task;
+        Time time{-1};
+    };
     /// The arguments of a task that sends.
     struct Sending {
         Site* site;
@@ -37,18 +46,24 @@ private:
 
     bool happens(const SiteProgram::Step& step, std::uint32_t iteration) const;
     void make(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration);
-    void make_task(Thread& thread, const SiteProgram::Step& step);
+    void make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration);
     void bind(Closure& closure, std::uint8_t i, std::uint32_t slot, Mode mode);
     void send(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration);
+    void keep(Thread& thread) const;
+    void finish(Thread& thread, Time begin) const;
+    const ClosureType& measured(const ClosureType& type);
+    static Measured& measured(const Closure& closure);
+    static void run_measured(Thread& thread, Closure& closure);
     static void run_send(Thread& thread, Closure& closure);
     static void run_copy(Thread& thread, Closure& closure);
     static void run_clear(Thread& thread, Closure& closure);
 
-    SiteStart start_;
-    SiteProgram program_;
+    SiteRun run_;
+    std::shared_ptr<const SiteProgram> program_;
     std::shared_ptr<GroupMailbox> mailbox_;
-    std::vector<Added> added_;   ///< of each slot
-    Object* objects_ = nullptr;  ///< of each slot
+    std::vector<Added> added_;       ///< of each slot
+    Object* objects_ = nullptr;      ///< of each slot
+    std::deque<Measured> measured_;  ///< of each task, in their order
 };
 
 }  // namespace heddle::dataflow

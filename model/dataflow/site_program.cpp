@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -30,11 +31,14 @@ public:
     }
     const std::map<WorkerId, std::uint32_t>& of(std::uint32_t version) const { return of_version_[version]; }
     bool at(std::uint32_t version, WorkerId site) const { return of_version_[version].contains(site); }
-    /// All that read a version but `site`.
-    std::vector<WorkerId> besides(std::uint32_t version, WorkerId site) const {
-        std::vector<WorkerId> found;
-        for (const auto& [reader, times] : of_version_[version])
-            if (reader != site) found.push_back(reader);
+    /// All that read a version; but `site`, if one is named.
+    std::vector<Target> targets(std::uint32_t version, std::optional<WorkerId> site = {}) const {
+        std::vector<Target> found;
+        for (const auto& [reader, times] : of_version_[version]) {
+            if (reader == site) continue;
+            if (found.empty() || found.back().node != reader.node) found.push_back({reader.node, 0});
+            ++found.back().readers;
+        }
         return found;
     }
 
@@ -66,7 +70,8 @@ public:
         for (const Recording::Use& use : task.uses) {
             if (use.writes != none) hand_on(use);
             if (use.reads != none) read_once(use.reads);
-            if (use.writes != none && !readers_.at(use.writes, site_) && !carried(use.writes))
+            if (use.writes != none && !readers_.at(use.writes, site_) && !carried(use.writes) &&
+                !rests(use.writes))
                 give_up(use.writes);
         }
     }
@@ -80,6 +85,14 @@ public:
             step.slot = found->second;
             step.number = slot;
             program_.steps.push_back(std::move(step));
+        }
+        for (const auto& [version, slot] : slots_) {
+            const Recording::Object& object = object_of(version);
+            if (!object.access || version != object.last) continue;
+            const bool written = object.last != object.first;
+            if (written && !writes_last(object)) continue;
+            program_.kept.push_back(
+                {recording_.versions()[version].object, slot, written, replaces(version)});
         }
         return std::move(program_);
     }
@@ -95,6 +108,11 @@ private:
         return version == object.last && version != object.first && writes_last(object) &&
                readers_.at(object.first, site_);
     }
+    /// Whether this thread has the version when the last iteration has ended, and it is an object's value.
+    bool rests(std::uint32_t version) const {
+        const Recording::Object& object = object_of(version);
+        return object.access && version == object.last && version != object.first && writes_last(object);
+    }
     bool writes_last(const Recording::Object& object) const {
         const std::uint32_t writer = recording_.versions()[object.last].writer;
         return writer != none && placing_.of_task[writer] == site_;
@@ -103,7 +121,7 @@ private:
     /// The slot in which a task finds what it reads and leaves what it writes.
     std::uint32_t slot_for(const Recording::Use& use, SiteProgram::Slot type) {
         if (use.reads == none) {
-            const std::uint32_t slot = slots_[use.writes] = new_slot(type, use.writes);
+            const std::uint32_t slot = this->use(use.writes, new_slot(type, use.writes));
             clear(slot);
             return slot;
         }
@@ -112,7 +130,7 @@ private:
         if (use.writes == none) return before;
         const bool needed = left(use.reads) > 1;
         if (!needed) {
-            slots_[use.writes] = before;
+            this->use(use.writes, before);
             taken_over_.push_back(use.reads);
             return before;
         }
@@ -121,7 +139,7 @@ private:
         step.slot = before;
         step.number = after;
         program_.steps.push_back(std::move(step));
-        return slots_[use.writes] = after;
+        return this->use(use.writes, after);
     }
 
     void receive(std::uint32_t version, SiteProgram::Slot type) {
@@ -131,9 +149,12 @@ private:
         // What stays from iteration to iteration has its slot for itself.
         const bool stays = is_first(version) && (object.first == object.last || writes_last(object));
         if (stays) step.when = When::first;
-        step.slot = slots_[version] = stays ? own_slot(type) : new_slot(type, version);
+        step.slot = use(version, stays ? own_slot(type) : new_slot(type, version));
         if (!stays && !replaces(version)) clear(step.slot);  // it may come without a value
-        if (is_first(version)) first_slots_[recording_.versions()[version].object] = step.slot;
+        if (is_first(version)) {
+            first_slots_[recording_.versions()[version].object] = step.slot;
+            if (writes_last(object)) is_kept_[step.slot] = true;
+        }
         program_.steps.push_back(std::move(step));
     }
 
@@ -152,6 +173,8 @@ private:
 
     std::uint32_t own_slot(SiteProgram::Slot type) {
         program_.slots.push_back(type);
+        versions_in_.push_back(0);
+        is_kept_.push_back(false);
         return static_cast<std::uint32_t>(program_.slots.size() - 1);
     }
 
@@ -167,8 +190,15 @@ private:
         }
         return own_slot(type);
     }
-    bool is_used(std::uint32_t slot) const {
-        return std::ranges::any_of(slots_, [&](const auto& used) { return used.second == slot; });
+    bool is_used(std::uint32_t slot) const { return versions_in_[slot] != 0; }
+    std::uint32_t use(std::uint32_t version, std::uint32_t slot) {
+        ++versions_in_[slot];
+        return slots_[version] = slot;
+    }
+    void leave(std::uint32_t version) {
+        const auto found = slots_.find(version);
+        --versions_in_[found->second];
+        slots_.erase(found);
     }
 
     std::uint32_t left(std::uint32_t version) const {
@@ -177,7 +207,7 @@ private:
     }
     void read_once(std::uint32_t version) {
         ++read_[version];
-        if (left(version) == 0 && !carried(version)) give_up(version);
+        if (left(version) == 0 && !carried(version) && !rests(version)) give_up(version);
     }
     /// The version is not needed any more. What begins an iteration keeps its slot, unless it is received
     /// each time.
@@ -187,27 +217,21 @@ private:
         const auto over = std::ranges::find(taken_over_, version);
         if (over != taken_over_.end()) {
             taken_over_.erase(over);
-            slots_.erase(found);
+            leave(version);
             return;
         }
         const Recording::Object& object = object_of(version);
         if (is_first(version) && object.first == object.last) return;
-        slots_.erase(found);
-        if (is_kept(slot)) return;
+        leave(version);
+        if (is_kept_[slot]) return;
         free_[&program_.slots[slot].value()].push_back(slot);
     }
-    /// Whether an object that this thread carries into the next iteration begins there.
-    bool is_kept(std::uint32_t slot) const {
-        return std::ranges::any_of(first_slots_, [&](const auto& first) {
-            return first.second == slot && writes_last(recording_.objects()[first.first]);
-        });
-    }
-
-    /// Sends what was just written to the threads that read it, and out of the group.
+    /// Sends what was just written to the threads that read it.
     void hand_on(const Recording::Use& use) {
         const std::uint32_t slot = slots_.at(use.writes);
-        const auto add = [&](Kind kind, When when, std::uint32_t number, std::vector<WorkerId> to) {
-            Step step{kind, when};
+        const auto add = [&](When when, std::uint32_t number, std::vector<Target> to) {
+            if (to.empty()) return;
+            Step step{Kind::send, when};
             step.next_iteration = when == When::but_last;
             step.replaced = use.mode == Mode::w;
             step.slot = slot;
@@ -215,13 +239,10 @@ private:
             step.to = std::move(to);
             program_.steps.push_back(std::move(step));
         };
-        if (auto readers = readers_.besides(use.writes, site_); !readers.empty())
-            add(Kind::send, When::always, use.writes, std::move(readers));
+        add(When::always, use.writes, readers_.targets(use.writes, site_));
         const Recording::Object& object = recording_.objects()[use.object];
-        if (use.writes != object.last || !object.access) return;
-        if (auto next = readers_.besides(object.first, site_); !next.empty())
-            add(Kind::send, When::but_last, object.first, std::move(next));
-        add(Kind::result, When::last, use.object, {});
+        if (use.writes == object.last && object.access)
+            add(When::but_last, object.first, readers_.targets(object.first, site_));
     }
 
     const Recording& recording_;
@@ -229,7 +250,10 @@ private:
     const GroupPlacing& placing_;
     WorkerId site_;
     SiteProgram program_;
-    std::map<std::uint32_t, std::uint32_t> slots_;        ///< of each version that is here
+    std::map<std::uint32_t, std::uint32_t> slots_;  ///< of each version that is here
+    std::vector<std::uint32_t> versions_in_;        ///< each slot
+    /// Whether an object that this thread carries into the next iteration begins in the slot.
+    std::vector<bool> is_kept_;
     std::map<std::uint32_t, std::uint32_t> first_slots_;  ///< of each object's first version
     std::map<std::uint32_t, std::uint32_t> read_;         ///< how often each version was
     std::vector<std::uint32_t> taken_over_;               ///< versions whose slot is a newer one's
@@ -275,9 +299,9 @@ GroupPrograms programs_of(const Recording& recording, const GroupPlacing& placin
     GroupPrograms made;
     for (auto& [site, builder] : builders) made.of_site[site] = builder.finish();
     for (const Recording::Object& object : recording.objects()) {
-        made.begins_at.emplace_back();
-        for (const auto& [site, times] : readers.of(object.first)) made.begins_at.back().push_back(site);
-        made.results += object.access && object.last != object.first ? 1 : 0;
+        const std::uint32_t writer = recording.versions()[object.last].writer;
+        made.begins_at.push_back(readers.targets(object.first));
+        made.owner.push_back(writer == none ? GroupPrograms::nowhere : placing.of_task[writer].node);
     }
     return made;
 }
@@ -296,12 +320,15 @@ void SiteProgram::write(runtime::Writer& writer) const {
             .put(step.slot)
             .put(step.number);
         writer.put_size(step.to.size());
-        for (const WorkerId to : step.to) writer.put(to.node).put(to.core);
+        for (const Target& to : step.to) writer.put(to.node).put(to.readers);
         if (step.kind != Kind::task) continue;
         writer.put(step.type->task->id()).put_size(step.arguments.size());
         writer.put_bytes(step.arguments);
         for (const Bound& bound : step.uses) writer.put(bound.slot).put(bound.mode).put(bound.same);
     }
+    writer.put_size(kept.size());
+    for (const Kept& at_rest : kept)
+        writer.put(at_rest.object).put(at_rest.slot).put(at_rest.written).put(at_rest.replaced);
 }
 
 namespace {
@@ -352,16 +379,27 @@ SiteProgram SiteProgram::read(runtime::Reader& reader) {
         for (std::uint64_t sites = reader.get_size(); sites != 0; --sites) {
             reader.check();
             const auto node = reader.get<NodeId>();
-            step.to.push_back({node, reader.get<CoreId>()});
+            step.to.push_back({node, reader.get<std::uint32_t>()});
         }
         reader.check();
         const bool two_slots = step.kind == Kind::copy;
-        if (step.kind > Kind::result || step.when > When::last ||
+        if (step.kind > Kind::clear || step.when > When::but_last ||
             (step.kind != Kind::task && step.slot >= program.slots.size()) ||
             (two_slots && step.number >= program.slots.size()))
             throw runtime::MalformedMessage("a step of a group makes no sense");
         if (step.kind == Kind::task) read_task(reader, program.slots, step);
         program.steps.push_back(std::move(step));
+    }
+    for (std::uint64_t left = reader.get_size(); left != 0; --left) {
+        Kept kept{};
+        kept.object = reader.get<std::uint32_t>();
+        kept.slot = reader.get<std::uint32_t>();
+        kept.written = reader.get<std::uint8_t>() != 0;
+        kept.replaced = reader.get<std::uint8_t>() != 0;
+        reader.check();
+        if (kept.slot >= program.slots.size())
+            throw runtime::MalformedMessage("a group keeps what it does not have");
+        program.kept.push_back(kept);
     }
     reader.check();
     return program;

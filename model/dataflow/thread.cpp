@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "model/dataflow/lending.hpp"
 #include "model/dataflow/threads.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/strands/strands.hpp"
@@ -87,6 +88,7 @@ void Thread::leave() {
     stack_.back_to(reinterpret_cast<std::byte*>(top_));
     top_ = nullptr;
     current_ = nullptr;
+    needed_ = nullptr;
     threads_.runs(*worker_, nullptr);
 }
 
@@ -119,7 +121,7 @@ void Thread::look_at_window() {
 
 void Thread::close_window() {
     window_full_ = false;
-    fast_ = !open_ && !charged_;
+    look_whether_fast();
     sync();
 }
 
@@ -154,7 +156,7 @@ void Thread::end_record(Closure& outer, bool whole) {
     last_ = &outer.first;
     kept_ = stack_.top();
     recording_ = false;
-    fast_ = !open_ && !charged_;
+    look_whether_fast();
 }
 
 void Thread::wait(runtime::Event& event) {
@@ -163,6 +165,38 @@ void Thread::wait(runtime::Event& event) {
     strand_->wait(event);
     worker_ = &strand_->worker();
     threads_.runs(*worker_, this);
+}
+
+// --- objects that groups have
+
+Lending& Thread::lending() {
+    if (!lending_) lending_ = std::make_unique<Lending>(*this);
+    return *lending_;
+}
+
+void Thread::lends(bool lends) {
+    lends_ = lends;
+    look_whether_fast();
+}
+
+void Thread::bring(Access& root, Cell& cell, const ValueType& type) {
+    const SpinLock::Guard guard(lock_);
+    install(root, cell, type, *current_);
+}
+
+void Thread::call_off(Access& root) {
+    lending_->call_in(root);
+}
+
+void Thread::call_home(Access& root, Mode mode) {
+    lending_->use(root, mode);
+}
+
+/// Before the closure is the frame's.
+void Thread::call_home(Closure& closure) {
+    Access* const accesses = closure.accesses();
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
+        if (!accesses[i].alias) use(*accesses[i].root, accesses[i].mode);
 }
 
 // --- the reference order
@@ -268,8 +302,9 @@ void Thread::end_objects(Closure& frame) {
 // --- slow operations
 
 void Thread::fork_slow(Closure& closure) {
-    if (recording_) return append(closure);
+    if (lends_ && !recording_) call_home(closure);
     charge_in_turn(worker_->costs->fork);
+    if (recording_) return append(closure);
     if (!open_ && slow()) open(true);
     if (open_) {
         {
@@ -368,7 +403,7 @@ void Thread::look_whether_asked() {
         if (--patience_ != 0) return;
         const SpinLock::Guard guard(lock_);
         open_ = false;
-        fast_ = !charged_ && !window_full_;
+        look_whether_fast();
         set_offers(false);
         return;
     }

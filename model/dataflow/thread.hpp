@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -25,6 +26,7 @@
 
 namespace heddle::dataflow {
 
+class Lending;
 class Threads;
 template <class T>
 class shared;
@@ -99,13 +101,35 @@ public:
         return current_->first;
     }
     bool records() const { return recording_; }
+    /// Whether its first body runs, not one of a task.
+    bool in_first_body() const { return current_ == top_; }
+    Lending& lending();
+    /// Whether groups have objects of its bodies. Then forks look at them.
+    void lends(bool lends);
+    /// `cell`, of which the caller gives up a reference, becomes the value of an object of the present body.
+    void bring(Access& root, Cell& cell, const ValueType& type);
+    /// The body uses an object of its own, in a direct mode. A group may have it.
+    void use(Access& root, Mode mode) {
+        if (root.is(Access::lent)) [[unlikely]]
+            call_home(root, mode);
+    }
+    /// The body replaces its value.
+    void replace(Access& root) {
+        if (root.is(Access::lent)) [[unlikely]]
+            call_off(root);
+    }
     std::uint64_t forked() const { return counts_.closures; }
+    const Counts& counted() const { return counts_; }
+    /// Of what it has forked since it had counted so much, another node counts the same.
+    void recount(const Counts& counted) { counts_ = counted; }
     /// Suspends the thread's strand until `event` is done. The worker may be another one afterwards.
     void wait(runtime::Event& event);
 
     // --- for objects and closures
     /// Links a closure to the frame of the present body.
     void add(Closure& closure);
+    /// What its closures need, such as their types, until it ends or is abandoned.
+    void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
     /// Whether other contexts may take closures of this thread. It begins so.
     void allow_thieves(bool allowed) { thieves_ = allowed; }
     /// Memory in the frame of the present body.
@@ -179,6 +203,11 @@ private:
         last_ = &closure.next;
     }
 
+    [[gnu::cold]] void call_home(Access& root, Mode mode);
+    [[gnu::cold]] void call_home(Closure& closure);
+    [[gnu::cold]] void call_off(Access& root);
+    void look_whether_fast() { fast_ = !open_ && !charged_ && !window_full_ && !lends_; }
+
     Closure& begin_record();
     void end_record(Closure& outer, bool whole);
 
@@ -224,11 +253,14 @@ private:
     bool polled_ = false;
     bool window_full_ = false;     ///< the present body has forked enough for now
     bool recording_ = false;       ///< what the present body forks is not run
+    bool lends_ = false;           ///< groups have objects
     std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
     runtime::Strand* strand_ = nullptr;
     std::byte* kept_ = nullptr;  ///< the end of the latest object of the present body
+    std::unique_ptr<Lending> lending_;
+    std::shared_ptr<const void> needed_;
     Threads& threads_;
 
     // Written by thieves.

@@ -31,18 +31,18 @@ void gemm(Thread& self, shared_r<SharedTile> a, shared_r<SharedTile> b, shared_r
 
 void factorize(Thread& self, SharedTiles& a) {
     for (std::uint32_t k = 0; k < a.count(); ++k) {
-        a.costs(1.0 / 3);
+        a.costs_thirds(1);
         self.fork<potrf>(a.tile(k, k));
         for (std::uint32_t i = k + 1; i < a.count(); ++i) {
-            a.costs(1);
+            a.costs_thirds(3);
             self.fork<trsm>(a.tile(k, k), a.tile(i, k));
         }
         for (std::uint32_t i = k + 1; i < a.count(); ++i) {
             for (std::uint32_t j = k + 1; j < i; ++j) {
-                a.costs(2);
+                a.costs_thirds(6);
                 self.fork<gemm>(a.tile(i, k), a.tile(j, k), a.tile(i, j));
             }
-            a.costs(1);
+            a.costs_thirds(3);
             self.fork<syrk>(a.tile(i, k), a.tile(i, i));
         }
     }

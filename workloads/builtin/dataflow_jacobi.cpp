@@ -87,29 +87,37 @@ struct GridSettings {
     std::int64_t sweeps;
     std::int64_t strips;
     double unit_cost;
+    Recorded recorded;
 };
 
 class DataflowJacobi final : public DataflowProgram {
 public:
-    /// `placer`: of the sweeps; null if they are stolen.
-    DataflowJacobi(const GridSettings& settings, const Placer* placer)
-        : settings_(settings), placer_(placer) {}
+    /// `placer`: of the sweeps; null if they are stolen. `by_measure`: after the first iteration; null if
+    /// they are not placed again.
+    DataflowJacobi(const GridSettings& settings, const Placer* placer, const Placer* by_measure)
+        : settings_(settings), placer_(placer), by_measure_(by_measure) {}
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
 
+    bool records_elsewhere() const override { return placer_ && settings_.recorded == Recorded::everywhere; }
+    void elsewhere(Thread& self) override {
+        const std::vector<Strip> cut = cut_grid();
+        const shared<Numbers> border(self);
+        const Grid grids[2] = {Grid(self, cut.size(), border), Grid(self, cut.size(), border)};
+        run_as_groups(self, grids, cut, shared<double>(self));
+    }
+
     void main(Thread& self) override {
-        const std::int64_t n = settings_.n;
-        const std::int64_t strips = std::min(settings_.strips, n - 2);
-        std::vector<Strip> cut;
-        for (std::int64_t i = 0; i < strips; ++i)
-            cut.push_back({n, 1 + (n - 2) * i / strips, 1 + (n - 2) * (i + 1) / strips});
-        const shared<Numbers> border(self, Numbers(static_cast<std::size_t>(n)));
-        Grid grids[2] = {Grid(self, cut.size(), border), Grid(self, cut.size(), border)};
+        const std::vector<Strip> cut = cut_grid();
+        const shared<Numbers> border(self, Numbers(static_cast<std::size_t>(settings_.n)));
+        const Grid grids[2] = {Grid(self, cut.size(), border), Grid(self, cut.size(), border)};
         for (std::size_t i = 0; i < cut.size(); ++i)
             self.fork<begin_strip>(cut[i], grids[0].rows[i], grids[0].top[i + 1], grids[0].bottom[i]);
         const std::int64_t last = settings_.sweeps % 2;
         if (placer_) {
-            change_ = run_as_groups(self, grids, cut);
+            const shared<double> change(self);
+            run_as_groups(self, grids, cut, change);
+            change_ = change.read();
         } else {
             std::deque<shared<double>> changes;
             for (std::int64_t sweep = 0; sweep < settings_.sweeps; ++sweep) {
@@ -131,6 +139,15 @@ public:
     }
 
 private:
+    std::vector<Strip> cut_grid() const {
+        const std::int64_t inner = settings_.n - 2;
+        const std::int64_t strips = std::min(settings_.strips, inner);
+        std::vector<Strip> cut;
+        for (std::int64_t i = 0; i < strips; ++i)
+            cut.push_back({settings_.n, 1 + inner * i / strips, 1 + inner * (i + 1) / strips});
+        return cut;
+    }
+
     struct Grid {
         /// `top[i + 1]` and `bottom[i]` are those of strip i; outside the strips is the border.
         Grid(Thread& self, std::size_t strips, const shared<Numbers>& border) : edge(border) {
@@ -152,6 +169,7 @@ private:
             recorder.bytes(rows[i], row * static_cast<double>(strip.rows()));
             recorder.bytes(top[i + 1], row);
             recorder.bytes(bottom[i], row);
+            recorder.bytes(edge, row);
         }
 
         shared<Numbers> edge;
@@ -169,8 +187,8 @@ private:
     }
 
     /// Two sweeps are recorded, there and back between the grids, and run as often as it takes.
-    double run_as_groups(Thread& self, const Grid (&grids)[2], const std::vector<Strip>& cut) {
-        const shared<double> change(self);
+    void run_as_groups(Thread& self, const Grid (&grids)[2], const std::vector<Strip>& cut,
+                       const shared<double>& change) const {
         const auto record = [&](GroupRecorder& recorder, std::int64_t sweeps) {
             for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
                 const Grid& next = grids[(sweep + 1) % 2];
@@ -184,14 +202,22 @@ private:
             }
         };
         if (settings_.sweeps > 1) {
-            Group both(self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 2); });
-            both.run(static_cast<std::uint32_t>(settings_.sweeps / 2));
+            Group both(
+                self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 2); }, settings_.recorded);
+            auto iterations = static_cast<std::uint32_t>(settings_.sweeps / 2);
+            if (by_measure_) {
+                both.measure();
+                both.run();
+                both.place(*by_measure_);
+                --iterations;
+            }
+            both.run(iterations);
         }
         if (settings_.sweeps % 2 == 1) {
-            Group one(self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 1); });
+            Group one(
+                self, *placer_, [&](GroupRecorder& recorder) { record(recorder, 1); }, settings_.recorded);
             one.run();
         }
-        return change.read();
     }
 
     /// How far the grid is from the known answer, and a number that follows from its bits.
@@ -213,6 +239,7 @@ private:
 
     GridSettings settings_;
     const Placer* placer_;
+    const Placer* by_measure_;
     std::int64_t done_ = 0;
     double change_ = 0;
     double deviation_ = 0;
@@ -223,14 +250,21 @@ class DataflowJacobiWorkload final : public Workload {
 public:
     explicit DataflowJacobiWorkload(const Settings& settings)
         : settings_{settings.integer("n"), settings.integer("sweeps"), settings.integer("strips"),
-                    settings.number("unit_cost")} {}
+                    settings.number("unit_cost"), recorded_in(settings)},
+          weights_(weights_in(settings)) {
+        if (weights_ == Weights::measured && settings_.recorded == Recorded::everywhere)
+            throw Error("weights are measured, and every node records the group",
+                        "let one node record it, or declare the weights", settings.where("weights"));
+    }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
-        return std::make_unique<DataflowJacobi>(settings_, placer_ ? &*placer_ : nullptr);
+        return std::make_unique<DataflowJacobi>(settings_, placer_ ? &*placer_ : nullptr,
+                                                by_measure_ ? &*by_measure_ : nullptr);
     }
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& schedule) override {
         placer_ = group_placer(cluster, schedule);
+        if (weights_ == Weights::measured) by_measure_ = group_placer(cluster, schedule, weights_);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
@@ -264,7 +298,9 @@ public:
 
 private:
     GridSettings settings_;
+    Weights weights_;
     std::optional<Placer> placer_;
+    std::optional<Placer> by_measure_;
 };
 
 const Registration registration{
@@ -273,7 +309,9 @@ const Registration registration{
      {{"n", SettingKind::integer, "128", "points in a row, with the border", {}, 3, 20'000},
       {"sweeps", SettingKind::integer, "20", "sweeps over the grid", {}, 1, 1e6},
       {"strips", SettingKind::integer, "8", "strips of rows, each of which is a task", {}, 1, 10'000},
-      {"unit_cost", SettingKind::flops, "6f", "cost of one point where work is charged", {}, 0, flops_max}},
+      {"unit_cost", SettingKind::flops, "6f", "cost of one point where work is charged", {}, 0, flops_max},
+      recording_setting(),
+      weights_setting()},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<DataflowJacobiWorkload>(settings);
      }}};

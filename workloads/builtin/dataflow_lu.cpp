@@ -30,19 +30,19 @@ void lu_gemm(Thread& self, shared_r<SharedTile> a, shared_r<SharedTile> b, share
 
 void factorize(Thread& self, SharedTiles& a) {
     for (std::uint32_t k = 0; k < a.count(); ++k) {
-        a.costs(2.0 / 3);
+        a.costs_thirds(2);
         self.fork<getrf>(a.tile(k, k));
         for (std::uint32_t j = k + 1; j < a.count(); ++j) {
-            a.costs(1);
+            a.costs_thirds(3);
             self.fork<solve_lower>(a.tile(k, k), a.tile(k, j));
         }
         for (std::uint32_t i = k + 1; i < a.count(); ++i) {
-            a.costs(1);
+            a.costs_thirds(3);
             self.fork<solve_upper>(a.tile(k, k), a.tile(i, k));
         }
         for (std::uint32_t i = k + 1; i < a.count(); ++i)
             for (std::uint32_t j = k + 1; j < a.count(); ++j) {
-                a.costs(2);
+                a.costs_thirds(6);
                 self.fork<lu_gemm>(a.tile(i, k), a.tile(k, j), a.tile(i, j));
             }
     }

@@ -1,0 +1,181 @@
+// Compares the graphs that nodes have recorded: digests first, and the tasks if those differ.
+#include "model/dataflow/recorded_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "model/dataflow/node_run.hpp"
+#include "runtime/comm/wire.hpp"
+
+namespace heddle::dataflow {
+
+namespace {
+
+using runtime::Context;
+using runtime::Enclosure;
+using runtime::Handler;
+using runtime::MalformedMessage;
+using runtime::Node;
+using runtime::Reader;
+using runtime::SpinLock;
+using runtime::Writer;
+
+/// Names of groups that one node records are counted from 0.
+constexpr std::uint32_t first_number = std::uint32_t{1} << 31;
+
+void put_placed(Writer& writer, const PlacedGroup& group) {
+    put_name(writer, group.first);
+    writer.put(group.second);
+}
+
+PlacedGroup placed_in(Reader& reader) {
+    const GroupName name = group_in(reader);
+    return {name, reader.get<std::uint32_t>()};
+}
+
+const Handler recorded_handler("dataflow.recorded", Handler::Kind::work,
+                               [](Node& node, NodeId from, auto message) {
+                                   Reader reader(message);
+                                   const PlacedGroup group = placed_in(reader);
+                                   const auto digest = reader.get<std::uint64_t>();
+                                   if (!reader.done()) throw MalformedMessage("it is no digest of a group");
+                                   node.state<RecordedGroups>().recorded_by(node.receiver(), group, from,
+                                                                            digest);
+                               });
+
+const Handler ended_handler("dataflow.ended", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+    Reader reader(message);
+    const auto groups = reader.get<std::uint32_t>();
+    reader.check();
+    node.state<RecordedGroups>().ended(from, groups);
+});
+
+[[noreturn]] void refuse_fewer(NodeId node, std::uint32_t groups) {
+    throw Error(fmt::format("node 0 records group {}, and node {} has recorded {} and no more", groups + 1,
+                            node, groups),
+                "let `elsewhere` make all groups that `main` makes for every node to record");
+}
+
+const Handler same_handler("dataflow.same", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    Reader reader(message);
+    node.state<RecordedGroups>().same(placed_in(reader));
+});
+
+const Handler differs_handler("dataflow.differs", Handler::Kind::work, [](Node& node, NodeId, auto message) {
+    Reader head(message);
+    const runtime::Body body = node.take_body();
+    Reader reader(body ? std::span<const std::byte>(*body) : head.get_rest());
+    const PlacedGroup group = placed_in(reader);
+    TaskDescriptions tasks;
+    for (std::uint64_t left = reader.get_size(); left != 0 && reader.ok(); --left)
+        tasks.push_back(reader.get_text());
+    reader.check();
+    node.state<RecordedGroups>().differs(group, tasks);
+});
+
+}  // namespace
+
+/// FNV-1a, over the texts with an end each.
+std::uint64_t digest_of(const TaskDescriptions& tasks) {
+    std::uint64_t digest = 0xcbf29ce484222325;
+    const auto add = [&](char byte) { digest = (digest ^ static_cast<unsigned char>(byte)) * 0x100000001b3; };
+    for (const std::string& task : tasks) {
+        for (const char byte : task) add(byte);
+        add('\n');
+    }
+    return digest;
+}
+
+GroupName RecordedGroups::new_name() {
+    const SpinLock::Guard guard(lock_);
+    for (const auto& [node, groups] : ended_)
+        if (groups == next_) refuse_fewer(node, groups);
+    return {0, first_number + next_++};
+}
+
+void RecordedGroups::ends(Context& caller) {
+    std::uint32_t groups = 0;
+    {
+        const SpinLock::Guard guard(lock_);
+        groups = next_;
+    }
+    node_.outbox_of(caller).post(0, ended_handler, runtime::bytes_of(groups));
+}
+
+void RecordedGroups::ended(NodeId node, std::uint32_t groups) {
+    const SpinLock::Guard guard(lock_);
+    if (groups < next_) refuse_fewer(node, groups);
+    ended_[node] = groups;
+}
+
+void RecordedGroups::recorded(Context& caller, const PlacedGroup& group, TaskDescriptions tasks) {
+    const NodeId nodes = node_.topology().nodes;
+    if (nodes == 1) return;
+    const std::uint64_t digest = digest_of(tasks);
+    std::map<NodeId, std::uint64_t> early;
+    {
+        const SpinLock::Guard guard(lock_);
+        Recorded& recorded = groups_[group];
+        recorded.tasks = std::move(tasks);
+        recorded.digest = digest;
+        recorded.here = true;
+        early = std::exchange(recorded.early, {});
+    }
+    for (const auto& [node, other] : early) recorded_by(caller, group, node, other);
+    if (node_.id() == 0) return;
+    Writer message;
+    put_placed(message, group);
+    message.put(digest);
+    node_.outbox_of(caller).post(0, recorded_handler, message.bytes());
+}
+
+void RecordedGroups::recorded_by(Context& caller, const PlacedGroup& group, NodeId node,
+                                 std::uint64_t digest) {
+    Writer message;
+    put_placed(message, group);
+    bool same = false;
+    {
+        const SpinLock::Guard guard(lock_);
+        Recorded& recorded = groups_[group];
+        if (!recorded.here) {
+            recorded.early.emplace(node, digest);
+            return;
+        }
+        same = recorded.digest == digest;
+        if (!same) {
+            message.put_size(recorded.tasks.size());
+            for (const std::string& task : recorded.tasks) message.put_text(task);
+        } else if (++recorded.others + 1 == node_.topology().nodes) {
+            groups_.erase(group);
+        }
+    }
+    runtime::Outbox& outbox = node_.outbox_of(caller);
+    if (same) return outbox.post(node, same_handler, message.bytes());
+    outbox.post(node, differs_handler, {}, Enclosure{message.take_body(), 0});
+}
+
+void RecordedGroups::same(const PlacedGroup& group) {
+    const SpinLock::Guard guard(lock_);
+    groups_.erase(group);
+}
+
+void RecordedGroups::differs(const PlacedGroup& group, const TaskDescriptions& on_node_0) {
+    TaskDescriptions here;
+    {
+        const SpinLock::Guard guard(lock_);
+        here = groups_[group].tasks;
+    }
+    std::size_t task = 0;
+    while (task < std::min(here.size(), on_node_0.size()) && here[task] == on_node_0[task]) ++task;
+    const auto told = [&](const TaskDescriptions& tasks) {
+        return task < tasks.size() ? tasks[task] : fmt::format("none, of {} tasks", tasks.size());
+    };
+    throw Error(fmt::format("node {} records another group than node 0. The first task that differs is task "
+                            "{}: on node 0 {}; on node {} {}",
+                            node_.id(), task, told(on_node_0), node_.id(), told(here)),
+                "let every node fork the same tasks in the same order, with the same arguments and bytes");
+}
+
+}  // namespace heddle::dataflow
