@@ -42,6 +42,7 @@ struct Algorithm {
     std::string help;
     bool commutes;  ///< it combines in another order than that of the ranks: the operator must commute
     void (*steps)(const Call& call, Steps& steps);
+    bool independent = false;  ///< its steps may be done in any order, by several threads
 };
 
 /// All, by operation; the first of each operation is what a program gets that names none.

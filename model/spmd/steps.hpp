@@ -22,6 +22,8 @@ struct Range {
     Array array = Array::output;
     Index begin = 0;
     Index count = 0;
+
+    bool operator==(const Range&) const = default;
 };
 
 struct Step {
