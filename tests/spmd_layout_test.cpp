@@ -37,7 +37,7 @@ Distribution draw_distribution(Random& random, Index extent, std::uint32_t& part
 std::vector<Dimension> draw_dimensions(Random& random) {
     std::vector<Dimension> all(1 + random.below(3));
     for (Dimension& dimension : all) {
-        dimension.extent = random.below(all.size() == 1 ? 60 : 8);
+        dimension.extent = random.below(all.size() == 1 ? 40 : 6);
         dimension.nodes = draw_distribution(random, dimension.extent, dimension.node_parts);
         // BLOCK(m) of the threads has room for all, so for the elements of any node.
         dimension.threads = draw_distribution(random, dimension.extent, dimension.thread_parts);
@@ -175,7 +175,7 @@ TEST(SpmdLayout, OwnersOfReferencesAreThoseOfTheirElements) {
             << "seed " << seed;
         found += owners.size();
     }
-    EXPECT_GT(found, 3'000U);
+    EXPECT_GT(found, 1'000U);
 }
 
 // The paper's ROW-PARTITION (section 3.3): n/(p r) rows for each of the r threads of each of the p nodes.

@@ -5,10 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
-#include <numeric>
 
-#include "tests/spmd_testing.hpp"
+#include "runtime/sources/timers.hpp"
+#include "tests/spmd_programs.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle::spmd {
@@ -19,91 +20,6 @@ using testing::HasSubstr;
 using testing_strands::error_of;
 using testing_strands::World;
 using testing_strands::worlds;
-
-constexpr auto flat = SpmdOptions::Ranks::threads;
-
-class MainFunction final : public SpmdProgram {
-public:
-    using Body = std::function<void(Spmd&)>;
-    MainFunction(SpmdOptions options, Body body) : SpmdProgram(std::move(options)), body_(std::move(body)) {}
-    void main(Spmd& self) override { body_(self); }
-    runtime::Answer answer() const override { return {}; }
-
-private:
-    Body body_;
-};
-
-/// Calls drawn at random, the same on all threads. Thread 0 of a rank has its arrays.
-class RandomCalls final : public SpmdProgram {
-public:
-    RandomCalls(SpmdOptions options, std::uint64_t seed, int calls)
-        : SpmdProgram(std::move(options)), seed_(seed), calls_(calls) {}
-
-    void main(Spmd& self) override {
-        const bool alone = self.ranks() != self.nodes();
-        Arrays own;
-        Arrays& arrays = alone ? own : shared_;
-        const bool first = alone || self.thread_rank() == 0;
-        for (int i = 0; i < calls_; ++i) {
-            Random random(seed_ * 1000 + static_cast<std::uint64_t>(i));
-            const Algorithm& algorithm = all_algorithms()[random.below(all_algorithms().size())];
-            Task task = draw_task(random, algorithm.operation, self.ranks());
-            if (random.below(6) == 0) task.count = 500 + random.below(4000);  // large
-            task.commutes = algorithm.commutes || random.below(3) == 0;
-            if (first) arrays = {input_of(task, self.rank()), initial_output(task, self.rank())};
-            if (!alone) self.barrier();
-            call(self, task, algorithm.name, arrays);
-            if (first) {
-                EXPECT_EQ(arrays.output, expected_output(task, self.rank()))
-                    << name_of(task.operation) << " by " << algorithm.name << ", call " << i << " of seed "
-                    << seed_ << ", rank " << self.rank() << " of " << self.ranks();
-            }
-        }
-    }
-    runtime::Answer answer() const override { return {}; }
-
-private:
-    struct Arrays {
-        std::vector<Value> input;
-        std::vector<Value> output;
-    };
-
-    static void call(Spmd& self, const Task& task, const std::string& algorithm, Arrays& arrays) {
-        if (task.commutes) return call_with(self, task, algorithm, arrays, add);
-        call_with(self, task, algorithm, arrays, InOrder{compose});
-    }
-    template <class Op>
-    static void call_with(Spmd& self, const Task& task, const std::string& algorithm, Arrays& arrays,
-                          const Op& op) {
-        auto& [in, out] = arrays;
-        switch (task.operation) {
-            case Operation::barrier:
-                return self.barrier(algorithm);
-            case Operation::broadcast:
-                return self.broadcast(out, task.root, algorithm);
-            case Operation::reduce:
-                return self.reduce(op, in, out, task.root, algorithm);
-            case Operation::all_reduce:
-                return self.all_reduce(op, in, out, algorithm);
-            case Operation::reduce_scatter:
-                return self.reduce_scatter(op, in, out, algorithm);
-            case Operation::scan:
-                return self.scan(op, in, out, algorithm);
-            case Operation::gather:
-                return self.gather(in, out, task.root, algorithm);
-            case Operation::scatter:
-                return self.scatter(in, out, task.root, algorithm);
-            case Operation::all_gather:
-                return self.all_gather(in, out, algorithm);
-            case Operation::all_to_all:
-                return self.all_to_all(in, out, algorithm);
-        }
-    }
-
-    std::uint64_t seed_;
-    int calls_;
-    Arrays shared_;
-};
 
 class SpmdWorlds : public testing::TestWithParam<World> {
 protected:
@@ -178,6 +94,27 @@ TEST_P(SpmdWorlds, AlgorithmsAreChosenByCallOrByOption) {
             self.all_reduce(add, in, out, "ring");
         },
         {.algorithms = {{Operation::all_reduce, "rabenseifner"}}});
+}
+
+// What was sent and not received is bounded, so the root waits.
+TEST_P(SpmdWorlds, ARootDoesNotRunFarAheadOfASlowNode) {
+    constexpr std::uint32_t calls = 10'000;
+    constexpr std::uint64_t ahead_max = 2 * runtime::Endpoint::window / (sizeof(Signature) + 8 + 64);
+    std::atomic<std::uint32_t> done{0};
+    run(2, 1, [&](Spmd& self) {
+        if (self.node() == 1) {
+            runtime::sleep_for(self.strand(), std::chrono::milliseconds(20));
+            EXPECT_LE(done, ahead_max);
+        }
+        std::vector<std::uint64_t> data(1);
+        for (std::uint32_t call = 0; call < calls; ++call) {
+            if (self.node() == 0) data[0] = call;
+            self.broadcast(data, 0);
+            ASSERT_EQ(data[0], call);
+            if (self.node() == 0) ++done;
+        }
+    });
+    EXPECT_EQ(done, calls);
 }
 
 // --- errors
