@@ -1,11 +1,14 @@
 // collective: all ranks make the same collective call again and again (the patterns of the Intel MPI
 // Benchmarks' collectives), and check each answer.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/memory_need.hpp"
 #include "base/time.hpp"
 #include "model/spmd.hpp"
 #include "workloads/workload.hpp"
@@ -37,13 +40,42 @@ Element sum(RankId last, Index i, std::uint64_t call) {
     return ranks * (ranks + 1) / 2 * (i + 1) + ranks * call;
 }
 
+/// Blocks, or arrays, of a rank that has the most: the root.
+Index blocks_in(Operation operation, RankId ranks) {
+    switch (operation) {
+        case Operation::barrier:
+        case Operation::broadcast:
+            return 0;
+        case Operation::scatter:
+        case Operation::reduce_scatter:
+        case Operation::all_to_all:
+            return ranks;
+        default:
+            return 1;
+    }
+}
+Index blocks_out(Operation operation, RankId ranks) {
+    switch (operation) {
+        case Operation::barrier:
+            return 0;
+        case Operation::gather:
+        case Operation::all_gather:
+        case Operation::all_to_all:
+            return ranks;
+        default:
+            return 1;
+    }
+}
+
 /// One call's arrays at a rank: what goes in, and what must come out.
 class Arrays {
 public:
     Arrays(const Pattern& pattern, RankId rank, RankId ranks, RankId root)
         : operation_(pattern.operation), n_(pattern.count), rank_(rank), ranks_(ranks), root_(root) {
-        input.resize(blocks_in() * n_);
-        output.resize(blocks_out() * n_);
+        const bool only_root_gives = operation_ == Operation::scatter;
+        const bool only_root_gets = operation_ == Operation::reduce || operation_ == Operation::gather;
+        if (rank_ == root_ || !only_root_gives) input.resize(blocks_in(operation_, ranks_) * n_);
+        if (rank_ == root_ || !only_root_gets) output.resize(blocks_out(operation_, ranks_) * n_);
     }
 
     void fill(std::uint64_t call) {
@@ -62,35 +94,6 @@ public:
     std::vector<Element> output;
 
 private:
-    Index blocks_in() const {
-        switch (operation_) {
-            case Operation::barrier:
-            case Operation::broadcast:
-                return 0;
-            case Operation::scatter:
-                return rank_ == root_ ? ranks_ : 0;
-            case Operation::reduce_scatter:
-            case Operation::all_to_all:
-                return ranks_;
-            default:
-                return 1;
-        }
-    }
-    Index blocks_out() const {
-        switch (operation_) {
-            case Operation::barrier:
-                return 0;
-            case Operation::reduce:
-                return rank_ == root_ ? 1 : 0;
-            case Operation::gather:
-                return rank_ == root_ ? ranks_ : 0;
-            case Operation::all_gather:
-            case Operation::all_to_all:
-                return ranks_;
-            default:
-                return 1;
-        }
-    }
     Element expected(Index i, std::uint64_t call) const {
         switch (operation_) {
             case Operation::barrier:
@@ -231,12 +234,24 @@ public:
         options_.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
                          settings.integer<std::uint32_t>("communicators")};
+        const std::string named = settings.text("algorithm");
         try {
             options_.algorithms[pattern_.operation] =
-                find_algorithm(pattern_.operation, settings.text("algorithm")).name;
+                find_algorithm(pattern_.operation, named == "default" ? "" : named).name;
         } catch (const Error& error) {
             throw error.at(settings.where("algorithm"));
         }
+    }
+
+    /// A process has at least one rank.
+    void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
+        const bool flat = options_.ranks == spmd::SpmdOptions::Ranks::threads;
+        const auto ranks = static_cast<RankId>(flat ? cluster.grid.workers() : cluster.grid.nodes);
+        const Index blocks = blocks_in(pattern_.operation, ranks) + blocks_out(pattern_.operation, ranks);
+        need_memory(
+            static_cast<double>(blocks) * static_cast<double>(pattern_.count) * sizeof(Element),
+            fmt::format("{} of {} elements by {} ranks", name_of(pattern_.operation), pattern_.count, ranks),
+            "lower workload.bytes");
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
@@ -259,7 +274,8 @@ const Registration registration{
     {"collective",
      "all ranks make the same collective call again and again: the time of a call",
      {{"operation", SettingKind::choice, "all_reduce", "which call", operation_names()},
-      {"algorithm", SettingKind::text, "", "by which algorithm (heddle list collectives); none: the first"},
+      {"algorithm", SettingKind::text, "default",
+       "by which algorithm (heddle list collectives); default: the first"},
       {"bytes",
        SettingKind::integer,
        "8",
