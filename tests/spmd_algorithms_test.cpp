@@ -32,10 +32,21 @@ private:
     void take(const Step& step) override { all.push_back(step); }
 };
 
+/// In Hockney's model, which the closed forms are made for: a message of n elements takes a + n b, a rank
+/// sends one after the other, and receives meanwhile. Local work takes no time.
+struct Time {
+    static constexpr std::uint64_t a = 1'000'000'000;
+    std::uint64_t sum = 0;  ///< with b = 1
+
+    static Time of(std::uint64_t messages, std::uint64_t elements) { return {messages * a + elements}; }
+    auto operator<=>(const Time&) const = default;
+};
+
 struct Interpreted {
     std::vector<std::vector<Value>> outputs;
     std::uint64_t messages = 0;
     std::uint64_t elements = 0;
+    Time time{};
 };
 
 /// The ranks take turns, each until it waits for a message that is not there.
@@ -62,6 +73,7 @@ public:
         }
         for (Machine& machine : machines_) {
             EXPECT_EQ(machine.next, machine.steps.size()) << "a rank waits for a message";
+            result_.time = std::max({result_.time, machine.now, machine.sender_free});
             result_.outputs.push_back(std::move(machine.arrays[1]));
         }
         for (const auto& [ranks, queue] : queues_) EXPECT_TRUE(queue.empty()) << "a message was not received";
@@ -69,11 +81,16 @@ public:
     }
 
 private:
-    using Message = std::vector<Value>;
+    struct Message {
+        std::vector<Value> values;
+        Time arrives;
+    };
     struct Machine {
         std::vector<Step> steps;
         std::size_t next = 0;
         std::vector<Value> arrays[3];
+        Time now;
+        Time sender_free;
     };
 
     static std::span<Value> at(Machine& machine, const Range& range) {
@@ -99,7 +116,10 @@ private:
                 EXPECT_LT(step.peer, task_.ranks);
                 EXPECT_NE(step.peer, rank);
                 const std::span<Value> data = at(machine, step.from);
-                queues_[{rank, step.peer}].push_back(Message(data.begin(), data.end()));
+                machine.sender_free.sum =
+                    std::max(machine.now, machine.sender_free).sum + Time::a + data.size();
+                queues_[{rank, step.peer}].push_back(
+                    {std::vector<Value>(data.begin(), data.end()), machine.sender_free});
                 ++result_.messages;
                 result_.elements += data.size();
                 break;
@@ -108,7 +128,8 @@ private:
             case Step::Kind::combine: {
                 auto& queue = queues_[{step.peer, rank}];
                 if (queue.empty()) return false;
-                const Message message = std::move(queue.front());
+                machine.now = std::max(machine.now, queue.front().arrives);
+                const std::vector<Value> message = std::move(queue.front().values);
                 queue.pop_front();
                 const std::span<Value> target = at(machine, step.to);
                 EXPECT_EQ(message.size(), target.size());
@@ -160,7 +181,13 @@ std::uint64_t below_root(std::uint64_t p) {
 using Form = Sent (*)(std::uint64_t p, std::uint64_t n, const Task& task);
 
 /// q: the largest power of two up to p; r: how many ranks are too many.
-#define Q const std::uint64_t q = std::bit_floor(p), r = p - q
+struct Powers {
+    std::uint64_t q;
+    std::uint64_t r;
+};
+Powers powers(std::uint64_t p) {
+    return {std::bit_floor(p), p - std::bit_floor(p)};
+}
 
 const std::map<std::pair<Operation, std::string>, Form> forms = {
     {{Operation::barrier, "dissemination"},
@@ -200,12 +227,12 @@ const std::map<std::pair<Operation, std::string>, Form> forms = {
      }},
     {{Operation::all_reduce, "recursive_doubling"},
      [](auto p, auto n, const auto&) -> Sent {
-         Q;
+         const auto [q, r] = powers(p);
          return {q * rounds(q) + 2 * r, (q * rounds(q) + 2 * r) * n};
      }},
     {{Operation::all_reduce, "rabenseifner"},
      [](auto p, auto n, const auto&) -> Sent {
-         Q;
+         const auto [q, r] = powers(p);
          return {2 * q * rounds(q) + 2 * r, 2 * (q - 1) * n + 2 * r * n};
      }},
     {{Operation::all_reduce, "ring"},
@@ -214,7 +241,7 @@ const std::map<std::pair<Operation, std::string>, Form> forms = {
      }},
     {{Operation::reduce_scatter, "recursive_halving"},
      [](auto p, auto n, const auto&) -> Sent {
-         Q;
+         const auto [q, r] = powers(p);
          return {q * rounds(q) + 2 * r, (q - 1) * p * n + r * p * n + r * n};
      }},
     {{Operation::reduce_scatter, "ring"},
@@ -244,7 +271,7 @@ const std::map<std::pair<Operation, std::string>, Form> forms = {
      }},
     {{Operation::all_gather, "recursive_doubling"},
      [](auto p, auto n, const auto&) -> Sent {
-         Q;
+         const auto [q, r] = powers(p);
          return {q * rounds(q) + 2 * r, (q - 1) * p * n + r * n + r * p * n};
      }},
     {{Operation::all_gather, "bruck"},
@@ -267,7 +294,54 @@ const std::map<std::pair<Operation, std::string>, Form> forms = {
          return {p * rounds(p), p * hops * n};
      }},
 };
-#undef Q
+
+// --- the same of time, for powers of two (section 4 there, with n the elements of a call; reduction is free)
+
+using TimeForm = Time (*)(std::uint64_t p, std::uint64_t n, const Task& task);
+
+Time in_rounds(std::uint64_t count, std::uint64_t n) {
+    return Time::of(count, count * n);
+}
+
+const std::map<std::pair<Operation, std::string>, TimeForm> times = {
+    {{Operation::barrier, "dissemination"},
+     [](auto p, auto, const auto&) { return in_rounds(rounds(p), 0); }},
+    {{Operation::broadcast, "binomial"}, [](auto p, auto n, const auto&) { return in_rounds(rounds(p), n); }},
+    {{Operation::broadcast, "flat"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::broadcast, "chain"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::broadcast, "pipeline"},
+     [](auto p, auto n, const Task& task) { return in_rounds(p - 2 + n / task.segment, task.segment); }},
+    {{Operation::broadcast, "scatter_allgather"},
+     [](auto p, auto n, const auto&) { return Time::of(rounds(p) + p - 1, 2 * (p - 1) * n / p); }},
+    {{Operation::reduce, "binomial"}, [](auto p, auto n, const auto&) { return in_rounds(rounds(p), n); }},
+    {{Operation::reduce, "binomial_in_order"},
+     [](auto p, auto n, const Task& task) { return in_rounds(rounds(p) + (task.root == 0 ? 0 : 1), n); }},
+    {{Operation::all_reduce, "recursive_doubling"},
+     [](auto p, auto n, const auto&) { return in_rounds(rounds(p), n); }},
+    {{Operation::all_reduce, "rabenseifner"},
+     [](auto p, auto n, const auto&) { return Time::of(2 * rounds(p), 2 * (p - 1) * n / p); }},
+    {{Operation::all_reduce, "ring"},
+     [](auto p, auto n, const auto&) { return Time::of(2 * (p - 1), 2 * (p - 1) * n / p); }},
+    {{Operation::reduce_scatter, "recursive_halving"},
+     [](auto p, auto n, const auto&) { return Time::of(rounds(p), (p - 1) * n); }},
+    {{Operation::reduce_scatter, "ring"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::scan, "recursive_doubling"},
+     [](auto p, auto n, const auto&) { return in_rounds(rounds(p), n); }},
+    {{Operation::scan, "chain"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::gather, "binomial"},
+     [](auto p, auto n, const auto&) { return Time::of(rounds(p), (p - 1) * n); }},
+    {{Operation::scatter, "binomial"},
+     [](auto p, auto n, const auto&) { return Time::of(rounds(p), (p - 1) * n); }},
+    {{Operation::all_gather, "ring"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::all_gather, "recursive_doubling"},
+     [](auto p, auto n, const auto&) { return Time::of(rounds(p), (p - 1) * n); }},
+    {{Operation::all_gather, "bruck"},
+     [](auto p, auto n, const auto&) { return Time::of(rounds(p), (p - 1) * n); }},
+    {{Operation::all_to_all, "pairwise"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::all_to_all, "ring"}, [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }},
+    {{Operation::all_to_all, "bruck"},
+     [](auto p, auto n, const auto&) { return in_rounds(rounds(p), n * p / 2); }},
+};
 
 class SpmdAlgorithms : public testing::TestWithParam<Algorithm> {};
 
@@ -302,6 +376,19 @@ TEST_P(SpmdAlgorithms, SendWhatTheClosedFormSays) {
             const Sent expected = found->second(ranks, task.count, task);
             EXPECT_EQ(result.messages, expected.messages) << ranks << " ranks";
             EXPECT_EQ(result.elements, expected.elements) << ranks << " ranks";
+        }
+    }
+}
+
+TEST_P(SpmdAlgorithms, TakeTheTimeOfTheClosedForm) {
+    const Algorithm& algorithm = GetParam();
+    const auto found = times.find({algorithm.operation, algorithm.name});
+    ASSERT_NE(found, times.end()) << "there is no closed form for it";
+    for (const RankId ranks : {2U, 4U, 8U, 16U, 32U, 64U}) {
+        for (const RankId root : {RankId{0}, ranks / 2}) {
+            const Task task{algorithm.operation, ranks, root, ranks * 2, ranks / 2, true};
+            EXPECT_EQ(Interpreter(algorithm, task).run().time.sum, found->second(ranks, task.count, task).sum)
+                << ranks << " ranks, root " << root;
         }
     }
 }
