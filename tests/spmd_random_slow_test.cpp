@@ -5,7 +5,7 @@ namespace heddle::spmd {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t seeds = 10'000;
+constexpr std::uint64_t seeds = 2'000;
 #else
 constexpr std::uint64_t seeds = 100'000;
 #endif
