@@ -12,6 +12,7 @@
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "graphs/generators/generator.hpp"
+#include "model/spmd/algorithm.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "partitioners/place_graph.hpp"
 #include "partitioners/schedulers/scheduler.hpp"
@@ -107,13 +108,22 @@ std::vector<Item> platform_items() {
 }
 
 std::vector<Item> model_items() {
-    return {
-        {"dataflow", "calls that are forked, and wait for the shared objects that they read"},
-        {"earth", "threaded functions and fibers, which signals schedule; tokens that run anywhere"},
-        {"fork_join", "tasks that fork tasks and join them, call by call"},
-        {"filaments", "loop bodies over memory that the nodes share, in phases and pools"},
-        {"messaging", "blocking threads that talk by identifiers and names, wherever they are"},
-        {"placed_graph", "a task graph, each task placed before the run and run when its data are there"}};
+    return {{"dataflow", "calls that are forked, and wait for the shared objects that they read"},
+            {"earth", "threaded functions and fibers, which signals schedule; tokens that run anywhere"},
+            {"fork_join", "tasks that fork tasks and join them, call by call"},
+            {"filaments", "loop bodies over memory that the nodes share, in phases and pools"},
+            {"messaging", "blocking threads that talk by identifiers and names, wherever they are"},
+            {"placed_graph", "a task graph, each task placed before the run and run when its data are there"},
+            {"spmd", "the same program on every thread of every node, with collective calls and layouts"}};
+}
+
+std::vector<Item> collective_items() {
+    std::vector<Item> items;
+    for (const spmd::Algorithm& algorithm : spmd::all_algorithms()) {
+        items.push_back({fmt::format("{} {}", name_of(algorithm.operation), algorithm.name),
+                         algorithm.help + (algorithm.commutes ? "; the operator must commute" : "")});
+    }
+    return items;
 }
 
 struct Topic {
@@ -129,7 +139,8 @@ constexpr Topic topics[] = {
     {"schedulers", scheduler_items, "of heddle schedule"},
     {"graphs", graph_items, "generators, for workload.graph, schedule and partition"},
     {"platforms", platform_items, "platform.network.topology, or a file"},
-    {"models", model_items, "what workloads are written in"}};
+    {"models", model_items, "what workloads are written in"},
+    {"collectives", collective_items, "operations and algorithms of data-parallel programs"}};
 
 Json json_of(const std::vector<Item>& items) {
     Json list = Json::array();

@@ -1,0 +1,356 @@
+// The executor of steps: messages on the endpoint, copies and combinations by the threads of the node.
+#include "model/spmd/collective.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <list>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "runtime/comm/wire.hpp"
+#include "runtime/core/copy.hpp"
+#include "runtime/core/node.hpp"
+#include "runtime/core/states.hpp"
+#include "runtime/core/worker.hpp"
+#include "runtime/run/report.hpp"
+
+namespace heddle::spmd {
+
+namespace {
+
+using runtime::Strand;
+using runtime::Worker;
+
+/// What a node reports of its collective calls.
+struct Sent final : runtime::State<runtime::Node> {
+    explicit Sent(runtime::Node& /*node*/) {}
+    void report(runtime::NodeReport& report) const override {
+        const auto add = [&](const char* name, const std::atomic<std::uint64_t>& value) {
+            report.answer.push_back({name, static_cast<double>(value.load(std::memory_order_relaxed))});
+        };
+        add("collective_messages", messages);
+        add("collective_bytes", bytes);
+    }
+
+    std::atomic<std::uint64_t> messages{0};
+    std::atomic<std::uint64_t> bytes{0};  ///< of their payload
+};
+
+/// The sends of a call that have not left. Shared, because a send may leave after an error has ended the
+/// call.
+class Leaving {
+public:
+    void begin() { count_.fetch_add(1, std::memory_order_relaxed); }
+    void end(Worker& worker) {
+        if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_.complete(worker.node(), worker);
+    }
+    void wait(Strand& self) {
+        end(self.worker());
+        self.wait(all_);
+    }
+
+private:
+    class All final : public runtime::Event {
+    public:
+        std::string what() const override { return "its messages of a collective call to leave"; }
+    };
+    std::atomic<std::uint32_t> count_{1};  ///< the call itself
+    All all_;
+};
+
+bool overlap(const Range& a, const Range& b) {
+    return a.array == b.array && a.begin < b.begin + b.count && b.begin < a.begin + a.count;
+}
+
+/// A copy, or a combination, of elements.
+struct Local {
+    const Request* request;
+    std::byte* into;
+    const std::byte* from;
+    Index count;
+    bool combines = false;
+    bool other_first = false;
+    runtime::Parcel message{};  ///< that the elements come from, if it is large
+
+    Index bytes() const { return count * request->element_bytes; }
+
+    void part(Strand& self, std::uint32_t part, std::uint32_t parts) const {
+        const auto border = [&](std::uint32_t of) {
+            return count / parts * of + std::min<Index>(of, count % parts);
+        };
+        const Index begin = border(part);
+        const Index here = border(part + 1) - begin;
+        if (here == 0) return;
+        std::byte* const target = into + begin * request->element_bytes;
+        const std::byte* const source = from + begin * request->element_bytes;
+        const Index size = here * request->element_bytes;
+        if (!combines) return self.worker().copy(runtime::Copy::contiguous(size), target, source);
+        // Reads both, and writes one.
+        const runtime::Work work{static_cast<double>(here), 3.0 * static_cast<double>(size)};
+        self.worker().compute(
+            work, [&] { request->combine.apply(request->combine.code, target, source, here, other_first); });
+    }
+};
+
+/// The same by several threads. `to` and `read`: what it writes and reads of the rank's arrays.
+class LocalJob final : public Job {
+public:
+    explicit LocalJob(Local local, const Range& to = {}, const Range& read = {})
+        : local_(std::move(local)), to_(to), read_(read) {}
+
+    void part(Strand& self, std::uint32_t part, std::uint32_t parts) override {
+        local_.part(self, part, parts);
+    }
+    bool hinders(const Step& step) const {
+        return overlap(step.to, to_) || overlap(step.to, read_) || overlap(step.from, to_);
+    }
+
+private:
+    Local local_;
+    Range to_;
+    Range read_;
+};
+
+}  // namespace
+
+// --- one thread's execution of a call
+
+/// Takes all steps, or with several communicators the share of one of them.
+class Rank::Execution final : public Steps {
+public:
+    struct Share {
+        std::uint32_t communicator = 0;
+        std::uint32_t communicators = 1;
+        bool communicates = true;
+        bool copies = true;
+    };
+
+    Execution(Rank& rank, Strand& self, const Request& request, Crew* crew, const CrewSettings& settings,
+              Share share)
+        : rank_(rank),
+          self_(self),
+          request_(request),
+          crew_(crew),
+          settings_(settings),
+          share_(share),
+          signature_(signature_of(request, rank.calls_)) {}
+
+    void reserve(Index elements) override {
+        const Index bytes = elements * request_.element_bytes;
+        if (bytes <= rank_.scratch_.size) return;
+        rank_.scratch_ = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+    }
+
+    /// After the last step.
+    void finish() {
+        while (!pending_.empty()) finish_first();
+        leaving_->wait(self_);
+    }
+
+private:
+    void take(const Step& step) override {
+        switch (step.kind) {
+            case Step::Kind::send:
+                if (share_.communicates && sends_++ % share_.communicators == share_.communicator) send(step);
+                break;
+            case Step::Kind::receive:
+            case Step::Kind::combine:
+                if (share_.communicates && receives_++ % share_.communicators == share_.communicator)
+                    receive(step);
+                break;
+            case Step::Kind::copy:
+            case Step::Kind::fold: {
+                if (!share_.copies || at(step.to) == at(step.from)) break;
+                const bool folds = step.kind == Step::Kind::fold;
+                do_locally(step,
+                           {&request_, at(step.to), at(step.from), step.to.count, folds, step.other_first});
+                break;
+            }
+        }
+    }
+
+    std::byte* at(const Range& range) const {
+        const Index offset = range.begin * request_.element_bytes;
+        switch (range.array) {
+            case spmd::Array::input:  // which no step writes
+                return const_cast<std::byte*>(request_.input) + offset;
+            case spmd::Array::output:
+                return request_.output + offset;
+            case spmd::Array::scratch:
+                break;
+        }
+        return rank_.scratch_.bytes.get() + offset;
+    }
+
+    void send(const Step& step);
+    void receive(const Step& step);
+    void do_locally(const Step& step, Local local);
+    void do_now(const Local& local);
+    void settle(const Step& step);
+    void finish_first();
+    std::uint32_t copiers() const {
+        return crew_ ? std::clamp<std::uint32_t>(settings_.copiers, 1, crew_->threads()) : 1;
+    }
+
+    Rank& rank_;
+    Strand& self_;
+    const Request& request_;
+    Crew* crew_;
+    const CrewSettings& settings_;
+    Share share_;
+    Signature signature_;
+    std::uint64_t sends_ = 0;
+    std::uint64_t receives_ = 0;
+    std::shared_ptr<Leaving> leaving_ = std::make_shared<Leaving>();
+    runtime::Body sent_;  ///< the latest, if no step has written since
+    Range sent_range_{};
+    std::list<LocalJob> pending_;  ///< copies under way
+};
+
+void Rank::Execution::send(const Step& step) {
+    settle(step);
+    const Index bytes = step.from.count * request_.element_bytes;
+    if (!sent_ || step.from != sent_range_) {
+        auto body = std::make_shared<runtime::Bytes>(sizeof(Signature) + bytes);
+        std::memcpy(body->data(), &signature_, sizeof(Signature));
+        if (bytes > 0) do_now({&request_, body->data() + sizeof(Signature), at(step.from), step.from.count});
+        sent_ = std::move(body);
+        sent_range_ = step.from;
+    }
+    Sent& counts = self_.worker().node().state<Sent>();
+    counts.messages.fetch_add(1, std::memory_order_relaxed);
+    counts.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    leaving_->begin();
+    rank_.endpoint_.start_send(self_.worker(), rank_.places_.address(step.peer), signature_.number, sent_,
+                               [leaving = leaving_](Worker& worker) { leaving->end(worker); });
+}
+
+void Rank::Execution::receive(const Step& step) {
+    auto begun = rank_.endpoint_.begin_receive({.from = rank_.places_.address(step.peer)});
+    runtime::Incoming message = rank_.endpoint_.end_receive(self_, begun);
+    const std::span<const std::byte> data = message.data.bytes();
+    Signature others;
+    if (data.size() < sizeof(Signature)) throw runtime::MalformedMessage("it is of no collective call");
+    std::memcpy(&others, data.data(), sizeof(Signature));
+    if (others != signature_) rank_.refuse(signature_, step.peer, others);
+    if (data.size() - sizeof(Signature) != step.to.count * request_.element_bytes)
+        throw runtime::MalformedMessage("it has other elements than its call");
+    if (step.to.count == 0) return;
+    const bool combines = step.kind == Step::Kind::combine;
+    Local local{&request_,     at(step.to), data.data() + sizeof(Signature),
+                step.to.count, combines,    step.other_first};
+    if (data.size() > shared_bytes) local.message = std::move(message.data);
+    do_locally(step, std::move(local));
+}
+
+void Rank::Execution::do_locally(const Step& step, Local local) {
+    settle(step);
+    sent_.reset();
+    const std::uint32_t parts = local.bytes() >= shared_bytes ? copiers() : 1;
+    if (parts == 1 || !settings_.overlap) return do_now(local);
+    pending_.emplace_back(std::move(local), step.to, step.from);
+    crew_->start(self_, pending_.back(), parts - 1);
+}
+
+void Rank::Execution::do_now(const Local& local) {
+    const std::uint32_t parts = local.bytes() >= shared_bytes ? copiers() : 1;
+    if (parts == 1) return local.part(self_, 0, 1);
+    LocalJob job(local);
+    crew_->run(self_, job, parts);
+}
+
+/// A step waits for copies under way that write what it reads or writes, or read what it writes.
+void Rank::Execution::settle(const Step& step) {
+    const auto hinders = [&](const LocalJob& job) { return job.hinders(step); };
+    while (std::ranges::any_of(pending_, hinders)) finish_first();
+}
+
+void Rank::Execution::finish_first() {
+    crew_->finish(self_, pending_.front());
+    pending_.pop_front();
+}
+
+// --- several threads that communicate
+
+/// Parts 0 and following communicate, the last one copies if there is a thread for it.
+class Rank::Part final : public Job {
+public:
+    Part(Rank& rank, const Request& request, const CrewSettings& settings, std::uint32_t communicators)
+        : rank_(rank), request_(request), settings_(settings), communicators_(communicators) {}
+
+    void part(Strand& self, std::uint32_t part, std::uint32_t parts) override {
+        const Execution::Share share{part, communicators_, part < communicators_, part + 1 == parts};
+        Execution execution(rank_, self, request_, nullptr, settings_, share);
+        request_.algorithm->steps(rank_.call_of(request_), execution);
+        execution.finish();
+    }
+
+private:
+    Rank& rank_;
+    const Request& request_;
+    const CrewSettings& settings_;
+    std::uint32_t communicators_;
+};
+
+// --- the rank
+
+Rank::Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places)
+    : endpoint_(node, places.address(rank).number), rank_(rank), ranks_(ranks), places_(places) {}
+
+Call Rank::call_of(const Request& request) const {
+    return {rank_, ranks_, request.root, request.count,
+            std::max<Index>(1, segment_bytes / request.element_bytes)};
+}
+
+void Rank::run(Strand& self, const Request& request, Crew& crew, const CrewSettings& settings) {
+    if (request.combine.apply && !request.combine.commutes && request.algorithm->commutes)
+        throw Error(fmt::format("{} by {} with an operator that does not commute", name_of(request.operation),
+                                request.algorithm->name),
+                    "it combines ranks in another order; choose another algorithm (heddle list collectives)");
+    if (request.root >= ranks_)
+        throw Error(fmt::format("{} with root {}, and there are {} ranks", name_of(request.operation),
+                                request.root, ranks_),
+                    "ranks are numbered from 0");
+    ++calls_;
+    execute(self, request, crew, settings);
+}
+
+void Rank::execute(Strand& self, const Request& request, Crew& crew, const CrewSettings& settings) {
+    const std::uint32_t communicators = std::clamp<std::uint32_t>(settings.communicators, 1, crew.threads());
+    if (communicators > 1 && request.algorithm->independent) {
+        Part part(*this, request, settings, communicators);
+        return crew.run(self, part, std::min(communicators + 1, crew.threads()));
+    }
+    Execution execution(*this, self, request, &crew, settings, {});
+    request.algorithm->steps(call_of(request), execution);
+    execution.finish();
+}
+
+void Rank::end(Strand& self) {
+    ++calls_;
+    const Request request;  // without an algorithm
+    const CrewSettings settings;
+    Execution execution(*this, self, request, nullptr, settings, {});
+    find_algorithm(Operation::barrier, "dissemination").steps(call_of(request), execution);
+    execution.finish();
+    if (const auto left = endpoint_.probe())
+        throw Error(
+            fmt::format("rank {} has ended its main program, and a message of call {} of rank {} is left",
+                        rank_, left->tag,
+                        left->from.node * places_.per_node + left->from.number - RankPlaces::first_number),
+            "all ranks make the same collective calls, with the same roots");
+}
+
+void Rank::refuse(const Signature& own, RankId other, const Signature& others) const {
+    throw Error(
+        fmt::format("ranks {} and {} disagree in a collective call: call {} of rank {} is {}, and call "
+                    "{} of rank {} is {}",
+                    rank_, other, own.number, rank_, in_words(own), others.number, other, in_words(others)),
+        "all ranks make the same collective calls in the same order, with the same sizes and roots");
+}
+
+}  // namespace heddle::spmd

@@ -1,0 +1,73 @@
+// Runs the steps of algorithms on a rank's endpoint. Each message begins with the signature of its call, so
+// that ranks that disagree get an error instead of each other's elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "model/spmd/crew.hpp"
+#include "model/spmd/request.hpp"
+#include "runtime/comm/endpoint.hpp"
+#include "runtime/strands/strands.hpp"
+
+namespace heddle::spmd {
+
+/// What the threads of a node do in a call. The paper's three optimizations, each on its own (section 2).
+struct CrewSettings {
+    std::uint32_t copiers = ~std::uint32_t{0};  ///< threads that copy and combine large arrays; at most all
+    bool overlap = false;                       ///< they copy while thread 0 sends and receives
+    /// Threads that send and receive, in algorithms whose steps may be done in any order. If there are more
+    /// threads, another one copies meanwhile.
+    std::uint32_t communicators = 1;
+};
+
+/// Which endpoints the ranks have.
+struct RankPlaces {
+    RankId per_node = 1;
+
+    static constexpr std::uint32_t first_number = 0x5350'4d44;
+    runtime::Address address(RankId rank) const { return {rank / per_node, first_number + rank % per_node}; }
+};
+
+class Rank {
+public:
+    /// An arrays of at least so many bytes is copied by several threads.
+    static constexpr Index shared_bytes = 16U << 10;
+    /// Payload of a segment. With its signature it is sent without being announced.
+    static constexpr Index segment_bytes = runtime::Endpoint::eager_max - 256;
+
+    /// It lives on the stack of the strand that leads the rank.
+    Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places);
+
+    RankId rank() const { return rank_; }
+    RankId ranks() const { return ranks_; }
+
+    /// One call, with the threads of `crew`, which are in the same call.
+    void run(runtime::Strand& self, const Request& request, Crew& crew, const CrewSettings& settings);
+
+    /// The program has ended here. Returns when it has ended everywhere. Throws Error if ranks make calls
+    /// that this one does not, or messages are left.
+    void end(runtime::Strand& self);
+
+private:
+    class Execution;
+    class Part;
+    struct Scratch {
+        std::unique_ptr<std::byte[]> bytes;
+        Index size = 0;
+    };
+
+    Call call_of(const Request& request) const;
+    void execute(runtime::Strand& self, const Request& request, Crew& crew, const CrewSettings& settings);
+    [[noreturn]] void refuse(const Signature& own, RankId other, const Signature& others) const;
+
+    runtime::Endpoint endpoint_;
+    RankId rank_;
+    RankId ranks_;
+    RankPlaces places_;
+    std::uint64_t calls_ = 0;
+    Scratch scratch_;
+};
+
+}  // namespace heddle::spmd

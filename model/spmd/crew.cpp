@@ -1,0 +1,74 @@
+// Meets the threads of a node, and hands out parts of their leader's jobs.
+#include "model/spmd/crew.hpp"
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+
+namespace heddle::spmd {
+
+Crew::Crew(std::uint32_t threads) : threads_(threads), helpers_(threads - 1), missing_(threads) {}
+
+// Invariant: `missing_` is that of the next call from the moment on when the leader has seen all helpers, and
+// helpers come to the next call only after `dismiss`, so no helper is counted in another call.
+void Crew::lead(runtime::Strand& self, const Request& request) {
+    if (threads_ == 1) return;
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) self.wait(all_here_);
+    missing_.store(threads_, std::memory_order_relaxed);
+    all_here_.reset();
+    for (std::uint32_t thread = 1; thread < threads_; ++thread) {
+        const Request& other = helpers_[thread - 1].request;
+        if (signature_of(other, 0) == signature_of(request, 0) && other.input == request.input &&
+            other.output == request.output)
+            continue;
+        throw Error(
+            fmt::format("threads 0 and {} of node {} disagree: {} and {}{}", thread, self.worker().id.node,
+                        in_words(signature_of(request, 0)), in_words(signature_of(other, 0)),
+                        request.input != other.input || request.output != other.output
+                            ? ", with different arrays"
+                            : ""),
+            "all threads of a node make the same collective calls, with the node's arrays");
+    }
+}
+
+void Crew::help(runtime::Strand& self, std::uint32_t thread, const Request& request) {
+    Helper& helper = helpers_[thread - 1];
+    helper.request = request;
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        all_here_.complete(self.worker().node(), self.worker());
+    for (;;) {
+        const Part part = helper.parts.receive(self);
+        if (!part.job) return;
+        part.job->part(self, part.part, part.parts);
+        one_part_done(self, *part.job);
+    }
+}
+
+void Crew::one_part_done(runtime::Strand& self, Job& job) {
+    if (job.missing_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        job.done_.complete(self.worker().node(), self.worker());
+}
+
+void Crew::start(runtime::Strand& self, Job& job, std::uint32_t parts, std::uint32_t first) {
+    HEDDLE_ASSERT(parts < threads_);
+    job.missing_.store(parts, std::memory_order_relaxed);
+    for (std::uint32_t part = 0; part < parts; ++part)
+        helpers_[part].parts.send(self, {&job, first + part, first + parts});
+}
+
+void Crew::finish(runtime::Strand& self, Job& job) {
+    self.wait(job.done_);
+}
+
+void Crew::run(runtime::Strand& self, Job& job, std::uint32_t parts) {
+    if (parts > 1) start(self, job, parts - 1, 1);
+    job.part(self, 0, parts);
+    if (parts > 1) finish(self, job);
+}
+
+void Crew::dismiss(runtime::Strand& self) {
+    for (Helper& helper : helpers_) helper.parts.send(self, {});
+}
+
+}  // namespace heddle::spmd

@@ -1,0 +1,87 @@
+// A collective call without its types: what the executor, the threads of a node and the other ranks must
+// know.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "model/spmd/algorithm.hpp"
+
+namespace heddle::spmd {
+
+/// How elements are combined. It refers to the caller's code.
+struct Operator {
+    /// into[i] = into[i] op from[i], or with `other_first` from[i] op into[i], for `count` elements.
+    using Apply = void (*)(const void* code, std::byte* into, const std::byte* from, Index count,
+                           bool other_first);
+    Apply apply = nullptr;
+    const void* code = nullptr;
+    bool commutes = true;
+};
+
+/// An operation that is associative and does not commute. Others are taken to do both.
+template <class Code>
+struct InOrder {
+    Code code;
+};
+template <class Code>
+InOrder(Code) -> InOrder<Code>;
+
+namespace detail {
+
+template <class T, class Code>
+void apply(const void* code, std::byte* into, const std::byte* from, Index count, bool other_first) {
+    const Code& combine = *static_cast<const Code*>(code);
+    for (Index i = 0; i < count; ++i, into += sizeof(T), from += sizeof(T)) {
+        T own;
+        T other;
+        std::memcpy(&own, into, sizeof(T));
+        std::memcpy(&other, from, sizeof(T));
+        own = other_first ? combine(other, own) : combine(own, other);
+        std::memcpy(into, &own, sizeof(T));
+    }
+}
+
+}  // namespace detail
+
+template <class T, class Code>
+Operator operator_of(const Code& code) {
+    return {&detail::apply<T, Code>, &code, true};
+}
+template <class T, class Code>
+Operator operator_of(const InOrder<Code>& in_order) {
+    return {&detail::apply<T, Code>, &in_order.code, false};
+}
+
+struct Request {
+    Operation operation = Operation::barrier;
+    const Algorithm* algorithm = nullptr;
+    RankId root = 0;
+    Index count = 0;  ///< Call::count
+    Index element_bytes = 1;
+    Operator combine = {};
+    const std::byte* input = nullptr;
+    std::byte* output = nullptr;
+};
+
+/// What all ranks must say alike, and each message carries. Plain bytes.
+struct Signature {
+    std::uint64_t number = 0;  ///< of the call at its rank
+    std::uint64_t count = 0;
+    std::uint32_t element_bytes = 0;
+    std::uint32_t root = 0;
+    std::uint32_t operation = 0;
+    std::uint32_t algorithm = 0;  ///< its place in the table; `end` for the end of the program
+
+    static constexpr std::uint32_t end = ~std::uint32_t{0};
+
+    bool operator==(const Signature&) const = default;
+};
+
+Signature signature_of(const Request& request, std::uint64_t number);
+/// "all_reduce (ring) of 100 elements of 8 bytes".
+std::string in_words(const Signature& signature);
+
+}  // namespace heddle::spmd

@@ -1,0 +1,309 @@
+// collective: all ranks make the same collective call again and again (the patterns of the Intel MPI
+// Benchmarks' collectives), and check each answer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/memory_need.hpp"
+#include "base/time.hpp"
+#include "model/spmd.hpp"
+#include "workloads/workload.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+using spmd::Index;
+using spmd::Operation;
+using spmd::RankId;
+using spmd::Spmd;
+
+using Element = std::uint64_t;
+
+struct Pattern {
+    Operation operation;
+    Index count;  ///< elements of an array, or of a block
+    std::uint64_t repeats;
+};
+
+/// What rank `rank` gives at place `i` in call `call`. Its sum over ranks is known.
+Element given(RankId rank, Index i, std::uint64_t call) {
+    return (Element{rank} + 1) * (i + 1) + call;
+}
+/// The sum of ranks 0 to last.
+Element sum(RankId last, Index i, std::uint64_t call) {
+    const Element ranks = Element{last} + 1;
+    return ranks * (ranks + 1) / 2 * (i + 1) + ranks * call;
+}
+
+/// Blocks, or arrays, of a rank that has the most: the root.
+Index blocks_in(Operation operation, RankId ranks) {
+    switch (operation) {
+        case Operation::barrier:
+        case Operation::broadcast:
+            return 0;
+        case Operation::scatter:
+        case Operation::reduce_scatter:
+        case Operation::all_to_all:
+            return ranks;
+        default:
+            return 1;
+    }
+}
+Index blocks_out(Operation operation, RankId ranks) {
+    switch (operation) {
+        case Operation::barrier:
+            return 0;
+        case Operation::gather:
+        case Operation::all_gather:
+        case Operation::all_to_all:
+            return ranks;
+        default:
+            return 1;
+    }
+}
+
+/// One call's arrays at a rank: what goes in, and what must come out.
+class Arrays {
+public:
+    Arrays(const Pattern& pattern, RankId rank, RankId ranks, RankId root)
+        : operation_(pattern.operation), n_(pattern.count), rank_(rank), ranks_(ranks), root_(root) {
+        const bool only_root_gives = operation_ == Operation::scatter;
+        const bool only_root_gets = operation_ == Operation::reduce || operation_ == Operation::gather;
+        if (rank_ == root_ || !only_root_gives) input.resize(blocks_in(operation_, ranks_) * n_);
+        if (rank_ == root_ || !only_root_gets) output.resize(blocks_out(operation_, ranks_) * n_);
+    }
+
+    void fill(std::uint64_t call) {
+        const bool in_output = operation_ == Operation::broadcast && rank_ == root_;
+        for (Index i = 0; i < input.size(); ++i) input[i] = given(rank_, i, call);
+        for (Index i = 0; i < output.size(); ++i) output[i] = in_output ? given(rank_, i, call) : 0;
+    }
+    std::uint64_t wrong(std::uint64_t call) const {
+        std::uint64_t count = 0;
+        for (Index i = 0; i < output.size(); ++i)
+            if (output[i] != expected(i, call)) ++count;
+        return count;
+    }
+
+    std::vector<Element> input;
+    std::vector<Element> output;
+
+private:
+    Element expected(Index i, std::uint64_t call) const {
+        switch (operation_) {
+            case Operation::barrier:
+                return 0;
+            case Operation::broadcast:
+                return given(root_, i, call);
+            case Operation::reduce:
+            case Operation::all_reduce:
+                return sum(ranks_ - 1, i, call);
+            case Operation::reduce_scatter:
+                return sum(ranks_ - 1, rank_ * n_ + i, call);
+            case Operation::scan:
+                return sum(rank_, i, call);
+            case Operation::scatter:
+                return given(root_, rank_ * n_ + i, call);
+            case Operation::gather:
+            case Operation::all_gather:
+                return given(static_cast<RankId>(i / n_), i % n_, call);
+            case Operation::all_to_all:
+                return given(static_cast<RankId>(i / n_), rank_ * n_ + i % n_, call);
+        }
+        return 0;
+    }
+
+    Operation operation_;
+    Index n_;
+    RankId rank_;
+    RankId ranks_;
+    RankId root_;
+};
+
+void make_call(Spmd& self, Operation operation, Arrays& arrays, RankId root) {
+    const std::plus<Element> add;
+    switch (operation) {
+        case Operation::barrier:
+            return self.barrier();
+        case Operation::broadcast:
+            return self.broadcast(arrays.output, root);
+        case Operation::reduce:
+            return self.reduce(add, arrays.input, arrays.output, root);
+        case Operation::all_reduce:
+            return self.all_reduce(add, arrays.input, arrays.output);
+        case Operation::reduce_scatter:
+            return self.reduce_scatter(add, arrays.input, arrays.output);
+        case Operation::scan:
+            return self.scan(add, arrays.input, arrays.output);
+        case Operation::gather:
+            return self.gather(arrays.input, arrays.output, root);
+        case Operation::scatter:
+            return self.scatter(arrays.input, arrays.output, root);
+        case Operation::all_gather:
+            return self.all_gather(arrays.input, arrays.output);
+        case Operation::all_to_all:
+            return self.all_to_all(arrays.input, arrays.output);
+    }
+}
+
+double seconds_of(const Spmd& self) {
+    return to_seconds(self.worker().backend->now(self.worker()));
+}
+
+class CollectiveProgram final : public spmd::SpmdProgram {
+public:
+    CollectiveProgram(spmd::SpmdOptions options, const Pattern& pattern)
+        : SpmdProgram(std::move(options)), pattern_(pattern) {}
+
+    void set_up(runtime::Node& node) override {
+        SpmdProgram::set_up(node);
+        of_thread_.resize(node.topology().cores);
+    }
+
+    // The first call is not measured. Roots take turns, as in the Intel MPI Benchmarks.
+    void main(Spmd& self) override {
+        const bool alone = self.ranks() != self.nodes();
+        const bool leads = alone || self.thread_rank() == 0;
+        Result& mine = of_thread_[self.thread_rank()];
+        for (std::uint64_t call = 0; call <= pattern_.repeats; ++call) {
+            const auto root = static_cast<RankId>(call % self.ranks());
+            std::unique_ptr<Arrays>& arrays = of_thread_[alone ? self.thread_rank() : 0].arrays;
+            if (leads) {
+                arrays = std::make_unique<Arrays>(pattern_, self.rank(), self.ranks(), root);
+                arrays->fill(call);
+            }
+            self.all_reduce_value(std::plus<>(), 0);  // all have their arrays
+            const double begin = seconds_of(self);
+            make_call(self, pattern_.operation, *arrays, root);
+            const double end = seconds_of(self);
+            if (!leads) continue;
+            mine.wrong += arrays->wrong(call);
+            if (call == 0) continue;
+            ++mine.calls;
+            mine.seconds += end - begin;
+        }
+    }
+
+    runtime::Answer answer() const override {
+        Result all;
+        for (const Result& thread : of_thread_) {
+            all.wrong += thread.wrong;
+            all.calls = std::max(all.calls, thread.calls);
+            all.seconds = std::max(all.seconds, thread.seconds);
+        }
+        const auto max = runtime::AnswerValue::Combine::max;
+        return {{"calls", static_cast<double>(all.calls), max},
+                {"wrong", static_cast<double>(all.wrong)},
+                {"call_time", all.seconds / static_cast<double>(pattern_.repeats), max}};
+    }
+
+private:
+    struct Result {
+        std::uint64_t wrong = 0;
+        std::uint64_t calls = 0;
+        double seconds = 0;
+        std::unique_ptr<Arrays> arrays;
+    };
+
+    Pattern pattern_;
+    std::vector<Result> of_thread_;
+};
+
+std::vector<std::string> operation_names() {
+    std::vector<std::string> names;
+    for (const Operation operation : spmd::operations) names.emplace_back(name_of(operation));
+    return names;
+}
+
+Operation operation_named(const std::string& name) {
+    return *std::ranges::find_if(spmd::operations, [&](Operation each) { return name_of(each) == name; });
+}
+
+class Collective final : public Workload {
+public:
+    explicit Collective(const Settings& settings)
+        : pattern_{operation_named(settings.text("operation")),
+                   (settings.integer<std::uint64_t>("bytes") + sizeof(Element) - 1) / sizeof(Element),
+                   settings.integer<std::uint64_t>("repeats")} {
+        using Ranks = spmd::SpmdOptions::Ranks;
+        options_.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
+        options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
+                         settings.integer<std::uint32_t>("communicators")};
+        const std::string named = settings.text("algorithm");
+        try {
+            options_.algorithms[pattern_.operation] =
+                find_algorithm(pattern_.operation, named == "default" ? "" : named).name;
+        } catch (const Error& error) {
+            throw error.at(settings.where("algorithm"));
+        }
+    }
+
+    /// A process has at least one rank.
+    void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
+        const bool flat = options_.ranks == spmd::SpmdOptions::Ranks::threads;
+        const auto ranks = static_cast<RankId>(flat ? cluster.grid.workers() : cluster.grid.nodes);
+        const Index blocks = blocks_in(pattern_.operation, ranks) + blocks_out(pattern_.operation, ranks);
+        need_memory(
+            static_cast<double>(blocks) * static_cast<double>(pattern_.count) * sizeof(Element),
+            fmt::format("{} of {} elements by {} ranks", name_of(pattern_.operation), pattern_.count, ranks),
+            "lower workload.bytes");
+    }
+
+    std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
+        return std::make_unique<CollectiveProgram>(options_, pattern_);
+    }
+
+    Verdict check(const runtime::RunResult& result) const override {
+        return judge(result.answer, {{"calls", static_cast<double>(pattern_.repeats)}, {"wrong", 0}},
+                     "each element of each call, whose value is known");
+    }
+
+    std::vector<const runtime::TaskType*> tasks() const override { return {}; }
+
+private:
+    Pattern pattern_;
+    spmd::SpmdOptions options_;
+};
+
+const Registration registration{
+    {"collective",
+     "all ranks make the same collective call again and again: the time of a call",
+     {{"operation", SettingKind::choice, "all_reduce", "which call", operation_names()},
+      {"algorithm", SettingKind::text, "default",
+       "by which algorithm (heddle list collectives); default: the first"},
+      {"bytes",
+       SettingKind::integer,
+       "8",
+       "bytes of an array, or of a block for each rank; in elements of 8 bytes",
+       {},
+       0,
+       1e9},
+      {"repeats", SettingKind::integer, "10", "calls that are measured, after one that is not", {}, 1, 1e6},
+      {"ranks", SettingKind::choice, "nodes", "what a rank is: a node, or a thread", {"nodes", "threads"}},
+      {"copiers",
+       SettingKind::integer,
+       "1024",
+       "threads of a node that copy large arrays, at most",
+       {},
+       1,
+       1024},
+      {"overlap", SettingKind::boolean, "false", "they copy while another thread communicates"},
+      {"communicators",
+       SettingKind::integer,
+       "1",
+       "threads of a node that send and receive, if the algorithm permits several",
+       {},
+       1,
+       1024}},
+     [](const Settings& settings) -> std::unique_ptr<Workload> {
+         return std::make_unique<Collective>(settings);
+     }}};
+
+}  // namespace
+
+}  // namespace heddle::workloads
