@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    void fork_all(Thread& self, const SharedTiles& shared_tiles) const {
+    void fork_all(Thread& self, SharedTiles& shared_tiles) const {
         shared_tiles.make_tiles(self);
         algorithm_.factorize(self, shared_tiles);
     }

@@ -45,7 +45,7 @@ void fork_products(Thread& self, SharedTiles& a, std::uint32_t k) {
         if (!a.has(i, k)) continue;
         for (std::uint32_t j = k + 1; j < a.count(); ++j) {
             if (!a.has(k, j)) continue;
-            a.costs(2);
+            a.costs_thirds(6);
             if (a.has(i, j)) {
                 self.fork<bmod>(a.tile(i, k), a.tile(k, j), a.tile(i, j));
             } else {
@@ -58,16 +58,16 @@ void fork_products(Thread& self, SharedTiles& a, std::uint32_t k) {
 
 void factorize(Thread& self, SharedTiles& a) {
     for (std::uint32_t k = 0; k < a.count(); ++k) {
-        a.costs(2.0 / 3);
+        a.costs_thirds(2);
         self.fork<lu0>(a.tile(k, k));
         for (std::uint32_t j = k + 1; j < a.count(); ++j) {
             if (!a.has(k, j)) continue;
-            a.costs(1);
+            a.costs_thirds(3);
             self.fork<fwd>(a.tile(k, k), a.tile(k, j));
         }
         for (std::uint32_t i = k + 1; i < a.count(); ++i) {
             if (!a.has(i, k)) continue;
-            a.costs(1);
+            a.costs_thirds(3);
             self.fork<bdiv>(a.tile(k, k), a.tile(i, k));
         }
         fork_products(self, a, k);
