@@ -68,7 +68,8 @@ TEST(MassSpring, IsTheSameAtManyInterleavingsAndPlacements) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
         Random random = Random(seed).split(9);
-        static constexpr std::array placements{"none", "random", "metis", "heft"};
+        // Partitioners refuse more workers than tasks.
+        static constexpr std::array placements{"none", "random", "etf", "heft"};
         machine.schedule.placement = placements[random.below(4)];
         if (random.below(3) == 0) machine.schedule.stealing.victim = "none";
         static constexpr std::array numbers{"1", "2", "3", "4"};
