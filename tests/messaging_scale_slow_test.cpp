@@ -10,13 +10,6 @@
 namespace heddle::messaging {
 namespace {
 
-std::atomic<std::uint64_t> come{0};
-
-void waits(Thread& self) {
-    ++come;
-    self.receive<bool>();
-}
-
 // --- ten thousand senders to one receiver
 
 void sends(Thread& self, ThreadId to, std::uint32_t number) {
@@ -40,6 +33,13 @@ TEST(MessagingScale, TenThousandSendersLoseNothing) {
 
 // Sanitizers hold memory of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+std::atomic<std::uint64_t> come{0};
+
+void waits(Thread& self) {
+    ++come;
+    self.receive<bool>();
+}
+
 double resident_bytes() {
     std::FILE* const file = std::fopen("/proc/self/statm", "r");
     if (!file) return 0;
