@@ -16,6 +16,9 @@
 //     self.send(to, 3, 42);
 #pragma once
 
+#include <optional>
+
+#include "model/messaging/dispatcher.hpp"
 #include "model/messaging/resources.hpp"
 #include "model/messaging/thread.hpp"
 #include "model/messaging/threads.hpp"
@@ -27,6 +30,13 @@ namespace heddle::messaging {
 class MessagingProgram : public runtime::Program {
 public:
     virtual void main(Thread& self) = 0;
+
+    /// How dispatchers carry messages. None: endpoints of the core do.
+    virtual std::optional<DispatcherSettings> dispatcher() const { return std::nullopt; }
+
+    void set_up(runtime::Node& node) override {
+        if (const auto settings = dispatcher()) node.state<Dispatcher>().use(*settings);
+    }
 
     void begin(runtime::Worker& worker) override {
         if (worker.id != WorkerId{0, 0}) return;

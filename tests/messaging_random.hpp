@@ -1,7 +1,7 @@
 // Random exchanges of threads for tests: each thread sends messages of all sizes to drawn threads with drawn
 // tags, and receives what the others have sent to it, by receives that name the sender, the tag, both or
 // neither. Every message must come once, whole, and after those of its sender that the receive would have
-// taken before it.
+// taken before it. Endpoints or dispatchers carry them, as drawn.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "model/messaging.hpp"
 #include "runtime/run/execution.hpp"
@@ -42,6 +43,9 @@ struct Drawn {
     std::uint32_t threads = 0;
     std::vector<std::vector<Letter>> sent;      ///< by each thread, in order
     std::vector<std::vector<Letter>> received;  ///< by each thread, of all senders
+    std::optional<DispatcherSettings> dispatcher;
+    /// Control blocks are few, so receives that name a message might wait for ever.
+    bool only_any = false;
 };
 
 inline Drawn draw(std::uint64_t seed) {
@@ -61,6 +65,16 @@ inline Drawn draw(std::uint64_t seed) {
             drawn.received[letter.to].push_back(letter);
         }
     }
+    if (seed % 3 == 0) return drawn;
+    DispatcherSettings dispatcher;
+    dispatcher.fragment_bytes = 50 + random.below(random.below(2) == 0 ? 3000 : 100'000);
+    dispatcher.fragments = 1U << 20U;
+    drawn.only_any = seed % 3 == 1;
+    dispatcher.control_blocks = drawn.only_any ? static_cast<std::uint32_t>(1 + random.below(6)) : 100;
+    dispatcher.send_buffers = static_cast<std::uint32_t>(1 + random.below(10));
+    if (random.below(3) == 0) dispatcher.wake = DispatcherSettings::Wake::all;
+    dispatcher.retry = std::chrono::microseconds(random.below(20));
+    drawn.dispatcher = dispatcher;
     return drawn;
 }
 
@@ -78,7 +92,8 @@ public:
           mine_(drawn.received[number]),
           ids_(std::move(ids)),
           wrongs_(wrongs),
-          random_(Random(seed).split(100 + number)) {
+          random_(Random(seed).split(100 + number)),
+          anything_(drawn.only_any) {
         for (const Letter& letter : drawn.sent[number]) to_send_.push_back(letter);
     }
 
@@ -169,7 +184,7 @@ private:
     Random random_;
     std::deque<Letter> to_send_;
     std::vector<std::size_t> asked_;
-    bool anything_ = false;
+    bool anything_;
     std::map<std::pair<std::uint32_t, Tag>, std::uint32_t> latest_;
 };
 
@@ -179,22 +194,25 @@ public:
     Exchange(std::uint64_t seed, const Drawn& drawn, Wrongs& wrongs)
         : seed_(seed), drawn_(drawn), wrongs_(wrongs) {}
 
+    std::optional<DispatcherSettings> dispatcher() const override { return drawn_.dispatcher; }
     void main(Thread& self) override {
-        std::vector<ThreadId> ids;
         for (std::uint32_t i = 0; i < drawn_.threads; ++i)
-            ids.push_back(self.create<talk>(static_cast<ProcessId>((seed_ + i) % self.processes()), i));
-        for (const ThreadId id : ids) self.send(id, 1'000'000, ids);
+            self.create<talk>(static_cast<ProcessId>((seed_ + i) % self.processes()), i);
         // A thread ends when its own are done, but others may still send to it only what it receives.
     }
     runtime::Answer answer() const override { return {}; }
 
     static void talk(Thread& self, std::uint32_t number) {
         const auto& program = self.program<Exchange>();
-        auto ids = self.receive<std::vector<ThreadId>>({.tag = 1'000'000});
+        self.publish(name(number));
+        std::vector<ThreadId> ids;
+        for (std::uint32_t i = 0; i < program.drawn_.threads; ++i) ids.push_back(self.find(name(i)));
         Talker(self, program.drawn_, number, std::move(ids), program.wrongs_, program.seed_).run();
     }
 
 private:
+    static std::string name(std::uint32_t number) { return "talker " + std::to_string(number); }
+
     std::uint64_t seed_;
     const Drawn& drawn_;
     Wrongs& wrongs_;
@@ -205,7 +223,11 @@ template <class Run>
 void expect_each_once(std::uint64_t seed, const Run& run) {
     const Drawn drawn = draw(seed);
     Wrongs wrongs;
-    run([&](NodeId) { return std::make_unique<Exchange>(seed, drawn, wrongs); });
+    try {
+        run([&](NodeId) { return std::make_unique<Exchange>(seed, drawn, wrongs); });
+    } catch (const Error& error) {
+        FAIL() << "seed " << seed << ": " << error.what();
+    }
     std::uint64_t all = 0;
     for (const auto& received : drawn.received) all += received.size();
     ASSERT_EQ(wrongs.received, all) << "seed " << seed;

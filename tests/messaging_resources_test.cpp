@@ -13,11 +13,10 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing_strands::worlds;
 
 class MessagingResources : public MessagingTest {};
 
-INSTANTIATE_TEST_SUITE_P(Worlds, MessagingResources, testing::ValuesIn(worlds()),
+INSTANTIATE_TEST_SUITE_P(Worlds, MessagingResources, testing::ValuesIn(messaging_worlds()),
                          [](const auto& world) { return world.param.name; });
 
 constexpr int workers = 6;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "base/time.hpp"
 #include "model/messaging.hpp"
 #include "workloads/bare_exchange.hpp"
+#include "workloads/dispatcher_settings.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads::pairs {
@@ -98,8 +100,12 @@ using Tell = runtime::Answer (*)(double seconds, double messages, const Exchange
 template <auto first, auto partner, auto bare>
 class PairsProgram final : public messaging::MessagingProgram {
 public:
-    PairsProgram(const Exchange& exchange, std::uint32_t pairs, Tell tell)
-        : exchange_(exchange), pairs_(pairs), tell_(tell) {}
+    using Dispatcher = std::optional<messaging::DispatcherSettings>;
+
+    PairsProgram(const Exchange& exchange, std::uint32_t pairs, const Dispatcher& dispatcher, Tell tell)
+        : exchange_(exchange), pairs_(pairs), dispatcher_(dispatcher), tell_(tell) {}
+
+    Dispatcher dispatcher() const override { return dispatcher_; }
 
     void main(Thread& self) override {
         const Result all = exchange_.bare ? between_handlers(self) : between_threads(self);
@@ -132,6 +138,7 @@ private:
 
     Exchange exchange_;
     std::uint32_t pairs_;
+    Dispatcher dispatcher_;
     Tell tell_;
     runtime::Answer answer_;
 };
@@ -143,6 +150,7 @@ public:
         : exchange_{settings.integer<std::uint64_t>("bytes"), settings.integer<std::uint64_t>("messages"),
                     window, settings.text("dma") == "yes", settings.text("between") == "handlers"},
           pairs_(settings.integer<std::uint32_t>("pairs")),
+          dispatcher_(dispatcher_of(settings)),
           tell_(tell) {
         if (exchange_.bare && pairs_ != 1)
             throw Error("several pairs, between handlers", "threads make pairs: set workload.pairs to 1");
@@ -154,7 +162,7 @@ public:
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
-        return std::make_unique<PairsProgram<first, partner, bare>>(exchange_, pairs_, tell_);
+        return std::make_unique<PairsProgram<first, partner, bare>>(exchange_, pairs_, dispatcher_, tell_);
     }
 
     Verdict check(const runtime::RunResult& result) const override {
@@ -168,6 +176,7 @@ public:
 private:
     Exchange exchange_;
     std::uint32_t pairs_;
+    std::optional<messaging::DispatcherSettings> dispatcher_;
     Tell tell_;
 };
 
@@ -194,7 +203,7 @@ inline std::vector<Setting> settings(std::vector<Setting> own) {
          "handlers: no thread takes part, and each message is answered where it arrives: the bare network",
          {"threads", "handlers"}}};
     for (Setting& setting : own) all.push_back(std::move(setting));
-    return all;
+    return with_dispatcher(std::move(all));
 }
 
 }  // namespace heddle::workloads::pairs

@@ -4,14 +4,10 @@
 #include <cstddef>
 #include <memory>
 
+#include "model/messaging/carrier.hpp"
 #include "model/messaging/thread_id.hpp"
-#include "runtime/core/wait.hpp"
 
 namespace heddle::messaging {
-
-/// Memory that messages need not copy (section 4.2: a DMAble block). Any thread that has it may read it; its
-/// maker does not write it after it was sent.
-using Block = runtime::Body;
 
 /// Whether `test_handle` waits.
 enum class Mode : std::uint8_t { non_blocking, blocking };
@@ -21,21 +17,14 @@ public:
     Handle() = default;
 
     /// Whether its operation was begun, and not found to have ended.
-    explicit operator bool() const { return left_ || receives_; }
-
-    /// The message has left: its data may be changed.
-    class Left final : public runtime::Event {
-    public:
-        std::string what() const override { return "room to send a message"; }
-    };
+    explicit operator bool() const { return left_ || receive_; }
 
 private:
     friend class Thread;
 
     std::shared_ptr<Left> left_;
     // Of a receive.
-    bool receives_ = false;
-    runtime::Endpoint::Receive receive_;
+    std::unique_ptr<Carrier::Receive> receive_;
     void* data_ = nullptr;  ///< where the message is to be copied
     std::size_t size_ = 0;
     Block* block_ = nullptr;  ///< or where it is to be named

@@ -1,4 +1,4 @@
-// A thread's messages: sends and receives on its endpoint, and what their handles say.
+// A thread's messages: sends and receives by its carrier, and what their handles say.
 #include "model/messaging/thread.hpp"
 
 #include <fmt/format.h>
@@ -14,13 +14,6 @@
 namespace heddle::messaging {
 
 namespace {
-
-runtime::Filter filter_of(const From& from) {
-    runtime::Filter filter;
-    if (from.thread) filter.from = address_of(*from.thread);
-    filter.tag = from.tag;
-    return filter;
-}
 
 void tell(Actual* actual, const runtime::Incoming& message) {
     if (actual) *actual = {id_of(message.from), message.tag, message.data.size()};
@@ -44,9 +37,9 @@ struct Counts final : runtime::State<runtime::Node> {
 }  // namespace
 
 Thread::Thread(runtime::Node& node, std::string what)
-    : endpoint_(node, runtime::Endpoint::Late::error),
+    : carrier_(make_carrier(node)),
       what_(fmt::format("thread {} of process {} ({}, endpoint {})", id().thread, node.id(), what,
-                        endpoint_.address().number)) {}
+                        carrier_->address().number)) {}
 
 ProcessId Thread::processes() const {
     return worker().node().topology().nodes;
@@ -67,10 +60,8 @@ Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t siz
 Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
     worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
     Handle handle;
-    handle.left_ = std::make_shared<Handle::Left>();
-    endpoint_.start_send(
-        worker(), address_of(to), tag, std::move(block),
-        [left = handle.left_](runtime::Worker& sender) { left->complete(sender.node(), sender); });
+    handle.left_ = std::make_shared<Left>();
+    carrier_->start_send(worker(), to, tag, std::move(block), handle.left_);
     if (handle.left_->done()) return handle;
     std::erase_if(leaving_, [](const auto& left) { return left->done(); });
     leaving_.push_back(handle.left_);
@@ -79,12 +70,12 @@ Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
 
 void Thread::end() {
     for (const auto& left : leaving_) strand_->wait(*left);
+    carrier_->close(worker());
 }
 
 Handle Thread::recv_copy(const From& from, void* data, std::size_t size, Actual* actual) {
     Handle handle;
-    handle.receives_ = true;
-    handle.receive_ = endpoint_.begin_receive(filter_of(from));
+    handle.receive_ = carrier_->begin_receive(worker(), from);
     handle.data_ = data;
     handle.size_ = size;
     handle.actual_ = actual;
@@ -111,10 +102,10 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
         handle.left_.reset();
         return true;
     }
-    if (!handle.receives_) return true;
-    if (mode == Mode::non_blocking && !endpoint_.has_come(worker(), handle.receive_)) return rest();
-    runtime::Incoming message = endpoint_.end_receive(*strand_, handle.receive_);
-    handle.receives_ = false;
+    if (!handle.receive_) return true;
+    if (mode == Mode::non_blocking && !carrier_->has_come(worker(), *handle.receive_)) return rest();
+    runtime::Incoming message = carrier_->end_receive(*strand_, *handle.receive_);
+    handle.receive_.reset();
     tell(handle.actual_, message);
     if (handle.block_) {
         *handle.block_ = message.data.take_body();
@@ -131,11 +122,11 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
 
 void Thread::send_block(ThreadId to, Tag tag, Block block) {
     worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
-    endpoint_.send(*strand_, address_of(to), tag, std::move(block));
+    carrier_->send(*strand_, to, tag, std::move(block));
 }
 
 runtime::Parcel Thread::receive_any(const From& from, Actual* actual) {
-    runtime::Incoming message = endpoint_.receive(*strand_, filter_of(from));
+    runtime::Incoming message = carrier_->receive(*strand_, from);
     tell(actual, message);
     return std::move(message.data);
 }

@@ -7,15 +7,16 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "model/messaging/carrier.hpp"
 #include "model/messaging/directory.hpp"
 #include "model/messaging/handle.hpp"
 #include "model/messaging/thread_id.hpp"
-#include "runtime/comm/endpoint.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/strands/strands.hpp"
 
@@ -28,8 +29,8 @@ class Thread {
 public:
     Thread(runtime::Node& node, std::string what);
 
-    ThreadId id() const { return id_of(endpoint_.address()); }
-    ProcessId process() const { return endpoint_.address().node; }
+    ThreadId id() const { return id_of(carrier_->address()); }
+    ProcessId process() const { return carrier_->address().node; }
     /// How many processes there may be.
     ProcessId processes() const;
 
@@ -96,10 +97,10 @@ private:
     /// Waits until all that was sent has left.
     void end();
 
-    runtime::Endpoint endpoint_;
+    std::unique_ptr<Carrier> carrier_;
     std::string what_;  ///< for messages about a thread that waits
     runtime::Strand* strand_ = nullptr;
-    std::vector<std::shared_ptr<Handle::Left>> leaving_;  ///< of sends that had to wait
+    std::vector<std::shared_ptr<Left>> leaving_;  ///< of sends that had to wait
 };
 
 }  // namespace heddle::messaging

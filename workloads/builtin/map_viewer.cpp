@@ -13,6 +13,7 @@
 #include "base/memory_need.hpp"
 #include "model/messaging.hpp"
 #include "runtime/sources/io.hpp"
+#include "workloads/dispatcher_settings.hpp"
 #include "workloads/map/tiles.hpp"
 #include "workloads/workload.hpp"
 
@@ -43,6 +44,7 @@ struct MapSettings {
     double decode_cost = 0;  ///< of a pixel
     double scale_cost = 0;
     std::string out;
+    std::optional<messaging::DispatcherSettings> dispatcher;
 };
 
 class MapProgram final : public messaging::MessagingProgram {
@@ -52,6 +54,7 @@ public:
     void main(Thread& self) override;
     runtime::Answer answer() const override { return answer_; }
 
+    std::optional<messaging::DispatcherSettings> dispatcher() const override { return settings_.dispatcher; }
     const MapSettings& settings() const { return settings_; }
 
     /// Reads a tile from the disk, decodes it and scales it down.
@@ -130,6 +133,7 @@ public:
         settings_.decode_cost = settings.number("decode_cost");
         settings_.scale_cost = settings.number("scale_cost");
         settings_.out = settings.path("out");
+        settings_.dispatcher = dispatcher_of(settings);
         const auto number = [&](const char* name) { return settings.integer<std::uint32_t>(name); };
         Image image;
         if (!settings.path("map").empty()) image = map::read_jpeg(settings.path("map"));
@@ -178,37 +182,50 @@ private:
 const Registration registration{
     {"map_viewer",
      "a region of a large map, scaled down: a thread for each tile, in one process or on all nodes",
-     {{"map", SettingKind::input_path, "",
-       "JPEG file, which is repeated to the map's size; none: a drawn map"},
-      {"map_width", SettingKind::integer, "0", "pixels of the map; 0: the file's, or 9600", {}, 0, 100'000},
-      {"map_height", SettingKind::integer, "0", "pixels of the map; 0: the file's, or 9600", {}, 0, 100'000},
-      {"x", SettingKind::integer, "0", "where the region begins", {}, 0, 100'000},
-      {"y", SettingKind::integer, "0", "where the region begins", {}, 0, 100'000},
-      {"width", SettingKind::integer, "0", "pixels of the region; 0: of the map", {}, 0, 100'000},
-      {"height", SettingKind::integer, "0", "pixels of the region; 0: of the map", {}, 0, 100'000},
-      {"factor", SettingKind::integer, "16", "so many pixels in each direction become one", {}, 1, 4096},
-      {"loader",
-       SettingKind::choice,
-       "cluster",
-       "threads: the viewer's process loads all tiles (imgTLoader); cluster: daemons of all processes do "
-       "(imgCLoader)",
-       {"threads", "cluster"}},
-      {"out", SettingKind::output_path, "", "PNG file that is written; none: no file"},
-      {"tile_bytes", SettingKind::bytes, "100kB", "of a tile's file, which the disk reads", {}, 0, 1e9},
-      {"decode_cost",
-       SettingKind::flops,
-       "40f",
-       "cost of decoding a pixel where work is charged",
-       {},
-       0,
-       1e9},
-      {"scale_cost",
-       SettingKind::flops,
-       "6f",
-       "cost of scaling a pixel down where work is charged",
-       {},
-       0,
-       1e9}},
+     with_dispatcher(
+         {{"map", SettingKind::input_path, "",
+           "JPEG file, which is repeated to the map's size; none: a drawn map"},
+          {"map_width",
+           SettingKind::integer,
+           "0",
+           "pixels of the map; 0: the file's, or 9600",
+           {},
+           0,
+           100'000},
+          {"map_height",
+           SettingKind::integer,
+           "0",
+           "pixels of the map; 0: the file's, or 9600",
+           {},
+           0,
+           100'000},
+          {"x", SettingKind::integer, "0", "where the region begins", {}, 0, 100'000},
+          {"y", SettingKind::integer, "0", "where the region begins", {}, 0, 100'000},
+          {"width", SettingKind::integer, "0", "pixels of the region; 0: of the map", {}, 0, 100'000},
+          {"height", SettingKind::integer, "0", "pixels of the region; 0: of the map", {}, 0, 100'000},
+          {"factor", SettingKind::integer, "16", "so many pixels in each direction become one", {}, 1, 4096},
+          {"loader",
+           SettingKind::choice,
+           "cluster",
+           "threads: the viewer's process loads all tiles (imgTLoader); cluster: daemons of all processes do "
+           "(imgCLoader)",
+           {"threads", "cluster"}},
+          {"out", SettingKind::output_path, "", "PNG file that is written; none: no file"},
+          {"tile_bytes", SettingKind::bytes, "100kB", "of a tile's file, which the disk reads", {}, 0, 1e9},
+          {"decode_cost",
+           SettingKind::flops,
+           "40f",
+           "cost of decoding a pixel where work is charged",
+           {},
+           0,
+           1e9},
+          {"scale_cost",
+           SettingKind::flops,
+           "6f",
+           "cost of scaling a pixel down where work is charged",
+           {},
+           0,
+           1e9}}),
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<MapWorkload>(settings);
      }}};

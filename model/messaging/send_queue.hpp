@@ -1,0 +1,90 @@
+// The send queue of a process (pCoR, section 5.2): fragments leave first in, first out, and a message is
+// found by its number when a fragment of it is acknowledged or refused.
+//
+// A process that has refused a fragment is *full*: fragments for it wait until it tells of room, then those
+// of the oldest messages are sent. If it has acknowledged a fragment, the message has its control block, and
+// its other fragments need not wait. A message within the process is one fragment, which takes no buffer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "model/messaging/dispatcher_settings.hpp"
+#include "model/messaging/fragment.hpp"
+#include "runtime/core/spin_lock.hpp"
+
+namespace heddle::messaging {
+
+class SendQueue {
+public:
+    /// What the caller is to do when it has left the queue.
+    struct Outcome {
+        std::vector<Departure> departures;
+        std::shared_ptr<Left> left;  ///< the message's last fragment was acknowledged
+        bool again = false;          ///< an older message waits, for which there is room
+    };
+
+    SendQueue(ProcessId process, const DispatcherSettings& settings)
+        : process_(process), settings_(settings), buffers_free_(settings.send_buffers) {}
+
+    /// The header says all but the message's number, which the queue gives.
+    Outcome put(ProcessId to, FragmentHeader header, Block data, std::shared_ptr<Left> left);
+
+    Outcome acknowledged(std::uint64_t message);
+    /// `has_room`: because it was not its turn. `now`: the run's time.
+    Outcome refused(std::uint64_t message, std::uint32_t index, bool has_room, Time now);
+
+    /// When fragments for that process may be sent again: a while after the last refusal.
+    Time retry_at(ProcessId to) const;
+    /// It has room: sends what was refused of as many messages as it has blocks, the oldest first. Sets
+    /// `relieved` if nothing for it waits then.
+    Outcome room(ProcessId to, const RoomMessage& message, bool& relieved, RelievedMessage& answer);
+
+    std::uint64_t fragments() const;
+
+private:
+    struct Message {
+        ProcessId to = 0;
+        FragmentHeader header;
+        Block data;
+        std::shared_ptr<Left> left;
+        std::uint64_t missing = 0;           ///< not acknowledged
+        bool accepted = false;               ///< it has a control block
+        std::vector<std::uint32_t> waiting;  ///< fragments that a full process must make room for
+    };
+    struct Destination {
+        bool full = false;
+        std::set<std::uint64_t> waiting;  ///< messages with such fragments
+        std::uint64_t refusals = 0;
+        Time refused_at{};
+    };
+    struct Fragment {
+        std::uint64_t message = 0;
+        std::uint32_t index = 0;
+    };
+
+    bool local(const Message& message) const { return message.to == process_; }
+    Message& find(std::uint64_t message);
+    void wait_for_room(Destination& to, std::uint64_t number, Message& message, std::uint32_t index);
+    void send_again(Destination& to, std::uint64_t number);
+    void dispatch(Outcome& outcome);
+    void depart(const Fragment& fragment, const Message& message, Outcome& outcome);
+
+    const ProcessId process_;
+    const DispatcherSettings settings_;
+    mutable runtime::SpinLock lock_;  ///< over all below
+    std::uint32_t buffers_free_;
+    std::uint64_t next_ = 1;
+    std::map<std::uint64_t, Message> messages_;
+    std::unordered_map<ProcessId, Destination> destinations_;
+    std::deque<Fragment> fragments_;
+    std::deque<Fragment> again_;  ///< before those, whether or not their process is full
+    std::uint64_t sent_ = 0;
+};
+
+}  // namespace heddle::messaging
