@@ -74,8 +74,13 @@ const runtime::Handler outputs_handler("dataflow.outputs", runtime::Handler::Kin
 void give_back(Thread& thief, const Signal& signal) {
     const std::uint32_t count = signal.type->accesses;
     auto** const outputs = static_cast<Cell**>(thief.take(count * sizeof(Cell*)));
-    for (std::uint32_t i = 0; i < count; ++i)
-        outputs[i] = is_output(signal.copies[i]) ? std::exchange(signal.objects[i].data, nullptr) : nullptr;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Access& copy = signal.copies[i];
+        Cell* const data = copy.alias ? nullptr : std::exchange(signal.objects[i].data, nullptr);
+        outputs[i] = is_output(copy) ? data : nullptr;
+        // Now, because an input may be a cell in a frame of the victim's, which may end after the next call.
+        if (data && !outputs[i]) release(*data, *signal.type->formals[i].value);
+    }
     signal.victim->terminated(*signal.closure, {outputs, count}, thief.worker());
 }
 
