@@ -19,6 +19,7 @@
 #include "runtime/core/fork_rules.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "tests/faulty_workloads.hpp"
+#include "tests/seeds.hpp"
 
 namespace heddle {
 namespace {
@@ -200,7 +201,7 @@ TEST(Pruning, CallsWithArgumentsAndResultsOfEveryKind) {
 
 TEST(ForkRules, EachAnswerIsRightOnEachMachine) {
     std::uint64_t fewer = 0;
-    for (std::uint64_t seed = 1; seed <= 900; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(900); ++seed) {
         const Stated& stated = fork_join[seed % fork_join.size()];
         auto [options, schedule] = testing_faults::draw_machine(seed);
         schedule.start = Start::tree;
@@ -215,7 +216,7 @@ TEST(ForkRules, EachAnswerIsRightOnEachMachine) {
         fewer += pruned.total.tasks < whole.total.tasks ? 1 : 0;
         ASSERT_FALSE(testing::Test::HasFailure());
     }
-    EXPECT_GT(fewer, 450U);
+    EXPECT_GT(fewer, testing_seeds::seeds(450));
 }
 
 // --- natively

@@ -11,6 +11,7 @@ import tempfile
 from script_arguments import script_arguments
 
 TREE_NODES = 257042  # T1 cut at depth 8: the UTS program's count
+MAP = {"name": "map_viewer", "width": 2400, "height": 2400, "factor": 4}
 NETWORKS = [{"name": "left", "members": "0-1"}, {"name": "right", "members": "1-2"}]
 
 
@@ -51,6 +52,11 @@ def main():
             answer({**experiment({"name": "cholesky", "tiles": 4, "tile_size": 64},
                                  gateways={"fragment": "4KiB", "window": "16KiB"}),
                     "schedule": {"placement": "cyclic", "stealing": "none"}}, backend)
+
+            answer(experiment({"name": "dataflow_cholesky"}), backend)
+            for carrier in ("endpoints", "dispatcher"):
+                shown = answer(experiment({**MAP, "carrier": carrier}), backend)
+                assert shown["answer"]["tiles"] == 20, shown["answer"]
 
         wrong = experiment({"name": "fib", "n": 10})
         wrong["platform"]["networks"] = [NETWORKS[0], {"name": "right", "members": "1-3"}]

@@ -7,15 +7,16 @@
 #include "model/fork_join.hpp"
 #include "runtime/core/node.hpp"
 #include "tests/members_testing.hpp"
+#include "tests/seeds.hpp"
 
 namespace heddle {
 namespace {
 
 TEST(Members, NodesJoinAndLeaveAtAnyTimeAndTheAnswerStaysRight) {
-    const testing_members::Changes changes = testing_members::run_seeds(1, 1200);
+    const testing_members::Changes changes = testing_members::run_seeds(1, testing_seeds::seeds(1200));
     // Else the test would show nothing.
-    EXPECT_GT(changes.joined, 200U);
-    EXPECT_GT(changes.left, 400U);
+    EXPECT_GT(changes.joined, testing_seeds::seeds(200));
+    EXPECT_GT(changes.left, testing_seeds::seeds(400));
 }
 
 /// A tree that would take long; the leaf after `left` others ends the run.

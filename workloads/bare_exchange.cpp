@@ -80,7 +80,7 @@ const Handler drop("pairs.drop", Handler::Kind::work, [](Node& node, NodeId from
 });
 
 NodeId other_process(const messaging::Thread& self) {
-    const NodeId other = self.processes() - 1;
+    const NodeId other = self.members().back();
     if (other == 0)
         throw Error("a bare exchange within one process",
                     "let it run on at least two nodes, or between threads");

@@ -118,7 +118,7 @@ public:
 private:
     Result between_threads(Thread& self) const {
         for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
-            const ThreadId other = self.create<partner>(self.processes() - 1, exchange_);
+            const ThreadId other = self.create<partner>(self.members().back(), exchange_);
             self.create<first>(0, other, self.id(), exchange_);
         }
         Result all;

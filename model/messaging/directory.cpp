@@ -67,7 +67,7 @@ void Directory::change(runtime::Strand& strand, const std::string& name,
                        const std::optional<ThreadId>& thread, const char* what) {
     Writer request;
     request.put(static_cast<std::uint8_t>(thread ? 1 : 0)).put(thread.value_or(ThreadId{})).put_text(name);
-    node_.state<Requests>().ask(strand, home_of_name(name, node_.topology().nodes), change_handler,
+    node_.state<Requests>().ask(strand, home_of_name(name, node_.topology()), change_handler,
                                 std::move(request), "the name " + name + " to be " + what,
                                 [](Reader& /*answer*/) {});
 }
@@ -93,7 +93,7 @@ ThreadId Directory::find(runtime::Strand& strand, const std::string& name) {
     Writer request;
     request.put_text(name);
     ThreadId thread;
-    node_.state<Requests>().ask(strand, home_of_name(name, node_.topology().nodes), find_handler,
+    node_.state<Requests>().ask(strand, home_of_name(name, node_.topology()), find_handler,
                                 std::move(request), "a thread of the name " + name, [&](Reader& answer) {
                                     thread = answer.get<ThreadId>();
                                     const SpinLock::Guard guard(lock_);

@@ -23,10 +23,10 @@ const runtime::Handler answer_handler("messaging.answer", runtime::Handler::Kind
 
 }  // namespace
 
-ProcessId home_of_name(const std::string& name, NodeId processes) {
+ProcessId home_of_name(const std::string& name, const runtime::Topology& topology) {
     std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
     for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    return static_cast<ProcessId>(Random(hash).below(processes));
+    return static_cast<ProcessId>(Random(hash).below(topology.at_start.value_or(topology.nodes)));
 }
 
 void Requests::ask(runtime::Strand& strand, ProcessId to, const runtime::Handler& handler,

@@ -327,7 +327,7 @@ runtime::Parcel Resource::call(Thread& self, Call call, const Writer& arguments)
     request.put_text(name_).put(kind_).put(call).put_bytes(arguments.bytes());
     Node& node = self.worker().node();
     runtime::Parcel answer;
-    node.state<Requests>().ask(self.strand(), home_of_name(name_, node.topology().nodes), resource_handler,
+    node.state<Requests>().ask(self.strand(), home_of_name(name_, node.topology()), resource_handler,
                                std::move(request), "the resource " + name_,
                                [&](Reader& reader) { answer = runtime::Parcel(reader.get_rest()); });
     return answer;

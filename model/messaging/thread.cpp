@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/error.hpp"
@@ -43,6 +44,13 @@ Thread::Thread(runtime::Node& node, std::string what)
 
 ProcessId Thread::processes() const {
     return worker().node().topology().nodes;
+}
+
+std::vector<ProcessId> Thread::members() const {
+    std::vector<ProcessId> all{process()};
+    worker().node().for_others([&](NodeId other) { all.push_back(other); });
+    std::ranges::sort(all);
+    return all;
 }
 
 void Thread::copy(void* to, const void* from, std::size_t bytes) {

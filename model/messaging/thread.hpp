@@ -33,6 +33,8 @@ public:
     ProcessId process() const { return carrier_->address().node; }
     /// How many processes there may be.
     ProcessId processes() const;
+    /// Those that there are now, in the order of their numbers.
+    std::vector<ProcessId> members() const;
 
     /// The strand that runs it, and its worker until the next call that waits.
     runtime::Strand& strand() const { return *strand_; }

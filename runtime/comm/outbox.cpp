@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "runtime/comm/forwarding.hpp"
 #include "runtime/core/node.hpp"
+#include "runtime/core/readable.hpp"
 #include "runtime/core/registry.hpp"
 
 namespace heddle::runtime {
@@ -172,7 +173,7 @@ void Outbox::post_to_gone(NodeId to, const Handler& handler, std::span<const std
         case Handler::IfGone::error:
             throw Error(
                 fmt::format("node {} sends \"{}\" to node {}, which has not joined the run, or has left it",
-                            context_.id.node, handler.name(), to),
+                            context_.id.node, readable(handler.name()), to),
                 "a program on nodes that change sends to members only (docs/members.md)");
     }
 }

@@ -75,9 +75,9 @@ private:
     runtime::Answer answer_;
 };
 
-/// Which process has a tile: a hash of its place, so that each node has as many.
-NodeId home_of(const Rectangle& tile, NodeId processes) {
-    return static_cast<NodeId>((tile.y / 480U * 31U + tile.x / 640U) % processes);
+/// Which of the daemons has a tile: a hash of its place, so that each node has as many.
+std::size_t home_of(const Rectangle& tile, std::size_t daemons) {
+    return (tile.y / 480U * 31U + tile.x / 640U) % daemons;
 }
 
 /// Loads a tile, and sends what it adds to the image to `to`.
@@ -105,11 +105,10 @@ void MapProgram::main(Thread& self) {
     const std::vector<Rectangle> tiles = settings_.grid.tiles(settings_.view);
     std::vector<ThreadId> daemons;
     if (settings_.cluster)
-        for (NodeId process = 0; process < self.processes(); ++process)
-            daemons.push_back(self.create<daemon>(process));
+        for (const NodeId process : self.members()) daemons.push_back(self.create<daemon>(process));
     for (const Rectangle& tile : tiles) {
         if (settings_.cluster) {
-            self.create<fetch_tile>(0, tile, daemons[home_of(tile, self.processes())], self.id());
+            self.create<fetch_tile>(0, tile, daemons[home_of(tile, daemons.size())], self.id());
         } else {
             self.create<load_tile>(0, tile, self.id());
         }
