@@ -11,6 +11,7 @@
 
 #include "results/task_table.hpp"
 #include "results/trace_parts.hpp"
+#include "results/worker_table.hpp"
 #include "runtime/core/task_type.hpp"
 
 namespace heddle::results {
@@ -46,6 +47,16 @@ void TraceRecorder::add_trace(const std::string& path) {
 void TraceRecorder::add_task_table(const std::string& path) {
     TraceFile& file = files_.emplace_back(path, is_compressed(path), "--tasks");
     formats_.push_back(own_formats_.emplace_back(std::make_unique<TaskTable>(file)).get());
+}
+
+void TraceRecorder::add_worker_table(const std::string& path) {
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--out");
+    formats_.push_back(own_formats_.emplace_back(std::make_unique<WorkerTable>(file)).get());
+}
+
+void TraceRecorder::add_timeline(const std::string& path) {
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--out");
+    formats_.push_back(own_formats_.emplace_back(std::make_unique<Timeline>(file)).get());
 }
 
 void TraceRecorder::begin(NodeId nodes, CoreId cores, std::function<Time()> settled) {
@@ -165,6 +176,7 @@ void TraceRecorder::begin_task(const TraceEvent& event) {
         task.kernel = label->kernel;
         task.name = label->name;
         task.placed = label->placed;
+        task.last_predecessor = last_of(label->predecessors);
     }
     if (task.kernel.empty()) task.kernel = type_name(task.note.type);
     for (TraceFormat* format : formats_) format->task_begins(task);
@@ -176,7 +188,21 @@ void TraceRecorder::end_task(const TraceEvent& event) {
     const TracedTask task = std::move(state.tasks.back());
     state.tasks.pop_back();
     if (task.worker.node == TaskNote::nowhere) return;
+    if (task.numbered() && labels_) ended_[task.note.number] = event.time;
     for (TraceFormat* format : formats_) format->task_ends(task, std::get<TaskWork>(event.what), event.time);
+}
+
+/// Of those that end at one time, the first in the list.
+std::optional<std::uint64_t> TraceRecorder::last_of(const std::vector<std::uint64_t>& tasks) const {
+    std::optional<std::uint64_t> last;
+    Time latest{};
+    for (const std::uint64_t task : tasks) {
+        const auto ended = ended_.find(task);
+        if (ended == ended_.end() || (last && ended->second <= latest)) continue;
+        last = task;
+        latest = ended->second;
+    }
+    return last;
 }
 
 const std::string& TraceRecorder::type_name(std::uint32_t type) {
@@ -213,6 +239,7 @@ void TraceRecorder::finish(Time makespan) {
 
 void TraceRecorder::commit() {
     for (TraceFile& file : files_) file.commit();
+    files_.clear();
 }
 
 }  // namespace heddle::results

@@ -43,6 +43,10 @@ public:
     void add_trace(const std::string& path);
     /// A table of tasks in CSV. Throws Error if the file cannot be written.
     void add_task_table(const std::string& path);
+    /// A row for each worker, and a row for each stay of a worker in a state (worker_table.hpp). Throws Error
+    /// if the file cannot be written.
+    void add_worker_table(const std::string& path);
+    void add_timeline(const std::string& path);
     /// `format` must outlive the recorder.
     void add(TraceFormat& format) { formats_.push_back(&format); }
     /// What a numbered task is called. `labels` is called until `finish`.
@@ -89,6 +93,7 @@ private:
     void write_state(const TraceEvent& event);
     void begin_task(const TraceEvent& event);
     void end_task(const TraceEvent& event);
+    std::optional<std::uint64_t> last_of(const std::vector<std::uint64_t>& tasks) const;
     const std::string& type_name(std::uint32_t type);
     void write_states();
     void end_states();
@@ -111,6 +116,7 @@ private:
     std::vector<WorkerState> states_;
     std::vector<WorkerId> pending_;                  ///< workers that changed at `now_`
     std::unordered_map<std::uint64_t, Time> ready_;  ///< numbered tasks that have not begun
+    std::unordered_map<std::uint64_t, Time> ended_;  ///< numbered tasks that have ended
     std::unordered_map<std::uint32_t, std::string> type_names_;
     std::uint64_t tasks_recorded_ = 0;
     std::uint64_t tasks_left_out_ = 0;
