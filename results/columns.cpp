@@ -110,7 +110,7 @@ constexpr std::array task_columns = std::to_array<FixedColumn>({
     {"stolen_from_worker", "integer", "", "the victim's worker, if the victim was a worker of the same node"},
     {"flops", "number", "flop", "floating-point operations that the task declared"},
     {"bytes", "number", "B", "bytes to and from memory that the task declared"},
-    {"last_predecessor", "integer", "", "of its predecessors in the graph, the recorded one that ended last"},
+    {"predecessors", "string", "", "numbers of its predecessors in the graph, with blanks between"},
 });
 
 constexpr std::array worker_columns = std::to_array<FixedColumn>({

@@ -2,6 +2,7 @@
 #include "results/task_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "results/exact_seconds.hpp"
 #include "results/table.hpp"
@@ -19,7 +20,7 @@ std::string number_or_nothing(bool known, std::uint64_t number) {
 void TaskTable::begin(NodeId /*nodes*/, CoreId /*cores*/) {
     sink_.write(
         "task,name,kernel,node,worker,placed_node,placed_worker,ready_seconds,start_seconds,end_seconds,"
-        "stolen_from_node,stolen_from_worker,flops,bytes,last_predecessor\n");
+        "stolen_from_node,stolen_from_worker,flops,bytes,predecessors\n");
 }
 
 void TaskTable::task_ends(const TracedTask& task, const TaskWork& work, Time time) {
@@ -32,7 +33,7 @@ void TaskTable::task_ends(const TracedTask& task, const TaskWork& work, Time tim
         number_or_nothing(task.placed.has_value(), placed.core), exact_seconds(task.note.ready),
         exact_seconds(task.begin), exact_seconds(time), number_or_nothing(task.stolen(), victim.node),
         number_or_nothing(task.stolen() && victim.core != TaskNote::nowhere, victim.core), work.flops,
-        work.bytes, number_or_nothing(task.last_predecessor.has_value(), task.last_predecessor.value_or(0))));
+        work.bytes, fmt::join(task.predecessors, " ")));
 }
 
 }  // namespace heddle::results

@@ -176,7 +176,7 @@ void TraceRecorder::begin_task(const TraceEvent& event) {
         task.kernel = label->kernel;
         task.name = label->name;
         task.placed = label->placed;
-        task.last_predecessor = last_of(label->predecessors);
+        task.predecessors = label->predecessors;
     }
     if (task.kernel.empty()) task.kernel = type_name(task.note.type);
     for (TraceFormat* format : formats_) format->task_begins(task);
@@ -188,21 +188,7 @@ void TraceRecorder::end_task(const TraceEvent& event) {
     const TracedTask task = std::move(state.tasks.back());
     state.tasks.pop_back();
     if (task.worker.node == TaskNote::nowhere) return;
-    if (task.numbered() && labels_) ended_[task.note.number] = event.time;
     for (TraceFormat* format : formats_) format->task_ends(task, std::get<TaskWork>(event.what), event.time);
-}
-
-/// Of those that end at one time, the first in the list.
-std::optional<std::uint64_t> TraceRecorder::last_of(const std::vector<std::uint64_t>& tasks) const {
-    std::optional<std::uint64_t> last;
-    Time latest{};
-    for (const std::uint64_t task : tasks) {
-        const auto ended = ended_.find(task);
-        if (ended == ended_.end() || (last && ended->second <= latest)) continue;
-        last = task;
-        latest = ended->second;
-    }
-    return last;
 }
 
 const std::string& TraceRecorder::type_name(std::uint32_t type) {

@@ -93,7 +93,6 @@ private:
     void write_state(const TraceEvent& event);
     void begin_task(const TraceEvent& event);
     void end_task(const TraceEvent& event);
-    std::optional<std::uint64_t> last_of(const std::vector<std::uint64_t>& tasks) const;
     const std::string& type_name(std::uint32_t type);
     void write_states();
     void end_states();
@@ -116,7 +115,6 @@ private:
     std::vector<WorkerState> states_;
     std::vector<WorkerId> pending_;                  ///< workers that changed at `now_`
     std::unordered_map<std::uint64_t, Time> ready_;  ///< numbered tasks that have not begun
-    std::unordered_map<std::uint64_t, Time> ended_;  ///< numbered tasks that have ended
     std::unordered_map<std::uint32_t, std::string> type_names_;
     std::uint64_t tasks_recorded_ = 0;
     std::uint64_t tasks_left_out_ = 0;
