@@ -46,12 +46,11 @@ std::size_t size_axis_of(const Design& design) {
     return design.factors.size();
 }
 
-}  // namespace
+using SizeSeries = std::map<std::string, std::vector<SizePoint>>;
 
-void add_granularity(Page& page, const Subject& subject) {
-    const std::size_t axis = size_axis_of(subject.design);
-    if (axis == subject.design.factors.size()) return;
-    std::map<std::string, std::vector<SizePoint>> series;
+/// Points by the values of the other factors.
+SizeSeries series_of(const Subject& subject, std::size_t axis) {
+    SizeSeries series;
     for (const Competition& group : subject.findings.groups) {
         for (const Entry& entry : group.entries) {
             double all = 0;
@@ -68,6 +67,15 @@ void add_granularity(Page& page, const Subject& subject) {
             series[name].push_back({all / tasks, counted(entry, "time_seconds_working") / all});
         }
     }
+    return series;
+}
+
+}  // namespace
+
+void add_granularity(Page& page, const Subject& subject) {
+    const std::size_t axis = size_axis_of(subject.design);
+    if (axis == subject.design.factors.size()) return;
+    SizeSeries series = series_of(subject, axis);
     std::set<double> sizes;
     for (auto& [name, points] : series) {
         std::sort(points.begin(), points.end(), [](const SizePoint& a, const SizePoint& b) {

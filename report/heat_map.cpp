@@ -22,26 +22,22 @@ Figure heat_map_of(const Factor& placement, const Factor& stealing, const Median
     figure.height = 130 + 44 * static_cast<int>(placement.values.size());
     figure.caption = fmt::format("Median makespan over the least{}: 1.00 is the fastest pair, dark is slow.",
                                  where.empty() ? "" : " at " + where);
-    Json z = Json::array(), text = Json::array(), x = Json::array(), y = Json::array();
+    Json z = Json::array(), x = Json::array(), y = Json::array();
     for (const std::string& value : stealing.values) x.push_back(figure_label(stealing.shown(value)));
     for (const std::string& row : placement.values) {
         y.push_back(figure_label(placement.shown(row)));
-        Json ratios = Json::array(), words = Json::array();
+        Json ratios = Json::array();
         for (const std::string& column : stealing.values) {
             const auto median = medians.find({row, column});
             const bool known = median != medians.end() && best > 0;
             ratios.push_back(known ? Json(median->second / best) : Json());
-            words.push_back(known ? fmt::format("{:.2f}", median->second / best) : "");
         }
         z.push_back(std::move(ratios));
-        text.push_back(std::move(words));
     }
     figure.traces.push_back({{"type", "heatmap"},
                              {"x", x},
                              {"y", y},
                              {"z", z},
-                             {"text", text},
-                             {"texttemplate", "%{text}"},
                              {"colorscale", "Cividis"},
                              {"reversescale", true},
                              {"xgap", 2},
@@ -65,7 +61,6 @@ Figure heat_map_of(const Factor& placement, const Factor& stealing, const Median
                              {"font", {{"color", dark ? "#ffffff" : "#1d2329"}, {"size", 13}}}});
         }
     }
-    figure.traces[0].erase("texttemplate");
     figure.layout = {
         {"xaxis", {{"title", figure_label(stealing.key)}, {"type", "category"}, {"showgrid", false}}},
         {"yaxis",

@@ -16,13 +16,12 @@ struct Both {
     std::vector<double> simulated, native;
 };
 
-}  // namespace
+using Cases = std::vector<std::pair<std::string, Both>>;
 
-void add_worlds(Page& page, const Subject& subject) {
+/// Makespans of both worlds by what the combinations have in common but the backend.
+Cases cases_of(const Subject& subject, std::size_t backend) {
     const Design& design = subject.design;
-    const std::size_t backend = design.find("backend");
-    if (backend == design.factors.size()) return;
-    std::vector<std::pair<std::string, Both>> cases;
+    Cases cases;
     std::map<std::string, std::size_t> places;
     for (const Combination& combination : design.combinations) {
         std::string name;
@@ -41,6 +40,16 @@ void add_worlds(Page& page, const Subject& subject) {
             if (combination.values[backend] == "sim") both.simulated.push_back(of.number("makespan_seconds"));
         }
     }
+    return cases;
+}
+
+}  // namespace
+
+void add_worlds(Page& page, const Subject& subject) {
+    const Design& design = subject.design;
+    const std::size_t backend = design.find("backend");
+    if (backend == design.factors.size()) return;
+    const Cases cases = cases_of(subject, backend);
     HtmlTable table("worlds-table", "Medians of both worlds. The interval is a 95% bootstrap of the ratio.",
                     {"configuration", "simulated", "native", "simulated / native", "from", "to"},
                     {"configuration", "simulated_seconds", "native_seconds", "ratio", "low", "high"});

@@ -26,7 +26,7 @@
       if (layout[name].title) layout[name].title = { text: layout[name].title, standoff: 8, font: { size: 13 } };
     }
     return {
-      font, width, height: figure.height, paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: "closest", dragmode: narrow() ? false : "zoom",
+      font, width, height: figure.height + (narrow() && figure.traces.length > 2 ? 22 * Math.ceil(figure.traces.length / 2) : 0), paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: "closest", dragmode: narrow() ? false : "zoom",
       margin: { l: 56, r: narrow() ? 12 : 24, t: 34, b: 48 }, hoverlabel: { font: { family: font.family }, align: "left" },
       legend: { orientation: "h", traceorder: "normal", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } }, ...layout,
     };
