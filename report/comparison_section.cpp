@@ -146,7 +146,9 @@ Figure dots_of(const Competition& group, const std::string& id) {
             line.interval_seconds.value_or(results::Interval{line.median_seconds, line.median_seconds});
         plus.push_back(around.high - line.median_seconds);
         minus.push_back(line.median_seconds - around.low);
-        bound = line.lower_bound_seconds.value_or(bound);
+        // Combinations on different machines have no bound in common.
+        const double own = line.lower_bound_seconds.value_or(-1);
+        bound = bound == 0 || bound == own ? own : -1;
     }
     trace["error_x"] = {{"type", "data"},      {"symmetric", false}, {"array", plus},
                         {"arrayminus", minus}, {"thickness", 1.5},   {"color", line_colours[0]}};

@@ -91,7 +91,8 @@ std::string values_in_words(const Design& design, const std::vector<std::size_t>
     for (const std::size_t i : factors) {
         const Factor& factor = design.factors[i];
         words += words.empty() ? "" : ", ";
-        if (with_keys) words += factor.key + " ";
+        // A bare number would say nothing.
+        if (with_keys || factor.is_number) words += factor.key + " ";
         words += factor.shown(combination.values[i]);
     }
     return words;

@@ -118,10 +118,10 @@ std::string of_one_group(const Competition& group, const std::string& where) {
         const std::string why = untested ? "there are too few runs to tell differences from chance"
                                          : "no difference is significant";
         return fmt::format(
-            "<p>{} has the least median{}, {}, but {}: up to {} it is {} as long.</p><p>{}</p>",
-            strong(first.competitor), where, median_in_words(first), why, escaped(last.competitor),
-            times_as_long(last.line.median_seconds / std::max(first.line.median_seconds, 1e-300)),
-            reason_of(first, last));
+            "<p>{} takes {}{}, and the slowest, {}, takes {} as long, but {}.</p><p>{}</p>",
+            strong(first.competitor), median_in_words(first), where, escaped(last.competitor),
+            strong(times_as_long(last.line.median_seconds / std::max(first.line.median_seconds, 1e-300))),
+            why, reason_of(first, last));
     }
     const bool one = podium.fastest.size() == 1;
     return fmt::format("<p>{} {} fastest{}: {}. The next, {}, takes {} as long ({}).</p><p>{}{}</p>",
@@ -136,10 +136,16 @@ std::string of_several_groups(const Subject& subject) {
     std::vector<std::string> names;
     std::map<std::string, std::size_t> wins;
     std::vector<std::pair<const Competition*, Podium>> contested;
+    bool any_decided = false;
     for (const Competition& group : subject.findings.groups) {
         if (!group.runner_up()) continue;
         contested.emplace_back(&group, podium_of(group));
-        for (const Entry* entry : contested.back().second.fastest)
+        const bool decided = contested.back().second.slower != nullptr;
+        any_decided = any_decided || decided;
+        // Where no difference is sure, the least median alone counts.
+        std::vector<const Entry*> winners = {group.winner()};
+        if (decided) winners = contested.back().second.fastest;
+        for (const Entry* entry : winners)
             if (++wins[entry->competitor] == 1) names.push_back(entry->competitor);
     }
     if (contested.empty()) {
@@ -162,9 +168,9 @@ std::string of_several_groups(const Subject& subject) {
     for (const std::string& name : names)
         if (wins[name] == wins[champion]) equals.push_back(strong(name));
     const bool one = equals.size() == 1;
-    std::string text =
-        fmt::format("<p>{} {} fastest, or not shown to be slower, in {} of {} groups.</p>",
-                    list_in_words(equals, 4), one ? "is" : "are", wins[champion], contested.size());
+    const std::string text = fmt::format(
+        "<p>{} {} {} in {} of {} groups.</p>", list_in_words(equals, 4), one ? "is" : "are",
+        any_decided ? "fastest, or not shown to be slower," : "fastest", wins[champion], contested.size());
     return text + of_one_group(*widest, fmt::format(" at {}", escaped(widest->name)));
 }
 
