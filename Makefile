@@ -14,7 +14,7 @@ configure = cmake --preset release --log-level=WARNING >/dev/null
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
-demo: build ## three programs on threads, on processes and on simulated clusters; one table
+demo: build ## three programs on threads, on processes and on simulated clusters; one table and a page
 	@scripts/demo build/release/heddle
 
 test: packages ## build everything and run the fast tests

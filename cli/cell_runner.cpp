@@ -84,6 +84,9 @@ public:
             std::vector<std::string> argv = plan_.cells[cell].words;
             argv.insert(argv.begin(), host::own_program());
             argv.insert(argv.end(), {"--out", options_.directory, "--no-tables"});
+            const Cell& planned = plan_.cells[cell];
+            if (options_.record && planned.seed == plan_.combination(planned).experiment.seed)
+                argv.emplace_back("--record");
             // Cells at the same time have a core each. One that has all knows itself how many are worth it.
             if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", "1"});
             jobs.push_back({std::move(argv), plan_.cells[cell].alone});

@@ -18,6 +18,7 @@ struct RunnerOptions {
     std::size_t shard = 0;      ///< only cells whose index leaves this remainder ...
     std::size_t shards = 1;     ///< ... when divided by this
     NodeId processes = 0;       ///< only cells that need so many processes; 0: all
+    bool record = false;        ///< record workers and tasks of the first seed of each combination
     bool claim = false;         ///< only cells that no other process with this setting runs or has run
 };
 

@@ -28,6 +28,7 @@
 #include "host/machine.hpp"
 #include "host/process_pool.hpp"
 #include "results/comparison.hpp"
+#include "results/data_package.hpp"
 #include "results/store.hpp"
 
 namespace heddle::cli {
@@ -47,6 +48,7 @@ struct CompareOptions {
     bool json = false;
     std::string shard;
     bool claim = false;
+    bool record = false;
     NodeId processes = 0;
     bool slurm = false;
     bool submit = false;
@@ -188,6 +190,7 @@ int conclude(const CompareOptions& options, const Plan& plan, const std::string&
     const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
     results::write_tables(directory, plan.names(), outdated_results(plan, directory, outcomes).cells);
     results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
+    results::write_data_package(directory);
     const std::optional<configs::Pivot>& pivot = plan.combinations.base.compare.pivot;
     std::cout << (options.json ? json_of(comparison, plan, directory, outcomes)
                                : printable_lines(pivot && options.by.empty() ? pivot_table(comparison, *pivot)
@@ -257,6 +260,7 @@ int make_slurm(const CompareOptions& options, const std::string& file, const Pla
         slurm.words.insert(slurm.words.begin(), host::own_program());
         if (options.jobs > 0) slurm.words.insert(slurm.words.end(), {"--jobs", std::to_string(options.jobs)});
         if (options.retry_failed) slurm.words.emplace_back("--retry-failed");
+        if (options.record) slurm.words.emplace_back("--record");
         const std::string path =
             directory + (processes == 1 ? "/compare.slurm" : fmt::format("/compare-{}.slurm", processes));
         results::write_atomically(path, slurm_script(slurm));
@@ -325,6 +329,7 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
     runner.width = options.jobs > 0 ? options.jobs : host::machine_cores();
     runner.retry_failed = options.retry_failed;
     runner.claim = options.claim;
+    runner.record = options.record;
     runner.processes = options.processes;
     if (!options.shard.empty()) read_shard(options.shard, runner);
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
@@ -403,6 +408,9 @@ void add_compare(CLI::App& app, Action& action) {
     verb->add_flag("--show", options->show, "run nothing, and show what is there");
     verb->add_flag("--json", options->json, "print one JSON object for each file and nothing else");
     verb->add_option("--shard", options->shard, "run only cells i, i + n, i + 2n, ...")->type_name("i/n");
+    verb->add_flag("--record", options->record,
+                   "record what workers and tasks did in the first run of each combination (tasks.csv, "
+                   "workers.csv, timeline.csv)");
     verb->add_flag("--claim", options->claim,
                    "run only cells that no other process with this option runs; they share --out");
     verb->add_option("--processes", options->processes, "run only cells that need so many processes");

@@ -14,7 +14,10 @@ namespace heddle::cli {
 
 void check_recording(const RecordingOptions& options, const configs::Experiment& experiment) {
     if (experiment.repeat == 1 || !options.any()) return;
-    const char* option = !options.trace.empty() ? "--trace" : !options.tasks.empty() ? "--tasks" : "--gantt";
+    const char* option = !options.trace.empty()   ? "--trace"
+                         : !options.tasks.empty() ? "--tasks"
+                         : options.gantt          ? "--gantt"
+                                                  : "--record";
     throw Error(fmt::format("{} records one run, and there are {}", option, experiment.repeat),
                 "add --repeat 1, and --seed for the run that you mean", experiment.where("repeat"));
 }
@@ -32,10 +35,12 @@ CLI::Option* add_recording_options(CLI::App& verb, RecordingOptions& options) {
     verb.add_option("--tasks-max", options.tasks_max,
                     "record this many tasks at most, the first ones to begin (1,000,000)")
         ->type_name("N");
+    verb.add_flag("--record", options.tables,
+                  "with --out: write tasks.csv, workers.csv and timeline.csv into the run's directory");
     return verb.add_flag("--gantt", options.gantt, "draw the run: a line for each worker");
 }
 
-RunRecording::RunRecording(const RecordingOptions& options, const Part& part) {
+RunRecording::RunRecording(const RecordingOptions& options, const Part& part, const std::string& cell) {
     if (!options.any()) return;
     if (!part.speaks()) {
         part_.emplace();
@@ -45,6 +50,10 @@ RunRecording::RunRecording(const RecordingOptions& options, const Part& part) {
     if (!options.trace.empty()) whole_->add_trace(options.trace);
     if (!options.tasks.empty()) whole_->add_task_table(options.tasks);
     if (options.gantt) whole_->add(gantt_.emplace());
+    if (!options.tables) return;
+    whole_->add_task_table(cell + "/tasks.csv");
+    whole_->add_worker_table(cell + "/workers.csv");
+    whole_->add_timeline(cell + "/timeline.csv");
 }
 
 Recorder* RunRecording::recorder() {

@@ -19,8 +19,9 @@ struct RecordingOptions {
     std::string tasks;
     std::uint64_t tasks_max = 1'000'000;
     bool gantt = false;
+    bool tables = false;  ///< tasks.csv, workers.csv and timeline.csv in the cell's directory
 
-    bool any() const { return !trace.empty() || !tasks.empty() || gantt; }
+    bool any() const { return !trace.empty() || !tasks.empty() || gantt || tables; }
 };
 
 /// Returns the option --gantt, which excludes --json.
@@ -32,8 +33,9 @@ void check_recording(const RecordingOptions& options, const configs::Experiment&
 /// The recorder of this process's part of one run.
 class RunRecording {
 public:
-    /// Throws Error if a file cannot be written. Only node 0's process writes files.
-    RunRecording(const RecordingOptions& options, const Part& part);
+    /// `cell`: the directory for the tables of RecordingOptions::tables. Throws Error if a file cannot be
+    /// written. Only node 0's process writes files.
+    RunRecording(const RecordingOptions& options, const Part& part, const std::string& cell = {});
 
     /// Null if the options ask for no record.
     Recorder* recorder();

@@ -263,13 +263,17 @@ int run(const RunOptions& options) {
         }
         return success;
     }
+    if (options.recording.tables && options.out.empty())
+        throw Error("--record writes into the directory of results, and none is named", "add --out DIR");
     std::optional<results::Store> store;
     if (part.speaks() && !options.out.empty()) {
         store.emplace(options.out,
                       options.no_tables ? results::Store::Tables::leave : results::Store::Tables::write);
     }
 
-    RunRecording recording(options.recording, part);
+    const bool tables = store && options.recording.tables;
+    RunRecording recording(options.recording, part,
+                           tables ? store->make_cell(configs::determinants_of(experiment)) : std::string());
 
     const auto when = !part.speaks()     ? ProgressLine::When::never
                       : options.progress ? ProgressLine::When::always
@@ -279,11 +283,12 @@ int run(const RunOptions& options) {
         auto record =
             run_once(experiment.with_seed(experiment.seed + i), when, options.sim_threads, recording);
         if (!record) continue;
-        if (store) store->write(*record);
+        recording.commit();
+        if (store)
+            store->write(*record, tables ? results::Store::Recorded::yes : results::Store::Recorded::no);
         records.push_back(std::move(*record));
     }
     if (records.empty()) return success;  // another process speaks
-    recording.commit();
     for (const std::string& remark : recording.remarks(options.recording, records[0].result.total.tasks))
         std::cerr << fmt::format("heddle: {}\n", remark);
 

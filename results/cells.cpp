@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "results/data_package.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
@@ -201,6 +202,7 @@ void write_tables(const std::string& directory, const std::vector<std::string>& 
     if (runs.empty()) return;
     write_atomically(fs::path(directory) / "runs.csv", Table::of(runs).csv());
     write_atomically(fs::path(directory) / "timings.csv", Table::of(timings).csv());
+    write_data_package(directory);
 }
 
 }  // namespace heddle::results

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "base/output_file.hpp"
+#include "results/data_package.hpp"
 #include "results/table.hpp"
 
 namespace heddle::results {
@@ -21,6 +23,8 @@ namespace heddle::results {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array recorded_tables = {"tasks.csv", "workers.csv", "timeline.csv"};
 
 [[noreturn]] void cannot_write(const std::string& path, int reason) {
     throw Error(fmt::format("results cannot be written to {} ({})", path, std::strerror(reason)),
@@ -99,10 +103,20 @@ std::string Store::path_of(const Record& record) const {
     return directory_ + "/" + record.determinants.cell();
 }
 
-void Store::write(const Record& record) const {
-    const std::string cell = path_of(record);
+std::string Store::make_cell(const configs::Determinants& determinants) const {
+    std::string cell = directory_ + "/" + determinants.cell();
     make_directory(cell);
+    return cell;
+}
+
+void Store::write(const Record& record, Recorded recorded) const {
+    const std::string cell = make_cell(record.determinants);
+    if (recorded == Recorded::no) {
+        std::error_code ignored;
+        for (const char* table : recorded_tables) fs::remove(cell + "/" + table, ignored);
+    }
     write_atomically(cell + "/steals.csv", steals_csv(record));
+    write_data_package(cell);
     write_atomically(cell + "/timing.json", timing_json(record));
     write_atomically(cell + "/result.json", result_json(record));
 
@@ -112,6 +126,7 @@ void Store::write(const Record& record) const {
     lock.lock();
     put_row(directory_ + "/runs.csv", run_row(record));
     put_row(directory_ + "/timings.csv", timing_row(record));
+    write_data_package(directory_);
 }
 
 }  // namespace heddle::results

@@ -19,10 +19,17 @@ public:
     /// cannot: call it before the run.
     explicit Store(std::string directory, Tables tables = Tables::write);
 
-    /// Writes `CELL/result.json`, `CELL/timing.json`, `CELL/steals.csv`, and the cell's rows of `runs.csv`
-    /// and `timings.csv`, in the place of earlier ones. result.json comes last of its directory: where it is,
-    /// the cell is complete. Several processes may write to one store. Throws Error.
-    void write(const Record& record) const;
+    /// Whether tasks.csv, workers.csv and timeline.csv of this very run are in the cell's directory.
+    enum class Recorded : bool { no, yes };
+
+    /// Writes `CELL/result.json`, `CELL/timing.json`, `CELL/steals.csv`, `CELL/datapackage.json`, and the
+    /// cell's rows of `runs.csv` and `timings.csv`, in the place of earlier ones. Removes what was recorded
+    /// of an earlier run. result.json comes last of its directory: where it is, the cell is complete. Several
+    /// processes may write to one store. Throws Error.
+    void write(const Record& record, Recorded recorded = Recorded::no) const;
+
+    /// Makes the directory of a cell, for what is recorded during its run. Returns its path. Throws Error.
+    std::string make_cell(const configs::Determinants& determinants) const;
 
     /// Where the cell of a record lies.
     std::string path_of(const Record& record) const;

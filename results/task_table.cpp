@@ -2,18 +2,14 @@
 #include "results/task_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "results/exact_seconds.hpp"
 #include "results/table.hpp"
 
 namespace heddle::results {
 
 namespace {
-
-/// Seconds with twelve decimals: whole picoseconds.
-std::string seconds(Time time) {
-    constexpr std::int64_t second = 1'000'000'000'000;
-    return time == never ? "" : fmt::format("{}.{:012}", time.count() / second, time.count() % second);
-}
 
 std::string number_or_nothing(bool known, std::uint64_t number) {
     return known ? std::to_string(number) : "";
@@ -24,20 +20,20 @@ std::string number_or_nothing(bool known, std::uint64_t number) {
 void TaskTable::begin(NodeId /*nodes*/, CoreId /*cores*/) {
     sink_.write(
         "task,name,kernel,node,worker,placed_node,placed_worker,ready_seconds,start_seconds,end_seconds,"
-        "stolen_from_node,stolen_from_worker,flops,bytes\n");
+        "stolen_from_node,stolen_from_worker,flops,bytes,predecessors\n");
 }
 
 void TaskTable::task_ends(const TracedTask& task, const TaskWork& work, Time time) {
     const WorkerId placed = task.placed.value_or(WorkerId{});
     const WorkerId victim = task.note.victim;
-    sink_.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                            number_or_nothing(task.numbered(), task.note.number), csv_cell(task.name),
-                            csv_cell(task.kernel), task.worker.node, task.worker.core,
-                            number_or_nothing(task.placed.has_value(), placed.node),
-                            number_or_nothing(task.placed.has_value(), placed.core), seconds(task.note.ready),
-                            seconds(task.begin), seconds(time), number_or_nothing(task.stolen(), victim.node),
-                            number_or_nothing(task.stolen() && victim.core != TaskNote::nowhere, victim.core),
-                            work.flops, work.bytes));
+    sink_.write(fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+        number_or_nothing(task.numbered(), task.note.number), csv_cell(task.name), csv_cell(task.kernel),
+        task.worker.node, task.worker.core, number_or_nothing(task.placed.has_value(), placed.node),
+        number_or_nothing(task.placed.has_value(), placed.core), exact_seconds(task.note.ready),
+        exact_seconds(task.begin), exact_seconds(time), number_or_nothing(task.stolen(), victim.node),
+        number_or_nothing(task.stolen() && victim.core != TaskNote::nowhere, victim.core), work.flops,
+        work.bytes, fmt::join(task.predecessors, " ")));
 }
 
 }  // namespace heddle::results

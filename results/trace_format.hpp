@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/activity.hpp"
 #include "base/ids.hpp"
@@ -29,6 +30,7 @@ struct TracedTask {
     std::string kernel;              ///< the kind of work; the task type's name if the program names none
     std::string name;                ///< of this very task, if it has one
     std::optional<WorkerId> placed;  ///< where it was placed before the run
+    std::vector<std::uint64_t> predecessors = {};  ///< in the task graph
 
     bool numbered() const { return note.number != TaskNote::no_number; }
     bool stolen() const { return note.victim.node != TaskNote::nowhere; }

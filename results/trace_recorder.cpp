@@ -11,6 +11,7 @@
 
 #include "results/task_table.hpp"
 #include "results/trace_parts.hpp"
+#include "results/worker_table.hpp"
 #include "runtime/core/task_type.hpp"
 
 namespace heddle::results {
@@ -46,6 +47,16 @@ void TraceRecorder::add_trace(const std::string& path) {
 void TraceRecorder::add_task_table(const std::string& path) {
     TraceFile& file = files_.emplace_back(path, is_compressed(path), "--tasks");
     formats_.push_back(own_formats_.emplace_back(std::make_unique<TaskTable>(file)).get());
+}
+
+void TraceRecorder::add_worker_table(const std::string& path) {
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--out");
+    formats_.push_back(own_formats_.emplace_back(std::make_unique<WorkerTable>(file)).get());
+}
+
+void TraceRecorder::add_timeline(const std::string& path) {
+    TraceFile& file = files_.emplace_back(path, is_compressed(path), "--out");
+    formats_.push_back(own_formats_.emplace_back(std::make_unique<Timeline>(file)).get());
 }
 
 void TraceRecorder::begin(NodeId nodes, CoreId cores, std::function<Time()> settled) {
@@ -165,6 +176,7 @@ void TraceRecorder::begin_task(const TraceEvent& event) {
         task.kernel = label->kernel;
         task.name = label->name;
         task.placed = label->placed;
+        task.predecessors = label->predecessors;
     }
     if (task.kernel.empty()) task.kernel = type_name(task.note.type);
     for (TraceFormat* format : formats_) format->task_begins(task);
@@ -213,6 +225,7 @@ void TraceRecorder::finish(Time makespan) {
 
 void TraceRecorder::commit() {
     for (TraceFile& file : files_) file.commit();
+    files_.clear();
 }
 
 }  // namespace heddle::results

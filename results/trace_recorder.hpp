@@ -43,6 +43,10 @@ public:
     void add_trace(const std::string& path);
     /// A table of tasks in CSV. Throws Error if the file cannot be written.
     void add_task_table(const std::string& path);
+    /// A row for each worker, and a row for each stay of a worker in a state (worker_table.hpp). Throws Error
+    /// if the file cannot be written.
+    void add_worker_table(const std::string& path);
+    void add_timeline(const std::string& path);
     /// `format` must outlive the recorder.
     void add(TraceFormat& format) { formats_.push_back(&format); }
     /// What a numbered task is called. `labels` is called until `finish`.

@@ -24,6 +24,9 @@ def main():
         assert KNOWN[program] in row, f"{program}: {KNOWN[program]} is not in: {row}"
         between_nodes = int(row.split()[-3].replace(",", ""))
         assert (between_nodes == 0) == ("1 process " in row), f"steals between nodes: {row}"
+    page = os.path.join(os.path.dirname(os.path.abspath(heddle)), "demo", "page.html")
+    with open(page, encoding="utf-8") as file:
+        assert "12 finished runs of 12 combinations" in file.read()
     return 0
 
 

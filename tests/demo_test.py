@@ -12,11 +12,17 @@ import tempfile
 STAND_IN = """#!/usr/bin/env python3
 import json, os, sys
 part, words = os.environ["PART"], sys.argv[1:]
+if words[0] == "report":
+    assert os.path.basename(words[1]) == "results" and words[2] == "--out", words
+    if part == "no page":
+        sys.exit("no page")
+    with open(words[3], "w") as page:
+        sys.exit(0)
 launched = words[:1] == ["launch"]
 if launched:
     assert words[1:4] == ["-n", "2", "--"] and words[4] == sys.argv[0], words
     words = words[5:]
-assert words[0] == "run" and "--json" in words, words
+assert words[0] == "run" and "--json" in words and "--out" in words, words
 program = os.path.basename(words[1])[:-5]
 assert os.path.exists(words[1]), words
 backend = words[words.index("--backend") + 1]
@@ -51,6 +57,8 @@ def main():
         rows = [line for line in lines if "  native, " in line or "  simulated, " in line]
         assert len(rows) == 12 and all("value 92" in row and "12.3 ms" in row and "123,456" in row for row in rows), rows
         assert [line.split()[0] for line in rows if not line.startswith(" ")] == ["fib", "nqueens", "uts"]
+        assert lines[-2].startswith("All of it as a page") and os.path.exists(os.path.join(scratch, "demo", "page.html")), lines[-3:]
+        assert demo("no page").returncode != 0
         assert sum("simulated, 1000 x 4" in row for row in rows) == 3
         assert demo("fails").returncode != 0 and "node 1 was lost" in demo("fails").stderr
         assert demo("speaks").returncode != 0

@@ -31,8 +31,9 @@ ALLOWED = {
     "workloads": ["base", "graphs", "partitioners", "runtime", "model"],
     "configs": ["base", "graphs", "partitioners", "runtime", "workloads"],
     "results": ["base", "graphs", "partitioners", "runtime", "workloads", "configs"],
+    "report": ["base", "workloads", "configs", "results"],
     "cli": ["base", "host", "graphs", "partitioners", "runtime", "runtime/native", "runtime/inprocess", "sim", "model", "workloads",
-            "configs", "results"],
+            "configs", "results", "report"],
 }
 # These may include everything, and nothing includes them.
 OUTSIDE = ["tests", "bench", "examples"]

@@ -27,7 +27,10 @@ std::optional<TaskLabel> label_of(const PlacedGraph& plan, std::uint64_t task, s
     const auto index = static_cast<TaskIndex>(task);
     std::string name = plan.graph().name(index);
     if (name == fmt::format("task {}", task)) name.clear();  // which says no more than the number
-    return TaskLabel{std::move(kernel), std::move(name), plan.placement().of(index)};
+    TaskLabel label{std::move(kernel), std::move(name), plan.placement().of(index)};
+    for (const TaskGraph::Link& link : plan.graph().predecessors(index))
+        label.predecessors.push_back(link.task);
+    return label;
 }
 
 std::optional<TaskLabel> label_of(const PlacedGraph& plan, std::uint64_t task,

@@ -33,6 +33,7 @@ struct TaskLabel {
     std::string kernel;              ///< the kind of work, such as potrf; may be empty
     std::string name;                ///< of this very task; may be empty
     std::optional<WorkerId> placed;  ///< where it was placed before the run
+    std::vector<std::uint64_t> predecessors = {};
 };
 
 /// Predictions about a run, made before it begins. A value that cannot be predicted is empty.

@@ -1,0 +1,169 @@
+// Reads runs.csv and each cell's JSON. If both have a run, the JSON counts.
+#include "report/runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.hpp"
+#include "results/columns.hpp"
+#include "results/record.hpp"
+#include "results/table.hpp"
+
+namespace heddle::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<fs::path> folders_in(const fs::path& directory) {
+    std::vector<fs::path> found;
+    std::error_code problem;
+    for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
+         entry.increment(problem)) {
+        if (entry->is_directory(problem)) found.push_back(entry->path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+bool is_cell(const fs::path& folder) {
+    return fs::exists(folder / "result.json") || fs::exists(folder / "failure.json");
+}
+
+bool has_results(const fs::path& directory) {
+    if (fs::exists(directory / "runs.csv")) return true;
+    const std::vector<fs::path> folders = folders_in(directory);
+    return std::any_of(folders.begin(), folders.end(), is_cell);
+}
+
+class Reader {
+public:
+    void read(const std::string& directory) {
+        const std::size_t before = runs_.all.size() + runs_.failed.size();
+        std::set<std::string> cells;
+        for (const fs::path& folder : folders_in(directory))
+            if (is_cell(folder)) cells.insert(folder.filename());
+        results::Table table;
+        try {
+            table = results::Table::parse(text_of(fs::path(directory) / "runs.csv"));
+        } catch (const Error& error) {
+            runs_.remarks.push_back(
+                fmt::format("{}/runs.csv cannot be read: {}.", directory, error.message()));
+        }
+        for (const auto& row : table.rows()) {
+            add(directory, row.empty() ? std::string() : row.front(), table.columns(), row);
+            cells.erase(row.empty() ? std::string() : row.front());
+        }
+        for (const std::string& cell : cells) add(directory, cell, {}, {});
+        if (runs_.all.size() + runs_.failed.size() == before)
+            runs_.remarks.push_back(fmt::format("{} has no results.", directory));
+    }
+
+    Runs take() && { return std::move(runs_); }
+
+private:
+    void add(const std::string& directory, const std::string& cell, const std::vector<std::string>& columns,
+             const std::vector<std::string>& row) {
+        Run run{directory, cell, {}, {}, {}, {}, {}, {}};
+        for (std::size_t i = 0; i < row.size(); ++i) put(run, columns[i], row[i]);
+        const fs::path folder = fs::path(directory) / cell;
+        if (fs::exists(folder / "result.json")) {
+            try {
+                read_cell(run, folder);
+            } catch (const std::exception& error) {
+                runs_.remarks.push_back(
+                    fmt::format("{}/{}/result.json cannot be read{}.", directory, cell,
+                                row.empty() ? "" : "; its row of runs.csv is used instead"));
+                if (row.empty()) return;
+            }
+        } else if (fs::exists(folder / "failure.json")) {
+            results::Outcome outcome = results::read_outcome(directory, cell);
+            runs_.failed.push_back({directory, cell, std::move(outcome.failure)});
+            return;
+        }
+        runs_.all.push_back(std::move(run));
+    }
+
+    void put(Run& run, const std::string& column, const std::string& value) {
+        run.values[column] = value;
+        if (known_.insert(column).second) runs_.columns.push_back(column);
+    }
+
+    void read_cell(Run& run, const fs::path& folder) {
+        const std::string text = text_of(folder / "result.json");
+        for (const auto& [column, value] : results::run_row(text)) put(run, column, value);
+        const Json result = Json::parse(text);
+        for (const auto& [name, version] : result.at("versions").items())
+            run.versions[name] = version.get<std::string>();
+        run.check = result.at("check").at("reason").get<std::string>();
+        run.warnings = result.value("warnings", std::vector<std::string>());
+        for (const Json& count : result.at("steals").at("matrix"))
+            run.steals.push_back({count.at(0), count.at(1), count.at(2)});
+        const Json timing = Json::parse(text_of(folder / "timing.json"), nullptr, false);
+        if (timing.is_object()) run.host = timing.value("host", std::string());
+    }
+
+    Runs runs_;
+    std::set<std::string> known_;
+};
+
+}  // namespace
+
+const std::string& Run::value(const std::string& column) const {
+    static const std::string nothing;
+    const auto found = values.find(column);
+    return found == values.end() ? nothing : found->second;
+}
+
+double Run::number(const std::string& column) const {
+    const std::string& text = value(column);
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+std::string Run::recorded(const std::string& table) const {
+    for (const char* ending : {"", ".gz"}) {
+        const std::string path = fmt::format("{}/{}{}", folder(), table, ending);
+        if (fs::is_regular_file(path)) return path;
+    }
+    return {};
+}
+
+Runs read_runs(const std::vector<std::string>& directories) {
+    Reader reader;
+    for (const std::string& directory : directories) {
+        if (!fs::is_directory(directory))
+            throw Error(fmt::format("{} is not a directory of results", directory),
+                        "name one that `heddle run --out` or `heddle compare` has written");
+        std::vector<std::string> inside;
+        if (!has_results(directory)) {
+            for (const fs::path& folder : folders_in(directory))
+                if (has_results(folder)) inside.push_back(folder.string());
+        }
+        if (inside.empty()) inside.push_back(directory);
+        for (const std::string& one : inside) reader.read(one);
+    }
+    Runs runs = std::move(reader).take();
+    for (const std::string& column : runs.columns) {
+        const bool names_run = column == "seed" || column == "name";
+        const results::ColumnInfo info = results::describe_column("runs.csv", column);
+        if (!names_run && info.kind == results::ColumnKind::configuration) runs.configuration.insert(column);
+    }
+    return runs;
+}
+
+}  // namespace heddle::report

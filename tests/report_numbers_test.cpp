@@ -1,0 +1,156 @@
+// Tests the report's numbers on small cases that are known by hand: letters, differences, causes, the path.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/causes.hpp"
+#include "report/findings.hpp"
+#include "report/html.hpp"
+#include "report/letters.hpp"
+#include "results/exact_seconds.hpp"
+
+namespace heddle::report {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr Time us(std::int64_t count) {
+    return std::chrono::microseconds(count);
+}
+
+TEST(Letters, SharedExactlyByLinesThatDoNotDiffer) {
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        Random random(seed);
+        const std::size_t count = 2 + random.below(7);
+        std::vector<std::vector<bool>> differ(count, std::vector<bool>(count));
+        for (std::size_t i = 0; i < count; ++i)
+            for (std::size_t j = i + 1; j < count; ++j) differ[i][j] = differ[j][i] = random.below(2) == 0;
+        const auto names = letters(count, [&](std::size_t a, std::size_t b) { return differ[a][b]; });
+        for (std::size_t i = 0; i < count; ++i) {
+            EXPECT_FALSE(names[i].empty());
+            for (std::size_t j = i + 1; j < count; ++j)
+                EXPECT_EQ(names[i].find_first_of(names[j]) == std::string::npos, differ[i][j]) << seed;
+        }
+    }
+}
+
+// By hand: lines differ if they are not neighbours, so each pair of neighbours shares a letter of its own.
+TEST(Letters, AChainOverlaps) {
+    const auto far = [](std::size_t a, std::size_t b) { return (a > b ? a - b : b - a) > 1; };
+    EXPECT_THAT(letters(4, far), ElementsAre("a", "ab", "bc", "c"));
+}
+
+TEST(Differences, AreFoundBetweenSamplesThatDoNotOverlap) {
+    const std::vector<double> low = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6},
+                              high = {2, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6};
+    const auto differ = differences({low, low, high, {3, 3}}, {false, false, false, true});
+    EXPECT_FALSE(differ[0][1]);
+    EXPECT_TRUE(differ[0][2] && differ[2][1]);
+    EXPECT_TRUE(differ[3][2]) << "identical repeats are longer than each run";
+}
+
+TEST(ExactSeconds, ReadBackAsTheyWereWritten) {
+    for (const std::int64_t picoseconds :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{1'439'824'929}, std::int64_t{7'000'000'000'000'123}})
+        EXPECT_EQ(results::parse_exact_seconds(results::exact_seconds(Time(picoseconds))), Time(picoseconds));
+    EXPECT_EQ(results::parse_exact_seconds("0.5"), us(500'000));
+    EXPECT_FALSE(results::parse_exact_seconds("-1.0"));
+    EXPECT_FALSE(results::parse_exact_seconds(""));
+    EXPECT_FALSE(results::parse_exact_seconds("1.x"));
+}
+
+TEST(Html, EscapesWhatCouldEndATextOrAnAttribute) {
+    EXPECT_EQ(escaped("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+    HtmlTable table("t", "c", {"a"}, {"a"});
+    table.add({text_value("50% of <b>, \"x\"")});
+    EXPECT_EQ(table.csv(), "a\n\"50% of <b>, \"\"x\"\"\"\n");
+    EXPECT_NE(table.latex().find("50\\% of \\textless{}b\\textgreater{}"), std::string::npos);
+    EXPECT_EQ(table.html().find("<b>"), std::string::npos);
+}
+
+/// Workers whose nodes are given; each works while it has a task, and waits otherwise.
+Recorded example(const std::vector<std::uint32_t>& nodes, std::vector<RecordedTask> tasks, Time makespan) {
+    Recorded recorded;
+    recorded.makespan = makespan;
+    recorded.tasks = std::move(tasks);
+    recorded.is_graph = true;
+    for (const std::uint32_t node : nodes) recorded.workers.push_back({node, 0, 0, 0, {}, {}, {}});
+    for (std::size_t i = 0; i < recorded.tasks.size(); ++i) {
+        const RecordedTask& task = recorded.tasks[i];
+        recorded.by_number[*task.number] = i;
+        RecordedWorker& worker = recorded.workers[task.worker];
+        const Time since = worker.stays.empty() ? Time::zero() : worker.stays.back().end;
+        if (task.start > since) worker.stays.push_back({Activity::waiting, since, task.start});
+        worker.stays.push_back({Activity::working, task.start, task.end});
+        worker.tasks_begun.push_back(i);
+    }
+    for (RecordedWorker& worker : recorded.workers) {
+        const Time since = worker.stays.empty() ? Time::zero() : worker.stays.back().end;
+        if (makespan > since) worker.stays.push_back({Activity::idle, since, makespan});
+    }
+    return recorded;
+}
+
+RecordedTask task(std::uint64_t number, std::size_t worker, Time ready, Time start, Time end,
+                  std::optional<std::size_t> enabler = {}) {
+    RecordedTask made;
+    made.number = number;
+    made.kernel = "k";
+    made.worker = worker;
+    made.placed_node = static_cast<std::uint32_t>(worker);
+    made.ready = ready;
+    made.start = start;
+    made.end = end;
+    made.enabler = enabler;
+    if (enabler) made.predecessors = {*enabler};
+    return made;
+}
+
+TEST(Causes, AChainIsAllWork) {
+    const Recorded chain = example({0},
+                                   {task(0, 0, us(0), us(0), us(3)), task(1, 0, us(3), us(3), us(5), 0),
+                                    task(2, 0, us(5), us(5), us(9), 1)},
+                                   us(9));
+    CauseTimes sum;
+    for (const PathStep& step : critical_path(chain))
+        for (const Cause cause : all_causes) sum[cause] += step.before[cause] + step.within[cause];
+    EXPECT_EQ(sum[Cause::work], us(9));
+    EXPECT_EQ(sum.sum(), us(9));
+    EXPECT_EQ(critical_path(chain).size(), 3U);
+    EXPECT_EQ(work_and_span(chain).span, us(9));
+    EXPECT_EQ(causes_of_workers(chain)[0][Cause::work], us(9));
+}
+
+TEST(Causes, EqualTasksThatFillTheWorkersHaveNoWait) {
+    std::vector<RecordedTask> tasks;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        const auto begin = us(static_cast<std::int64_t>(i / 4));
+        tasks.push_back(task(i, i % 4, us(0), begin, begin + us(1)));
+    }
+    const Recorded equal = example({0, 1, 2, 3}, std::move(tasks), us(250));
+    for (const CauseTimes& worker : causes_of_workers(equal)) {
+        EXPECT_EQ(worker[Cause::work], us(250));
+        EXPECT_EQ(worker.sum(), us(250));
+    }
+    EXPECT_EQ(work_and_span(equal).span, us(1));
+}
+
+// Worker 1 rests: 4 us until the predecessor ends, 10 us until its data come, 1 us until it notices.
+TEST(Causes, RestIsDividedByWhatTheNextTaskWaitedFor) {
+    const Recorded two =
+        example({0, 1}, {task(0, 0, us(0), us(0), us(4)), task(1, 1, us(14), us(15), us(20), 0)}, us(20));
+    const auto causes = causes_of_workers(two);
+    EXPECT_EQ(causes[1][Cause::no_task], us(4));
+    EXPECT_EQ(causes[1][Cause::message], us(10));
+    EXPECT_EQ(causes[1][Cause::wake_up], us(1));
+    EXPECT_EQ(causes[0][Cause::no_task], us(16));
+    EXPECT_EQ(causes[0].sum(), us(20));
+    const auto path = critical_path(two);
+    ASSERT_EQ(path.size(), 2U);
+    EXPECT_EQ(path[1].before[Cause::message], us(10));
+    EXPECT_EQ(path[1].before[Cause::wake_up], us(1));
+    EXPECT_EQ(path[0].before.sum() + path[0].within.sum() + path[1].before.sum() + path[1].within.sum(),
+              us(20));
+}
+
+}  // namespace
+}  // namespace heddle::report
