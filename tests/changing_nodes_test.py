@@ -18,7 +18,7 @@ PROGRAMS = [
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     joined = 0
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "run.yaml")

@@ -13,7 +13,7 @@ EXPERIMENTS = ("workflow", "cholesky", "uts", "stencil")
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     for number, name in enumerate(EXPERIMENTS):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(arguments.source, "configs", "experiments", name + ".yaml"), encoding="utf-8") as file:

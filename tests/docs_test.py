@@ -137,7 +137,7 @@ def prove_that_it_can_fail():
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     prove_that_it_can_fail()
     root = arguments.source
     environment = {**os.environ, "PATH": os.path.dirname(arguments.heddle) + ":" + os.environ["PATH"]}

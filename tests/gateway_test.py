@@ -21,7 +21,7 @@ def experiment(workload, stealing="random", **platform):
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     heddle = arguments.heddle
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "run.yaml")

@@ -30,7 +30,7 @@ def expected(pixels, x, y, width, height, factor):
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     file = os.path.join(arguments.source, "..", "shared", "data", "map", "bmng.jpg")
     if not os.path.exists(file):
         print("skipped: no", file)

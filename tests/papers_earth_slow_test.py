@@ -12,7 +12,7 @@ from script_arguments import script_arguments
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     files = sorted(glob.glob(os.path.join(arguments.source, "configs", "papers", "earth", "*.yaml")))
     assert len(files) == 12, files
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ from script_arguments import script_arguments
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     folder = os.path.join(arguments.source, "configs", "papers", "hyfi")
     files = [os.path.join(folder, name) for name in ("quadrature.yaml", "fib.yaml")]
     with tempfile.TemporaryDirectory() as results:

@@ -20,7 +20,7 @@ def seconds(arguments, name, nodes, cores, *settings):
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     lu = seconds(arguments, "lu", 2, 2)
     print(f"LU on 2 x 2: {lu:.1f} s, published 58.7 s")
     assert abs(lu / 58.7 - 1) < 0.15

@@ -19,7 +19,7 @@ FURTHER_OFF = {
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     files = sorted(glob.glob(os.path.join(arguments.source, "configs", "papers", "hyfi", "*.yaml")))
     with tempfile.TemporaryDirectory() as results:
         done = subprocess.run([arguments.heddle, "compare", *files, "--out", results, "--json"], capture_output=True, text=True, check=True, timeout=3500)

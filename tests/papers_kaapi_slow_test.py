@@ -50,7 +50,7 @@ def check_figure7(arguments):
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     check_figure6(arguments)
     check_figure7(arguments)
 

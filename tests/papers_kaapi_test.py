@@ -29,7 +29,7 @@ def seconds(arguments):
 
 
 def main():
-    found = seconds(script_arguments("heddle"))
+    found = seconds(script_arguments("heddle", "simulator"))
     for loops in (10, 20):
         alone = found[loops, 1, "none"]
         speedups = {cores: (alone / found[loops, cores, "none"], alone / found[loops, cores, "metis"]) for cores in (2, 4, 8, 16)}

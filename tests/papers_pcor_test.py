@@ -30,7 +30,7 @@ def near(value, expected, percent):
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as directory:
         one_way = cells(arguments, directory, "figure3", "answer_one_way")
         rate = cells(arguments, directory, "figure3_throughput", "answer_bytes_per_second")

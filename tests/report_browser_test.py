@@ -150,7 +150,7 @@ def check_mouse(browser, path):
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("chromium, chromium-driver and python3-selenium are not all there")
         return 77

@@ -262,7 +262,7 @@ def check_sizes(reports):
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     os.chdir(arguments.source)
     with tempfile.TemporaryDirectory() as folder:
         reports = Reports(os.path.abspath(arguments.heddle), folder)

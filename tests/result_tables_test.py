@@ -93,7 +93,7 @@ def check_predecessors(cell, tiles):
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     os.chdir(arguments.source)
 
     def heddle(*words, code=0):

@@ -19,7 +19,7 @@ except ImportError:
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     sys.path.insert(0, os.path.join(arguments.source, "docs"))
     import heddle_results
     with tempfile.TemporaryDirectory() as folder:

@@ -138,7 +138,7 @@ def check_refusals(heddle, folder):
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     sim_threads = () if with_thread_sanitizer(arguments.build) else (2, 3)
     os.chdir(arguments.source)
     with tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,7 @@ TREE_NODES = 1031269  # T1 cut at depth 9
 
 
 def main():
-    arguments = script_arguments("heddle")
+    arguments = script_arguments("heddle", "simulator")
     config = os.path.join(arguments.source, "configs", "wide_area.yaml")
 
     def run(*settings):
