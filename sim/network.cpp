@@ -222,7 +222,10 @@ void Network::send(Time departure, Message& message) {
 }
 
 void Network::send_small(const Route& route, Pair ends, Time start, Message& message) {
+    Time* const free = message.in_turn ? &turns_[ends.from].free : nullptr;
+    if (free) start = std::max(start, *free);
     const Way way = way_at(route, start, message);
+    if (free) *free = saturated_sum(start, way.transfer);
     Passage passage{checked_sum(start, way.latency),    &message, message.from, message.to, message.sequence,
                     static_cast<double>(message.size())};
     passage.weight = route.course == 0 ? route.weight : weight(way.latency);

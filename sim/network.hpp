@@ -124,10 +124,11 @@ private:
         Time latency{};
     };
 
-    /// The large messages that a card sends in turn. One flows, and these wait.
+    /// The messages that a card sends in turn. A large one flows, and the other large ones wait. A small one
+    /// waits for small ones only, because when a large one will end is not known.
     struct Turn {
         bool taken = false;
-        Time free{};                                     ///< without SimGrid: when the card is
+        Time free{};                                     ///< of what is calculated: when the last has left
         std::queue<std::pair<FlowStart, Time>> waiting;  ///< with the least time that they flow
     };
 

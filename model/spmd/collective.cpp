@@ -24,6 +24,7 @@ namespace {
 
 using runtime::Strand;
 using runtime::Worker;
+using Sharing = runtime::Endpoint::Sharing;
 
 /// What a node reports of its collective calls.
 struct Sent final : runtime::State<runtime::Node> {
@@ -48,6 +49,8 @@ public:
     void end(Worker& worker) {
         if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_.complete(worker.node(), worker);
     }
+    bool under_way() const { return count_.load(std::memory_order_acquire) > 1; }
+    /// Once.
     void wait(Strand& self) {
         end(self.worker());
         self.wait(all_);
@@ -187,6 +190,7 @@ private:
     }
 
     void send(const Step& step);
+    void let_leave();
     void receive(const Step& step);
     void do_locally(const Step& step, Local local);
     void do_now(const Local& local);
@@ -211,8 +215,18 @@ private:
     std::list<LocalJob> pending_;  ///< copies under way
 };
 
+/// So that the next send does not share its bandwidth with one that has not left. Receives do not wait for
+/// sends, so ranks that send to each other do not wait for each other.
+void Rank::Execution::let_leave() {
+    if (!leaving_->under_way()) return;
+    leaving_->wait(self_);
+    leaving_ = std::make_shared<Leaving>();
+}
+
 void Rank::Execution::send(const Step& step) {
     settle(step);
+    const bool in_turn = settings_.sends == CrewSettings::Sends::in_turn;
+    if (in_turn) let_leave();
     const Index bytes = step.from.count * request_.element_bytes;
     if (!sent_ || step.from != sent_range_) {
         auto body = std::make_shared<runtime::Bytes>(sizeof(Signature) + bytes);
@@ -225,8 +239,10 @@ void Rank::Execution::send(const Step& step) {
     counts.messages.fetch_add(1, std::memory_order_relaxed);
     counts.bytes.fetch_add(bytes, std::memory_order_relaxed);
     leaving_->begin();
-    rank_.endpoint_.start_send(self_.worker(), rank_.places_.address(step.peer), signature_.number, sent_,
-                               [leaving = leaving_](Worker& worker) { leaving->end(worker); });
+    rank_.endpoint_.start_send(
+        self_.worker(), rank_.places_.address(step.peer), signature_.number, sent_,
+        [leaving = leaving_](Worker& worker) { leaving->end(worker); },
+        in_turn ? Sharing::in_turn : Sharing::together);
 }
 
 void Rank::Execution::receive(const Step& step) {

@@ -20,6 +20,12 @@ struct CrewSettings {
     /// Threads that send and receive, in algorithms whose steps may be done in any order. If there are more
     /// threads, another one copies meanwhile.
     std::uint32_t communicators = 1;
+    /// When a thread begins a send.
+    enum class Sends : std::uint8_t {
+        in_turn,  ///< when the one before it has left, as MPI's blocking sends do: none shares its bandwidth
+        together  ///< when its step comes, as MPI's MPI_Isend
+    };
+    Sends sends = Sends::in_turn;
 };
 
 /// Which endpoints the ranks have.

@@ -132,7 +132,7 @@ void Endpoint::end_send(const Caller& caller, Outgoing& send) {
     if (!send.has_room) caller.wait(send.room);
     const Address to = send.room.at;
     if (to.node != caller.node().id() && send.message->bytes > eager_max)
-        return send_in_parts(caller, to, *send.message, send.data.take_body());
+        return send_in_parts(caller, send, send.data.take_body());
     send_at_once(caller.worker(), send);
 }
 
@@ -143,7 +143,7 @@ void Endpoint::send_at_once(Worker& worker, Outgoing& send) {
         send.message->data = std::move(send.data);
         endpoints_.arrive(worker, to.number, std::move(send.message));
     } else {
-        post_message(worker, to, *send.message, send.data.bytes());
+        post_message(worker, to, *send.message, send.data.bytes(), send.sharing);
     }
 }
 
@@ -154,12 +154,14 @@ void Endpoint::send(Caller caller, Address to, std::uint64_t tag, Parcel data) {
 }
 
 /// To another node: announces the message, and sends its parts when a receive has accepted it.
-void Endpoint::send_in_parts(const Caller& caller, Address to, Arrived& message, const Body& body) {
+void Endpoint::send_in_parts(const Caller& caller, Outgoing& send, const Body& body) {
+    const Address to = send.room.at;
+    Arrived& message = *send.message;
     Offer offer;
     offer.to = to;
     offer.tag = message.tag;
     message.offer = endpoints_.put(offer);
-    post_message(caller.worker(), to, message, {});
+    post_message(caller.worker(), to, message, {}, Sharing::together);
     caller.wait(offer);
     const std::uint64_t size = body->size();
     for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
@@ -169,13 +171,14 @@ void Endpoint::send_in_parts(const Caller& caller, Address to, Arrived& message,
             const auto begin = body->begin() + static_cast<std::ptrdiff_t>(offset);
             part = std::make_shared<Bytes>(begin, begin + static_cast<std::ptrdiff_t>(bytes));
         }
-        post_part(caller.worker(), to.node, offer.transfer, offset, std::move(part));
+        post_part(caller.worker(), to.node, offer.transfer, offset, std::move(part), send.sharing);
     }
 }
 
 void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
-                          std::function<void(Worker&)> left) {
+                          std::function<void(Worker&)> left, Sharing sharing) {
     const auto going = std::make_shared<Outgoing>();  // a strand's body is copied
+    going->sharing = sharing;
     begin_send(*going, to, tag, Parcel(std::move(data)));
     if (going->has_room && (to.node == worker.id.node || going->message->bytes <= eager_max)) {
         send_at_once(worker, *going);

@@ -85,10 +85,16 @@ public:
         send(caller, to, tag, Parcel(std::move(data)));
     }
 
+    /// How a message to another node uses the link of its node.
+    enum class Sharing : std::uint8_t {
+        together,  ///< it shares the link with all that the node sends meanwhile
+        in_turn    ///< it leaves after the messages in turn that the node sent before (Path::in_turn)
+    };
+
     /// Returns at once. Sends the message now, if it is small and there is room for it. Else a strand of its
     /// own does, in its place in the order. Then calls `left`. The endpoint must live until then.
     void start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
-                    std::function<void(Worker&)> left);
+                    std::function<void(Worker&)> left, Sharing sharing = Sharing::together);
 
     /// Waits for a message.
     Incoming receive(Caller caller, const Filter& filter = {});
@@ -128,7 +134,7 @@ private:
     void begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel data);
     void end_send(const Caller& caller, Outgoing& send);
     void send_at_once(Worker& worker, Outgoing& send);
-    void send_in_parts(const Caller& caller, Address to, Arrived& message, const Body& body);
+    void send_in_parts(const Caller& caller, Outgoing& send, const Body& body);
     void begin(BegunReceive& receive);
     void fetch(Worker& worker, BegunReceive& receive);
     Incoming end(const Caller& caller, BegunReceive& receive);

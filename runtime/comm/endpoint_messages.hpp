@@ -11,11 +11,13 @@ namespace heddle::runtime {
 struct Arrived;
 
 /// A message with its data, or the announcement of a large one.
-void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data);
+void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data,
+                  Endpoint::Sharing sharing);
 
 /// A receive takes large message `offer`: its parts go to `transfer`.
 void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer);
-void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data);
+void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data,
+               Endpoint::Sharing sharing);
 
 /// `bytes` that `sender` sent to `receiver` were received.
 void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes);

@@ -77,10 +77,13 @@ const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& no
 
 }  // namespace
 
-void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data) {
+void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data,
+                  Endpoint::Sharing sharing) {
     const MessageHeader header{to.number,     address_of(message.source).number,
                                message.tag,   message.sequence,
                                message.bytes, message.offer};
+    if (sharing == Endpoint::Sharing::in_turn)
+        return worker.outbox().post_in_turn(to.node, message_handler, bytes_of(header), data);
     worker.outbox().post(to.node, message_handler, bytes_of(header), Outbox::Urgency::now, data);
 }
 
@@ -88,9 +91,14 @@ void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64
     worker.outbox().post(sender, accept_handler, bytes_of(AcceptMessage{offer, transfer}));
 }
 
-void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data) {
-    worker.outbox().post(receiver, part_handler, bytes_of(PartHeader{transfer, offset}),
-                         Enclosure{std::move(data)});
+void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data,
+               Endpoint::Sharing sharing) {
+    const PartHeader header{transfer, offset};
+    if (sharing == Endpoint::Sharing::in_turn && data->size() < Outbox::body_bytes_min)
+        return worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), *data);
+    if (sharing == Endpoint::Sharing::in_turn)
+        return worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), {}, {std::move(data)});
+    worker.outbox().post(receiver, part_handler, bytes_of(header), Enclosure{std::move(data)});
 }
 
 void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes) {

@@ -99,6 +99,7 @@ struct Outgoing {
     Parcel data;
     Room room;
     bool has_room = false;
+    Endpoint::Sharing sharing = Endpoint::Sharing::together;
 };
 
 class Endpoints final : public State<Node> {

@@ -140,6 +140,20 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
     send(std::move(gathering), std::move(enclosure));
 }
 
+void Outbox::post_in_turn(NodeId to, const Handler& handler, std::span<const std::byte> message,
+                          std::span<const std::byte> more, Enclosure enclosure) {
+    HEDDLE_ASSERT(to != context_.id.node);
+    if (!may_begin(to)) [[unlikely]] {
+        Bytes both(message.begin(), message.end());
+        both.insert(both.end(), more.begin(), more.end());
+        return post_to_gone(to, handler, both, std::move(enclosure));
+    }
+    Gathering gathering = take_gathering(to);
+    gathering.in_turn = true;
+    append(gathering, handler, message, more);
+    send(std::move(gathering), std::move(enclosure));
+}
+
 void Outbox::flush() {
     // Sending may let other contexts act, but they do not use this outbox, so `open_` changes here only.
     while (!open_.empty()) send(take_gathering(open_.back().to));
@@ -179,12 +193,15 @@ void Outbox::post_to_gone(NodeId to, const Handler& handler, std::span<const std
 }
 
 void Outbox::send(Gathering gathering, Enclosure enclosure) {
-    if (!forwarding_) [[likely]]
-        return hand_over({}, std::move(gathering), std::move(enclosure));
-    const NodeId to = gathering.to;
-    if (forwarding_->takes(to))
-        return forwarding_->send(*this, to, std::move(gathering.bytes), std::move(enclosure));
-    hand_over(forwarding_->path(to), std::move(gathering), std::move(enclosure));
+    Path path;
+    if (forwarding_) [[unlikely]] {
+        const NodeId to = gathering.to;
+        if (forwarding_->takes(to))
+            return forwarding_->send(*this, to, std::move(gathering.bytes), std::move(enclosure));
+        path = forwarding_->path(to);
+    }
+    path.in_turn = gathering.in_turn;
+    hand_over(path, std::move(gathering), std::move(enclosure));
 }
 
 void Outbox::hand_over(Path path, Gathering gathering, Enclosure enclosure) {

@@ -91,6 +91,11 @@ public:
     /// it is small, and else from Node::take_body.
     void post(NodeId to, const Handler& handler, std::span<const std::byte> message, Enclosure enclosure);
 
+    /// The same with `more` after the message, to another node. It leaves after the messages in turn that
+    /// this node sent before (Path::in_turn).
+    void post_in_turn(NodeId to, const Handler& handler, std::span<const std::byte> message,
+                      std::span<const std::byte> more, Enclosure enclosure = {});
+
     /// Sends `message` and `more` over that network, now and by itself, to a node that it joins with this
     /// one.
     void post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,
@@ -117,6 +122,7 @@ private:
         NodeId to;
         Bytes bytes;
         std::uint32_t counted = 0;  ///< active messages in it that Ways counts
+        bool in_turn = false;       ///< Path::in_turn
     };
     std::vector<Gathering>::iterator gathering_for(NodeId to);
     Gathering take_gathering(NodeId to);

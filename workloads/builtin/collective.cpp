@@ -232,8 +232,10 @@ public:
                    settings.integer<std::uint64_t>("repeats")} {
         using Ranks = spmd::SpmdOptions::Ranks;
         options_.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
+        using Sends = spmd::CrewSettings::Sends;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
-                         settings.integer<std::uint32_t>("communicators")};
+                         settings.integer<std::uint32_t>("communicators"),
+                         settings.text("sends") == "together" ? Sends::together : Sends::in_turn};
         const std::string named = settings.text("algorithm");
         try {
             options_.algorithms[pattern_.operation] =
@@ -299,7 +301,12 @@ const Registration registration{
        "threads of a node that send and receive, if the algorithm permits several",
        {},
        1,
-       1024}},
+       1024},
+      {"sends",
+       SettingKind::choice,
+       "in_turn",
+       "when a thread begins a send: when the one before it has left, or at once",
+       {"in_turn", "together"}}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<Collective>(settings);
      }}};

@@ -1,0 +1,48 @@
+// Collective calls in simulation against closed forms: time, messages and payload. Ranks send one message
+// after the other.
+#include "tests/spmd_timed.hpp"
+
+namespace heddle::spmd {
+namespace {
+
+using namespace testing_spmd;
+
+class SpmdTime : public testing::TestWithParam<Algorithm> {};
+
+INSTANTIATE_TEST_SUITE_P(All, SpmdTime, testing::ValuesIn(all_algorithms()), [](const auto& tested) {
+    return name_of(tested.param.operation) + ("_" + tested.param.name);
+});
+
+// Messages of at least 128 KiB, which are announced, share links in SimGrid. A barrier has no bytes.
+TEST_P(SpmdTime, OfLargeMessagesIsThatOfTheirBytes) {
+    if (GetParam().operation == Operation::barrier) GTEST_SKIP();
+    for (RankId ranks = 2; ranks <= 17; ++ranks)
+        expect_closed_form(GetParam(), ranks, 16 << 10, bandwidth_counts());
+    expect_closed_form(GetParam(), 64, 8 << 10, bandwidth_counts());
+}
+
+TEST_P(SpmdTime, OfSmallMessagesIsThatOfLatencies) {
+    if (GetParam().name == "flat") GTEST_SKIP();
+    for (const RankId ranks : {2U, 4U, 8U, 16U, 64U})
+        expect_closed_form(GetParam(), ranks, 1, latency_counts());
+}
+
+// A rank is busy with a send while its bytes leave, so the latencies of the root's sends pass together.
+TEST(SpmdTimeOfFlat, HasOneLatency) {
+    const Algorithm& flat_tree = find_algorithm(Operation::broadcast, "flat");
+    const Task task{Operation::broadcast, 17, 0, 1, 1, true};
+    EXPECT_NEAR(timed(flat_tree, task, latency_counts()).seconds / seconds_of_empty(latency_counts()), 1,
+                0.005);
+}
+
+// Sends that do not wait for each other share the root's link: all arrive when the last one does.
+TEST(SpmdTimeOfFlat, SendsThatLeaveTogetherTakeLonger) {
+    const Algorithm& binomial = find_algorithm(Operation::broadcast, "binomial");
+    const Task task{Operation::broadcast, 16, 0, 64 << 10, 1, true};
+    const CrewSettings together{.sends = CrewSettings::Sends::together};
+    EXPECT_GT(timed(binomial, task, bandwidth_counts(), together).seconds,
+              2 * timed(binomial, task, bandwidth_counts()).seconds);
+}
+
+}  // namespace
+}  // namespace heddle::spmd

@@ -1,0 +1,156 @@
+// One collective call on a simulated star without overheads: what it sends and how long it takes.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/spmd.hpp"
+#include "runtime/run/execution.hpp"
+#include "sim/sim_backend.hpp"
+#include "tests/spmd_closed_forms.hpp"
+
+namespace heddle::spmd::testing_spmd {
+
+struct Timed {
+    double seconds = 0;
+    Sent sent;
+};
+
+/// Calls once. Only times count, so all ranks share two arrays, which the simulator's one thread permits.
+class OneCall final : public SpmdProgram {
+public:
+    struct Shared {
+        std::vector<std::uint64_t> input;
+        std::vector<std::uint64_t> output;
+        double end = 0;
+    };
+
+    OneCall(const Algorithm& algorithm, const Task& task, const CrewSettings& crew, Shared& shared)
+        : SpmdProgram({.crew = crew, .algorithms = {{algorithm.operation, algorithm.name}}}),
+          task_(task),
+          shared_(shared) {}
+
+    void main(Spmd& self) override {
+        call(self);
+        shared_.end = std::max(shared_.end, to_seconds(self.worker().backend->now(self.worker())));
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    void call(Spmd& self) {
+        const std::span in(shared_.input);
+        const std::span out(shared_.output);
+        const Index n = task_.count;
+        const Index all = n * task_.ranks;
+        const std::plus<std::uint64_t> add;
+        switch (task_.operation) {
+            case Operation::barrier:
+                return self.barrier();
+            case Operation::broadcast:
+                return self.broadcast(out.first(n), task_.root);
+            case Operation::reduce:
+                return self.reduce(add, in.first(n), out.first(n), task_.root);
+            case Operation::all_reduce:
+                return self.all_reduce(add, in.first(n), out.first(n));
+            case Operation::reduce_scatter:
+                return self.reduce_scatter(add, in.first(all), out.first(n));
+            case Operation::scan:
+                return self.scan(add, in.first(n), out.first(n));
+            case Operation::gather:
+                return self.gather(in.first(n), out.first(all), task_.root);
+            case Operation::scatter:
+                return self.scatter(in.first(all), out.first(n), task_.root);
+            case Operation::all_gather:
+                return self.all_gather(in.first(n), out.first(all));
+            case Operation::all_to_all:
+                return self.all_to_all(in.first(all), out.first(all));
+        }
+    }
+
+    Task task_;
+    Shared& shared_;
+};
+
+/// The network of a cell. Elements have eight bytes.
+struct Star {
+    double bandwidth = 1e9;
+    Time latency{};                            ///< of one of the two links
+    std::uint64_t small_message_bytes = 4096;  ///< as of heddle::Network
+
+    Platform platform(NodeId nodes) const {
+        Platform platform;
+        platform.nodes = nodes;
+        platform.cores = 1;
+        platform.core_speed = 1e18;
+        platform.memory_bandwidth = 1e18;
+        platform.overheads = {};
+        platform.network.bandwidth = bandwidth;
+        platform.network.latency = latency;
+        platform.network.small_message_bytes = small_message_bytes;
+        complete(platform);
+        return platform;
+    }
+};
+
+inline Timed timed(const Algorithm& algorithm, const Task& task, const Star& star,
+                   const CrewSettings& crew = {}) {
+    OneCall::Shared shared;
+    shared.input.resize(task.count * task.ranks);
+    shared.output.resize(task.count * task.ranks);
+    sim::SimBackend backend(star.platform(task.ranks));
+    const runtime::RunResult result = runtime::Execution(backend, {}, [&](NodeId) {
+                                          return std::make_unique<OneCall>(algorithm, task, crew, shared);
+                                      }).run();
+    Timed timed{shared.end, {}};
+    const auto value = [&](const std::string& name) {
+        double sum = 0;
+        for (const runtime::AnswerValue& each : result.answer)
+            if (each.name == name) sum += each.value;
+        return static_cast<std::uint64_t>(sum);
+    };
+    timed.sent = {value("collective_messages") - task.ranks * lg(task.ranks),  // the end of the program
+                  value("collective_bytes") / sizeof(std::uint64_t)};
+    return timed;
+}
+
+/// Of an empty message.
+inline double seconds_of_empty(const Star& star) {
+    return timed(find_algorithm(Operation::barrier, ""), {Operation::barrier, 2, 0, 0, 1, true}, star)
+        .seconds;
+}
+
+/// A network where bytes take the time, or latencies. What else nodes send, as for the end of the run, must
+/// not count.
+inline Star bandwidth_counts(std::uint64_t small_message_bytes = 4096) {
+    return {1e9, std::chrono::nanoseconds(1), small_message_bytes};
+}
+inline Star latency_counts() {
+    return {1e15, std::chrono::milliseconds(1), 4096};
+}
+
+/// The size of a call whose smallest messages have `unit` elements.
+inline Index count_for(const Algorithm& algorithm, RankId ranks, Index unit) {
+    if (algorithm.name == "pipeline") return std::max<Index>(1, unit / 256) * Rank::segment_bytes / 8;
+    const bool in_parts = algorithm.operation == Operation::all_reduce
+                              ? algorithm.name != "recursive_doubling"
+                              : algorithm.name == "scatter_allgather";
+    return in_parts ? ranks * unit : unit;
+}
+
+inline void expect_closed_form(const Algorithm& algorithm, RankId ranks, Index unit, const Star& star) {
+    const Index segment = Rank::segment_bytes / sizeof(std::uint64_t);
+    const Task task{algorithm.operation, ranks, ranks / 3, count_for(algorithm, ranks, unit), segment, true};
+    const Timed result = timed(algorithm, task, star);
+    const ClosedForm& form = closed_form(algorithm);
+    EXPECT_EQ(result.sent, form.sent(ranks, task.count, task)) << ranks << " ranks";
+    if (form.powers_of_two_only && !std::has_single_bit(ranks)) return;
+    const std::uint64_t cost = form.time(ranks, task.count, task).sum;
+    const double seconds = static_cast<double>(cost / Cost::a) * seconds_of_empty(star) +
+                           static_cast<double>(cost % Cost::a) * sizeof(std::uint64_t) / star.bandwidth;
+    EXPECT_NEAR(result.seconds / seconds, 1, 0.005) << ranks << " ranks, " << task.count << " elements";
+}
+
+}  // namespace heddle::spmd::testing_spmd
