@@ -1,12 +1,13 @@
 // Runs the shipped workloads where messages are late and out of order and workers wake for no reason, at a
 // few seeds.
 #include "tests/faulty_workloads.hpp"
+#include "tests/seeds.hpp"
 
 namespace heddle::testing_faults {
 namespace {
 
 TEST(FaultyWorkloads, AreRightAtEachSeed) {
-    run_seeds(0, 1200);
+    run_seeds(0, testing_seeds::seeds(1200));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "runtime/native/lookout.hpp"
 #include "tests/conformance.hpp"
 #include "tests/native_testing.hpp"
+#include "tests/seeds.hpp"
 
 namespace heddle::native {
 
@@ -238,7 +239,7 @@ TEST(NativeLookout, OneLooksAtATimeAndOneOfThoseWhoWaitAlwaysDoes) {
             }
         });
     }
-    EXPECT_TRUE(eventually([&] { return looks > 20'000; }));
+    EXPECT_TRUE(eventually([&] { return looks > static_cast<int>(testing_seeds::seeds(20'000)); }));
     over = true;
     for (std::uint32_t i = 0; i < 4; ++i) lookout.wake(i);
     for (std::thread& thread : threads) thread.join();

@@ -206,8 +206,8 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
 
 void Mesh::State::receive_all() {
     Polling polling(options.receive, options.times.receiver, options.core_is_free);
-    Link* alone = nullptr;
-    if (only_link() && !only_link()->stream().in_memory() && !options.at_start) alone = only_link();
+    Link* alone = options.at_start ? nullptr : only_link();  // nodes that join add links meanwhile
+    if (alone && alone->stream().in_memory()) alone = nullptr;
     // One call that blocks is cheaper than two, of which one waits and one reads.
     if (alone) {
         receive_from_one(*alone, polling);

@@ -95,7 +95,7 @@ struct Peers {
     }
     /// Over the first network that joins the two, of which there is one.
     Link& any_link(NodeId node) const;
-    /// Null if there are several, or none.
+    /// Null if there are several, or none. Where no node joins.
     Link* only_link() const { return made_.size() == 1 ? made_.front().get() : nullptr; }
     Flow& flow(NodeId node, NetworkId network) const { return *flows_[place(node, network)]; }
 
