@@ -159,7 +159,8 @@ TEST_F(Run, LeavesTheSameBytesTwice) {
             << name;
         ++compared;
     }
-    EXPECT_EQ(compared, 2 * 2 + 1 + 1);  // result.json and steals.csv of two cells, runs.csv, .lock
+    // result.json, steals.csv and datapackage.json of two cells, runs.csv, datapackage.json, .lock
+    EXPECT_EQ(compared, 2 * 3 + 3);
 }
 
 TEST_F(Run, RefusesADirectoryThatCannotBeWrittenBeforeItRuns) {

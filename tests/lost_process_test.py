@@ -51,6 +51,13 @@ def local_of(way):
     return "tcp" if way == "udp" else way
 
 
+def start_seconds(heddle):
+    """What a process takes to start: much longer under a sanitizer, or on a busy machine."""
+    begin = time.monotonic()
+    subprocess.run([heddle, "--version"], stdout=subprocess.DEVNULL, check=True)
+    return time.monotonic() - begin
+
+
 def lose(heddle, victim, modules, local, directory):
     path = os.path.join(directory, "run.yaml")
     with open(path, "w", encoding="utf-8") as file:
@@ -64,7 +71,7 @@ def lose(heddle, victim, modules, local, directory):
     processes = wait_for(lambda: (lambda all: all if len(all) == 4 else None)(
         {int(environment[b"HEDDLE_RANK"]): pid for pid, environment in children(run.pid).items()
          if b"HEDDLE_RANK" in environment}), 20, "four processes")
-    time.sleep(1)  # in the middle of the run, which would take minutes
+    time.sleep(1 + 20 * start_seconds(heddle))  # in the middle of the run, which would take minutes
     if run.poll() is not None:
         sys.exit(f"the run ended by itself: exit {run.returncode}\n{run.stderr.read()}")
     os.kill(processes[victim], signal.SIGKILL)

@@ -189,6 +189,7 @@ void Peers::settle(Deadline deadline) {
     // Elsewhere the system does it, and a link may be closed meanwhile, where nodes leave.
     if (std::ranges::none_of(options.networks, [](const MeshNetwork& one) { return one.udp.has_value(); }))
         return;
+    write_all_until(deadline);  // else a goodbye that no stream has yet would count as acknowledged
     for (auto pause = settle_pause;; pause = std::min(2 * pause, settle_pause_max)) {
         bool all = true;
         for_each_link([&all](Link& link) { all = link.stream().settle() && all; });
