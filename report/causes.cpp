@@ -49,12 +49,17 @@ void add_rest(CauseTimes& times, Activity activity, Time begin, Time end, const 
     times[stolen ? Cause::steal : Cause::wake_up] += end - begin - not_enabled - on_its_way;
 }
 
+/// The first stay that ends after `time`.
+std::vector<Stay>::const_iterator first_after(const std::vector<Stay>& stays, Time time) {
+    return std::upper_bound(stays.begin(), stays.end(), time,
+                            [](Time at, const Stay& one) { return at < one.end; });
+}
+
 /// Adds the states of a worker in [begin, end). `next`: the task that it begins afterwards, if any.
 void add_stretch(CauseTimes& times, const Recorded& recorded, std::size_t worker, Time begin, Time end,
                  const RecordedTask* next) {
     const std::vector<Stay>& stays = recorded.workers[worker].stays;
-    auto stay = std::upper_bound(stays.begin(), stays.end(), begin,
-                                 [](Time time, const Stay& one) { return time < one.end; });
+    auto stay = first_after(stays, begin);
     const auto wait = next ? wait_of(recorded, *next) : std::nullopt;
     Time at = begin;
     for (; stay != stays.end() && stay->begin < end; ++stay) {
@@ -82,8 +87,7 @@ void add_stretch(CauseTimes& times, const Recorded& recorded, std::size_t worker
 /// Whether a worker waits, idles or looks for work elsewhere at some time in [begin, end).
 bool rests(const Recorded& recorded, std::size_t worker, Time begin, Time end) {
     const std::vector<Stay>& stays = recorded.workers[worker].stays;
-    auto stay = std::upper_bound(stays.begin(), stays.end(), begin,
-                                 [](Time time, const Stay& one) { return time < one.end; });
+    auto stay = first_after(stays, begin);
     for (; stay != stays.end() && stay->begin < end; ++stay)
         if (stay->activity != Activity::working && stay->activity != Activity::overhead) return true;
     return false;

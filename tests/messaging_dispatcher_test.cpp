@@ -199,6 +199,15 @@ TEST(MessagingReceiveQueue, ASecondMessageNeedsABlockAndItsTurn) {
     EXPECT_EQ(queue.refused(), 2U);
 }
 
+TEST(MessagingSendQueue, ARefusalOfWhatIsNotUnderWayIsMalformed) {
+    SendQueue queue(0, papers(4));
+    queue.put(1, header_of(100'000, 0), block_of(100'000), std::make_shared<Left>());
+    EXPECT_NO_THROW(queue.refused(1, 1, false, Time{}));
+    EXPECT_THROW(queue.refused(1, 2, false, Time{}), runtime::MalformedMessage);
+    EXPECT_THROW(queue.refused(2, 0, false, Time{}), runtime::MalformedMessage);
+    EXPECT_THROW(queue.acknowledged(2), runtime::MalformedMessage);
+}
+
 TEST(MessagingReceiveQueue, SettingsThatMakeNoSenseAreErrors) {
     DispatcherSettings settings;
     settings.header_bytes = 39;

@@ -58,6 +58,8 @@ SendQueue::Outcome SendQueue::refused(std::uint64_t message, std::uint32_t index
     Outcome outcome;
     const SpinLock::Guard guard(lock_);
     Message& sent = find(message);
+    if (index >= (local(sent) ? 1 : settings_.fragments_of(sent.header.size)))
+        throw runtime::MalformedMessage("its message has no such fragment");
     if (!local(sent)) ++buffers_free_;
     Destination& to = destinations_[sent.to];
     to.full = true;
