@@ -1,6 +1,16 @@
 # How a folder becomes a library.
 include(GNUInstallDirs)
 
+# A sanitizer makes a program ten times as large, and each test is a program: with shared libraries the code is linked once.
+option(HEDDLE_SHARED "Link shared libraries: for builds of many large programs (sanitizers); such a build is not installed" OFF)
+if(HEDDLE_SHARED)
+    set(heddle_library_type SHARED)
+    set(heddle_objects_type SHARED)
+else()
+    set(heddle_library_type STATIC)
+    set(heddle_objects_type OBJECT)
+endif()
+
 # The files of a library share most of what they take to compile, headers and instances of templates, so eight of them are
 # compiled as one. Then names in their anonymous namespaces must differ. With HEDDLE_UNITY off, and for clang-tidy, each file
 # is compiled alone, and must include what it uses.
@@ -31,7 +41,7 @@ function(heddle_library name)
     endif()
     list(FILTER sources EXCLUDE REGEX "/cli/main\\.cpp$")
     if(sources)
-        add_library(heddle_${name} STATIC ${sources})
+        add_library(heddle_${name} ${heddle_library_type} ${sources})
         target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_options>)
         heddle_unite(heddle_${name})
         set(scope PUBLIC)
@@ -64,11 +74,11 @@ function(heddle_write_left_out)
 endfunction()
 
 # heddle_objects(NAME PATTERN DEPENDS targets... [HEADERS files...]): the files that match, as object library heddle_NAME (alias
-# heddle::NAME). A binary that links it gets every object, needed or not.
+# heddle::NAME). A binary that links it gets every object, needed or not; with HEDDLE_SHARED it loads them as a library.
 function(heddle_objects name pattern)
     cmake_parse_arguments(arg "" "" "DEPENDS;HEADERS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
-    add_library(heddle_${name} OBJECT ${sources})
+    add_library(heddle_${name} ${heddle_objects_type} ${sources})
     add_library(heddle::${name} ALIAS heddle_${name})
     target_link_libraries(heddle_${name} PUBLIC ${arg_DEPENDS} PRIVATE $<BUILD_INTERFACE:heddle_options>)
     # Each registers itself under the same name, so they cannot be united; what most of them include is compiled once.

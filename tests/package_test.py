@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from script_arguments import script_arguments
+from script_arguments import SKIPPED, script_arguments
 
 
 def run(*command, **options):
@@ -196,6 +196,9 @@ def main():
     arguments = script_arguments("build")
     with open(os.path.join(arguments.build, "CMakeCache.txt"), encoding="utf-8") as file:
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.M))
+    if cache["HEDDLE_SHARED"] == "ON":
+        print("skipped: a build of shared libraries is not installed")
+        sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as scratch:
         prefix = os.path.join(scratch, "prefix")
         run("cmake", "--install", arguments.build, "--prefix", prefix)
