@@ -193,7 +193,7 @@ void exchange(Stream& from, Stream& to, std::size_t size) {
         const iovec rest{const_cast<std::byte*>(sent.data()) + written, size - written};
         if (written < size) written += static_cast<std::size_t>(from.write(std::span(&rest, 1)));
         const iovec room{came.data() + read, size - read};
-        read += static_cast<std::size_t>(to.read(std::span(&room, 1), false));
+        read += static_cast<std::size_t>(to.read(std::span(&room, 1)));
     }
     EXPECT_EQ(came, sent);
 }

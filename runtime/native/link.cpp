@@ -203,10 +203,9 @@ namespace {
 class ClosedStream final : public Stream {
 public:
     std::ptrdiff_t write(std::span<const iovec> /*parts*/) override { return ended; }
-    std::ptrdiff_t read(std::span<const iovec> /*parts*/, bool /*waits*/) override { return ended; }
+    std::ptrdiff_t read(std::span<const iovec> /*parts*/) override { return ended; }
     std::string failure() const override { return "connection closed"; }
     int descriptor() const override { return -1; }
-    void stop_reading() override {}
     void shut_down() override {}
 };
 
@@ -237,19 +236,15 @@ std::string Link::reason_of(const std::string& symptom) {
     return given_up_.empty() ? symptom : given_up_;
 }
 
-void Link::stop_receiving() {
-    stream_->stop_reading();
-}
-
-std::string Link::receive(const Handler& handle, When when) {
+std::string Link::receive(const Handler& handle) {
+    unread_ = false;
     // A bounded number of rounds, so that one busy node does not keep the others waiting.
     for (int round = 0; round < 16 && !ended_; ++round) {
         const std::size_t large_left = in_large_ ? large_room_.size() - large_filled_ : 0;
         const iovec behind{buffer_.get() + end_, in_large_ ? behind_bytes : buffer_bytes - end_};
         const iovec parts[] = {{large_room_.data() + large_filled_, large_left}, behind};
         const std::size_t room = large_left + behind.iov_len;
-        const bool waits = when == When::comes && round == 0;
-        const std::ptrdiff_t count = stream_->read(std::span(parts).subspan(in_large_ ? 0 : 1), waits);
+        const std::ptrdiff_t count = stream_->read(std::span(parts).subspan(in_large_ ? 0 : 1));
         if (count == Stream::nothing) return {};
         if (count == Stream::ended) return reason_of(stream_->failure());
         heard_.store(true, std::memory_order_relaxed);
@@ -260,6 +255,7 @@ std::string Link::receive(const Handler& handle, When when) {
         if (std::string failure = parse(handle); !failure.empty()) return failure;
         if (came < room) return {};
     }
+    unread_ = !ended_;
     return {};
 }
 

@@ -53,24 +53,19 @@ public:
     /// receiver's last look. Threads may still post: what they post is forgotten.
     void close();
 
-    // --- the receiver
+    // --- the thread that receives
     using Handler =
         std::function<void(FrameKind kind, std::span<const std::byte> payload, runtime::Body body)>;
 
-    enum class When : std::uint8_t {
-        now,   ///< returns where nothing has come
-        comes  ///< waits for something
-    };
-
     /// Reads what has come, and hands over each message and each other frame. Returns an empty string, or why
     /// the node is lost.
-    std::string receive(const Handler& handle, When when = When::now);
+    std::string receive(const Handler& handle);
 
     /// Bytes that have been read.
     std::uint64_t received() const { return received_; }
 
-    /// Nothing is read any more: wakes a receiver that waits. Any thread.
-    void stop_receiving();
+    /// Whether the last `receive` may have left bytes.
+    bool has_unread() const { return unread_; }
 
     /// The other side has said goodbye: nothing more comes.
     bool ended() const { return ended_; }
@@ -122,6 +117,7 @@ private:
     // there is collected in `large_`, a body in memory of its own, which goes with the next message.
     std::shared_ptr<BodyPool> bodies_ = std::make_shared<BodyPool>();
     std::uint64_t received_ = 0;
+    bool unread_ = false;
     Opener opener_;
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t begin_ = 0;

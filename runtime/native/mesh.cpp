@@ -1,9 +1,7 @@
 // The sender thread and the receiver thread of a node, and the connections that they serve.
 #include "runtime/native/mesh.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "runtime/native/peers.hpp"
+#include "runtime/native/reception.hpp"
 
 namespace heddle::native {
 
@@ -20,69 +19,6 @@ namespace {
 /// How long the sender sleeps at most while a link waits for room that its descriptor does not report. The
 /// receiver hears of such room, but it may have ended already.
 constexpr std::chrono::milliseconds room_look{5};
-
-/// The connections that the receiver waits for. An epoll set tells of all. Those in memory can also be looked
-/// at, without a system call.
-class Arrivals {
-public:
-    explicit Arrivals(const Descriptor& wake) : wake_(wake), seen_(64) { watch(wake.get(), nullptr); }
-
-    void add(Link& link) {
-        watch(link.descriptor(), &link);
-        if (link.stream().in_memory()) in_memory_.push_back(&link);
-        ++links_;
-    }
-    void remove(Link& link) {
-        epoll_ctl(set_.get(), EPOLL_CTL_DEL, link.descriptor(), nullptr);
-        std::erase(in_memory_, &link);
-        --links_;
-    }
-    bool any_link() const { return links_ > 0; }
-
-    /// How often to look at memory before asking the system.
-    std::uint32_t looks_between_calls() const { return in_memory_.empty() ? 1 : 1024; }
-
-    /// From now on the system tells of all that comes. False: something has come already.
-    bool may_sleep() {
-        return std::ranges::all_of(in_memory_, [](Link* link) { return link->stream().ask_for_bytes(); });
-    }
-
-    /// Adds to `ready` the links in memory that have bytes.
-    void look(std::vector<Link*>& ready) const {
-        for (Link* link : in_memory_)
-            if (link->stream().has_come()) ready.push_back(link);
-    }
-
-    /// Adds to `ready` the links that the system tells of; waits for one if `sleeps`. True: it told
-    /// something.
-    bool ask_system(std::vector<Link*>& ready, bool sleeps) {
-        const int count =
-            epoll_wait(set_.get(), seen_.data(), static_cast<int>(seen_.size()), sleeps ? -1 : 0);
-        for (int i = 0; i < count; ++i) {
-            Link* const link = static_cast<Link*>(seen_[static_cast<std::size_t>(i)].data.ptr);
-            if (!link) {
-                host::clear_event(wake_);
-            } else if (std::ranges::find(ready, link) == ready.end()) {
-                ready.push_back(link);
-            }
-        }
-        return count > 0;
-    }
-
-private:
-    void watch(int descriptor, Link* link) {
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.ptr = link;
-        HEDDLE_ASSERT(epoll_ctl(set_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0);
-    }
-
-    const Descriptor& wake_;
-    Descriptor set_{epoll_create1(EPOLL_CLOEXEC)};
-    std::vector<epoll_event> seen_;
-    std::vector<Link*> in_memory_;
-    std::size_t links_ = 0;
-};
 
 }  // namespace
 
@@ -96,22 +32,25 @@ struct Mesh::State final : Peers {
     std::vector<Link*> ended;  ///< nothing more comes from there: to be closed when all has been written
     bool sender_sleeps = false;
     Descriptor sender_wake = host::make_event();
-    Descriptor receiver_wake = host::make_event();
     std::thread sender;
     std::thread receiver;
-    Arrivals arrivals{receiver_wake};
+
+    Reception reception{options.receive,
+                        options.times.receiver,
+                        options.core_is_free,
+                        {.attend = [this](Link& link) { return attend_to(link); },
+                         .over = [this](Link& link) { note_ended(link); },
+                         .between = [this] { run_calls(); }}};
 
     void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
     void write_all_until(Deadline deadline) override;
     void send_all();
     void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
 
-    void receive_all();
-    void receive_from_one(Link& link, Polling& polling);
-    void receive_from_many(Polling& polling);
     void room(Link& link) override;
-    void take_up(Link& link) override { arrivals.add(link); }
-    void wake_receiver() override { host::signal_event(receiver_wake); }
+    void take_up(Link& link) override { reception.add(link); }
+    void wake_receiver() override { reception.wake(); }
+    void note_ended(Link& link);
     void close_ended(std::vector<Link*>& closing);
 };
 
@@ -204,57 +143,12 @@ void Mesh::State::sleep_until_work(const std::vector<Link*>& blocked, std::chron
 
 // --- the receiver module
 
-void Mesh::State::receive_all() {
-    Polling polling(options.receive, options.times.receiver, options.core_is_free);
-    Link* alone = options.at_start ? nullptr : only_link();  // nodes that join add links meanwhile
-    if (alone && alone->stream().in_memory()) alone = nullptr;
-    // One call that blocks is cheaper than two, of which one waits and one reads.
-    if (alone) {
-        receive_from_one(*alone, polling);
-    } else {
-        receive_from_many(polling);
-    }
-}
-
-/// Until the mesh stops, or nothing more comes.
-void Mesh::State::receive_from_one(Link& link, Polling& polling) {
-    // The only calls that do not say themselves that they must not wait are meant to.
-    fcntl(link.descriptor(), F_SETFL, fcntl(link.descriptor(), F_GETFL) & ~O_NONBLOCK);
-    const auto at_first = polling.never() ? Link::When::comes : Link::When::now;
-    Link::When when = at_first;
-    for (std::uint64_t before = link.received(); receive_from(link, when); before = link.received()) {
-        when = at_first;
-        if (link.received() != before) {
-            polling.found();
-        } else if (!polling.again()) {
-            when = Link::When::comes;
-        }
-    }
-}
-
-void Mesh::State::receive_from_many(Polling& polling) {
-    std::vector<Link*> ready;
-    bool found = true;
-    for (std::uint32_t looks = 0; !stopping.load(std::memory_order_acquire);) {
-        ready.clear();
-        run_calls();
-        const std::uint32_t looks_between_calls = arrivals.looks_between_calls();
-        const bool looks_on =
-            found || (arrivals.any_link() && polling.again(looks_between_calls)) || !arrivals.may_sleep();
-        arrivals.look(ready);
-        found = !ready.empty();
-        if (!looks_on || ++looks % looks_between_calls == 0)
-            found = arrivals.ask_system(ready, !looks_on && !found) || found;
-        if (found) polling.found();
-        for (Link* link : ready) {
-            if (attend_to(*link)) continue;
-            arrivals.remove(*link);
-            if (presence(*link) != Presence::gone || !options.at_start) continue;
-            const std::lock_guard lock(sender_mutex);
-            ended.push_back(link);
-            host::signal_event(sender_wake);
-        }
-    }
+/// Nothing more comes from there.
+void Mesh::State::note_ended(Link& link) {
+    if (presence(link) != Presence::gone || !options.at_start) return;
+    const std::lock_guard lock(sender_mutex);
+    ended.push_back(&link);
+    host::signal_event(sender_wake);
 }
 
 /// The sender writes. Its mutex is not needed: the event stays set until the sender has seen it.
@@ -270,9 +164,7 @@ Mesh::~Mesh() {
     state_->end_admitting();
     state_->stopping.store(true, std::memory_order_release);
     host::signal_event(state_->sender_wake);
-    host::signal_event(state_->receiver_wake);
-    // Where links may be closed meanwhile, the receiver waits for the event above.
-    if (!state_->options.at_start) state_->for_each_link([](Link& link) { link.stop_receiving(); });
+    state_->reception.wake();
     if (state_->sender.joinable()) state_->sender.join();
     if (state_->receiver.joinable()) state_->receiver.join();
 }
@@ -281,7 +173,7 @@ void Mesh::start(Events events) {
     state_->events = std::move(events);
     state_->for_each_link([this](Link& link) { state_->take_up(link); });
     state_->sender = std::thread([state = state_.get()] { state->send_all(); });
-    state_->receiver = std::thread([state = state_.get()] { state->receive_all(); });
+    state_->receiver = std::thread([state = state_.get()] { state->reception.receive(state->stopping); });
     state_->begin_admitting();
 }
 
@@ -303,6 +195,14 @@ void Mesh::pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender)
     flow.before(bytes, sender);
     state_->post(*state_->link(to, network), FrameKind::padding, runtime::Bytes(bytes, std::byte{0}), {});
     flow.after();
+}
+
+void Mesh::rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin) {
+    state_->reception.rest(parker, until, spin);
+}
+
+void Mesh::rouse() {
+    state_->reception.rouse();
 }
 
 bool Mesh::part() {

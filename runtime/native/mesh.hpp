@@ -11,6 +11,7 @@
 #include "runtime/native/flow.hpp"
 #include "runtime/native/membership.hpp"
 #include "runtime/native/mesh_network.hpp"
+#include "runtime/native/parker.hpp"
 #include "runtime/native/polling.hpp"
 #include "runtime/native/transport.hpp"
 
@@ -50,6 +51,14 @@ public:
     bool part() override;
     void leave() override;
     void call(std::function<void()> code) override;
+
+    /// A worker parks here (Parker::park), and receives meanwhile if no other worker does. Events then come
+    /// on its thread.
+    void rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+
+    /// Wakes the worker that rests, and that `Parker::unpark` says sleeps elsewhere. Any thread.
+    void rouse();
+
     std::vector<NodeId> connected() const override;
 
 private:

@@ -136,6 +136,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     if (started == Started::over) state.transport->leave();
     const bool ended_well = started == Started::begun && state.end_well();
     state.polled = nullptr;
+    state.threaded = nullptr;
     state.transport.reset();
     if (started == Started::over) return state.note_over();
     state.clock_error = state.coordination->clock_error();
@@ -193,7 +194,9 @@ void NativeBackend::State::meet() {
             polled = made.get();
             transport = std::move(made);
         } else {
-            transport = std::make_unique<Mesh>(mesh);
+            auto made = std::make_unique<Mesh>(mesh);
+            threaded = made.get();
+            transport = std::move(made);
         }
     }
     Coordination::Attend attend;
@@ -291,13 +294,18 @@ void NativeBackend::park(Context& context, Time deadline) {
     if (state.polled) return state.polled->wait(context.id.core, until, [&] { return parker.take(); });
     if (!state.transport) return parker.park(until, state.spin);  // no receiver asks
     state.resting.fetch_add(1, std::memory_order_relaxed);
-    parker.park(until, state.spin);
+    if (state.threaded) {
+        state.threaded->rest(parker, until, state.spin);
+    } else {
+        parker.park(until, state.spin);
+    }
     state.resting.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
     HEDDLE_ASSERT(core < state_->topology.cores);
-    state_->parkers[core].unpark();
+    const bool elsewhere = state_->parkers[core].unpark();
+    if (elsewhere) state_->threaded->rouse();
     if (state_->polled) state_->polled->wake(core);
 }
 

@@ -36,6 +36,7 @@ struct NativeBackend::State {
     runtime::NodeProgram* program = nullptr;
     std::unique_ptr<Transport> transport;
     PolledMesh* polled = nullptr;  ///< the transport, where workers poll it
+    Mesh* threaded = nullptr;      ///< the transport, where workers that rest receive
     std::optional<Relay> relay;    ///< what control frames go through
     std::unique_ptr<Coordination> coordination;
     std::optional<MemberChanges> changes;  ///< where nodes may join and leave

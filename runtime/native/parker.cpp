@@ -56,10 +56,21 @@ bool Parker::take() {
            state_.exchange(empty, std::memory_order_acquire) == permit;
 }
 
-void Parker::unpark() {
+bool Parker::go_elsewhere() {
+    std::uint32_t expected = empty;
+    return state_.compare_exchange_strong(expected, elsewhere, std::memory_order_acq_rel);
+}
+
+void Parker::come_back() {
+    std::uint32_t expected = elsewhere;
+    state_.compare_exchange_strong(expected, empty, std::memory_order_acq_rel);
+}
+
+bool Parker::unpark() {
     // Always an exchange, even where the permit is there already: its release orders what this caller wrote.
-    if (state_.exchange(permit, std::memory_order_acq_rel) == asleep)
-        syscall(SYS_futex, word(state_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    const std::uint32_t before = state_.exchange(permit, std::memory_order_acq_rel);
+    if (before == asleep) syscall(SYS_futex, word(state_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    return before == elsewhere;
 }
 
 }  // namespace heddle::native

@@ -99,11 +99,11 @@ void Peers::go(Link& link) {
 
 // --- receiving
 
-bool Peers::receive_from(Link& link, Link::When when) {
+bool Peers::receive_from(Link& link) {
     const std::string failure =
-        link.receive([&](FrameKind kind, std::span<const std::byte> payload,
-                         runtime::Body body) { take(link, kind, payload, std::move(body)); },
-                     when);
+        link.receive([&](FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
+            take(link, kind, payload, std::move(body));
+        });
     if (stopping.load(std::memory_order_acquire)) return false;
     if (link.is_blocked() && link.stream().room_has_come()) room(link);
     if (failure.empty()) return !link.ended();
@@ -118,7 +118,7 @@ bool Peers::receive_from(Link& link, Link::When when) {
 }
 
 bool Peers::attend_to(Link& link) {
-    return receive_from(link, Link::When::now) || (link.ended() && link.stream().serve_peer());
+    return receive_from(link) || (link.ended() && link.stream().serve_peer());
 }
 
 /// A frame of a node that arrives makes it a member here.

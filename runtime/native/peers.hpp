@@ -95,8 +95,6 @@ struct Peers {
     }
     /// Over the first network that joins the two, of which there is one.
     Link& any_link(NodeId node) const;
-    /// Null if there are several, or none. Where no node joins.
-    Link* only_link() const { return made_.size() == 1 ? made_.front().get() : nullptr; }
     Flow& flow(NodeId node, NetworkId network) const { return *flows_[place(node, network)]; }
 
     /// Calls `code` with each link that there is.
@@ -118,7 +116,7 @@ struct Peers {
 
     // --- the thread that receives
     /// Reads what has come, and handles it. False where nothing more comes from there.
-    bool receive_from(Link& link, Link::When when);
+    bool receive_from(Link& link);
 
     /// Receives what has come. After the peer's goodbye it serves the peer: while this node waits for the
     /// goodbyes of others, that one may wait for this node's, which was lost on the way. False: nothing more

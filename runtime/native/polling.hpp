@@ -52,6 +52,9 @@ public:
         looks_ = 0;
     }
 
+    /// The thread does something else.
+    void pause() { looks_ = 0; }
+
     /// Nothing has come. True: look again, false: block. Gives other threads the core after that many looks.
     bool again(std::uint32_t looks_between_yields = 16) {
         if (never()) return false;

@@ -86,7 +86,7 @@ void SharedStream::ring_bell() {
 
 // --- reading
 
-std::ptrdiff_t SharedStream::read(std::span<const iovec> parts, bool /*waits*/) {
+std::ptrdiff_t SharedStream::read(std::span<const iovec> parts) {
     bool heard = false;
     for (;;) {
         // The bell may still ring once. The reader then wakes and finds nothing.
@@ -127,6 +127,11 @@ std::size_t SharedStream::take_some(std::span<const iovec> parts) {
 bool SharedStream::ask_for_bytes() {
     announced_ = announced_ || in_.ask_for_bytes();
     return announced_;
+}
+
+/// The bell may still ring once.
+void SharedStream::ask_no_more() {
+    if (std::exchange(announced_, false)) in_.ask_no_more();
 }
 
 /// Takes from the socket what has rung, and sees whether the peer has ended.

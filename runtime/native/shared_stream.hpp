@@ -21,14 +21,14 @@ public:
     bool ask_for_room() override { return out_.ask_for_room(); }
     bool room_has_come() const override { return out_.room_has_come(); }
 
-    std::ptrdiff_t read(std::span<const iovec> parts, bool waits) override;
+    std::ptrdiff_t read(std::span<const iovec> parts) override;
     std::string failure() const override { return failure_; }
     bool has_come() const override { return in_.has_come(); }
     bool ask_for_bytes() override;
+    void ask_no_more() override;
 
     int descriptor() const override { return bell_.get(); }
     int lifeline() const override { return -1; }
-    void stop_reading() override {}
     void shut_down() override;
 
 private:

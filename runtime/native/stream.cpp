@@ -37,22 +37,18 @@ std::ptrdiff_t SocketStream::write(std::span<const iovec> parts) {
     }
 }
 
-std::ptrdiff_t SocketStream::read(std::span<const iovec> parts, bool waits) {
-    const int flags = waits ? 0 : MSG_DONTWAIT;
+std::ptrdiff_t SocketStream::read(std::span<const iovec> parts) {
     msghdr header = header_of(parts);
     for (;;) {
-        const auto count = parts.size() == 1 ? recv(socket_.get(), parts[0].iov_base, parts[0].iov_len, flags)
-                                             : recvmsg(socket_.get(), &header, flags);
+        const auto count = parts.size() == 1
+                               ? recv(socket_.get(), parts[0].iov_base, parts[0].iov_len, MSG_DONTWAIT)
+                               : recvmsg(socket_.get(), &header, MSG_DONTWAIT);
         if (count > 0) return count;
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return nothing;
         failure_ = count == 0 ? "connection closed" : error_text(errno);
         return ended;
     }
-}
-
-void SocketStream::stop_reading() {
-    shutdown(socket_.get(), SHUT_RD);
 }
 
 void SocketStream::shut_down() {

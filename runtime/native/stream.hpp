@@ -46,9 +46,8 @@ public:
     virtual bool room_has_come() const { return false; }
 
     // --- the reader
-    /// Fills `parts` from the front with what has come. Returns how many bytes. `waits`: until some come (not
-    /// in memory).
-    virtual std::ptrdiff_t read(std::span<const iovec> parts, bool waits) = 0;
+    /// Fills `parts` from the front with what has come; never waits. Returns how many bytes.
+    virtual std::ptrdiff_t read(std::span<const iovec> parts) = 0;
 
     /// Why `read` has returned `ended`.
     virtual std::string failure() const = 0;
@@ -60,10 +59,17 @@ public:
     /// they are read. False: bytes have come already, and nothing is asked.
     virtual bool ask_for_bytes() { return true; }
 
+    /// In memory: the reader looks by itself again.
+    virtual void ask_no_more() {}
+
     // --- any thread
     /// Becomes readable when bytes or room come, in memory only if asked for; and when the peer's process
     /// ends.
     virtual int descriptor() const = 0;
+
+    /// Whether `descriptor` becomes readable anew for each arrival. If not, it only stays readable until all
+    /// has been read.
+    virtual bool tells_of_each_arrival() const { return true; }
 
     /// The socket by which the system notices that the peer's machine is dead (host_is_dead). -1: it is this
     /// machine.
@@ -77,9 +83,6 @@ public:
     /// repeated: does what is due. True: call it again whenever `descriptor` is readable.
     virtual bool serve_peer() { return false; }
 
-    /// Wakes a reader that waits in `read`. The reader must read no more.
-    virtual void stop_reading() = 0;
-
     /// Ends both directions.
     virtual void shut_down() = 0;
 };
@@ -90,11 +93,10 @@ public:
     explicit SocketStream(Descriptor socket);
 
     std::ptrdiff_t write(std::span<const iovec> parts) override;
-    std::ptrdiff_t read(std::span<const iovec> parts, bool waits) override;
+    std::ptrdiff_t read(std::span<const iovec> parts) override;
     std::string failure() const override { return failure_; }
     int descriptor() const override { return socket_.get(); }
     int lifeline() const override { return in_machine_ ? -1 : socket_.get(); }
-    void stop_reading() override;
     void shut_down() override;
 
 private:

@@ -18,7 +18,7 @@ enum class Sender : std::uint8_t { worker, handler };
 
 class Transport {
 public:
-    /// All called on one thread of the transport's, one at a time.
+    /// All called one at a time, on a thread of the transport's or a worker that waits.
     struct Events {
         std::function<void(NodeId from, std::span<const std::byte> message, runtime::Body body)> deliver;
         std::function<void(NodeId from, FrameKind kind, std::span<const std::byte> payload)> control;

@@ -1,7 +1,6 @@
 // Moves datagrams between a socket and the machine that makes a stream of them, and wakes the reader in time.
 #include "runtime/native/udp_stream.hpp"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
@@ -62,25 +61,17 @@ bool UdpStream::ask_for_room() {
 
 // --- reading
 
-std::ptrdiff_t UdpStream::read(std::span<const iovec> parts, bool waits) {
-    for (;;) {
-        {
-            const std::lock_guard lock(mutex_);
-            take_what_came();
-            std::size_t count = 0;
-            for (const iovec& part : parts)
-                count += connection_.read({static_cast<std::byte*>(part.iov_base), part.iov_len});
-            send_what_is_due();
-            if (count > 0) return static_cast<std::ptrdiff_t>(count);
-            if (peer_ended_) {
-                failure_ = "connection closed";
-                return ended;
-            }
-        }
-        if (!waits) return nothing;
-        pollfd entry{events_.get(), POLLIN, 0};
-        poll(&entry, 1, -1);
-    }
+std::ptrdiff_t UdpStream::read(std::span<const iovec> parts) {
+    const std::lock_guard lock(mutex_);
+    take_what_came();
+    std::size_t count = 0;
+    for (const iovec& part : parts)
+        count += connection_.read({static_cast<std::byte*>(part.iov_base), part.iov_len});
+    send_what_is_due();
+    if (count > 0) return static_cast<std::ptrdiff_t>(count);
+    if (!peer_ended_) return nothing;
+    failure_ = "connection closed";
+    return ended;
 }
 
 /// Under the mutex.
@@ -151,10 +142,6 @@ bool UdpStream::serve_peer() {
     send_what_is_due();
     // Bytes that no thread reads would keep the descriptor readable for ever.
     return !peer_ended_ && !connection_.has_bytes();
-}
-
-void UdpStream::stop_reading() {
-    shutdown(control_.get(), SHUT_RD);
 }
 
 void UdpStream::shut_down() {

@@ -25,14 +25,14 @@ public:
     bool ask_for_room() override;
     bool room_has_come() const override { return room_.load(std::memory_order_acquire); }
 
-    std::ptrdiff_t read(std::span<const iovec> parts, bool waits) override;
+    std::ptrdiff_t read(std::span<const iovec> parts) override;
     std::string failure() const override { return failure_; }
 
     int descriptor() const override { return events_.get(); }
+    bool tells_of_each_arrival() const override { return false; }
     int lifeline() const override { return control_.get(); }
     bool settle() override;
     bool serve_peer() override;
-    void stop_reading() override;
     void shut_down() override;
 
     // --- while the processes meet

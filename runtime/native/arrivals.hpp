@@ -1,0 +1,85 @@
+// The connections that the threads of a node wait for which receive: one epoll set, in which two threads may
+// sleep at once, the receiver thread and a worker that rests (Mesh::rest). The system wakes one of them for
+// each arrival, and of two that sleep it prefers the one that came last. That is fast, but nothing depends on
+// it.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <vector>
+
+#include "runtime/native/link.hpp"
+
+namespace heddle::native {
+
+class Arrivals {
+public:
+    /// A connection in the set. Its address stays, even after `remove`.
+    struct Source {
+        Link* link;
+        bool open = true;      ///< not removed
+        bool hung_up = false;  ///< the peer has ended, or will write no more: to be read to the end
+        bool unread = false;   ///< in the list of `keep`
+    };
+
+    /// What one thread has been told, or has found.
+    struct Seen {
+        std::array<epoll_event, 64> events{};
+        int count = 0;
+        std::vector<Source*> ready{};
+        std::uint32_t looks = 0;
+        std::uint32_t looks_between_calls = 1;  ///< how often to look at memory before asking the system
+        bool worth_looking = true;              ///< there are connections
+    };
+
+    Arrivals();
+
+    // --- any thread
+    /// Adds to `seen` what the system tells: at once, or what comes until `until`.
+    void ask_system(Seen& seen, Deadline until);
+
+    /// Wakes a thread that sleeps here, for something that is no connection's.
+    void wake() { host::signal_event(wake_); }
+
+    /// Wakes the worker that sleeps here. The worker must have said so by `asleep`.
+    void rouse() { host::signal_event(rouse_); }
+
+    // --- one thread at a time: the caller's mutex is held
+    void add(Link& link);
+    void remove(Source& source);
+    /// Moves the connections of `seen.events` to `seen.ready`, with those in memory that have bytes, and
+    /// those that were kept.
+    void sort(Seen& seen);
+
+    /// The source has bytes of which the system will not tell again.
+    void keep(Source& source);
+    bool any_kept() const { return !kept_.empty(); }
+
+    /// If there is one connection, and that is not in memory, it becomes ready: to read costs no more than to
+    /// ask. False: no.
+    bool look_at_single(Seen& seen);
+
+    /// From now on the system tells of all that comes. False: something has come already.
+    bool ask_for_bytes();
+    /// A thread looks at memory itself: the peers need not make system calls.
+    void ask_no_more();
+
+    std::atomic<bool> asleep{false};  ///< a worker sleeps here, or is about to
+
+private:
+    void watch(int descriptor, std::uint32_t events, void* mark);
+    void pass_on_rouse();
+
+    Descriptor set_{epoll_create1(EPOLL_CLOEXEC)};
+    Descriptor wake_ = host::make_event();
+    Descriptor rouse_ = host::make_event();
+    std::deque<Source> sources_;
+    std::vector<Source*> in_memory_;
+    std::vector<Source*> kept_;
+    std::size_t open_ = 0;
+};
+
+}  // namespace heddle::native

@@ -1,0 +1,74 @@
+// How a node receives: by its receiver thread, and while a worker rests, by that worker. So a message for a
+// strand wakes one thread, the worker that runs the strand, instead of two. A worker that has work leaves at
+// once, without a word to the receiver thread, which sleeps at the same place: the system then wakes that
+// one. What is received is handled by the caller's functions, one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+
+#include "runtime/native/arrivals.hpp"
+#include "runtime/native/parker.hpp"
+#include "runtime/native/polling.hpp"
+
+namespace heddle::native {
+
+class Reception {
+public:
+    /// What the user does, on whatever thread receives, one at a time.
+    struct Tasks {
+        std::function<bool(Link& link)>
+            attend;                            ///< reads and handles what has come. False: nothing more comes
+        std::function<void(Link& link)> over;  ///< after that: no thread here looks at the link again
+        std::function<void()> between;         ///< often, and soon after each `wake`
+    };
+
+    Reception(Receive how, std::chrono::nanoseconds looks_for, std::function<bool()> core_is_free,
+              Tasks tasks);
+
+    /// Before `receive` and `rest`, or in a task.
+    void add(Link& link);
+
+    /// The receiver thread: until `stopping`, which the caller sets before a `wake`.
+    void receive(const std::atomic<bool>& stopping);
+
+    /// A worker parks (Parker::park), and receives meanwhile, unless another worker does.
+    void rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+
+    /// The worker of that parker sleeps in `rest`, and has a permit.
+    void rouse() { arrivals_.rouse(); }
+
+    void wake() { arrivals_.wake(); }
+
+private:
+    void rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    bool look(Arrivals::Seen& seen);
+    bool sleep(Arrivals::Seen& seen, Deadline until, Parker* worker);
+    bool may_sleep(bool is_worker);
+    bool handle(Arrivals::Seen& seen);
+
+    const Receive how_;
+    const std::chrono::nanoseconds looks_for_;
+    const std::function<bool()> core_is_free_;
+    const Tasks tasks_;
+
+    // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
+    // wake one. A thread that has looked by itself, and looks no more, therefore leaves nothing kept, and has
+    // asked the peers in memory to tell; except that the receiver thread leaves both to a worker that rests
+    // and is awake. The other thread's asking does not count: reading from a connection takes it back.
+    std::mutex receiving_;  ///< over reading and handling
+    Arrivals arrivals_;
+    bool worker_looks_ = false;  ///< a worker rests, and is awake
+    Deadline last_arrival_{};
+
+    std::atomic<bool> occupied_{false};   ///< a worker attends, or is about to
+    std::atomic<bool> wakes_two_{false};  ///< a connection that the system would tell both threads of
+
+    // Of the worker that attends.
+    Arrivals::Seen seen_;
+    Polling polling_;
+};
+
+}  // namespace heddle::native

@@ -1,0 +1,242 @@
+// Tests how the receiver thread of a node and a worker that rests take turns (reception.hpp): no message
+// waits while a thread sleeps, and no worker sleeps on when it has been woken. Over sockets and over shared
+// memory.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "base/random.hpp"
+#include "runtime/native/local_meeting.hpp"
+#include "runtime/native/reception.hpp"
+#include "tests/native_testing.hpp"
+#include "tests/seeds.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t frame_bytes_max = 1 << 20;
+
+constexpr int rounds(int all) {
+    return static_cast<int>(testing_seeds::seeds(static_cast<std::uint64_t>(all)));
+}
+
+/// Two links, one to the other.
+std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> linked_pair(std::size_t ring_bytes) {
+    auto [left, right] = connected_pair();
+    Session maker, opener;
+    maker.peer.rank = 1;
+    opener.peer.rank = 0;
+    maker.send_key = opener.receive_key = {1};
+    maker.receive_key = opener.send_key = {2};
+    LocalPeer peer = offer_memory(std::move(left), maker, ring_bytes);
+    LocalStream taken = take_offer({std::move(right), opener}, soon());
+    LocalStream made = conclude_offer(std::move(peer), soon());
+    const auto link = [](LocalStream stream, const Session& session) {
+        return std::make_unique<Link>(std::move(stream.stream), session, frame_bytes_max, Protection::local);
+    };
+    return {link(std::move(made), maker), link(std::move(taken), opener)};
+}
+
+struct Way {
+    std::size_t ring_bytes;  ///< 0: a socket
+    Receive how;
+};
+
+class NativeReception : public testing::TestWithParam<Way> {
+protected:
+    NativeReception() { std::tie(peer, link) = linked_pair(GetParam().ring_bytes); }
+
+    /// Begins to receive from the link. With a receiver thread, or only by workers that rest.
+    void begin(bool with_thread) {
+        reception.add(*link);
+        if (with_thread) receiver = std::thread([this] { reception.receive(stopping); });
+    }
+
+    ~NativeReception() override {
+        stopping = true;
+        reception.wake();
+        if (receiver.joinable()) receiver.join();
+    }
+
+    void send(std::size_t bytes = 8) {
+        if (peer->post(FrameKind::message, runtime::Bytes(bytes))) peer->flush();
+    }
+
+    void unpark() {
+        if (parker.unpark()) reception.rouse();
+    }
+
+    bool attend(Link& from) {
+        const std::string failure = from.receive([this](auto, auto, auto) {
+            ++came;
+            handled_by = std::this_thread::get_id();
+            if (came % unparks == 0) unpark();
+        });
+        return failure.empty() && !from.ended();
+    }
+
+    std::unique_ptr<Link> peer, link;
+    Parker parker;
+    std::atomic<int> came{0}, over{0};
+    std::atomic<std::thread::id> handled_by{};
+    int unparks = 1;  ///< every so many messages the worker is woken
+    std::atomic<bool> stopping{false};
+    Reception reception{GetParam().how,
+                        50us,
+                        [] { return true; },
+                        {.attend = [this](Link& from) { return attend(from); },
+                         .over = [this](Link&) { ++over; },
+                         .between = [] {}}};
+    std::thread receiver;
+};
+
+}  // namespace
+
+TEST_P(NativeReception, AWorkerThatRestsReceivesItself) {
+    begin(false);
+    std::thread later([this] {
+        std::this_thread::sleep_for(20ms);
+        send();
+    });
+    reception.rest(parker, Deadline::max(), 0us);
+    later.join();
+    EXPECT_EQ(came, 1);
+    EXPECT_EQ(handled_by.load(), std::this_thread::get_id());
+}
+
+TEST_P(NativeReception, TheReceiverThreadReceivesWhileNoWorkerRests) {
+    begin(true);
+    for (int sent = 1; sent <= 20; ++sent) {
+        send();
+        ASSERT_TRUE(eventually([&] { return came == sent; }));
+        EXPECT_EQ(handled_by.load(), receiver.get_id());
+        parker.take();
+        reception.rest(parker, Clock::now() + 100us, 0us);  // which leaves the thread asleep
+    }
+}
+
+TEST_P(NativeReception, APermitEndsTheRestWhereverTheWorkerSleeps) {
+    begin(true);
+    for (int i = 0; i < rounds(500); ++i) {
+        std::thread other([&] {
+            if (i % 2 == 0) std::this_thread::sleep_for(100us);
+            unpark();
+        });
+        reception.rest(parker, Deadline::max(), 0us);
+        other.join();
+    }
+}
+
+TEST_P(NativeReception, ARestEndsAtItsDeadline) {
+    begin(true);
+    const Deadline until = Clock::now() + 3ms;
+    reception.rest(parker, until, 0us);
+    EXPECT_GE(Clock::now(), until);
+}
+
+TEST_P(NativeReception, ASecondWorkerParks) {
+    begin(false);
+    Parker second;
+    std::atomic<bool> rests{false};
+    std::thread other([&] {
+        rests = true;
+        reception.rest(parker, Deadline::max(), 0us);
+    });
+    ASSERT_TRUE(eventually([&] { return rests.load(); }));
+    std::this_thread::sleep_for(10ms);
+    reception.rest(second, Clock::now() + 1ms, 0us);
+    EXPECT_FALSE(second.unpark()) << "it has left, so no thread must wake it";
+    send();
+    other.join();
+    EXPECT_NE(handled_by.load(), std::this_thread::get_id());
+}
+
+// The peer sends when the last message has been handled. The worker meanwhile rests, rests for so short a
+// time that it often leaves when the message comes, or is busy. A third thread wakes one of both now and
+// then: so of the two that sleep, now the one and now the other has come last, and is the one that the system
+// wakes.
+TEST_P(NativeReception, NoMessageWaitsWhileAThreadSleeps) {
+    begin(true);
+    unparks = 3;  // so that the worker often sleeps on while the other thread has read
+    const int count = rounds(1500);
+    const auto pause = [](Random& random) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random.below(60)));
+    };
+    std::thread sender([&] {
+        Random random(1);
+        for (int sent = 0; sent < count; ++sent) {
+            send();
+            const Deadline late = soon();
+            while (came == sent && Clock::now() < late) std::this_thread::yield();
+            if (came == sent) break;
+            pause(random);
+        }
+    });
+    std::thread third([&] {
+        Random random(2);
+        for (int seen = -1; came < count && !stopping; pause(random))
+            if (const int now = came; std::exchange(seen, now) != now) reception.wake();
+    });
+    Random random(3);
+    for (Deadline late = soon(); came < count && Clock::now() < late;) {
+        const int before = came;
+        const std::uint64_t way = random.below(3);
+        const Deadline until = way == 0 ? late : Clock::now() + std::chrono::microseconds(random.below(60));
+        if (way < 2) reception.rest(parker, until, 0us);
+        while (way == 2 && Clock::now() < until) std::this_thread::yield();
+        if (came > before) late = soon();
+    }
+    EXPECT_EQ(came, count);
+    stopping = true;
+    sender.join();
+    third.join();
+}
+
+TEST_P(NativeReception, MoreThanOneLookTakesIsReadToTheEnd) {
+    begin(false);
+    unparks = 1000;
+    constexpr int count = 40;
+    std::thread sender([this] {
+        for (int i = 0; i < count; ++i) {
+            send(frame_bytes_max);
+            while (peer->is_blocked() && peer->flush() == Link::Flushed::blocked)
+                std::this_thread::sleep_for(100us);
+        }
+    });
+    for (const Deadline late = soon(); came < count && Clock::now() < late;)
+        reception.rest(parker, Clock::now() + 10ms, 0us);
+    sender.join();
+    EXPECT_EQ(came, count);
+}
+
+TEST_P(NativeReception, ThePeersEndIsSeenOnceBehindItsLastMessage) {
+    begin(true);
+    for (int i = 0; i < 3; ++i) send();
+    peer.reset();
+    EXPECT_TRUE(eventually([&] { return over == 1; }));
+    EXPECT_EQ(came, 3);
+    reception.rest(parker, Clock::now() + 1ms, 0us);
+    EXPECT_EQ(over, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, NativeReception,
+    testing::Values(Way{0, Receive::block}, Way{0, Receive::automatic}, Way{0, Receive::poll},
+                    Way{64 << 10, Receive::block}, Way{64 << 10, Receive::automatic},
+                    Way{64 << 10, Receive::poll}, Way{8 << 20, Receive::automatic}),
+    [](const auto& given) {
+        const Way& way = given.param;
+        const std::string how = way.how == Receive::block  ? "Block"
+                                : way.how == Receive::poll ? "Poll"
+                                                           : "Automatic";
+        return (way.ring_bytes == 0 ? "Socket" : "Memory" + std::to_string(way.ring_bytes)) + how;
+    });
+
+}  // namespace heddle::native
