@@ -1,12 +1,18 @@
 // Lets the receiver thread and a resting worker take turns at the connections.
 #include "runtime/native/reception.hpp"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace heddle::native {
 
 namespace {
+
+/// How long the receiver thread sleeps at least while a worker looks.
+constexpr std::chrono::microseconds nap_min{20};
 
 /// A look at memory takes much less than one that asks the system.
 std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
@@ -34,12 +40,30 @@ void Reception::receive(const std::atomic<bool>& stopping) {
     Polling polling(how_, looks_for_, core_is_free_);
     Arrivals::Seen seen;
     bool found = true;
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
     while (!stopping.load(std::memory_order_acquire)) {
+        // The worker sees what comes. If this thread slept where the system wakes it, each message would wake
+        // it too.
+        if (worker_looks_.load(std::memory_order_relaxed)) {
+            std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(looks_for_, nap_min));
+            found = false;
+            continue;
+        }
         const bool attended = occupied_.load(std::memory_order_relaxed);
         if (attended) polling.pause();
         const bool looks_on =
             found || (!attended && seen.worth_looking && polling.again(looks_between_yields(seen)));
-        found = looks_on ? look(seen) : sleep(seen, Deadline::max(), nullptr);
+        std::unique_lock lock(receiving_);
+        if (looks_on) {
+            found = look(seen);
+        } else {
+            if (leaves_nothing()) {
+                lock.unlock();
+                arrivals_.ask_system(seen, Deadline::max());
+                lock.lock();
+            }
+            found = handle(seen);
+        }
         if (found) polling.found();
     }
 }
@@ -54,70 +78,64 @@ void Reception::rest(Parker& parker, Deadline until, std::chrono::nanoseconds sp
     occupied_.store(false, std::memory_order_release);
 }
 
+/// Holds the mutex except where it sleeps: the receiver thread has nothing to do meanwhile.
 void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin) {
     Deadline now = Clock::now();
     const Deadline spins_until = now + spin;
-    Deadline looks_until;
-    {
-        const std::lock_guard lock(receiving_);
-        worker_looks_ = true;
-        arrivals_.ask_no_more();
-        looks_until = last_arrival_ + looks_for_;
-    }
+    std::unique_lock lock(receiving_);
+    worker_looks_ = true;
+    arrivals_.ask_no_more();
+    Deadline looks_until = std::exchange(has_come_, false) ? now + looks_for_ : now;
     polling_.pause();
-    for (bool found = false; !parker.take() && now < until; now = Clock::now()) {
-        const bool looks_on =
-            found || now < spins_until ||
-            ((how_ == Receive::poll || now < looks_until) && polling_.again(looks_between_yields(seen_)));
-        found = looks_on ? look(seen_) : sleep(seen_, until, &parker);
+    bool found = false;
+    for (std::uint32_t looks = 1; !parker.take(); ++looks) {
+        // A look takes about as long as reading the clock.
+        if (looks % looks_between_yields(seen_) == 0) now = Clock::now();
+        if (now >= until) break;
+        if (found || now < spins_until ||
+            ((how_ == Receive::poll || now < looks_until) && polling_.again(looks_between_yields(seen_)))) {
+            found = look(seen_);
+        } else {
+            if (leaves_nothing()) sleep(parker, until, lock);
+            found = handle(seen_);
+            now = Clock::now();
+        }
         if (!found) continue;
         polling_.found();
         looks_until = now + looks_for_;
     }
-    const std::lock_guard lock(receiving_);
     worker_looks_ = false;
-    if (arrivals_.any_kept() || !arrivals_.ask_for_bytes()) arrivals_.wake();
+    if (!leaves_nothing()) arrivals_.wake();
 }
 
-// --- both
+/// Without the mutex meanwhile.
+void Reception::sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock) {
+    worker_looks_ = false;
+    lock.unlock();
+    arrivals_.asleep.store(true, std::memory_order_seq_cst);
+    if (parker.go_elsewhere()) {
+        arrivals_.ask_system(seen_, until);
+        parker.come_back();
+    }
+    arrivals_.asleep.store(false, std::memory_order_seq_cst);
+    lock.lock();
+    worker_looks_ = true;
+}
+
+// --- both, under the mutex
+
+/// If so, the system will tell of all that comes.
+bool Reception::leaves_nothing() {
+    return !arrivals_.any_kept() && arrivals_.ask_for_bytes();
+}
 
 /// Looks without waiting. True: something has come.
 bool Reception::look(Arrivals::Seen& seen) {
-    const std::lock_guard lock(receiving_);
     if (!arrivals_.look_at_single(seen) && ++seen.looks % seen.looks_between_calls == 0)
         arrivals_.ask_system(seen, Deadline::min());
     return handle(seen);
 }
 
-/// Sleeps until something comes, until `until`, or until the worker has a permit. True: something has come.
-bool Reception::sleep(Arrivals::Seen& seen, Deadline until, Parker* worker) {
-    if (may_sleep(worker)) {
-        if (!worker) {
-            arrivals_.ask_system(seen, until);
-        } else {
-            arrivals_.asleep.store(true, std::memory_order_seq_cst);
-            if (worker->go_elsewhere()) {
-                arrivals_.ask_system(seen, until);
-                worker->come_back();
-            }
-            arrivals_.asleep.store(false, std::memory_order_seq_cst);
-        }
-    }
-    const std::lock_guard lock(receiving_);
-    if (worker) worker_looks_ = true;
-    return handle(seen);
-}
-
-/// If so, this thread has left nothing that the system would not tell.
-bool Reception::may_sleep(bool is_worker) {
-    const std::lock_guard lock(receiving_);
-    if (!is_worker && worker_looks_) return true;
-    if (arrivals_.any_kept() || !arrivals_.ask_for_bytes()) return false;
-    if (is_worker) worker_looks_ = false;
-    return true;
-}
-
-/// Handles what `seen` has. Under the mutex.
 bool Reception::handle(Arrivals::Seen& seen) {
     tasks_.between();
     arrivals_.sort(seen);
@@ -136,7 +154,7 @@ bool Reception::handle(Arrivals::Seen& seen) {
         }
     }
     seen.ready.clear();
-    if (found) last_arrival_ = Clock::now();
+    has_come_ = has_come_ || found;
     return found;
 }
 

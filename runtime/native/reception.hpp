@@ -44,9 +44,9 @@ public:
 
 private:
     void rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    void sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock);
+    bool leaves_nothing();
     bool look(Arrivals::Seen& seen);
-    bool sleep(Arrivals::Seen& seen, Deadline until, Parker* worker);
-    bool may_sleep(bool is_worker);
     bool handle(Arrivals::Seen& seen);
 
     const Receive how_;
@@ -55,13 +55,13 @@ private:
     const Tasks tasks_;
 
     // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
-    // wake one. A thread that has looked by itself, and looks no more, therefore leaves nothing kept, and has
-    // asked the peers in memory to tell; except that the receiver thread leaves both to a worker that rests
-    // and is awake. The other thread's asking does not count: reading from a connection takes it back.
+    // wake one. So a thread leaves nothing kept when it gives the mutex back, and has asked the peers in
+    // memory to tell: reading from a connection takes that back. A worker keeps the mutex while it rests and
+    // is awake.
     std::mutex receiving_;  ///< over reading and handling
     Arrivals arrivals_;
-    bool worker_looks_ = false;  ///< a worker rests, and is awake
-    Deadline last_arrival_{};
+    std::atomic<bool> worker_looks_{false};  ///< a worker rests, and is awake
+    bool has_come_ = false;                  ///< something, since a worker rested
 
     std::atomic<bool> occupied_{false};   ///< a worker attends, or is about to
     std::atomic<bool> wakes_two_{false};  ///< a connection that the system would tell both threads of
