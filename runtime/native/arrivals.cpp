@@ -64,17 +64,25 @@ void Arrivals::remove(Source& source) {
 }
 
 void Arrivals::ask_system(Seen& seen, Deadline until) {
+    ask(seen, until, false);
+}
+
+void Arrivals::ask_as_worker(Seen& seen, Deadline until) {
+    ask(seen, until, true);
+}
+
+void Arrivals::ask(Seen& seen, Deadline until, bool is_worker) {
     seen.count = wait_for(set_.get(), seen.events, until);
     for (int i = 0; i < seen.count; ++i) {
         const void* const mark = seen.events[static_cast<std::size_t>(i)].data.ptr;
         if (mark == &wake_) host::clear_event(wake_);
-        if (mark == &rouse_) pass_on_rouse();
+        if (mark == &rouse_ && !is_worker) pass_on_rouse();
     }
 }
 
 /// If the worker sleeps, this thread was woken in its place. It signals again while it does not sleep itself.
 void Arrivals::pass_on_rouse() {
-    if (!asleep.load(std::memory_order_seq_cst)) return;
+    if (!worker_sleeps_.load(std::memory_order_seq_cst)) return;
     rouse();
     std::this_thread::sleep_for(wake_up);
 }

@@ -41,10 +41,18 @@ public:
     /// Adds to `seen` what the system tells: at once, or what comes until `until`.
     void ask_system(Seen& seen, Deadline until);
 
+    /// The same for the worker, between the two calls below: returns early after `rouse`.
+    void ask_as_worker(Seen& seen, Deadline until);
+
+    /// The worker says so before it can be unparked here: if another thread is woken in its place, that one
+    /// rouses it again.
+    void worker_begins_to_sleep() { worker_sleeps_.store(true, std::memory_order_seq_cst); }
+    void worker_has_slept() { worker_sleeps_.store(false, std::memory_order_seq_cst); }
+
     /// Wakes a thread that sleeps here, for something that is no connection's.
     void wake() { host::signal_event(wake_); }
 
-    /// Wakes the worker that sleeps here. The worker must have said so by `asleep`.
+    /// Wakes the worker that sleeps here.
     void rouse() { host::signal_event(rouse_); }
 
     // --- one thread at a time: the caller's mutex is held
@@ -67,9 +75,8 @@ public:
     /// A thread looks at memory itself: the peers need not make system calls.
     void ask_no_more();
 
-    std::atomic<bool> asleep{false};  ///< a worker sleeps here, or is about to
-
 private:
+    void ask(Seen& seen, Deadline until, bool is_worker);
     void watch(int descriptor, std::uint32_t events, void* mark);
     void pass_on_rouse();
 
@@ -80,6 +87,7 @@ private:
     std::vector<Source*> in_memory_;
     std::vector<Source*> kept_;
     std::size_t open_ = 0;
+    std::atomic<bool> worker_sleeps_{false};
 };
 
 }  // namespace heddle::native

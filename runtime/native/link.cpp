@@ -27,6 +27,10 @@ static_assert(piece_bytes % PayloadCipher::block_bytes == 0);
 /// How long nothing must have been written for a message to count as alone: a little more than a write takes.
 constexpr std::chrono::microseconds quiet{4};
 
+/// So many writes in a row are no stream yet: two nodes that exchange values may each send two before it
+/// hears from the other, with what they say about room.
+constexpr int unheard_max = 4;
+
 using Length = SendQueue::Length;
 
 template <class Buffer>
@@ -69,7 +73,8 @@ bool Link::write_at_once(bool large) {
     const std::unique_lock lock(writing_, std::try_to_lock);
     if (!lock || blocked_.load(std::memory_order_relaxed)) return false;
     const bool in_memory = stream_->in_memory();
-    if (!large && !in_memory && !heard_.load(std::memory_order_relaxed) && Clock::now() - last_write_ < quiet)
+    if (!large && !in_memory && unheard_.load(std::memory_order_relaxed) >= unheard_max &&
+        Clock::now() - last_write_ < quiet)
         return false;
     // What is posted meanwhile found nothing waiting, or came behind such a frame: its thread tells the
     // sender.
@@ -164,7 +169,7 @@ Link::Flushed Link::write_out() {
 Link::Flushed Link::write_piece() {
     const std::span<const std::byte> all[] = {head_, middle_, tail_};
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
-        heard_.store(false, std::memory_order_relaxed);  // before the answer can come
+        unheard_.fetch_add(1, std::memory_order_relaxed);  // before the answer can come
         iovec parts[std::size(all)];
         std::size_t count = 0;
         std::size_t done = written_;
@@ -247,7 +252,7 @@ std::string Link::receive(const Handler& handle) {
         const std::ptrdiff_t count = stream_->read(std::span(parts).subspan(in_large_ ? 0 : 1));
         if (count == Stream::nothing) return {};
         if (count == Stream::ended) return reason_of(stream_->failure());
-        heard_.store(true, std::memory_order_relaxed);
+        unheard_.store(0, std::memory_order_relaxed);
         const auto came = static_cast<std::size_t>(count);
         received_ += came;
         large_filled_ += std::min(came, large_left);

@@ -31,8 +31,8 @@ public:
     /// Queues a frame (a message: the payload of one). If no thread writes, the caller may write it itself,
     /// which saves the way through the sender. It does so if the stream is in memory, for a large message, a
     /// lone one, and what has gathered to a large one. Other frames wait for the sender, because they then
-    /// travel together. Lone: nothing was written for a while, or the peer has sent something since. True if
-    /// the caller must tell the sender. `body`: what a message encloses; it is not copied.
+    /// travel together. Lone: nothing was written for a while, or little since the peer has sent something.
+    /// True if the caller must tell the sender. `body`: what a message encloses; it is not copied.
     bool post(FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
 
     // --- the sender
@@ -91,7 +91,7 @@ private:
 
     // Posting.
     SendQueue queue_;
-    std::atomic<bool> heard_{true};     ///< something has come since the last write
+    std::atomic<int> unheard_{0};       ///< writes since something has come
     std::atomic<bool> blocked_{false};  ///< the stream had no room: the sender waits for some
     std::mutex mutex_;
     std::string given_up_;

@@ -112,12 +112,12 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
 void Reception::sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock) {
     worker_looks_ = false;
     lock.unlock();
-    arrivals_.asleep.store(true, std::memory_order_seq_cst);
+    arrivals_.worker_begins_to_sleep();
     if (parker.go_elsewhere()) {
-        arrivals_.ask_system(seen_, until);
+        arrivals_.ask_as_worker(seen_, until);
         parker.come_back();
     }
-    arrivals_.asleep.store(false, std::memory_order_seq_cst);
+    arrivals_.worker_has_slept();
     lock.lock();
     worker_looks_ = true;
 }
