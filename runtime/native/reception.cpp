@@ -11,8 +11,9 @@ namespace heddle::native {
 
 namespace {
 
-/// How long the receiver thread sleeps at least while a worker looks.
-constexpr std::chrono::microseconds nap_min{20};
+/// How long the receiver thread sleeps at first while a worker looks, and at most four times as long. A
+/// message that comes just after the worker has gone to work waits for the end of a nap.
+constexpr std::chrono::microseconds nap_min{50};
 
 /// A look at memory takes much less than one that asks the system.
 std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
@@ -40,15 +41,18 @@ void Reception::receive(const std::atomic<bool>& stopping) {
     Polling polling(how_, looks_for_, core_is_free_);
     Arrivals::Seen seen;
     bool found = true;
+    auto nap = nap_min;
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
     while (!stopping.load(std::memory_order_acquire)) {
         // The worker sees what comes. If this thread slept where the system wakes it, each message would wake
         // it too.
         if (worker_looks_.load(std::memory_order_relaxed)) {
-            std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(looks_for_, nap_min));
+            std::this_thread::sleep_for(nap);
+            nap = std::min(2 * nap, 4 * nap_min);
             found = false;
             continue;
         }
+        nap = nap_min;
         const bool attended = occupied_.load(std::memory_order_relaxed);
         if (attended) polling.pause();
         const bool looks_on =
