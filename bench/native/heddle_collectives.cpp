@@ -1,11 +1,12 @@
 // Measures collective calls of data-parallel programs, with two ranks: of two processes, which are started as
-// `heddle launch` starts them, or two threads of one process.
+// `heddle launch` starts them, or two threads of one process, which are ranks (threads) or share their node's
+// arrays (shared).
 //
-//     heddle_collectives processes|threads barrier|all_reduce|all_to_all BYTES COUNT [auto|block|poll]
-//     [memory|unix|tcp]
+//     heddle_collectives processes|threads|shared barrier|value|all_reduce|all_to_all BYTES COUNT
+//     [auto|block|poll] [memory|unix|tcp]
 //
-// BYTES: of a rank's array (all_reduce), or of all blocks that a rank sends (all_to_all). Prints the mean
-// time of a call, and checks the last one's result.
+// value: all_reduce_value of one number of each thread. BYTES: of a rank's array (all_reduce), or of all
+// blocks that a rank sends (all_to_all). Prints the mean time of a call, and checks the last one's result.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -39,7 +40,8 @@ public:
 
 private:
     void main(Spmd& self) override {
-        std::vector<double> in(call_.bytes / sizeof(double), self.rank() + 1.0);
+        const auto number = self.node() * self.num_of_thread() + self.thread_rank();
+        std::vector<double> in(call_.bytes / sizeof(double), number + 1.0);
         std::vector<double> out(in.size());
         make(self, in, out);  // the first call pays for memory
         self.barrier();
@@ -47,7 +49,7 @@ private:
         for (long i = 0; i < call_.count; ++i) make(self, in, out);
         const double seconds = seconds_now() - begin;
         if (!is_right(out)) throw Error("a wrong result");
-        if (self.rank() != 0) return;
+        if (number != 0) return;
         Outcome()
             .add("seconds", seconds)
             .add("call_us", seconds / static_cast<double>(call_.count) * 1e6)
@@ -56,12 +58,17 @@ private:
 
     void make(Spmd& self, const std::vector<double>& in, std::vector<double>& out) const {
         if (call_.operation == "barrier") return self.barrier();
+        if (call_.operation == "value") {
+            out[0] = self.all_reduce_value(std::plus<double>(), in[0]);
+            return;
+        }
         if (call_.operation == "all_reduce") return self.all_reduce(std::plus<double>(), in, out);
         self.all_to_all(in, out);
     }
 
     bool is_right(const std::vector<double>& out) const {
         if (call_.operation == "barrier") return true;
+        if (call_.operation == "value") return out[0] == 3.0;
         const bool sum = call_.operation == "all_reduce";
         for (std::size_t i = 0; i < out.size(); ++i)
             if (out[i] != (sum ? 3.0 : i < out.size() / 2 ? 1.0 : 2.0)) return false;
@@ -90,22 +97,26 @@ int main(int argc, char** argv) {
     };
     const std::string_view how = argc > 5 ? argv[5] : "auto";
     const std::string_view local = argc > 6 ? argv[6] : "memory";
-    if (argc < 5 || argc > 7 || !is_one_of(argv[1], {"processes", "threads"}) ||
-        !is_one_of(argv[2], {"barrier", "all_reduce", "all_to_all"}) ||
+    if (argc < 5 || argc > 7 || !is_one_of(argv[1], {"processes", "threads", "shared"}) ||
+        !is_one_of(argv[2], {"barrier", "value", "all_reduce", "all_to_all"}) ||
         !is_one_of(how, {"auto", "block", "poll"}) || !is_one_of(local, {"memory", "unix", "tcp"})) {
-        std::fprintf(
-            stderr,
-            "usage: %s processes|threads barrier|all_reduce|all_to_all BYTES COUNT [auto|block|poll] "
-            "[memory|unix|tcp]\n",
-            argv[0]);
+        std::fprintf(stderr,
+                     "usage: %s processes|threads|shared barrier|value|all_reduce|all_to_all BYTES COUNT "
+                     "[auto|block|poll] "
+                     "[memory|unix|tcp]\n",
+                     argv[0]);
         return 2;
     }
     try {
         const Call call{argv[2], std::stoul(argv[3]), std::stol(argv[4])};
-        if (std::string_view(argv[1]) == "threads") {
+        const std::string_view who = argv[1];
+        if (who == "shared" && call.operation != "barrier" && call.operation != "value")
+            throw Error("threads that share their arrays have nothing to exchange");
+        if (who != "processes") {
+            using Ranks = spmd::SpmdOptions::Ranks;
             native::NativeOptions options;
             options.cores = 2;
-            run(options, call, spmd::SpmdOptions::Ranks::threads);
+            run(options, call, who == "threads" ? Ranks::threads : Ranks::nodes);
         } else if (!native::membership_from_environment()) {
             native::LaunchOptions launch;
             launch.nodes = 2;

@@ -139,12 +139,12 @@ void Team::prepare(Round& round, std::uint64_t number) {
     round.here_complete = false;
     round.value_bytes = 0;
     round.apply = nullptr;
-    round.released.reset();
+    released(number).reset();
     round.missing.store(members_, std::memory_order_release);
 }
 
 Event& Team::arrive(Worker& worker, std::uint32_t member, std::span<const std::byte> value, Apply apply) {
-    const std::uint64_t number = current_.load(std::memory_order_acquire);
+    const std::uint64_t number = door_.current.load(std::memory_order_acquire);
     Round& here = round(number);
     if (!value.empty()) {
         HEDDLE_ASSERT(member < members_);
@@ -177,7 +177,7 @@ Event& Team::arrive(Worker& worker, std::uint32_t member, std::span<const std::b
         }
         if (complete_now) complete(number, worker, worker.outbox());
     }
-    return here.released;
+    return released(number);
 }
 
 void Team::too_many() const {
@@ -188,7 +188,7 @@ void Team::too_many() const {
 }
 
 std::span<const std::byte> Team::result_of(const Event& round) const {
-    const Round& of = &rounds_[0].released == &round ? rounds_[0] : rounds_[1];
+    const Round& of = &door_.released[0] == &round ? rounds_[0] : rounds_[1];
     return {of.values.data(), of.value_bytes};
 }
 
@@ -236,8 +236,8 @@ void Team::release(std::uint64_t number, Context& caller, Outbox& outbox, std::s
         outbox.post(below(place), release_handler, bytes_of(TeamMessage{number_, number}),
                     Outbox::Urgency::now, value);
     }
-    current_.store(number + 1, std::memory_order_release);
-    round(number).released.complete(node_, caller);
+    door_.current.store(number + 1, std::memory_order_release);
+    released(number).complete(node_, caller);
 }
 
 }  // namespace heddle::runtime

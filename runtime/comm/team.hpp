@@ -63,7 +63,7 @@ public:
     NodeId nodes() const { return nodes_; }
     /// Whether members of this node have arrived, and others are missing.
     bool in_round() const {
-        return rounds_[current_.load(std::memory_order_acquire) % rounds_.size()].missing.load(
+        return rounds_[door_.current.load(std::memory_order_acquire) % rounds_.size()].missing.load(
                    std::memory_order_acquire) != members_;
     }
 
@@ -118,9 +118,8 @@ private:
     };
 
     struct Round {
-        std::atomic<std::uint32_t> missing{0};  ///< members of this node
-        Released released;
-        Apply apply = nullptr;
+        alignas(64) std::atomic<std::uint32_t> missing{0};  ///< members of this node
+        alignas(64) Apply apply = nullptr;
         std::vector<std::byte> values;  ///< of the members, one after the other; later the result in front
         std::size_t value_bytes = 0;
         // Under the lock.
@@ -130,7 +129,15 @@ private:
         std::vector<std::vector<std::byte>> from_children;
     };
 
+    /// What members look at again and again while the last one to arrive writes the rest: one line of the
+    /// cache.
+    struct alignas(64) Door {
+        std::atomic<std::uint64_t> current{0};  ///< the round that members arrive at
+        std::array<Released, 2> released;       ///< of the round with that number modulo two
+    };
+
     Round& round(std::uint64_t number) { return rounds_[number % rounds_.size()]; }
+    Event& released(std::uint64_t number) { return door_.released[number % door_.released.size()]; }
     [[noreturn]] void too_many() const;
     void prepare(Round& round, std::uint64_t number);
     void complete(std::uint64_t number, Context& caller, Outbox& outbox);
@@ -151,8 +158,8 @@ private:
     Shape shape_;
     NodeId children_;  ///< how many nodes send to this one
     std::array<Round, 2> rounds_;
-    std::atomic<std::uint64_t> current_{0};  ///< the round that members arrive at
-    SpinLock lock_;
+    Door door_;
+    alignas(64) SpinLock lock_;
 };
 
 }  // namespace heddle::runtime

@@ -19,7 +19,7 @@ namespace context = boost::context;
 constexpr std::uint32_t switches_max = 256;
 
 /// One to four microseconds, if the worker has a core to itself.
-constexpr std::uint32_t looks_before_leaving = 32;
+constexpr std::uint32_t looks_before_leaving = 128;
 
 /// A worker takes so many stacks at once, and keeps twice as many.
 constexpr std::uint32_t stacks_at_once = 16;
