@@ -199,6 +199,26 @@ TEST_P(NativeReception, NoMessageWaitsWhileAThreadSleeps) {
     third.join();
 }
 
+// Each of these messages makes the peer in memory ring, while the worker is away, and the worker then finds
+// the message by itself. Bells that no thread hears would fill their socket, and the last one would not be
+// heard.
+TEST_P(NativeReception, TheLastOfManyMessagesIsToldOf) {
+    begin(false);
+    for (int i = 0; i < 2000; ++i) {
+        send();
+        reception.rest(parker, soon(), 0us);
+    }
+    std::thread later([this] {
+        std::this_thread::sleep_for(20ms);
+        send();
+    });
+    const Deadline late = soon();
+    reception.rest(parker, late, 0us);
+    EXPECT_LT(Clock::now(), late);
+    later.join();
+    EXPECT_EQ(came, 2001);
+}
+
 TEST_P(NativeReception, MoreThanOneLookTakesIsReadToTheEnd) {
     begin(false);
     unparks = 1000;

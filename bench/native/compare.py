@@ -427,7 +427,33 @@ def remote_faults(bench):
         row(receive, local, f"{ours:.1f}", f"{found['fault']['ns'] / 1000:.1f} + 2 x {round_trip:.1f}", ratio(ours, bar))
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow}
+# --- collective calls
+
+def collectives(bench):
+    """Two ranks: processes over TCP and over shared memory, and threads of one process, beside Open MPI's two processes."""
+    print("\n### Collective calls of two ranks, us\n")
+    share = 10 if bench.quick else 1
+    have_mpi = bench.earlier or shutil.which("mpirun")
+    row = table("call", "bytes", "TCP", "Open MPI, TCP", "/", "shared memory", "two threads", "their node's arrays", "Open MPI, shared memory")
+    for call, bytes_, count in (("barrier", 8, 20_000), ("all_reduce", 8, 20_000), ("all_reduce", 4 << 20, 100),
+                                ("all_to_all", 1 << 20, 300), ("all_to_all", 4 << 20, 100)):
+        count //= share
+        cases = {"TCP": ((), ("heddle_collectives", "processes", call, bytes_, count, "auto", "tcp")),
+                 "memory": ((), ("heddle_collectives", "processes", call, bytes_, count, "auto", "memory")),
+                 "threads": ((), ("heddle_collectives", "threads", call, bytes_, count))}
+        if bytes_ == 8:
+            of_node = {"barrier": "barrier", "all_reduce": "value"}[call]
+            cases["shared"] = ((), ("heddle_collectives", "shared", of_node, bytes_, count))
+        if have_mpi:
+            cases["MPI, TCP"] = mpi(("peer_mpi_collectives", call, bytes_, count))
+            cases["MPI, memory"] = mpi(("peer_mpi_collectives", call, bytes_, count), "--mca", "btl", "vader,self")
+        us = {name: said["call_us"] for name, said in bench.alternate("collectives", cases).items()}
+        cell = {name: f"{us[name]:.2f}" if name in us else "" for name in (*cases, "shared", "MPI, TCP", "MPI, memory")}
+        row(call, bytes_, cell["TCP"], cell["MPI, TCP"], ratio(us["TCP"], us.get("MPI, TCP")), cell["memory"], cell["threads"],
+            cell["shared"], cell["MPI, memory"])
+
+
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "collectives": collectives}
 
 
 def main():

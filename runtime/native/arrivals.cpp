@@ -106,7 +106,7 @@ void Arrivals::sort(Seen& seen) {
         add(source);
     }
     seen.count = 0;
-    seen.looks_between_calls = in_memory_.empty() ? 1 : 1024;
+    seen.looks_between_calls = in_memory_.empty() ? 1 : 256;
     seen.worth_looking = open_ > 0;
     for (Source* source : in_memory_)
         if (source->link->stream().has_come()) add(source);

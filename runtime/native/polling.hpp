@@ -58,9 +58,12 @@ public:
     /// Nothing has come. True: look again, false: block. Gives other threads the core after that many looks.
     bool again(std::uint32_t looks_between_yields = 16) {
         if (never()) return false;
+        if (how_ == Receive::automatic && (!core_is_free_ || !core_is_free_())) {
+            looks_ = 0;
+            return false;
+        }
         const bool polite = ++looks_ % looks_between_yields == 0;
         if (how_ == Receive::automatic) {
-            if (!core_is_free_ || !core_is_free_()) return false;
             if (looks_ == 1 || polite) {
                 const Deadline now = Clock::now();
                 if (looks_ == 1) end_ = now + for_long_;

@@ -100,6 +100,7 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
             ((how_ == Receive::poll || now < looks_until) && polling_.again(looks_between_yields(seen_)))) {
             found = look(seen_);
         } else {
+            polling_.pause();
             if (leaves_nothing()) sleep(parker, until, lock);
             found = handle(seen_);
             now = Clock::now();

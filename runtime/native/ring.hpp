@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace heddle::native {
 
@@ -82,7 +83,12 @@ public:
 
     /// Asks to be woken when bytes come. False: some have come already, and nothing is asked.
     bool ask_for_bytes();
-    void ask_no_more() { control_.reader_asks.store(0, std::memory_order_relaxed); }
+    void ask_no_more() {
+        if (control_.reader_asks.exchange(0, std::memory_order_acq_rel) == 0) answered_ = true;
+    }
+
+    /// Once: whether the writer has answered since, and wakes the reader, or has.
+    bool was_answered() { return std::exchange(answered_, false); }
 
     /// The writer has published a position that cannot be.
     bool is_corrupt() const { return corrupt_; }
@@ -94,6 +100,7 @@ private:
     std::uint64_t published_ = 0;
     std::uint64_t written_seen_ = 0;
     bool corrupt_ = false;
+    bool answered_ = false;
 };
 
 }  // namespace heddle::native

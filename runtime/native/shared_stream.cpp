@@ -92,6 +92,7 @@ std::ptrdiff_t SharedStream::read(std::span<const iovec> parts) {
         // The bell may still ring once. The reader then wakes and finds nothing.
         if (std::exchange(announced_, false)) {
             in_.ask_no_more();
+            (void)in_.was_answered();
             hear_bell();
             heard = true;
         }
@@ -125,13 +126,22 @@ std::size_t SharedStream::take_some(std::span<const iovec> parts) {
 }
 
 bool SharedStream::ask_for_bytes() {
-    announced_ = announced_ || in_.ask_for_bytes();
+    if (announced_) return true;
+    announced_ = in_.ask_for_bytes();
+    hear_answer();
     return announced_;
 }
 
-/// The bell may still ring once.
 void SharedStream::ask_no_more() {
-    if (std::exchange(announced_, false)) in_.ask_no_more();
+    if (!std::exchange(announced_, false)) return;
+    in_.ask_no_more();
+    hear_answer();
+}
+
+/// A bell that no thread hears stays in the socket, and a full one cannot ring again. Of each answer the bell
+/// may still come, once: the reader then wakes and finds nothing.
+void SharedStream::hear_answer() {
+    if (in_.was_answered()) hear_bell();
 }
 
 /// Takes from the socket what has rung, and sees whether the peer has ended.

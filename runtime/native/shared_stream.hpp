@@ -39,6 +39,7 @@ private:
     void ring_bell();
     std::size_t take_some(std::span<const iovec> parts);
     void hear_bell();
+    void hear_answer();
 
     SharedMemory memory_;
     Descriptor bell_;
