@@ -58,6 +58,31 @@ Line fit(const std::vector<Point>& points) {
     return {intercept, slope};
 }
 
+/// The line of half round trips. Small messages decide what a message takes at least, because schedulers send
+/// those; the slope is that of the least squares of relative errors beyond.
+Line fit_way(const std::vector<Point>& points) {
+    constexpr double small = 300;
+    Line line;
+    for (const Point& point : points)
+        if (point.x <= points.front().x) line.intercept = point.y;
+    constexpr int rounds = 30;  // each leaves a small part of the error
+    for (int round = 0; round < rounds; ++round) {
+        double xx = 0, xy = 0;
+        std::vector<double> rest;
+        for (const Point& point : points) {
+            const double weight = 1 / (point.scale * point.scale);
+            xx += weight * point.x * point.x;
+            xy += weight * point.x * (point.y - line.intercept);
+        }
+        line.slope = std::max(0.0, xy / xx);
+        for (const Point& point : points)
+            if (point.x <= small || points.size() < 3) rest.push_back(point.y - line.slope * point.x);
+        if (rest.empty()) return fit(points);
+        line.intercept = std::max(0.0, median(std::move(rest)));
+    }
+    return line;
+}
+
 /// What per-message costs grow with, roughly: their errors count in proportion.
 double scale_of(double bytes) {
     return 1 + bytes / kib;
@@ -77,6 +102,7 @@ public:
     }
 
     bool lowered() const { return lowered_; }
+    const std::vector<Trip>& trips() const { return trips_; }
 
 private:
     std::optional<double> get(const std::string& quantity, double size = 0) const {
@@ -160,10 +186,11 @@ private:
             hop.y /= 2;
             hop.scale = hop.y;
         }
-        const Line whole = fit(hops);
+        const Line whole = fit_way(hops);
         limit_ends(whole);
-        for (Point& hop : hops) hop.y -= per_message(hop.x);
-        way_line_ = fit(hops);
+        way_line_ = {std::max(0.0, whole.intercept - per_message(0)),
+                     std::max(0.0, whole.slope - (per_message(kib) - per_message(0)) / kib)};
+        for (const Point& hop : hops) trips_.push_back({hop.x, hop.y, whole.intercept + whole.slope * hop.x});
         const bool network = way_ == Way::network;
         set(network ? "network.latency" : "shared_memory.latency",
             network ? way_line_.intercept / 2 : way_line_.intercept);
@@ -233,6 +260,7 @@ private:
     const Medians& medians_;
     Way way_;
     bool lowered_ = false;
+    std::vector<Trip> trips_;
     Solution solution_;
     Line way_line_;
 };
@@ -247,97 +275,85 @@ struct Described {
 constexpr const char* one_core = "one core takes part";
 constexpr const char* one_node = "one node takes part";
 
-const std::vector<Described>& described() {
-    static const std::vector<Described> all = {
-        {"core_speed", {"flop"}, "products of matrices of 64 x 64, which lie in the cache", ""},
-        {"overheads.fork",
-         {"fork_join", "fork", "join"},
-         "pairs of fork and join, divided as in batches of forks and then joins",
-         ""},
-        {"overheads.join", {"fork_join", "fork", "join"}, "see fork", ""},
-        {"overheads.steal_attempt", {"look"}, "rounds of a search that finds nothing", one_core},
-        {"overheads.steal", {"look_and_steal", "look"}, "rounds that take a task, less a look", one_core},
-        {"overheads.steal_far",
-         {"far_look", "look"},
-         "rounds at a far worker, less a look",
-         "the node has one socket, or its sockets are not stated"},
-        {"overheads.readiness",
-         {"ready_access"},
-         "looks at chains of closures of which none is ready",
-         one_core},
-        {"overheads.sync", {"sync"}, "signals of a slot of the node", ""},
-        {"overheads.strand", {"strand"}, "starts in a row", ""},
-        {"overheads.strand_switch", {"two_switches"}, "two strands that go on in turn", ""},
-        {"overheads.token", {"put_and_take"}, "tokens put and taken", ""},
-        {"overheads.message_enqueue", {"enqueue"}, "bursts of 8 bytes, with an idle core beside", one_node},
-        {"overheads.message_send",
-         {"send", "enqueue"},
-         "bursts with modules: worker, less the enqueuing; a line over sizes",
-         one_node},
-        {"overheads.message_receive",
-         {"receive"},
-         "what a core that computes loses; a line over sizes",
-         one_node},
-        {"overheads.message_send_kib", {"send"}, "the slope of that line", one_node},
-        {"overheads.message_receive_kib", {"receive"}, "the slope of that line", one_node},
-        {"overheads.poll", {"poll"}, "rounds of a worker that looks for messages itself", one_node},
-        {"overheads.poll_peer",
-         {"receive_of_three", "receive"},
-         "what a third node adds to what a core loses for a message",
-         "fewer than three nodes take part"},
-        {"overheads.wake_up",
-         {"wake_soon"},
-         "from the call to the woken worker's next instruction",
-         one_core},
-        {"overheads.wake_up_deep",
-         {"wake_late", "wake_soon"},
-         "after long sleeps, less after short ones",
-         one_core},
-        {"overheads.deep_sleep",
-         {"deep_sleep", "wake_soon"},
-         "bisection of how long the worker slept",
-         one_core},
-        {"overheads.unpark", {"unpark"}, "what the call takes, after long sleeps", one_core},
-        {"overheads.page_fault",
-         {"home_write", "home_barrier"},
-         "first writes of a page's home, less the change of access",
-         one_node},
-        {"overheads.page_protect", {"home_barrier"}, "pages that a barrier makes read-only", one_node},
-        {"overheads.page_fill",
-         {"fetch", "home_write", "round_trip", "message_wake"},
-         "fetched pages, less fault, messages, access and waking",
-         one_node},
-        {"overheads.page_diff_kib",
-         {"copy_write", "home_write"},
-         "first writes of a copy, less those of a home",
-         one_node},
-        {"network.latency",
-         {"round_trip"},
-         "round trips by size, less what the ends pay: a line, halved "
-         "because a message passes two links",
-         "messages between machines were not measured (--hosts)"},
-        {"network.bandwidth",
-         {"round_trip"},
-         "the slope of that line",
-         "messages between machines were not measured (--hosts)"},
-        {"shared_memory.latency",
-         {"round_trip"},
-         "round trips by size, less what the ends pay: a line",
-         "messages inside a machine were not measured"},
-        {"shared_memory.bandwidth",
-         {"round_trip"},
-         "the slope of that line",
-         "messages inside a machine were not measured"},
-        {"network.gap", {}, "", "it hides behind what sending and receiving cost"},
-        {"cache.line", {}, "", "not measured"},
-        {"cache.bytes", {}, "", "not measured"},
-        {"disk.bandwidth", {}, "", "not measured"},
-        {"disk.latency", {}, "", "not measured"},
-        {"noise.node", {}, "", "one node was measured"},
-        {"noise.task", {}, "", "not measured"},
-    };
-    return all;
-}
+const std::vector<Described> described = {
+    {"core_speed", {"flop"}, "products of matrices of 64 x 64, which lie in the cache", ""},
+    {"overheads.fork",
+     {"fork_join", "fork", "join"},
+     "pairs of fork and join, divided as in batches of forks and then joins",
+     ""},
+    {"overheads.join", {"fork_join", "fork", "join"}, "see fork", ""},
+    {"overheads.steal_attempt", {"look"}, "rounds of a search that finds nothing", one_core},
+    {"overheads.steal", {"look_and_steal", "look"}, "rounds that take a task, less a look", one_core},
+    {"overheads.steal_far",
+     {"far_look", "look"},
+     "rounds at a far worker, less a look",
+     "the node has one socket, or its sockets are not stated"},
+    {"overheads.readiness", {"ready_access"}, "looks at chains of closures of which none is ready", one_core},
+    {"overheads.sync", {"sync"}, "signals of a slot of the node", ""},
+    {"overheads.strand", {"strand"}, "starts in a row", ""},
+    {"overheads.strand_switch", {"two_switches"}, "two strands that go on in turn", ""},
+    {"overheads.token", {"put_and_take"}, "tokens put and taken", ""},
+    {"overheads.message_enqueue", {"enqueue"}, "bursts of 8 bytes, with an idle core beside", one_node},
+    {"overheads.message_send",
+     {"send", "enqueue"},
+     "bursts with modules: worker, less the enqueuing; a line over sizes",
+     one_node},
+    {"overheads.message_receive",
+     {"receive"},
+     "what a core that computes loses; a line over sizes",
+     one_node},
+    {"overheads.message_send_kib", {"send"}, "the slope of that line", one_node},
+    {"overheads.message_receive_kib", {"receive"}, "the slope of that line", one_node},
+    {"overheads.poll", {"poll"}, "rounds of a worker that looks for messages itself", one_node},
+    {"overheads.poll_peer",
+     {"receive_of_three", "receive"},
+     "what a third node adds to what a core loses for a message",
+     "fewer than three nodes take part"},
+    {"overheads.wake_up", {"wake_soon"}, "from the call to the woken worker's next instruction", one_core},
+    {"overheads.wake_up_deep",
+     {"wake_late", "wake_soon"},
+     "after long sleeps, less after short ones",
+     one_core},
+    {"overheads.deep_sleep", {"deep_sleep", "wake_soon"}, "bisection of how long the worker slept", one_core},
+    {"overheads.unpark", {"unpark"}, "what the call takes, after long sleeps", one_core},
+    {"overheads.page_fault",
+     {"home_write", "home_barrier"},
+     "first writes of a page's home, less the change of access",
+     one_node},
+    {"overheads.page_protect", {"home_barrier"}, "pages that a barrier makes read-only", one_node},
+    {"overheads.page_fill",
+     {"fetch", "home_write", "round_trip", "message_wake"},
+     "fetched pages, less fault, messages, access and waking",
+     one_node},
+    {"overheads.page_diff_kib",
+     {"copy_write", "home_write"},
+     "first writes of a copy, less those of a home",
+     one_node},
+    {"network.latency",
+     {"round_trip"},
+     "round trips by size, less what the ends pay: a line, halved "
+     "because a message passes two links",
+     "messages between machines were not measured (--hosts)"},
+    {"network.bandwidth",
+     {"round_trip"},
+     "the slope of that line",
+     "messages between machines were not measured (--hosts)"},
+    {"shared_memory.latency",
+     {"round_trip"},
+     "round trips by size, less what the ends pay: a line",
+     "messages inside a machine were not measured"},
+    {"shared_memory.bandwidth",
+     {"round_trip"},
+     "the slope of that line",
+     "messages inside a machine were not measured"},
+    {"network.gap", {}, "", "it hides behind what sending and receiving cost"},
+    {"cache.line", {}, "", "not measured"},
+    {"cache.bytes", {}, "", "not measured"},
+    {"disk.bandwidth", {}, "", "not measured"},
+    {"disk.latency", {}, "", "not measured"},
+    {"noise.node", {}, "", "one node was measured"},
+    {"noise.task", {}, "", "not measured"},
+};
 
 constexpr const char* memory_key = "memory_bandwidth.";
 
@@ -387,6 +403,7 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
         for (const auto& [key, value] : Solver(resampled(samples, random), way).solve())
             drawn[key].push_back(value);
     Calibration result;
+    result.trips = solver.trips();
     if (solver.lowered())
         result.remarks.emplace_back(
             "what both ends of a message pay came to more than half a round trip, and was lowered in "
@@ -407,7 +424,7 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
         }
         result.entries.push_back(std::move(entry));
     };
-    for (const Described& one : described()) {
+    for (const Described& one : described) {
         const auto found = solution.find(one.key);
         if (found != solution.end()) {
             add(one.key, found->second, fewest(samples, one.from), one.method);

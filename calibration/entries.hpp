@@ -35,8 +35,16 @@ struct Missing {
 /// a machine.
 enum class Way { network, shared_memory };
 
+/// A message of that size: what half a round trip took, and what it takes by the entries.
+struct Trip {
+    double bytes = 0;
+    double seen = 0;
+    double by_entries = 0;
+};
+
 struct Calibration {
     std::vector<Entry> entries;
+    std::vector<Trip> trips;
     std::vector<Missing> missing;
     std::vector<std::string> remarks;  ///< what a reader must know of the fit
 };

@@ -1,5 +1,6 @@
 // Probes of what one worker does alone: forks and joins, signals, strands, tokens, arithmetic, memory.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "calibration/probe.hpp"
@@ -153,17 +154,27 @@ public:
 private:
     static constexpr std::size_t side = 64;
 
+    static constexpr std::size_t block = 4;
+
+    /// By blocks whose sums stay in registers, so that how the matrices lie in the cache matters little.
     void multiply() {
-        for (std::size_t i = 0; i < side; ++i)
-            for (std::size_t k = 0; k < side; ++k) {
-                const double factor = a_[i * side + k];
-                for (std::size_t j = 0; j < side; ++j) c_[i * side + j] += factor * b_[k * side + j];
-            }
+        for (std::size_t i = 0; i < side; i += block)
+            for (std::size_t j = 0; j < side; j += block) multiply_block(i, j);
+    }
+    void multiply_block(std::size_t row, std::size_t column) {
+        std::array<double, block * block> sums{};
+        for (std::size_t k = 0; k < side; ++k)
+            for (std::size_t r = 0; r < block; ++r)
+                for (std::size_t c = 0; c < block; ++c)
+                    sums[r * block + c] += a_[(row + r) * side + k] * b_[k * side + column + c];
+        for (std::size_t r = 0; r < block; ++r)
+            for (std::size_t c = 0; c < block; ++c) c_[(row + r) * side + column + c] += sums[r * block + c];
     }
 
-    std::vector<double> a_ = std::vector<double>(side * side);
-    std::vector<double> b_ = std::vector<double>(side * side);
-    std::vector<double> c_ = std::vector<double>(side * side);
+    using Matrix = std::array<double, side * side>;
+    alignas(64) Matrix a_{};
+    alignas(64) Matrix b_{};
+    alignas(64) Matrix c_{};
 };
 
 /// Workers that stream at the same time: k of them for each k. The others sleep. Worker 0 reads sweeps of its

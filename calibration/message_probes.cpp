@@ -68,7 +68,8 @@ private:
     double end_ = 0;  ///< when the last answer came: how long its worker takes to wake is no part of it
     Letter letter_{8};
     Gate gate_;
-    std::uint64_t step_ = 0;
+    /// Written after what is above: a handler that has read it sees that.
+    std::atomic<std::uint64_t> step_{0};
 };
 
 const runtime::Handler bounce_handler(
@@ -82,9 +83,10 @@ void RoundTripProgram::bounce(Node& node, NodeId from, std::span<const std::byte
         if (body) return node.receiver_outbox().post(from, bounce_handler, message, runtime::Enclosure{body});
         return node.receiver_outbox().post(from, bounce_handler, message);
     }
+    const std::uint64_t step = step_.load(std::memory_order_acquire);
     if (--left_ == 0) {
         end_ = seconds_now(node.receiver());
-        return gate_.open(node.receiver(), step_, 0);
+        return gate_.open(node.receiver(), step, 0);
     }
     letter_.post(node.receiver_outbox(), from, bounce_handler, left_);
 }
@@ -93,11 +95,11 @@ void RoundTripProgram::begin(Worker& worker) {
     if (worker.id != WorkerId{0, 0}) return;
     const auto trips = [&](std::uint64_t count) {
         left_ = count;
-        ++step_;
+        const std::uint64_t step = step_.fetch_add(1, std::memory_order_acq_rel) + 1;
         settle(worker);
         const double begin = seconds_now(worker);
         letter_.post(worker.outbox(), 1, bounce_handler, count);
-        gate_.wait_for(worker, step_);
+        gate_.wait_for(worker, step);
         return end_ - begin;
     };
     for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
@@ -130,7 +132,7 @@ public:
 private:
     std::string quantity_;
     Gate gate_;
-    std::uint64_t step_ = 0;
+    std::atomic<std::uint64_t> step_{0};
 };
 
 const runtime::Handler burst_handler(
@@ -198,7 +200,7 @@ private:
     std::string quantity_;
     std::atomic<std::uint64_t> left_{0};
     Gate gate_;
-    std::uint64_t step_ = 0;
+    std::atomic<std::uint64_t> step_{0};
 };
 
 const runtime::Handler ask_handler("calibration.ask", runtime::Handler::Kind::work,

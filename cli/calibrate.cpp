@@ -16,7 +16,9 @@
 
 #include "base/output_file.hpp"
 #include "calibration/probe.hpp"
+#include "cli/calibrate_workload.hpp"
 #include "cli/calibration_file.hpp"
+#include "cli/override_options.hpp"
 #include "cli/platform_source.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
@@ -41,6 +43,8 @@ struct CalibrateOptions {
     std::string out;
     std::string simulated;  ///< a platform to measure in simulation; empty: this machine
     std::string hosts;
+    std::string workload;
+    OverrideOptions overrides;
     std::vector<std::string> diff;
     std::uint32_t repetitions = 0;  ///< of each reading; 0: as many as are usual
     bool quick = false;
@@ -245,8 +249,14 @@ int calibrate_or_compare(const CalibrateOptions& options) {
         std::cout << difference.table;
         return difference.agree ? success : wrong_answer;
     }
+    if (!options.workload.empty()) {
+        constexpr std::uint32_t runs = 11;
+        return calibrate_workload(options.workload, options.overrides,
+                                  options.repetitions != 0 ? options.repetitions : runs);
+    }
     if (options.out.empty())
-        throw Error("no file is named for what is measured", "add --out here.yaml, or --diff A B");
+        throw Error("no file is named for what is measured",
+                    "add --out here.yaml, --diff A B or --workload FILE");
     return calibrate_machine(options);
 }
 
@@ -271,6 +281,13 @@ void add_calibrate(CLI::App& app, Action& action) {
                      "two hosts, by ssh, between which messages are measured: a,b; this machine first")
         ->excludes(simulate);
     verb->add_option("--diff", options->diff, "compare two calibrations")->type_name("FILE")->expected(2);
+    verb->add_option("--workload", options->workload,
+                     "an experiment: what its workload should declare, by runs on one core")
+        ->type_name("FILE");
+    verb->add_option("--set", options->overrides.sets, "with --workload: KEY=VALUE in place of the file's")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     verb->callback([options, &action] { action = [options] { return calibrate_or_compare(*options); }; });
     // What it launches.
     const auto part = std::make_shared<CalibrateOptions>();

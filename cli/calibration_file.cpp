@@ -148,6 +148,12 @@ std::string calibration_yaml(const Calibration& found, const CalibrationFacts& f
                             written(entry.kind, entry.value), written(entry.kind, entry.low),
                             written(entry.kind, entry.high), entry.samples, quoted(entry.method));
     }
+    if (!found.trips.empty()) text += "  messages:  # half of a round trip, and what the entries say of it\n";
+    for (const auto& trip : found.trips) {
+        const auto time = [](double seconds) { return written(Entry::Kind::time, seconds); };
+        text += fmt::format("    - {{bytes: {}, seen: {}, by_entries: {}}}  # {:+.1f}%\n", trip.bytes,
+                            time(trip.seen), time(trip.by_entries), 100 * (trip.by_entries / trip.seen - 1));
+    }
     text += "  missing:\n";
     for (const auto& missing : found.missing)
         text += fmt::format("    {}: {}\n", missing.key, quoted(missing.reason));

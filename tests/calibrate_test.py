@@ -25,6 +25,7 @@ def run(heddle, *words, code=0):
 def entries_in(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    assert len(re.findall(r"^    - {bytes: ", text, re.M)) >= 10, text
     entries = text.split("  entries:\n")[1].split("  missing:\n")
     keys = re.findall(r"^    ([\w.]+): \{value: ", entries[0], re.M)
     return keys, re.findall(r"^    ([\w.]+): \"(.+)\"$", entries[1], re.M)
@@ -61,6 +62,18 @@ def refused(heddle, folder):
     assert not os.path.exists(path)
 
 
+def declared(heddle, folder):
+    path = os.path.join(folder, "e.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("workload: {name: fib, n: 20}\nplatform: {nodes: 3, cores: 2}\n")
+    said = run(heddle, "calibrate", "--workload", path, "--repetitions", "2")
+    # 2 * fib(21) - 1 calls at 20 flops each (fib's docs).
+    assert re.search(r"declared  437\.82kf and 0 B", said.stdout), said.stdout
+    assert "2 runs)" in said.stdout, said.stdout
+    said = run(heddle, "calibrate", "--workload", path, "--set", "workload.unit_cost=0f", code=2)
+    assert "declares no work" in said.stderr, said.stderr
+
+
 def compared(heddle, folder):
     first, second = os.path.join(folder, "first.yaml"), os.path.join(folder, "second.yaml")
     run(heddle, "calibrate", "--quick", "--simulate", "{cores: 2, overheads: {sync: 8ns}}", "--out", first)
@@ -84,6 +97,7 @@ def main():
     arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as folder:
         compared(arguments.heddle, folder)
+        declared(arguments.heddle, folder)
         native(arguments.heddle, folder)
         refused(arguments.heddle, folder)
     return 0
