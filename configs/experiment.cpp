@@ -13,6 +13,7 @@
 
 #include "base/output_file.hpp"
 #include "configs/fields.hpp"
+#include "configs/platform_base.hpp"
 #include "configs/policy_settings.hpp"
 #include "partitioners/partitioner.hpp"
 
@@ -25,41 +26,6 @@ constexpr const char* workload_advice = "write `workload: {name: fib}`; `heddle 
 
 std::string joined(const std::string& section, const std::string& key) {
     return section.empty() ? key : section + "." + key;
-}
-
-Value scalar_value(const std::string& key, const std::string& text, const Location& where) {
-    Value value;
-    value.kind = Value::Kind::scalar;
-    value.text = text;
-    value.where = where;
-    value.key = key;
-    value.key_where = where;
-    return value;
-}
-
-/// Writes `stealing: none` and `overheads: none` out, so that a key below can be set afterwards.
-void expand_shorthands(Value& root) {
-    const auto is_none = [](const Value* value) {
-        return value != nullptr && value->kind == Value::Kind::scalar && value->text == "none";
-    };
-    const auto into_mapping = [](Value& value, const std::vector<std::string>& keys,
-                                 const std::string& text) {
-        const Location where = value.where;
-        value.kind = Value::Kind::mapping;
-        value.text.clear();
-        for (const std::string& key : keys) value.children.push_back(scalar_value(key, text, where));
-    };
-    if (Value* schedule = root.find("schedule")) {
-        if (Value* stealing = schedule->find("stealing"); is_none(stealing))
-            into_mapping(*stealing, {"victim"}, "none");
-    }
-    if (Value* platform = root.find("platform")) {
-        if (Value* overheads = platform->find("overheads"); is_none(overheads)) {
-            std::vector<std::string> keys;
-            for (const auto& [key, time] : overheads_by_name({})) keys.push_back(key);
-            into_mapping(*overheads, keys, "0");
-        }
-    }
 }
 
 /// Puts an override into the tree, in the place of what was there.
@@ -294,6 +260,7 @@ Value tree_of(const std::string& text, const std::string& file, const std::vecto
         apply(root, given);
         expand_shorthands(root);
     }
+    add_platform_base(root);
     return root;
 }
 
@@ -398,6 +365,7 @@ Platform read_platform_text(const std::string& text, const std::string& file,
     }
     expand_shorthands(root);
     for (const Override& given : overrides) apply(root, given);
+    add_platform_base(root);
     Experiment experiment = start(file);
     Value only;
     only.kind = Value::Kind::mapping;
@@ -411,11 +379,13 @@ std::vector<std::string> input_files(const Experiment& experiment) {
     std::vector<std::string> files = experiment.settings.input_files();
     if (experiment.backend == Backend::sim && !experiment.platform.file.empty())
         files.push_back(experiment.platform.file);
+    if (!experiment.platform_from.empty()) files.push_back(experiment.platform_from);
     return files;
 }
 
 std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated) {
     if (key == "platform.file") return experiment.platform.file;
+    if (key == "platform.from") return experiment.platform_from;
     for (const Setting& setting : experiment.settings.declared()) {
         const bool path = setting.kind == SettingKind::input_path || setting.kind == SettingKind::output_path;
         if (path && key == "workload." + setting.name) return experiment.settings.path(setting.name);

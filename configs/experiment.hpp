@@ -60,6 +60,9 @@ struct Experiment {
     const workloads::Kind* kind = nullptr;  ///< the workload's
     Settings settings;                      ///< the workload's
     Platform platform;
+    /// The platform file whose values the experiment does not state otherwise (configs/platform_base.hpp), as
+    /// the caller can open it; empty: none.
+    std::string platform_from;
     runtime::Schedule schedule;
     Messages messages;
     std::vector<NetworkCarrier> carriers;  ///< of each of `platform.networks`

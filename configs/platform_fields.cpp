@@ -103,6 +103,11 @@ Field memory_bandwidth() {
 }
 
 void add_platform(std::vector<Field>& all) {
+    all.push_back(path(
+        "platform.from",
+        "a platform file, relative to this file, such as `heddle calibrate` writes: what it states holds "
+        "unless a key beside this one states otherwise",
+        [](auto& e) -> auto& { return e.platform_from; }));
     all.push_back(integer(
         "platform.nodes", 1, 1e7, "SMP machines; natively the processes that take part",
         [](auto& e) -> auto& { return e.platform.nodes; }));

@@ -1,4 +1,4 @@
-"""heddle compare runs exactly the cells again whose files changed: one byte of a task graph, a platform file, a cost
+"""heddle compare runs exactly the cells again whose files changed: one byte of a task graph, a platform file (also by `from`), a cost
 table or a sequence. All other cells are reused, and the output counts both.
 """
 
@@ -35,6 +35,12 @@ platform: {file: p.xml}
 backend: sim
 compare: {backend: [sim, inprocess]}
 """),
+    "from": ("here.yaml", "# measured: {digit}\nplatform: {{core_speed: 2Gf}}\n", "digit", "1", "9", """
+workload: {name: fib, n: 12}
+platform: {nodes: 2, from: here.yaml}
+backend: sim
+compare: {platform.from: [here.yaml, other.yaml]}
+"""),
     "costs": ("k.csv", COSTS, "mean", "1", "7", """
 workload: {name: dag, graph: 'cholesky:tiles=3'}
 platform: {nodes: 2, cores: 1}
@@ -60,6 +66,8 @@ def check(heddle, what, folder):
     name, text, field, before, after, cells = CASES[what]
     if what == "costs":
         write(folder, "other.csv", text.format(mean=5))
+    if what == "from":
+        write(folder, "other.yaml", "core_speed: 3Gf\n")
     if what == "sequence":
         write(folder, "other.fasta", text.format(letter="G"))
     write(folder, name, text.format(**{field: before}))
@@ -84,7 +92,7 @@ def check(heddle, what, folder):
     rows = comparison.rows("out", "runs.csv")
     assert len(rows) == 2 and new <= {row["cell"] for row in rows}, "the table still has the row of the earlier file"
     key = next(key for key in json.loads(comparison.read("out", new.pop(), "result.json"))["determinants"]["files"])
-    assert key in ("workload.graph", "platform.file", "workload.kernel_costs", "workload.a"), key
+    assert key in ("workload.graph", "platform.file", "platform.from", "workload.kernel_costs", "workload.a"), key
 
     # With its first bytes the earlier result counts again.
     write(folder, name, text.format(**{field: before}))

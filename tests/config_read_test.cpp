@@ -261,8 +261,8 @@ TEST(Config, TheResolvedConfigurationNamesEveryKey) {
     for (const std::string& key : known_keys(workloads::find("fib"), "lifeline")) {
         const std::string name = key.substr(key.rfind('.') + 1);
         // Not of this world.
-        if (key == "platform.file" || key == "platform.clusters" || key == "platform.transport" ||
-            key.starts_with("transport."))
+        if (key == "platform.file" || key == "platform.from" || key == "platform.clusters" ||
+            key == "platform.transport" || key.starts_with("transport."))
             continue;
         if (key == "platform.nodes_at_start") continue;  // only if not all begin
         // Stated for several networks only.

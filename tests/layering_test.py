@@ -28,16 +28,17 @@ ALLOWED = {
     "runtime/inprocess": ["base", SEAM, "memory"],
     "sim": ["base", SEAM, "memory"],
     "model": ["base", "partitioners", "runtime"],
+    "calibration": ["base", "runtime", "model"],
     "workloads": ["base", "graphs", "partitioners", "runtime", "model"],
     "configs": ["base", "graphs", "partitioners", "runtime", "workloads"],
     "results": ["base", "graphs", "partitioners", "runtime", "workloads", "configs"],
     "report": ["base", "workloads", "configs", "results"],
-    "cli": ["base", "host", "graphs", "partitioners", "runtime", "runtime/native", "runtime/inprocess", "sim", "model", "workloads",
-            "configs", "results", "report"],
+    "cli": ["base", "host", "graphs", "partitioners", "runtime", "runtime/native", "runtime/inprocess", "sim", "model", "calibration",
+            "workloads", "configs", "results", "report"],
 }
 # These may include everything, and nothing includes them.
 OUTSIDE = ["tests", "bench", "examples"]
-ABOVE_THE_SEAM = ["runtime", "model", "workloads", "partitioners"]
+ABOVE_THE_SEAM = ["runtime", "model", "calibration", "workloads", "partitioners"]
 
 LINES_MAX = 500
 

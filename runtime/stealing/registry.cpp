@@ -28,13 +28,19 @@ VictimPolicyRegistration::VictimPolicyRegistration(VictimPolicyKind kind) {
     kinds.insert(place, std::move(kind));
 }
 
+// A policy without help is a program's own: users find it in no list.
 const std::vector<VictimPolicyKind>& victim_policy_kinds() {
-    return registered();
+    static const std::vector<VictimPolicyKind> listed = [] {
+        std::vector<VictimPolicyKind> kinds = registered();
+        std::erase_if(kinds, [](const VictimPolicyKind& kind) { return kind.help.empty(); });
+        return kinds;
+    }();
+    return listed;
 }
 
 std::vector<std::string> victim_policies() {
     std::vector<std::string> names;
-    for (const auto& kind : registered()) names.push_back(kind.name);
+    for (const auto& kind : victim_policy_kinds()) names.push_back(kind.name);
     return names;
 }
 

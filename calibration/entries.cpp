@@ -1,0 +1,462 @@
+// Solves for the entries by differences of slopes and least squares, and resamples for their intervals.
+#include "calibration/entries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/random.hpp"
+#include "model/dsm/page_table.hpp"
+#include "runtime/comm/outbox.hpp"
+
+namespace heddle::calibration {
+
+namespace {
+
+using Medians = std::map<Quantity, double>;
+/// By key, in the order of the keys.
+using Solution = std::map<std::string, double>;
+
+constexpr double kib = 1024;
+constexpr double page_bytes = 4096;
+constexpr double flops_of_product = 2.0 * 64 * 64 * 64;
+constexpr int resamples = 400;
+
+struct Line {
+    double intercept = 0;
+    double slope = 0;
+};
+
+struct Point {
+    double x = 0;
+    double y = 0;
+    double scale = 1;  ///< an error counts in proportion to it
+};
+
+/// Least squares of relative errors: of values over six orders of magnitude, absolute ones would fit the
+/// largest alone. Neither number is negative, as no time is.
+Line fit(const std::vector<Point>& points) {
+    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+    for (const Point& point : points) {
+        const double weight = 1 / (point.scale * point.scale);
+        w += weight;
+        wx += weight * point.x;
+        wy += weight * point.y;
+        wxx += weight * point.x * point.x;
+        wxy += weight * point.x * point.y;
+    }
+    if (w == 0) return {};
+    const double determinant = w * wxx - wx * wx;
+    if (points.size() < 2 || determinant <= 0) return {std::max(0.0, wy / w), 0};
+    const double slope = (w * wxy - wx * wy) / determinant;
+    if (slope < 0) return {std::max(0.0, wy / w), 0};
+    const double intercept = (wy - slope * wx) / w;
+    if (intercept < 0) return {0, wxy / wxx};
+    return {intercept, slope};
+}
+
+/// The line of half round trips. Small messages decide what a message takes at least, because schedulers send
+/// those; the slope is that of the least squares of relative errors beyond.
+Line fit_way(const std::vector<Point>& points) {
+    constexpr double small = 300;
+    Line line;
+    for (const Point& point : points)
+        if (point.x <= points.front().x) line.intercept = point.y;
+    constexpr int rounds = 30;  // each leaves a small part of the error
+    for (int round = 0; round < rounds; ++round) {
+        double xx = 0, xy = 0;
+        std::vector<double> rest;
+        for (const Point& point : points) {
+            const double weight = 1 / (point.scale * point.scale);
+            xx += weight * point.x * point.x;
+            xy += weight * point.x * (point.y - line.intercept);
+        }
+        line.slope = std::max(0.0, xy / xx);
+        for (const Point& point : points)
+            if (point.x <= small || points.size() < 3) rest.push_back(point.y - line.slope * point.x);
+        if (rest.empty()) return fit(points);
+        line.intercept = std::max(0.0, median(std::move(rest)));
+    }
+    return line;
+}
+
+/// What per-message costs grow with, roughly: their errors count in proportion.
+double scale_of(double bytes) {
+    return 1 + bytes / kib;
+}
+
+class Solver {
+public:
+    Solver(const Medians& medians, Way way) : medians_(medians), way_(way) {}
+
+    Solution solve() {
+        alone();
+        thieves();
+        waking();
+        messages();
+        pages();
+        return std::move(solution_);
+    }
+
+    bool lowered() const { return lowered_; }
+    const std::vector<Trip>& trips() const { return trips_; }
+
+private:
+    std::optional<double> get(const std::string& quantity, double size = 0) const {
+        const auto found = medians_.find({quantity, size});
+        if (found == medians_.end()) return std::nullopt;
+        return found->second;
+    }
+    /// All sizes of a quantity.
+    std::vector<Point> all(const std::string& quantity) const {
+        std::vector<Point> points;
+        for (auto at = medians_.lower_bound({quantity, -1});
+             at != medians_.end() && at->first.first == quantity; ++at)
+            points.push_back({at->first.second, at->second, 1});
+        return points;
+    }
+    void set(const std::string& key, double value) { solution_[key] = std::max(0.0, value); }
+    double entry(const std::string& key) const {
+        const auto found = solution_.find(key);
+        return found == solution_.end() ? 0 : found->second;
+    }
+
+    void alone() {
+        if (const auto pair = get("fork_join")) {
+            // Only their sum matters to a program without thieves, so it is read from pairs.
+            const double fork = get("fork").value_or(0), join = get("join").value_or(0);
+            const double share = fork > 0 && join > 0 ? fork / (fork + join) : 0.5;
+            set("overheads.fork", *pair * share);
+            set("overheads.join", *pair * (1 - share));
+        }
+        if (const auto sync = get("sync")) set("overheads.sync", *sync);
+        if (const auto strand = get("strand")) set("overheads.strand", *strand);
+        if (const auto two = get("two_switches")) set("overheads.strand_switch", *two / 2);
+        if (const auto both = get("put_and_take")) set("overheads.token", *both / 2);
+        if (const auto product = get("flop"); product && *product > 0)
+            set("core_speed", flops_of_product / *product);
+        for (const Point& streams : all("stream_byte"))
+            if (streams.y > 0) set(fmt::format("memory_bandwidth.{}", streams.x), 1 / streams.y);
+    }
+
+    void thieves() {
+        const auto look = get("look");
+        if (!look) return;
+        set("overheads.steal_attempt", *look);
+        if (const auto steal = get("look_and_steal")) set("overheads.steal", *steal - *look);
+        if (const auto far = get("far_look")) set("overheads.steal_far", *far - *look);
+        if (const auto access = get("ready_access")) set("overheads.readiness", *access);
+    }
+
+    void waking() {
+        const auto soon = get("wake_soon");
+        if (!soon) return;
+        set("overheads.wake_up", *soon);
+        const auto step = get("deep_sleep");
+        set("overheads.wake_up_deep", step ? get("wake_late").value_or(*soon) - *soon : 0);
+        set("overheads.deep_sleep", step.value_or(0));
+        if (const auto paid = get("unpark")) set("overheads.unpark", *paid);
+    }
+
+    void messages() {
+        std::vector<Point> sends = all("send");
+        if (sends.empty()) return;
+        const auto enqueues = all("enqueue");
+        const double enqueue = enqueues.empty() ? 0 : enqueues.front().y;
+        if (!enqueues.empty()) set("overheads.message_enqueue", enqueue);
+        set_line("message_send", sends, enqueue);
+        std::vector<Point> receives = all("receive");
+        const std::vector<Point> of_three = all("receive_of_three");
+        const double peer =
+            of_three.empty() || receives.empty() ? 0 : std::max(0.0, of_three.front().y - receives.front().y);
+        if (!of_three.empty()) set("overheads.poll_peer", peer);
+        set_line("message_receive", receives, peer);
+        if (const auto poll = get("poll", 2)) set("overheads.poll", *poll - peer);
+        way();
+    }
+
+    /// What of half a round trip its ends do not pay is the way between them.
+    void way() {
+        std::vector<Point> hops = all("round_trip");
+        if (hops.empty()) return;
+        for (Point& hop : hops) {
+            hop.y /= 2;
+            hop.scale = hop.y;
+        }
+        const Line whole = fit_way(hops);
+        limit_ends(whole);
+        way_line_ = {std::max(0.0, whole.intercept - per_message(0)),
+                     std::max(0.0, whole.slope - (per_message(kib) - per_message(0)) / kib)};
+        for (const Point& hop : hops) trips_.push_back({hop.x, hop.y, whole.intercept + whole.slope * hop.x});
+        const bool network = way_ == Way::network;
+        set(network ? "network.latency" : "shared_memory.latency",
+            network ? way_line_.intercept / 2 : way_line_.intercept);
+        if (way_line_.slope > 0)
+            set(network ? "network.bandwidth" : "shared_memory.bandwidth", 1 / way_line_.slope);
+    }
+
+    /// On a real machine the ends of a message may do part of their work while it is on its way, and a burst
+    /// may cost more than a message alone. Then what they pay is lowered in proportion, so that a message
+    /// takes what it was seen to take.
+    void limit_ends(const Line& whole) {
+        const double fixed = per_message(0);
+        const double of_kib = (per_message(kib) - fixed);
+        lower({"message_enqueue", "message_send", "message_receive"}, fixed, most_of_hop * whole.intercept);
+        lower({"message_send_kib", "message_receive_kib"}, of_kib, most_of_hop * whole.slope * kib);
+    }
+    void lower(std::initializer_list<const char*> names, double sum, double most) {
+        if (sum <= most) return;
+        for (const char* name : names) {
+            const auto found = solution_.find(fmt::format("overheads.{}", name));
+            if (found != solution_.end()) found->second *= most / sum;
+        }
+        lowered_ = true;
+    }
+
+    void set_line(const std::string& name, std::vector<Point> points, double less) {
+        if (points.empty()) return;
+        for (Point& point : points) {
+            point.y -= less;
+            point.scale = scale_of(point.x);
+        }
+        const Line line = fit(points);
+        set("overheads." + name, line.intercept);
+        set("overheads." + name + "_kib", line.slope * kib);
+    }
+
+    /// What its two ends pay.
+    double per_message(double bytes) const {
+        return entry("overheads.message_enqueue") + entry("overheads.message_send") +
+               entry("overheads.message_receive") + entry("overheads.poll_peer") +
+               (entry("overheads.message_send_kib") + entry("overheads.message_receive_kib")) * bytes / kib;
+    }
+    double hop(double bytes) const {
+        return per_message(bytes) + way_line_.intercept + way_line_.slope * bytes;
+    }
+
+    void pages() {
+        const auto change = get("home_barrier"), write = get("home_write");
+        if (!change || !write) return;
+        set("overheads.page_protect", *change);
+        const double protect = entry("overheads.page_protect");
+        set("overheads.page_fault", *write - protect);
+        if (const auto copy = get("copy_write"))
+            set("overheads.page_diff_kib", (*copy - *write) / (page_bytes / kib));
+        const auto fetch = get("fetch");
+        if (!fetch) return;
+        constexpr double header = sizeof(runtime::RecordHeader);
+        const double away =
+            hop(header + sizeof(dsm::Request)) + hop(header + sizeof(dsm::Grant) + page_bytes);
+        const double wake = get("message_wake").value_or(entry("overheads.wake_up"));
+        set("overheads.page_fill", *fetch - entry("overheads.page_fault") - away - protect - wake);
+    }
+
+    /// The way itself takes some of the time.
+    static constexpr double most_of_hop = 0.98;
+
+    const Medians& medians_;
+    Way way_;
+    bool lowered_ = false;
+    std::vector<Trip> trips_;
+    Solution solution_;
+    Line way_line_;
+};
+
+struct Described {
+    const char* key;
+    std::vector<const char*> from;  ///< the quantities that decide it
+    const char* method;
+    const char* otherwise;  ///< why it may be missing
+};
+
+constexpr const char* one_core = "one core takes part";
+constexpr const char* one_node = "one node takes part";
+
+const std::vector<Described> described = {
+    {"core_speed", {"flop"}, "products of matrices of 64 x 64, which lie in the cache", ""},
+    {"overheads.fork",
+     {"fork_join", "fork", "join"},
+     "pairs of fork and join, divided as in batches of forks and then joins",
+     ""},
+    {"overheads.join", {"fork_join", "fork", "join"}, "see fork", ""},
+    {"overheads.steal_attempt", {"look"}, "rounds of a search that finds nothing", one_core},
+    {"overheads.steal", {"look_and_steal", "look"}, "rounds that take a task, less a look", one_core},
+    {"overheads.steal_far",
+     {"far_look", "look"},
+     "rounds at a far worker, less a look",
+     "the node has one socket, or its sockets are not stated"},
+    {"overheads.readiness", {"ready_access"}, "looks at chains of closures of which none is ready", one_core},
+    {"overheads.sync", {"sync"}, "signals of a slot of the node", ""},
+    {"overheads.strand", {"strand"}, "starts in a row", ""},
+    {"overheads.strand_switch", {"two_switches"}, "two strands that go on in turn", ""},
+    {"overheads.token", {"put_and_take"}, "tokens put and taken", ""},
+    {"overheads.message_enqueue", {"enqueue"}, "bursts of 8 bytes, with an idle core beside", one_node},
+    {"overheads.message_send",
+     {"send", "enqueue"},
+     "bursts with modules: worker, less the enqueuing; a line over sizes",
+     one_node},
+    {"overheads.message_receive",
+     {"receive"},
+     "what a core that computes loses; a line over sizes",
+     one_node},
+    {"overheads.message_send_kib", {"send"}, "the slope of that line", one_node},
+    {"overheads.message_receive_kib", {"receive"}, "the slope of that line", one_node},
+    {"overheads.poll", {"poll"}, "rounds of a worker that looks for messages itself", one_node},
+    {"overheads.poll_peer",
+     {"receive_of_three", "receive"},
+     "what a third node adds to what a core loses for a message",
+     "fewer than three nodes take part"},
+    {"overheads.wake_up", {"wake_soon"}, "from the call to the woken worker's next instruction", one_core},
+    {"overheads.wake_up_deep",
+     {"wake_late", "wake_soon"},
+     "after long sleeps, less after short ones",
+     one_core},
+    {"overheads.deep_sleep", {"deep_sleep", "wake_soon"}, "bisection of how long the worker slept", one_core},
+    {"overheads.unpark", {"unpark"}, "what the call takes, after long sleeps", one_core},
+    {"overheads.page_fault",
+     {"home_write", "home_barrier"},
+     "first writes of a page's home, less the change of access",
+     one_node},
+    {"overheads.page_protect", {"home_barrier"}, "pages that a barrier makes read-only", one_node},
+    {"overheads.page_fill",
+     {"fetch", "home_write", "round_trip", "message_wake"},
+     "fetched pages, less fault, messages, access and waking",
+     one_node},
+    {"overheads.page_diff_kib",
+     {"copy_write", "home_write"},
+     "first writes of a copy, less those of a home",
+     one_node},
+    {"network.latency",
+     {"round_trip"},
+     "round trips by size, less what the ends pay: a line, halved "
+     "because a message passes two links",
+     "messages between machines were not measured (--hosts)"},
+    {"network.bandwidth",
+     {"round_trip"},
+     "the slope of that line",
+     "messages between machines were not measured (--hosts)"},
+    {"shared_memory.latency",
+     {"round_trip"},
+     "round trips by size, less what the ends pay: a line",
+     "messages inside a machine were not measured"},
+    {"shared_memory.bandwidth",
+     {"round_trip"},
+     "the slope of that line",
+     "messages inside a machine were not measured"},
+    {"network.gap", {}, "", "it hides behind what sending and receiving cost"},
+    {"cache.line", {}, "", "not measured"},
+    {"cache.bytes", {}, "", "not measured"},
+    {"disk.bandwidth", {}, "", "not measured"},
+    {"disk.latency", {}, "", "not measured"},
+    {"noise.node", {}, "", "one node was measured"},
+    {"noise.task", {}, "", "not measured"},
+};
+
+constexpr const char* memory_key = "memory_bandwidth.";
+
+std::size_t fewest(const Samples& samples, const std::vector<const char*>& quantities) {
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const auto& [quantity, values] : samples)
+        for (const char* name : quantities)
+            if (quantity.first == name) least = std::min(least, values.size());
+    return least == std::numeric_limits<std::size_t>::max() ? 0 : least;
+}
+
+Medians medians_of(const Samples& samples) {
+    Medians medians;
+    for (const auto& [quantity, values] : samples) medians[quantity] = median(values);
+    return medians;
+}
+
+Medians resampled(const Samples& samples, Random& random) {
+    Medians medians;
+    for (const auto& [quantity, values] : samples) {
+        std::vector<double> drawn(values.size());
+        for (double& value : drawn) value = values[random.below(values.size())];
+        medians[quantity] = median(std::move(drawn));
+    }
+    return medians;
+}
+
+double percentile(std::vector<double>& sorted, double share) {
+    const auto last = static_cast<double>(sorted.size() - 1);
+    return sorted[static_cast<std::size_t>(std::llround(share * last))];
+}
+
+}  // namespace
+
+Entry::Kind kind_of(const std::string& key) {
+    if (key == "core_speed") return Entry::Kind::speed;
+    return key.find("bandwidth") != std::string::npos ? Entry::Kind::bandwidth : Entry::Kind::time;
+}
+
+Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
+    const Medians medians = medians_of(samples);
+    Solver solver(medians, way);
+    const Solution solution = solver.solve();
+    std::map<std::string, std::vector<double>> drawn;
+    Random random = Random(seed).split(17);
+    for (int i = 0; i < resamples; ++i)
+        for (const auto& [key, value] : Solver(resampled(samples, random), way).solve())
+            drawn[key].push_back(value);
+    Calibration result;
+    result.trips = solver.trips();
+    if (solver.lowered())
+        result.remarks.emplace_back(
+            "what both ends of a message pay came to more than half a round trip, and was lowered in "
+            "proportion");
+    const auto by_message = medians.find({"message_wake", 0});
+    const auto alone = solution.find("overheads.wake_up");
+    if (by_message != medians.end() && alone != solution.end() && by_message->second > 2 * alone->second)
+        result.remarks.push_back(
+            fmt::format("a message woke a worker within {:.1f}us; wake_up is that of a run of one node",
+                        1e6 * by_message->second));
+    const auto add = [&](const std::string& key, double value, std::size_t count, std::string method) {
+        std::vector<double>& values = drawn[key];
+        std::ranges::sort(values);
+        Entry entry{key, kind_of(key), value, value, value, count, std::move(method)};
+        if (!values.empty()) {
+            entry.low = std::min(value, percentile(values, 0.025));
+            entry.high = std::max(value, percentile(values, 0.975));
+        }
+        result.entries.push_back(std::move(entry));
+    };
+    for (const Described& one : described) {
+        const auto found = solution.find(one.key);
+        if (found != solution.end()) {
+            add(one.key, found->second, fewest(samples, one.from), one.method);
+        } else {
+            result.missing.push_back({one.key, one.otherwise});
+        }
+        if (std::string(one.key) != "core_speed") continue;
+        for (int streams = 1;; ++streams) {
+            const auto memory = solution.find(memory_key + std::to_string(streams));
+            if (memory == solution.end()) break;
+            add(memory->first, memory->second, fewest(samples, {"stream_byte"}),
+                "copies that go through memory, on so many cores at once");
+        }
+    }
+    return result;
+}
+
+Noise noise_of(const Readings& readings) {
+    std::map<double, std::vector<double>> by_core;
+    for (const Reading& reading : readings)
+        if (reading.quantity == "quantum") by_core[reading.size].push_back(reading.seconds);
+    Noise worst;
+    for (auto& [core, quanta] : by_core) {
+        double sum = 0;
+        for (const double seconds : quanta) sum += seconds;
+        std::ranges::sort(quanta);
+        const double undisturbed = percentile(quanta, 0.05);
+        if (undisturbed <= 0) continue;
+        worst.lost = std::max(worst.lost, sum / static_cast<double>(quanta.size()) / undisturbed - 1);
+        worst.spread = std::max(worst.spread, percentile(quanta, 0.99) / percentile(quanta, 0.5) - 1);
+    }
+    return worst;
+}
+
+}  // namespace heddle::calibration

@@ -1,0 +1,294 @@
+// Probes of messages between nodes, after LogGP (Alexandrov, Ionescu, Schauser, Scheiman: "LogGP", SPAA
+// 1995): round trips by size, what the sender pays, and what the receiver's cores lose (Culler, Liu, Martin,
+// Yoshikawa: "Assessing fast network interfaces", IEEE Micro 1996).
+#include <algorithm>
+
+#include "calibration/probe.hpp"
+#include "runtime/comm/outbox.hpp"
+#include "runtime/comm/wire.hpp"
+
+namespace heddle::calibration {
+
+namespace {
+
+using runtime::Body;
+using runtime::Bytes;
+using runtime::Node;
+using runtime::Outbox;
+using runtime::Worker;
+
+/// A message of some size: the small ones in one piece, the large ones with a body.
+class Letter {
+public:
+    explicit Letter(std::uint64_t bytes) {
+        if (bytes >= Outbox::body_bytes_min) body_ = std::make_shared<Bytes>(bytes, std::byte{1});
+        text_.resize(body_ ? smallest : std::max<std::uint64_t>(bytes, smallest), std::byte{2});
+    }
+
+    void post(Outbox& outbox, NodeId to, const runtime::Handler& handler, std::uint64_t number) {
+        std::memcpy(text_.data(), &number, sizeof number);
+        if (body_) return outbox.post(to, handler, text_, runtime::Enclosure{body_});
+        outbox.post(to, handler, std::span<const std::byte>(text_));
+    }
+    /// All that travels.
+    double wire_bytes() const {
+        return static_cast<double>(sizeof(runtime::RecordHeader) + text_.size() +
+                                   (body_ ? body_->size() : 0));
+    }
+
+    static std::uint64_t number_in(std::span<const std::byte> message) {
+        std::uint64_t number = 0;
+        std::memcpy(&number, message.data(), std::min(sizeof number, message.size()));
+        return number;
+    }
+
+private:
+    static constexpr std::uint64_t smallest = sizeof(std::uint64_t);
+    Bytes text_;
+    Body body_;
+};
+
+/// So many messages of a size as are read quickly.
+std::uint64_t messages_of(const Effort& effort, std::uint64_t few, std::uint64_t bytes) {
+    return std::max<std::uint64_t>(2,
+                                   std::min(effort.operations(few), (std::uint64_t{8} << 20) / (bytes + 1)));
+}
+
+// --- round trips
+
+class RoundTripProgram final : public ProbeProgram {
+public:
+    using ProbeProgram::ProbeProgram;
+
+    void begin(Worker& worker) override;
+    void bounce(Node& node, NodeId from, std::span<const std::byte> message);
+
+private:
+    std::uint64_t left_ = 0;
+    double end_ = 0;  ///< when the last answer came: how long its worker takes to wake is no part of it
+    Letter letter_{8};
+    Gate gate_;
+    /// Written after what is above: a handler that has read it sees that.
+    std::atomic<std::uint64_t> step_{0};
+};
+
+const runtime::Handler bounce_handler(
+    "calibration.bounce", runtime::Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+        static_cast<RoundTripProgram&>(node.program()).bounce(node, from, message);
+    });
+
+void RoundTripProgram::bounce(Node& node, NodeId from, std::span<const std::byte> message) {
+    if (node.id() != 0) {
+        const Body body = node.take_body();
+        if (body) return node.receiver_outbox().post(from, bounce_handler, message, runtime::Enclosure{body});
+        return node.receiver_outbox().post(from, bounce_handler, message);
+    }
+    const std::uint64_t step = step_.load(std::memory_order_acquire);
+    if (--left_ == 0) {
+        end_ = seconds_now(node.receiver());
+        return gate_.open(node.receiver(), step, 0);
+    }
+    letter_.post(node.receiver_outbox(), from, bounce_handler, left_);
+}
+
+void RoundTripProgram::begin(Worker& worker) {
+    if (worker.id != WorkerId{0, 0}) return;
+    const auto trips = [&](std::uint64_t count) {
+        left_ = count;
+        const std::uint64_t step = step_.fetch_add(1, std::memory_order_acq_rel) + 1;
+        settle(worker);
+        const double begin = seconds_now(worker);
+        letter_.post(worker.outbox(), 1, bounce_handler, count);
+        gate_.wait_for(worker, step);
+        return end_ - begin;
+    };
+    for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+        // As long as a worker sleeps that waits for one answer.
+        letter_ = Letter(8);
+        (void)trips(1);
+        add({"message_wake", 0, 1, seconds_now(worker) - end_});
+        for (std::uint64_t bytes = 8;;) {
+            letter_ = Letter(bytes);
+            (void)trips(2);  // so that no receiver sleeps
+            const std::uint64_t count = messages_of(effort_, 50, bytes);
+            add({"round_trip", letter_.wire_bytes(), static_cast<double>(count), trips(count)});
+            if (bytes == effort_.message_bytes) break;
+            bytes = std::min(4 * bytes, effort_.message_bytes);
+        }
+    }
+}
+
+// --- what the sender pays
+
+/// Worker 0 of node 0 sends a burst. Node 1 says when all of it has come.
+class SendProgram final : public ProbeProgram {
+public:
+    SendProgram(const Effort& effort, std::string quantity)
+        : ProbeProgram(effort), quantity_(std::move(quantity)) {}
+
+    void begin(Worker& worker) override;
+    void receive(Node& node, NodeId from, std::uint64_t left);
+
+private:
+    std::string quantity_;
+    Gate gate_;
+    std::atomic<std::uint64_t> step_{0};
+};
+
+const runtime::Handler burst_handler(
+    "calibration.burst", runtime::Handler::Kind::work, [](Node& node, NodeId from, auto message) {
+        static_cast<SendProgram&>(node.program()).receive(node, from, Letter::number_in(message));
+    });
+
+void SendProgram::receive(Node& node, NodeId from, std::uint64_t left) {
+    if (node.id() == 0) return gate_.open(node.receiver(), step_, 0);
+    if (left == 0) Letter(8).post(node.receiver_outbox(), from, burst_handler, 0);
+}
+
+void SendProgram::begin(Worker& worker) {
+    if (worker.id != WorkerId{0, 0}) return;
+    for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+        for (const std::uint64_t bytes : {8ULL, 1ULL << 10, 16ULL << 10, 64ULL << 10}) {
+            Letter letter(bytes);
+            const std::uint64_t few = messages_of(effort_, 4, 4 * bytes);
+            for (const std::uint64_t count : {few, messages_of(effort_, 100, 4 * bytes) + few}) {
+                ++step_;
+                settle(worker);
+                const double begin = seconds_now(worker);
+                for (std::uint64_t left = count; left > 0; --left)
+                    letter.post(worker.outbox(), 1, burst_handler, left - 1);
+                settle(worker);
+                add({quantity_, letter.wire_bytes(), static_cast<double>(count),
+                     seconds_now(worker) - begin});
+                gate_.wait_for(worker, step_);
+            }
+        }
+    }
+}
+
+// --- what the receiver's core loses
+
+/// Node 1 computes while messages come to it, which node 0 sends when it is asked.
+class ReceiveProgram final : public ProbeProgram {
+public:
+    ReceiveProgram(const Effort& effort, NodeId nodes)
+        : ProbeProgram(effort), quantity_(nodes == 2 ? "receive" : "receive_of_three") {}
+
+    void begin(Worker& worker) override;
+    void ask(Node& node, NodeId from, std::span<const std::byte> message);
+    void receive(Node& node);
+
+private:
+    struct Asked {
+        std::uint64_t count = 0;
+        std::uint64_t bytes = 0;
+    };
+    /// Returns how long it took until all had come.
+    double request(Worker& worker, const Asked& asked);
+    void compute(Worker& worker, std::uint64_t loops) {
+        worker.compute({20.0 * static_cast<double>(loops), 0}, [loops] {
+            volatile double value = 1;
+            for (std::uint64_t k = 0; k < loops; ++k) value = value * 1.0000001;
+        });
+    }
+    double seconds_of(Worker& worker, std::uint64_t loops) {
+        const double begin = seconds_now(worker);
+        compute(worker, loops);
+        return seconds_now(worker) - begin;
+    }
+
+    std::string quantity_;
+    std::atomic<std::uint64_t> left_{0};
+    Gate gate_;
+    std::atomic<std::uint64_t> step_{0};
+};
+
+const runtime::Handler ask_handler("calibration.ask", runtime::Handler::Kind::work,
+                                   [](Node& node, NodeId from, auto message) {
+                                       static_cast<ReceiveProgram&>(node.program()).ask(node, from, message);
+                                   });
+const runtime::Handler load_handler("calibration.load", runtime::Handler::Kind::work,
+                                    [](Node& node, NodeId, auto) {
+                                        static_cast<ReceiveProgram&>(node.program()).receive(node);
+                                    });
+
+void ReceiveProgram::ask(Node& node, NodeId from, std::span<const std::byte> message) {
+    const auto asked = runtime::value_in<Asked>(message);
+    Letter letter(asked.bytes);
+    for (std::uint64_t i = 0; i < asked.count; ++i)
+        letter.post(node.receiver_outbox(), from, load_handler, i);
+}
+
+void ReceiveProgram::receive(Node& node) {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) gate_.open(node.receiver(), step_, 0);
+}
+
+double ReceiveProgram::request(Worker& worker, const Asked& asked) {
+    left_.store(asked.count, std::memory_order_release);
+    ++step_;
+    const double begin = seconds_now(worker);
+    worker.outbox().post(0, ask_handler, runtime::bytes_of(asked));
+    return begin;
+}
+
+void ReceiveProgram::begin(Worker& worker) {
+    if (worker.id != WorkerId{1, 0}) return;
+    constexpr std::uint64_t trial = 10'000;
+    (void)seconds_of(worker, trial);
+    const double of_one = seconds_of(worker, trial) / trial;
+    for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+        for (const std::uint64_t bytes : {8ULL, 1ULL << 10, 16ULL << 10, 64ULL << 10}) {
+            const std::uint64_t few = messages_of(effort_, 10, 4 * bytes);
+            const std::uint64_t many = messages_of(effort_, 500, 4 * bytes) + few;
+            // How long all of them take at most, where nothing disturbs them.
+            const double begin = request(worker, {many, bytes});
+            gate_.wait_for(worker, step_);
+            const double alone = seconds_now(worker) - begin;
+            const auto loops = static_cast<std::uint64_t>(2 * alone / of_one) + 1;
+            for (const std::uint64_t count : {few, many}) {
+                settle(worker);
+                const double from = request(worker, {count, bytes});
+                compute(worker, loops);
+                settle(worker);
+                add({quantity_, Letter(bytes).wire_bytes(), static_cast<double>(count),
+                     seconds_now(worker) - from});
+                gate_.wait_for(worker, step_);
+            }
+        }
+    }
+}
+
+template <class Made, class... More>
+Probe between(std::string name, std::string what, NodeId nodes, CoreId cores, const Effort& effort,
+              More... more) {
+    return {std::move(name), std::move(what), nodes, cores, quiet_schedule(), [effort, more...](NodeId) {
+                return std::make_unique<Made>(effort, more...);
+            }};
+}
+
+}  // namespace
+
+Probe round_trip_probe(const Effort& effort) {
+    return between<RoundTripProgram>("round trips", "round trips between two nodes, by size", 2, 1, effort);
+}
+
+// The second core is idle, and the sender module uses it.
+Probe enqueue_probe(const Effort& effort) {
+    return between<SendProgram>("enqueue", "handing messages to the sender module", 2, 2, effort,
+                                std::string("enqueue"));
+}
+
+Probe send_probe(const Effort& effort) {
+    Probe probe = between<SendProgram>("send", "sending messages", 2, 1, effort, std::string("send"));
+    probe.schedule.modules = runtime::Modules::worker;
+    return probe;
+}
+
+Probe receive_probe(const Effort& effort, NodeId nodes) {
+    return between<ReceiveProgram>(
+        nodes == 2 ? "receive" : "receive of three",
+        nodes == 2 ? "what messages take from a core that computes" : "what a third node adds to that", nodes,
+        1, effort, nodes);
+}
+
+}  // namespace heddle::calibration

@@ -1,0 +1,47 @@
+// The files of a calibration: the platform file with intervals and methods, its readings as CSV, and the
+// comparison of two such files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibration/entries.hpp"
+
+namespace heddle::cli {
+
+/// What a calibration says of itself besides its entries.
+struct CalibrationFacts {
+    std::string world;       ///< what was measured: a machine's name, or a description
+    std::string processor;   ///< as the system names it; may be empty
+    unsigned cores = 1;      ///< of the node
+    unsigned processes = 1;  ///< that exchanged messages
+    bool quick = false;
+    calibration::Noise noise;
+    double seconds = 0;    ///< that it took; 0: not stated
+    std::string readings;  ///< the name of the file beside it
+};
+
+/// A platform file: `platform`, for `platform.from`, and `calibration`, for people and `--diff`.
+std::string calibration_yaml(const calibration::Calibration& found, const CalibrationFacts& facts);
+
+/// Readings of a probe.
+struct ProbeReadings {
+    std::string probe;
+    calibration::Readings readings;
+};
+
+/// The columns probe, quantity, size, count, seconds.
+std::string readings_csv(const std::vector<ProbeReadings>& all);
+
+/// An entry's value for people.
+std::string shown_value(const calibration::Entry& entry, double value);
+
+struct Difference {
+    std::string table;
+    bool agree = true;  ///< all entries lie within 5%, or their intervals overlap
+};
+
+/// Compares two such files, entry by entry. Throws Error, with file and line.
+Difference difference_of(const std::string& a, const std::string& b);
+
+}  // namespace heddle::cli

@@ -1,0 +1,111 @@
+// Merges the tree of a platform file into that of an experiment, and writes shorthands out.
+#include "configs/platform_base.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/paths.hpp"
+#include "configs/experiment.hpp"
+#include "configs/fields.hpp"
+
+namespace heddle::configs {
+
+namespace {
+
+constexpr const char* from_key = "platform.from";
+constexpr const char* form =
+    "it has `platform: {...}`, and beside it `calibration` of `heddle calibrate` and nothing else; or the "
+    "keys of a platform alone";
+
+/// The keys of a platform in the file's document.
+Value platform_of(Value document) {
+    Value* const section = document.find("platform");
+    if (section == nullptr) return document;
+    for (const Value& entry : document.children) {
+        if (entry.key == "platform" || entry.key == "calibration") continue;
+        throw Error(fmt::format("unknown key \"{}\" in a file that {} names", entry.key, from_key), form,
+                    entry.key_where);
+    }
+    if (section->kind != Value::Kind::mapping) {
+        throw Error(fmt::format("platform: expected keys with values, found {}", section->described()), form,
+                    section->where);
+    }
+    return std::move(*section);
+}
+
+void fill_in(Value& stated, Value base) {
+    for (Value& entry : base.children) {
+        Value* const own = stated.find(entry.key);
+        if (own == nullptr) {
+            stated.children.push_back(std::move(entry));
+        } else if (own->kind == Value::Kind::mapping && entry.kind == Value::Kind::mapping) {
+            fill_in(*own, std::move(entry));
+        }
+    }
+}
+
+Value scalar_value(const std::string& key, const std::string& text, const Location& where) {
+    Value value;
+    value.kind = Value::Kind::scalar;
+    value.text = text;
+    value.where = where;
+    value.key = key;
+    value.key_where = where;
+    return value;
+}
+
+}  // namespace
+
+void expand_shorthands(Value& root) {
+    const auto is_none = [](const Value* value) {
+        return value != nullptr && value->kind == Value::Kind::scalar && value->text == "none";
+    };
+    const auto into_mapping = [](Value& value, const std::vector<std::string>& keys,
+                                 const std::string& text) {
+        const Location where = value.where;
+        value.kind = Value::Kind::mapping;
+        value.text.clear();
+        for (const std::string& key : keys) value.children.push_back(scalar_value(key, text, where));
+    };
+    if (Value* schedule = root.find("schedule")) {
+        if (Value* stealing = schedule->find("stealing"); is_none(stealing))
+            into_mapping(*stealing, {"victim"}, "none");
+    }
+    if (Value* platform = root.find("platform")) {
+        if (Value* overheads = platform->find("overheads"); is_none(overheads)) {
+            std::vector<std::string> keys;
+            for (const auto& [key, time] : overheads_by_name({})) keys.push_back(key);
+            into_mapping(*overheads, keys, "0");
+        }
+    }
+}
+
+void add_platform_base(Value& root) {
+    Value* const platform = root.find("platform");
+    if (platform == nullptr || platform->kind != Value::Kind::mapping) return;
+    const Value* const from = platform->find("from");
+    if (from == nullptr) return;
+    const std::string path = path_from(scalar_text(*from, from_key, {Shape::Kind::text}), from->where);
+    std::string text;
+    try {
+        text = read_text_file(path);
+    } catch (const Error& error) {
+        throw Error(fmt::format("{}: {}", from_key, error.message()), error.advice(), from->where);
+    }
+    Value whole;
+    whole.kind = Value::Kind::mapping;
+    whole.children.push_back(platform_of(parse_document(text, path)));
+    Value& base = whole.children.front();
+    base.key = "platform";
+    if (const Value* const further = base.find("from")) {
+        throw Error(fmt::format("a file that {} names builds on another one", from_key),
+                    "write the values of that file here, and leave `from` out", further->key_where);
+    }
+    expand_shorthands(whole);
+    fill_in(*platform, std::move(base));
+}
+
+}  // namespace heddle::configs

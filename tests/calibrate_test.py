@@ -1,0 +1,107 @@
+"""heddle calibrate natively and in simulation: the files that it writes, what is measured and what is said of the rest, the
+refusal where other programs take the cores, and --diff. No value of a native run is compared: no test measures time.
+"""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from script_arguments import script_arguments
+
+NATIVE = ["core_speed", "memory_bandwidth.1", "overheads.fork", "overheads.join", "overheads.sync", "overheads.strand",
+          "overheads.strand_switch", "overheads.token", "overheads.message_send", "overheads.message_receive", "overheads.poll",
+          "overheads.page_fault", "overheads.page_protect", "overheads.page_fill", "shared_memory.latency"]
+
+
+def run(heddle, *words, code=0):
+    result = subprocess.run([heddle, *words], capture_output=True, text=True, timeout=280, check=False)
+    assert result.returncode == code, (words, result.returncode, result.stdout, result.stderr)
+    return result
+
+
+def entries_in(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert len(re.findall(r"^    - {bytes: ", text, re.M)) >= 10, text
+    entries = text.split("  entries:\n")[1].split("  missing:\n")
+    keys = re.findall(r"^    ([\w.]+): \{value: ", entries[0], re.M)
+    return keys, re.findall(r"^    ([\w.]+): \"(.+)\"$", entries[1], re.M)
+
+
+def native(heddle, folder):
+    path = os.path.join(folder, "here.yaml")
+    said = run(heddle, "calibrate", "--quick", "--force", "--repetitions", "3", "--out", path)
+    assert "calibrate: 1 of " in said.stderr, said.stderr
+    keys, missing = entries_in(path)
+    assert set(NATIVE) <= set(keys), set(NATIVE) - set(keys)
+    assert "overheads.poll_peer" in dict(missing) and all(reason for _, reason in missing), missing
+    assert not set(keys) & set(dict(missing))
+    with open(os.path.join(folder, "here.csv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {"probe", "quantity", "size", "count", "seconds"} == set(rows[0])
+    assert {"quantum", "fork_join", "round_trip", "fetch"} <= {row["quantity"] for row in rows}
+    shown = run(heddle, "platform", "show", f"{{from: {path}, nodes: 9}}")
+    assert re.search(r"^nodes +9$", shown.stdout, re.M), shown.stdout
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")], os.listdir(folder)
+
+
+def refused(heddle, folder):
+    """Twice as many busy processes as cores: each core works for others at least half of the time."""
+    path = os.path.join(folder, "busy.yaml")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        said = run(heddle, "calibrate", "--quick", "--out", path, code=2)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert "other programs take the cores" in said.stderr and "--force" in said.stderr, said.stderr
+    assert not os.path.exists(path)
+
+
+def declared(heddle, folder):
+    path = os.path.join(folder, "e.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("workload: {name: fib, n: 20}\nplatform: {nodes: 3, cores: 2}\n")
+    said = run(heddle, "calibrate", "--workload", path, "--repetitions", "2")
+    # 2 * fib(21) - 1 calls at 20 flops each (fib's docs).
+    assert re.search(r"declared  437\.82kf and 0 B", said.stdout), said.stdout
+    assert "2 runs)" in said.stdout, said.stdout
+    said = run(heddle, "calibrate", "--workload", path, "--set", "workload.unit_cost=0f", code=2)
+    assert "declares no work" in said.stderr, said.stderr
+
+
+def compared(heddle, folder):
+    first, second = os.path.join(folder, "first.yaml"), os.path.join(folder, "second.yaml")
+    run(heddle, "calibrate", "--quick", "--simulate", "{cores: 2, overheads: {sync: 8ns}}", "--out", first)
+    run(heddle, "calibrate", "--quick", "--simulate", "{cores: 2, overheads: {sync: 9ns}}", "--out", second)
+    run(heddle, "calibrate", "--diff", first, first)
+    said = run(heddle, "calibrate", "--diff", first, second, code=1)
+    differing = [line.split()[0] for line in said.stdout.split("\n") if line.endswith("differ")]
+    assert differing == ["overheads.sync"], said.stdout
+    # The same description gives the same bytes.
+    again = os.path.join(folder, "again.yaml")
+    run(heddle, "calibrate", "--quick", "--simulate", "{cores: 2, overheads: {sync: 8ns}}", "--out", again)
+    with open(first, encoding="utf-8") as a, open(again, encoding="utf-8") as b:
+        assert a.read().replace("first.csv", "") == b.read().replace("again.csv", "")
+    said = run(heddle, "calibrate", "--diff", first, os.path.join(folder, "gone.yaml"), code=2)
+    assert "gone.yaml" in said.stderr
+    said = run(heddle, "calibrate", "--simulate", "{file: x.xml}", "--out", again, code=2)
+    assert "cannot be calibrated" in said.stderr, said.stderr
+
+
+def main():
+    arguments = script_arguments("heddle", "simulator")
+    with tempfile.TemporaryDirectory() as folder:
+        compared(arguments.heddle, folder)
+        declared(arguments.heddle, folder)
+        native(arguments.heddle, folder)
+        refused(arguments.heddle, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+// Tests of `platform.from`: a platform that builds on a file, what wins, and errors with file and line.
+#include "base/error.hpp"
+#include "configs/cell.hpp"
+#include "configs/experiment.hpp"
+
+using namespace heddle;
+using namespace heddle::configs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class ConfigFrom : public ::testing::Test {
+protected:
+    ConfigFrom() {
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    ~ConfigFrom() override { fs::remove_all(folder_); }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(folder_ / name) << text;
+    }
+    Experiment read(const std::string& platform, const std::vector<std::string>& sets = {}) const {
+        std::vector<Override> overrides;
+        for (const std::string& set : sets) overrides.push_back(parse_override(set));
+        return read_experiment_text("workload: {name: fib}\nbackend: sim\nplatform: " + platform,
+                                    (folder_ / "e.yaml").string(), overrides);
+    }
+    std::string error_of(const std::string& platform) const {
+        try {
+            (void)read(platform);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    }
+
+    const fs::path folder_ = fs::temp_directory_path() / ("heddle_from_" + std::to_string(::getpid()));
+};
+
+constexpr const char* here =
+    "platform:\n  cores: 3\n  core_speed: 2Gf\n  memory_bandwidth: [5GBps, 9GBps]\n  overheads:\n"
+    "    fork: 7ns\n    join: 8ns\ncalibration: {anything: [1, 2]}\n";
+
+}  // namespace
+
+TEST_F(ConfigFrom, WhatTheFileStatesHoldsUnlessAKeyBesideItStatesOtherwise) {
+    write("here.yaml", here);
+    const Experiment e = read(
+        "{from: here.yaml, nodes: 1000, core_speed: 4Gf, network: {latency: 3us}, overheads: {join: 1ns}}");
+    EXPECT_EQ(e.platform.nodes, 1000U);
+    EXPECT_EQ(e.platform.cores, 3U);
+    EXPECT_EQ(e.platform.core_speed, 4e9);
+    EXPECT_THAT(e.platform.memory_bandwidth.by_streams(), ElementsAre(5e9, 9e9));
+    EXPECT_EQ(e.platform.overheads.fork, std::chrono::nanoseconds(7));
+    EXPECT_EQ(e.platform.overheads.join, std::chrono::nanoseconds(1));
+    EXPECT_EQ(e.platform.overheads.sync, Overheads::defaults().sync);
+    EXPECT_EQ(read("{from: here.yaml}", {"platform.cores=2"}).platform.cores, 2U);
+    EXPECT_EQ(read("{from: here.yaml}", {"platform.overheads.fork=2ns"}).platform.overheads.join,
+              std::chrono::nanoseconds(8));
+    EXPECT_EQ(read("{from: here.yaml, overheads: none}").platform.overheads.fork, Time::zero());
+    // Keys alone, as `heddle platform show` reads them.
+    write("keys.yaml", "cores: 5\noverheads: none\n");
+    EXPECT_EQ(read("{from: keys.yaml, overheads: {fork: 3ns}}").platform.overheads.join, Time::zero());
+    EXPECT_EQ(read_platform_text("{from: keys.yaml, nodes: 2}", (folder_ / "p.yaml").string(), {}).cores, 5U);
+}
+
+TEST_F(ConfigFrom, MistakesInTheFileHaveItsNameAndLine) {
+    const std::string file = (folder_ / "here.yaml").string();
+    write("here.yaml", "platform:\n  overheads:\n    frok: 1ns\n");
+    EXPECT_THAT(error_of("{from: here.yaml}"), HasSubstr(file + ":3: unknown key \"frok\""));
+    write("here.yaml", "platform:\n  core_speed: 3\n");
+    EXPECT_THAT(error_of("{from: here.yaml}"), HasSubstr(file + ":2: platform.core_speed"));
+    write("here.yaml", "platform: {cores: 2}\nworkload: {name: fib}\n");
+    EXPECT_THAT(error_of("{from: here.yaml}"), HasSubstr(file + ":2: unknown key \"workload\""));
+    write("here.yaml", "platform:\n  cores: 2\n  from: other.yaml\n");
+    EXPECT_THAT(error_of("{from: here.yaml}"), HasSubstr(file + ":3: a file that platform.from names"));
+    write("here.yaml", "platform: 3\n");
+    EXPECT_THAT(error_of("{from: here.yaml}"), HasSubstr(file + ":1: platform: expected keys"));
+    EXPECT_THAT(error_of("{from: gone.yaml}"), HasSubstr("e.yaml:3: platform.from: "));
+    EXPECT_THAT(error_of("{from: [a]}"), HasSubstr("e.yaml:3: platform.from"));
+}
+
+TEST_F(ConfigFrom, TheFilesContentsAreAPartOfTheCell) {
+    write("here.yaml", here);
+    const Experiment once = read("{from: here.yaml, nodes: 4}");
+    const std::string cell = cell_name(once);
+    EXPECT_THAT(input_files(once), ElementsAre((folder_ / "here.yaml").string()));
+    // The resolved configuration is the same experiment, and its cell is the same.
+    const std::string yaml = resolved_yaml(once);
+    EXPECT_EQ(resolved_yaml(read_experiment_text(yaml, "b.yaml")), yaml);
+    EXPECT_EQ(cell_name(read_experiment_text(yaml, "b.yaml")), cell);
+    write("here.yaml", std::string(here) + "#");
+    EXPECT_NE(cell_name(once), cell);
+    const auto before = determinants_of(once);
+    write("here.yaml", here);
+    EXPECT_EQ(cell_name(once), cell);
+    EXPECT_EQ(changed(before, determinants_of(once)), (folder_ / "here.yaml").string() + " changed");
+}

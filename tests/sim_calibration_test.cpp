@@ -1,0 +1,151 @@
+// Calibration of descriptions: on random platforms the micro-benchmarks, which see a platform only through
+// the run, find what the platform states.
+#include <cmath>
+
+#include "base/random.hpp"
+#include "calibration/entries.hpp"
+#include "calibration/probe.hpp"
+#include "configs/experiment.hpp"
+#include "sim/sim_backend.hpp"
+
+using namespace heddle;
+using namespace heddle::calibration;
+
+namespace {
+
+/// Defaults of zero would stay zero: these are of the order of a current machine's.
+Overheads nominal() {
+    using std::chrono::microseconds;
+    using std::chrono::nanoseconds;
+    Overheads costs = Overheads::defaults();
+    costs.message_send_kib = nanoseconds(100);
+    costs.message_receive_kib = nanoseconds(150);
+    costs.poll_peer = nanoseconds(60);
+    costs.wake_up_deep = microseconds(20);
+    costs.deep_sleep = microseconds(100);
+    costs.unpark = nanoseconds(400);
+    return costs;
+}
+
+/// 0.3 to 3 times, on a logarithmic scale.
+double factor(Random& random) {
+    return 0.3 * std::pow(10.0, static_cast<double>(random.below(1'000'001)) * 1e-6);
+}
+
+Time scaled(Time time, Random& random) {
+    return from_seconds(to_seconds(time) * factor(random));
+}
+
+Platform random_platform(std::uint64_t seed) {
+    Random random = Random(seed).split(5);
+    Platform platform;
+    Overheads& costs = platform.overheads;
+    costs = nominal();
+    for (Time* const cost : {&costs.fork,
+                             &costs.join,
+                             &costs.steal_attempt,
+                             &costs.steal,
+                             &costs.steal_far,
+                             &costs.readiness,
+                             &costs.sync,
+                             &costs.strand,
+                             &costs.strand_switch,
+                             &costs.token,
+                             &costs.message_enqueue,
+                             &costs.message_send,
+                             &costs.message_receive,
+                             &costs.message_send_kib,
+                             &costs.message_receive_kib,
+                             &costs.poll,
+                             &costs.poll_peer,
+                             &costs.wake_up,
+                             &costs.wake_up_deep,
+                             &costs.deep_sleep,
+                             &costs.unpark,
+                             &costs.page_fault,
+                             &costs.page_protect,
+                             &costs.page_fill,
+                             &costs.page_diff_kib})
+        *cost = scaled(*cost, random);
+    platform.core_speed *= factor(random);
+    platform.memory_bandwidth = MemoryBandwidth(40e9 * factor(random));
+    platform.core_memory_bandwidth = 15e9 * factor(random);
+    platform.network.latency = scaled(platform.network.latency, random);
+    platform.network.bandwidth *= factor(random);
+    platform.shared_memory.latency = scaled(platform.shared_memory.latency, random);
+    platform.shared_memory.bandwidth *= factor(random);
+    return platform;
+}
+
+Effort small_effort() {
+    Effort effort;
+    effort.repetitions = 2;
+    effort.scale = 0.02;
+    effort.sweep_bytes = 64U << 10;
+    effort.message_bytes = 2U << 20;
+    effort.deep_seconds = 5e-3;
+    return effort;
+}
+
+constexpr CoreId cores = 4;
+
+Samples measured(const Platform& given, Way way) {
+    Readings all;
+    for (const Probe& probe : probes(small_effort(), {cores, cores / 2, 3})) {
+        Platform platform = given;
+        platform.nodes = probe.nodes;
+        platform.cores = probe.cores;
+        if (probe.name == "far") platform.sockets = 2;
+        if (way == Way::shared_memory) platform.processes = probe.nodes;
+        sim::SimOptions options;
+        options.single_module = probe.schedule.modules == runtime::Modules::single;
+        options.workers_send = probe.schedule.modules == runtime::Modules::worker;
+        sim::SimBackend backend(platform, options);
+        const Readings of_probe = run(probe, backend);
+        EXPECT_FALSE(of_probe.empty()) << probe.name;
+        all.insert(all.end(), of_probe.begin(), of_probe.end());
+    }
+    return samples_of(all);
+}
+
+std::map<std::string, double> expected(const Platform& platform, Way way) {
+    std::map<std::string, double> values;
+    for (const auto& [name, cost] : configs::overheads_by_name(platform.overheads))
+        values["overheads." + name] = to_seconds(cost);
+    values["core_speed"] = platform.core_speed;
+    for (CoreId streams = 1; streams <= cores; ++streams)
+        values["memory_bandwidth." + std::to_string(streams)] = std::min(
+            streams * platform.core_memory_bandwidth, platform.memory_bandwidth.by_streams().front());
+    if (way == Way::network) {
+        values["network.latency"] = to_seconds(platform.network.latency);
+        values["network.bandwidth"] = platform.network.bandwidth;
+    } else {
+        values["shared_memory.latency"] = to_seconds(platform.shared_memory.latency);
+        values["shared_memory.bandwidth"] = platform.shared_memory.bandwidth;
+    }
+    return values;
+}
+
+class Calibrated : public ::testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Platforms, Calibrated, ::testing::Range<std::uint64_t>(1, 21));
+
+}  // namespace
+
+TEST_P(Calibrated, EveryEntryIsFoundWithinTwoPercent) {
+    const Way way = GetParam() % 4 == 0 ? Way::shared_memory : Way::network;
+    const Platform platform = random_platform(GetParam());
+    const Calibration found = calibrate(measured(platform, way), way);
+    std::map<std::string, double> wanted = expected(platform, way);
+    std::map<std::string, double> values;
+    for (const Entry& entry : found.entries) values[entry.key] = entry.value;
+    // They are known as a sum.
+    for (auto* const map : {&wanted, &values}) {
+        (*map)["overheads.fork + join"] = map->at("overheads.fork") + map->at("overheads.join");
+        map->erase("overheads.fork");
+        map->erase("overheads.join");
+    }
+    for (const auto& [key, value] : wanted) {
+        ASSERT_TRUE(values.contains(key)) << key;
+        EXPECT_NEAR(values[key] / value, 1, 0.02) << key << ": " << values[key] << " for " << value;
+    }
+}
