@@ -52,7 +52,7 @@ def verdict_code(lines):
 
 def check_both_worlds(validations):
     file, out = validations.file("tiny.yaml", TEXT), validations.path("tiny")
-    done = validations.run("validate", file, "--out", out, "--runs", "2", "--budget", "1h", "--json")
+    done = validations.run("validate", file, "--out", out, "--runs", "2", "--budget", "3600s", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == verdict_code(found["lines"]) == 5, done
     assert found["configurations"] == 4 and not found["budget_spent"] and found["competing_keys"] == ["schedule.stealing.victim"], found
@@ -86,7 +86,7 @@ def check_going_on(validations, file, out, found):
     assert again["lines"] == found["lines"]
     shown = json.loads(validations.run("validate", file, "--out", out, "--runs", "2", "--show", "--json").stdout)
     assert shown["lines"] == found["lines"]
-    more = json.loads(validations.run("validate", file, "--out", out, "--runs", "4", "--budget", "1h", "--json").stdout)
+    more = json.loads(validations.run("validate", file, "--out", out, "--runs", "4", "--budget", "3600s", "--json").stdout)
     assert all(line["native"]["runs"] == 4 and line["simulated"]["runs"] in (3, 4) for line in more["lines"]), more
     assert all(os.stat(validations.path("tiny", cell, "result.json")).st_mtime_ns == time for cell, time in times.items())
 
@@ -104,7 +104,7 @@ def check_verdict(validations):
     """A description that is wrong by far is `outside`, and the exit code says so; a spent budget is said."""
     file = validations.file("wrong.yaml", "name: wrong\nworkload: {name: fib, n: 20, cutoff: 8}\nplatform: {nodes: 1, cores: 1, core_speed: 1Mf}\n"
                             "schedule: {stealing: {victim: none}}\n")
-    done = validations.run("validate", file, "--out", validations.path("wrong"), "--budget", "1h", "--runs", "16", "--json")
+    done = validations.run("validate", file, "--out", validations.path("wrong"), "--budget", "3600s", "--runs", "16", "--json")
     found = json.loads(done.stdout)
     line, = found["lines"]
     assert done.returncode == verdict_code(found["lines"]) == 1 and line["within_15_percent"] == "outside", done.stdout
