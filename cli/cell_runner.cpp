@@ -54,6 +54,12 @@ private:
     Mean all_;
 };
 
+std::string command_of(const Cell& cell) {
+    std::vector<std::string> words = cell.words;
+    words.insert(words.begin(), "heddle");
+    return host::shell_words(words);
+}
+
 class Runner {
 public:
     Runner(const Plan& plan, const RunnerOptions& options, std::vector<Outcome>& outcomes)
@@ -81,9 +87,7 @@ public:
         const std::size_t at_once = std::clamp<std::size_t>(waiting_.size(), 1, options_.width);
         std::vector<host::Job> jobs;
         for (const std::size_t cell : waiting_) {
-            std::vector<std::string> argv = plan_.cells[cell].words;
-            argv.insert(argv.begin(), host::own_program());
-            argv.insert(argv.end(), {"--out", options_.directory, "--no-tables"});
+            std::vector<std::string> argv = command_line_of(plan_.cells[cell], options_.directory);
             const Cell& planned = plan_.cells[cell];
             if (options_.record && planned.seed == plan_.combination(planned).experiment.seed)
                 argv.emplace_back("--record");
@@ -142,17 +146,10 @@ private:
         const Cell& what = plan_.cells[cell];
         began_.erase(cell);
         Outcome& outcome = outcomes_[cell];
-        outcome = results::read_outcome(options_.directory, what.name);
-        if (!outcome.finished()) {
-            if (was_stopped(end.exit_code)) return;
-            const std::string error = end.exit_code == 0
-                                          ? "it left no result: was a file or the program changed meanwhile?"
-                                          : error_in_words(end.exit_code, end.errors);
-            outcome.failure = {error, end.exit_code, command_of(what)};
-            outcome.state = Outcome::State::failed;
-            results::write_failure(options_.directory, what.name, outcome.failure);
-        }
-        results::sweep_cell(options_.directory, what.name);
+        outcome = {};
+        const auto left = outcome_after(what, options_.directory, end);
+        if (!left) return;
+        outcome = *left;
         if (claims_) claims_->give_back(what.name);
         ++counts_.finished;
         durations_.add(what.combination, end.seconds);
@@ -161,12 +158,6 @@ private:
             progress_.say(fmt::format("failed: {}: {}", plan_.described(what), outcome.failure.error));
         }
         show();
-    }
-
-    static std::string command_of(const Cell& cell) {
-        std::vector<std::string> words = cell.words;
-        words.insert(words.begin(), "heddle");
-        return host::shell_words(words);
     }
 
     void show() {
@@ -204,6 +195,29 @@ private:
 
 int run_cells(const Plan& plan, const RunnerOptions& options, std::vector<Outcome>& outcomes) {
     return Runner(plan, options, outcomes).run();
+}
+
+std::vector<std::string> command_line_of(const Cell& cell, const std::string& directory) {
+    std::vector<std::string> argv = cell.words;
+    argv.insert(argv.begin(), host::own_program());
+    argv.insert(argv.end(), {"--out", directory, "--no-tables"});
+    return argv;
+}
+
+std::optional<Outcome> outcome_after(const Cell& cell, const std::string& directory,
+                                     const host::JobEnd& end) {
+    Outcome outcome = results::read_outcome(directory, cell.name);
+    if (!outcome.finished()) {
+        if (was_stopped(end.exit_code)) return std::nullopt;
+        const std::string error = end.exit_code == 0
+                                      ? "it left no result: was a file or the program changed meanwhile?"
+                                      : error_in_words(end.exit_code, end.errors);
+        outcome.failure = {error, end.exit_code, command_of(cell)};
+        outcome.state = Outcome::State::failed;
+        results::write_failure(directory, cell.name, outcome.failure);
+    }
+    results::sweep_cell(directory, cell.name);
+    return outcome;
 }
 
 std::string error_in_words(int exit_code, const std::string& errors) {

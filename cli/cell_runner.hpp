@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/comparison_plan.hpp"
+#include "host/process_pool.hpp"
 #include "results/cells.hpp"
 
 namespace heddle::cli {
@@ -25,6 +27,14 @@ struct RunnerOptions {
 /// Runs what is missing, with progress on standard error. `outcomes`, of all cells of the plan, says what is
 /// there, and does so afterwards. Returns 0, or the signal that told this process to stop. Throws Error.
 int run_cells(const Plan& plan, const RunnerOptions& options, std::vector<results::Outcome>& outcomes);
+
+/// The command that runs one cell, and leaves its result below `directory`. The caller makes the tables.
+std::vector<std::string> command_line_of(const Cell& cell, const std::string& directory);
+
+/// What a cell whose process has ended left behind. Writes a failure if it left no result. Nothing if a
+/// signal stopped it: then the cell is not finished. Throws Error.
+std::optional<results::Outcome> outcome_after(const Cell& cell, const std::string& directory,
+                                              const host::JobEnd& end);
 
 /// What a cell whose process ended so has to say for itself.
 std::string error_in_words(int exit_code, const std::string& errors);

@@ -40,8 +40,8 @@ std::vector<std::string> words_of(const std::string& file, const std::vector<con
 
 }  // namespace
 
-Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides) {
-    Plan plan{configs::read_combinations(file, overrides), {}, {}, {}};
+Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides, configs::Axes axes) {
+    Plan plan{configs::read_combinations(file, overrides, axes), {}, {}, {}};
     std::map<std::string, std::size_t> places;
     configs::FileDigests files;
     const auto lay_out = [&](Combination& combination, std::size_t i) {

@@ -38,6 +38,7 @@ struct Plan {
 };
 
 /// Reads the file and lays out its cells. Throws Error, also for a world that cannot be had.
-Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides);
+Plan make_plan(const std::string& file, const std::vector<configs::Override>& overrides,
+               configs::Axes axes = configs::Axes::needed);
 
 }  // namespace heddle::cli

@@ -163,11 +163,11 @@ void find_published(Combinations& combinations) {
 }  // namespace
 
 Combinations read_combinations_text(const std::string& text, const std::string& file,
-                                    const std::vector<Override>& overrides) {
+                                    const std::vector<Override>& overrides, Axes needed) {
     Combinations combinations;
     combinations.base = read_experiment_text(text, file, overrides);
     const std::vector<Axis>& axes = combinations.base.compare.axes;
-    if (axes.empty()) {
+    if (axes.empty() && needed == Axes::needed) {
         throw Error(
             "nothing is compared",
             "add a section such as `compare: {platform.nodes: [1, 10, 100]}`; every combination of the "
@@ -206,8 +206,8 @@ Combinations read_combinations_text(const std::string& text, const std::string& 
     return combinations;
 }
 
-Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides) {
-    return read_combinations_text(read_text_file(path), path, overrides);
+Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides, Axes axes) {
+    return read_combinations_text(read_text_file(path), path, overrides, axes);
 }
 
 }  // namespace heddle::configs

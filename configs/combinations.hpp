@@ -1,6 +1,7 @@
 // Makes an experiment for each combination of values that a `compare` section asks for. Runs nothing.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,10 +42,14 @@ struct Combinations {
 inline constexpr std::size_t combinations_max = 100'000;
 inline constexpr std::size_t cells_max = 100'000;
 
+/// Whether a file without a `compare` section is a mistake, or has one combination, of its own values.
+enum class Axes : std::uint8_t { needed, optional };
+
 /// Reads an experiment and all of its combinations. Throws Error for whatever is wrong with one of them: it
 /// then names the values that do not go together.
-Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides = {});
+Combinations read_combinations(const std::string& path, const std::vector<Override>& overrides = {},
+                               Axes axes = Axes::needed);
 Combinations read_combinations_text(const std::string& text, const std::string& file,
-                                    const std::vector<Override>& overrides = {});
+                                    const std::vector<Override>& overrides = {}, Axes axes = Axes::needed);
 
 }  // namespace heddle::configs

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 
 #include "report/sections.hpp"
 #include "report/words.hpp"
-#include "results/statistics.hpp"
+#include "results/validation.hpp"
 
 namespace heddle::report {
 
@@ -43,6 +45,12 @@ Cases cases_of(const Subject& subject, std::size_t backend) {
     return cases;
 }
 
+/// Then simulated times cannot vary, or have not.
+bool all_equal(const std::vector<double>& times) {
+    return times.size() > 1 &&
+           std::adjacent_find(times.begin(), times.end(), std::not_equal_to<>()) == times.end();
+}
+
 }  // namespace
 
 void add_worlds(Page& page, const Subject& subject) {
@@ -51,8 +59,10 @@ void add_worlds(Page& page, const Subject& subject) {
     if (backend == design.factors.size()) return;
     const Cases cases = cases_of(subject, backend);
     HtmlTable table("worlds-table", "Medians of both worlds. The interval is a 95% bootstrap of the ratio.",
-                    {"configuration", "simulated", "native", "simulated / native", "from", "to"},
-                    {"configuration", "simulated_seconds", "native_seconds", "ratio", "low", "high"});
+                    {"configuration", "simulated", "native", "simulated / native", "from", "to", "within 5%",
+                     "within 15%"},
+                    {"configuration", "simulated_seconds", "native_seconds", "ratio", "low", "high",
+                     "within_5_percent", "within_15_percent"});
     Figure figure;
     figure.id = "worlds-figure";
     figure.caption = "Simulated makespan over the native one. On the line the simulator is right.";
@@ -63,19 +73,28 @@ void add_worlds(Page& page, const Subject& subject) {
                   {"showlegend", false},
                   {"marker", {{"size", 9}, {"color", line_colours[0]}}},
                   {"hovertemplate", "%{y}: %{x:.3f}<extra></extra>"}};
+    std::vector<double> errors;
+    std::size_t within = 0;
     Json plus = Json::array(), minus = Json::array();
     for (const auto& [name, both] : cases) {
         const auto positive = [](double value) { return value > 0; };
         if (both.simulated.empty() || both.native.empty() ||
             !std::all_of(both.native.begin(), both.native.end(), positive))
             continue;
-        const double simulated = results::median(both.simulated), native = results::median(both.native);
-        const double ratio = simulated / native;
-        const results::Interval interval = results::bootstrap_ratio_of_medians(
-            both.simulated, both.native, results::confidence, results::bootstrap_resamples,
-            Random(results::bootstrap_seed));
-        table.add({text_value(name), seconds_value(simulated), seconds_value(native), decimal_value(ratio, 3),
-                   decimal_value(interval.low, 3), decimal_value(interval.high, 3)});
+        const results::RatioVerdict verdict =
+            results::ratio_verdict(both.simulated, both.native, all_equal(both.simulated));
+        const double ratio = verdict.ratio.value;
+        // A single native run has no interval.
+        const bool known = verdict.ratio.interval.has_value();
+        const results::Interval interval = verdict.ratio.interval.value_or(results::Interval{ratio, ratio});
+        table.add({text_value(name), seconds_value(results::median(both.simulated)),
+                   seconds_value(results::median(both.native)), decimal_value(ratio, 3),
+                   known ? decimal_value(interval.low, 3) : no_value(),
+                   known ? decimal_value(interval.high, 3) : no_value(),
+                   text_value(results::name(verdict.within_narrow)),
+                   text_value(results::name(verdict.within_wide))});
+        errors.push_back(std::abs(ratio - 1));
+        within += verdict.within_wide == results::Equivalence::within ? 1 : 0;
         trace["x"].push_back(ratio);
         trace["y"].push_back(figure_label(name.empty() ? "all" : name));
         plus.push_back(interval.high - ratio);
@@ -95,6 +114,11 @@ void add_worlds(Page& page, const Subject& subject) {
                                               {"yref", "paper"},
                                               {"line", {{"color", "#5a6570"}, {"dash", "dot"}}}}})}};
     page.section("worlds", "Simulated against real");
+    page.paragraph(
+        fmt::format("The simulated time is shown to be within 15% of the native one in {} of {}. The "
+                    "median error is {:.1f}%, the largest {:.1f}%.",
+                    within, counted_things(errors.size(), "configuration"), 100 * results::median(errors),
+                    100 * *std::max_element(errors.begin(), errors.end())));
     page.figure(figure);
     page.table(table);
 }

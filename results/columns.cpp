@@ -89,6 +89,23 @@ constexpr std::array comparison_columns = std::to_array<FixedColumn>({
     {"efficiency_high", "number", "", "upper end of the efficiency's 95% interval"},
 });
 
+constexpr std::array validation_columns = std::to_array<FixedColumn>({
+    {"native_runs", "integer", "", "native runs with a right answer"},
+    {"simulated_runs", "integer", "", "simulated runs with a right answer"},
+    {"failed", "integer", "", "runs that failed or were wrong, in both worlds"},
+    {"repeated", "integer", "", "native runs that were disturbed, and were run again"},
+    {"disturbed", "integer", "", "native runs that count although they were disturbed"},
+    {"native_seconds", "number", "s", "median makespan of the native runs"},
+    {"simulated_seconds", "number", "s", "median makespan of the simulated runs"},
+    {"ratio", "number", "", "simulated over native median"},
+    {"ratio_low", "number", "", "lower end of the ratio's 95% bootstrap interval"},
+    {"ratio_high", "number", "", "upper end of the ratio's 95% bootstrap interval"},
+    {"error", "number", "", "the ratio's distance from 1"},
+    {"within_5_percent", "string", "", "within, outside or undecided: two one-sided tests against 5%"},
+    {"within_15_percent", "string", "", "within, outside or undecided: two one-sided tests against 15%"},
+    {"same_tasks", "boolean", "", "each simulated run has as many tasks as the native run of its seed"},
+});
+
 constexpr std::array steal_columns = std::to_array<FixedColumn>({
     {"thief", "integer", "", "node that took the tasks"},
     {"victim", "integer", "", "node that had them"},
@@ -142,6 +159,7 @@ constexpr std::array known_tables = std::to_array<KnownTable>({
     {"runs.csv", run_columns},
     {"timings.csv", timing_columns},
     {"comparison.csv", comparison_columns},
+    {"results.csv", validation_columns},
     {"steals.csv", steal_columns},
     {"tasks.csv", task_columns},
     {"workers.csv", worker_columns},
@@ -236,7 +254,30 @@ bool is_known_table(std::string_view table) {
                        [table](const KnownTable& known) { return known.name == table; });
 }
 
+namespace {
+
+/// The columns of results.csv for what a run counts: `native_tasks`, `simulated_tasks`, and the parts of the
+/// error, `error_idle`.
+std::optional<ColumnInfo> describe_counted(std::string_view column) {
+    for (const std::string_view world : {"native", "simulated"}) {
+        if (!column.starts_with(fmt::format("{}_", world))) continue;
+        const FixedColumn* const counted = find_column(run_columns, column.substr(world.size() + 1));
+        if (counted)
+            return ColumnInfo{ColumnKind::measured, "number", counted->unit,
+                              fmt::format("median of the {} runs: {}", world, counted->meaning)};
+    }
+    constexpr std::string_view part = "error_";
+    if (!column.starts_with(part)) return std::nullopt;
+    return ColumnInfo{ColumnKind::measured, "number", "",
+                      fmt::format("part of the error: simulated less native time `{}`, over the native time "
+                                  "of all workers",
+                                  column.substr(part.size()))};
+}
+
+}  // namespace
+
 ColumnInfo describe_column(std::string_view table, std::string_view column, std::string_view workload) {
+    const bool is_validation = table == "results.csv";
     if (const FixedColumn* fixed = find_fixed(table, column)) {
         const bool names_row = column == "cell" || column == "program_id" || column == "files_id";
         // A comparison has medians of counts.
@@ -244,6 +285,8 @@ ColumnInfo describe_column(std::string_view table, std::string_view column, std:
         return {names_row ? ColumnKind::identity : ColumnKind::measured, is_median ? "number" : fixed->type,
                 fixed->unit, fixed->meaning};
     }
+    if (is_validation)
+        if (const auto counted = describe_counted(column)) return *counted;
     constexpr std::string_view answer = "answer_";
     if (column.starts_with(answer))
         return {ColumnKind::answer, "number", "",
@@ -254,8 +297,8 @@ ColumnInfo describe_column(std::string_view table, std::string_view column, std:
     if (const auto key = find_key(column, workload)) {
         const TypeAndUnit type = type_of(key->kind);
         const bool speed = key->key == "platform.core_speed";
-        // A comparison shows values as its file states them, with units of their own.
-        if (table == "comparison.csv")
+        // These show values as the file states them, with units of their own.
+        if (table == "comparison.csv" || is_validation)
             return {ColumnKind::configuration, "string", "", fmt::format("{}: {}", key->key, key->help)};
         return {ColumnKind::configuration, type.type, speed ? "flop/s" : type.unit,
                 fmt::format("{}: {}", key->key, key->help)};

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array tables = {"runs.csv",  "timings.csv", "comparison.csv", "steals.csv",
-                               "tasks.csv", "workers.csv", "timeline.csv"};
+constexpr std::array tables = {"runs.csv",   "timings.csv", "comparison.csv", "results.csv",
+                               "steals.csv", "tasks.csv",   "workers.csv",    "timeline.csv"};
 
 /// The header, and the row after it: enough to know the columns and the workload.
 Table beginning_of(const std::string& path) {

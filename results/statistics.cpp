@@ -17,12 +17,22 @@ double middle(const std::vector<double>& sorted) {
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// The median of as many values, drawn with replacement.
-double resampled_median(const std::vector<double>& values, Random& random) {
-    std::vector<double> sample(values.size());
-    for (double& value : sample) value = values[random.below(values.size())];
-    std::sort(sample.begin(), sample.end());
-    return middle(sample);
+/// The median of as many of the sorted values, drawn with replacement. Counts how often each is drawn, which
+/// takes a fifth of the time of sorting them.
+double resampled_median(const std::vector<double>& sorted, std::vector<std::uint32_t>& drawn,
+                        Random& random) {
+    const std::size_t size = sorted.size();
+    drawn.assign(size, 0);
+    for (std::size_t i = 0; i < size; ++i) ++drawn[random.below(size)];
+    std::size_t at = 0;
+    std::size_t up_to = drawn[0];  // values of the sample that are at most sorted[at]
+    const auto value_at = [&](std::size_t rank) {
+        while (up_to <= rank) up_to += drawn[++at];
+        return sorted[at];
+    };
+    if (size % 2 == 1) return value_at(size / 2);
+    const double lower = value_at(size / 2 - 1);
+    return (lower + value_at(size / 2)) / 2;
 }
 
 /// The inner part of a sample, with a share of `confidence` of its values.
@@ -92,7 +102,8 @@ Interval bootstrap_median(std::vector<double> values, double confidence, std::ui
     HEDDLE_ASSERT(!values.empty() && resamples > 0);
     std::sort(values.begin(), values.end());
     std::vector<double> medians(resamples);
-    for (double& one : medians) one = resampled_median(values, random);
+    std::vector<std::uint32_t> drawn;
+    for (double& one : medians) one = resampled_median(values, drawn, random);
     return inner(std::move(medians), confidence);
 }
 
@@ -103,9 +114,10 @@ Interval bootstrap_ratio_of_medians(std::vector<double> above, std::vector<doubl
     std::sort(below.begin(), below.end());
     HEDDLE_ASSERT(below.front() > 0);
     std::vector<double> ratios(resamples);
+    std::vector<std::uint32_t> drawn;
     for (double& ratio : ratios) {
-        const double numerator = resampled_median(above, random);
-        ratio = numerator / resampled_median(below, random);
+        const double numerator = resampled_median(above, drawn, random);
+        ratio = numerator / resampled_median(below, drawn, random);
     }
     return inner(std::move(ratios), confidence);
 }

@@ -179,6 +179,43 @@ def check_graph(reports):
         assert sorted(gantt) == sorted(by_name), "each task once"
 
 
+def check_incast(reports):
+    """Seven nodes send 10 MB each to one: the link into it carries them in 7 x 10 MB / 10 Gbps = 56 ms, and all else is less than a thousandth."""
+    with open(reports.path("incast.dot"), "w", encoding="utf-8") as text:
+        text.write("digraph incast { sink [size=1000]; " + "".join(f"s{i} [size=1000]; s{i} -> sink [size=1e7]; " for i in range(8)) + "}\n")
+    file = reports.path("incast.yaml")
+    with open(file, "w", encoding="utf-8") as text:
+        text.write("name: incast\nworkload: {name: dag, graph: incast.dot}\nplatform: {nodes: 8, cores: 1, network: {bandwidth: 10Gbps, latency: 1us}}\n"
+                   "schedule: {placement: cyclic, stealing: {victim: none}}\nbackend: sim\n")
+    reports.run("run", file, "--out", reports.path("incast"), "--record")
+    causes = {row["cause"]: float(row["seconds"]) for row in reports.page(reports.path("incast")).rows("critical-path-causes")}
+    assert 0.056 <= causes["message"] < 0.056 * 1.001, causes
+    assert sum(causes.values()) / 2 - causes["message"] < 0.056 * 0.001, causes  # the last row is the sum
+
+
+def check_granularity(reports):
+    """METG(50%) from the medians of comparison.csv: the size of tasks at which the share of time in user work crosses one half, by the logarithm."""
+    file = reports.path("granularity.yaml")
+    with open(file, "w", encoding="utf-8") as text:
+        text.write("name: sizes\nworkload: {name: bag, tasks: 400}\nplatform: {nodes: 2, cores: 2}\nbackend: sim\n"
+                   "compare: {schedule.placement: [none, cyclic], 'workload.task_cost': [10f, 100f, 1kf, 10kf, 100kf]}\n")
+    out = reports.path("granularity")
+    reports.run("compare", file, "--out", out)
+    points = {}
+    for row in rows_of(os.path.join(out, "comparison.csv")):
+        times = {state: float(row[f"time_seconds_{state}"]) for state in ("working", "overhead", "stealing", "waiting", "idle")}
+        points.setdefault(row["schedule_placement"], []).append((sum(times.values()) / float(row["tasks"]), times["working"] / sum(times.values())))
+    expected = {}
+    for placement, sizes in points.items():
+        sizes.sort()
+        (small, low), (large, high) = next((a, b) for a, b in zip(sizes, sizes[1:]) if a[1] < 0.5 <= b[1])
+        expected[placement] = small * (large / small) ** ((0.5 - low) / (high - low))
+    shown = {row["combination"]: float(row["metg_seconds"]) for row in reports.page(out).rows("granularity-table")}
+    assert len(shown) == len(expected) == 2, (shown, points)
+    for placement, metg in expected.items():
+        assert abs(shown[placement] / metg - 1) < 1e-9, (shown, expected)
+
+
 def check_heat_map(reports):
     file = reports.path("heat.yaml")
     with open(file, "w", encoding="utf-8") as text:
@@ -266,7 +303,7 @@ def main():
     os.chdir(arguments.source)
     with tempfile.TemporaryDirectory() as folder:
         reports = Reports(os.path.abspath(arguments.heddle), folder)
-        for check in (check_comparison, check_graph, check_heat_map, check_hostile, check_missing, check_sizes):
+        for check in (check_comparison, check_graph, check_incast, check_granularity, check_heat_map, check_hostile, check_missing, check_sizes):
             check(reports)
             print(check.__name__, flush=True)
     return 0

@@ -1,0 +1,228 @@
+// Takes medians of both worlds, tests whether they are equal within a bound, and compares the winners.
+#include "results/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+
+namespace heddle::results {
+
+namespace {
+
+std::vector<double> right_makespans(const std::vector<Outcome>& runs) {
+    std::vector<double> makespans;
+    for (const Outcome& run : runs)
+        if (run.state == Outcome::State::right) makespans.push_back(run.makespan_seconds);
+    return makespans;
+}
+
+std::optional<double> count_of(const Outcome& run, const std::string& what) {
+    for (const auto& [name, value] : run.counted)
+        if (name == what) return value;
+    return std::nullopt;
+}
+
+std::optional<double> median_of(const std::vector<Outcome>& runs, const std::string& what) {
+    std::vector<double> values;
+    for (const Outcome& run : runs) {
+        if (run.state != Outcome::State::right) continue;
+        if (const auto value = count_of(run, what)) values.push_back(*value);
+    }
+    return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
+}
+
+/// What the runs count, in the order of the first that has finished.
+std::vector<WorldMedians> medians_of(const WorldPair& pair) {
+    std::vector<WorldMedians> medians;
+    for (const auto* const runs : {&pair.native, &pair.simulated}) {
+        for (const Outcome& run : *runs) {
+            if (run.state != Outcome::State::right) continue;
+            for (const auto& [name, value] : run.counted)
+                medians.push_back({name, median_of(pair.native, name), median_of(pair.simulated, name)});
+            return medians;
+        }
+    }
+    return medians;
+}
+
+std::optional<bool> same_tasks_in(const WorldPair& pair) {
+    std::optional<bool> same;
+    for (std::size_t i = 0; i < std::min(pair.native.size(), pair.simulated.size()); ++i) {
+        if (!pair.native[i].finished() || !pair.simulated[i].finished()) continue;
+        const bool equal = count_of(pair.native[i], "tasks") == count_of(pair.simulated[i], "tasks");
+        same = same.value_or(true) && equal;
+    }
+    return same;
+}
+
+std::vector<std::pair<std::string, double>> parts_of(const ValidationLine& line, const WorldPair& pair) {
+    constexpr std::string_view prefix = "time_seconds_";
+    std::vector<std::pair<std::string, double>> parts;
+    double workers = 0;
+    for (const Outcome& run : pair.native)
+        if (run.state == Outcome::State::right) workers = run.workers;
+    if (!line.ratio || workers <= 0) return parts;
+    for (const WorldMedians& medians : line.counted) {
+        if (!medians.what.starts_with(prefix) || !medians.native || !medians.simulated) continue;
+        parts.emplace_back(medians.what.substr(prefix.size()),
+                           (*medians.simulated - *medians.native) / (workers * *line.native_seconds));
+    }
+    return parts;
+}
+
+/// Whether a key chooses how the work is done, and not what is done.
+bool is_policy(const std::string& key) {
+    return key.starts_with("schedule.") || key == configs::variant_key;
+}
+
+std::vector<std::size_t> competing_places(const std::vector<std::string>& keys,
+                                          const std::vector<std::string>& by) {
+    for (const std::string& key : by) {
+        if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+        throw Error(fmt::format("--by {}: this key is not compared", key), nearest_advice(key, keys));
+    }
+    std::vector<std::size_t> places;
+    const bool some_policy = std::any_of(keys.begin(), keys.end(), is_policy);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const bool competes = !by.empty()   ? std::find(by.begin(), by.end(), keys[i]) == by.end()
+                              : some_policy ? is_policy(keys[i])
+                                            : i + 1 == keys.size();
+        if (competes) places.push_back(i);
+    }
+    return places;
+}
+
+/// Adds the pairs of a group of rivals.
+void rank_group(const std::vector<const WorldPair*>& rivals, Ranking& ranking) {
+    struct Difference {
+        double native, simulated;
+    };
+    std::vector<Difference> differences;
+    std::vector<double> p;
+    for (std::size_t i = 0; i < rivals.size(); ++i) {
+        const auto native = right_makespans(rivals[i]->native);
+        const auto simulated = right_makespans(rivals[i]->simulated);
+        if (native.empty() || simulated.empty()) continue;
+        for (std::size_t k = i + 1; k < rivals.size(); ++k) {
+            const auto other_native = right_makespans(rivals[k]->native);
+            const auto other_simulated = right_makespans(rivals[k]->simulated);
+            if (other_native.empty() || other_simulated.empty()) continue;
+            differences.push_back(
+                {median(native) - median(other_native), median(simulated) - median(other_simulated)});
+            p.push_back(mann_whitney(native, other_native));
+        }
+    }
+    const std::vector<double> adjusted = holm(p);
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+        if (adjusted[i] >= level) continue;
+        ++ranking.pairs;
+        if (differences[i].native * differences[i].simulated > 0) ++ranking.alike;
+    }
+}
+
+Ranking ranking_of(const std::vector<WorldPair>& pairs, const std::vector<std::size_t>& competing) {
+    std::map<std::vector<std::string>, std::vector<const WorldPair*>> groups;
+    for (const WorldPair& pair : pairs) {
+        std::vector<std::string> common = pair.values;
+        for (const std::size_t place : competing) common[place].clear();
+        groups[common].push_back(&pair);
+    }
+    Ranking ranking;
+    for (const auto& [common, rivals] : groups) rank_group(rivals, ranking);
+    return ranking;
+}
+
+}  // namespace
+
+std::optional<double> ValidationLine::error() const {
+    return ratio ? std::optional(std::abs(ratio->value - 1)) : std::nullopt;
+}
+
+std::size_t Validation::passed() const {
+    return static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(), [](const ValidationLine& line) { return line.passes(); }));
+}
+
+std::size_t Validation::failed() const {
+    return static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(), [](const ValidationLine& line) { return line.fails(); }));
+}
+
+bool is_constant(const std::vector<Outcome>& runs) {
+    const std::vector<double> makespans = right_makespans(runs);
+    return makespans.size() > 1 &&
+           std::all_of(runs.begin(), runs.end(),
+                       [](const Outcome& run) { return !run.finished() || run.deterministic; }) &&
+           std::adjacent_find(makespans.begin(), makespans.end(), std::not_equal_to<>()) == makespans.end();
+}
+
+RatioVerdict ratio_verdict(const std::vector<double>& simulated, const std::vector<double>& native,
+                           bool constant) {
+    RatioVerdict verdict;
+    verdict.ratio.value = median(simulated) / median(native);
+    if (native.size() > 1)
+        verdict.ratio.interval = bootstrap_ratio_of_medians(simulated, native, confidence,
+                                                            bootstrap_resamples, Random(bootstrap_seed));
+    const std::size_t runs = constant ? native.size() : std::min(native.size(), simulated.size());
+    if (runs < first_look) return verdict;
+    const auto within = [&](double bound) {
+        return equivalence(simulated, native, bound, level_of_look(runs, level), bootstrap_resamples,
+                           Random(bootstrap_seed));
+    };
+    verdict.within_narrow = within(narrow_bound);
+    verdict.within_wide = within(wide_bound);
+    return verdict;
+}
+
+ValidationLine validate_pair(const WorldPair& pair) {
+    ValidationLine line;
+    line.values = pair.values;
+    line.repeated = pair.repeated;
+    line.disturbed = pair.disturbed;
+    for (const auto* const runs : {&pair.native, &pair.simulated})
+        line.bad += static_cast<std::size_t>(
+            std::count_if(runs->begin(), runs->end(), [](const Outcome& run) { return run.bad(); }));
+    const std::vector<double> native = right_makespans(pair.native);
+    const std::vector<double> simulated = right_makespans(pair.simulated);
+    line.native_runs = native.size();
+    line.simulated_runs = simulated.size();
+    if (!native.empty()) line.native_seconds = median(native);
+    if (!simulated.empty()) line.simulated_seconds = median(simulated);
+    line.same_tasks = same_tasks_in(pair);
+    line.counted = medians_of(pair);
+    if (native.empty() || simulated.empty() || *std::min_element(native.begin(), native.end()) <= 0)
+        return line;
+    const RatioVerdict verdict = ratio_verdict(simulated, native, is_constant(pair.simulated));
+    line.ratio = verdict.ratio;
+    line.within_narrow = verdict.within_narrow;
+    line.within_wide = verdict.within_wide;
+    line.parts = parts_of(line, pair);
+    return line;
+}
+
+Validation validate(const std::string& name, const std::vector<std::string>& keys,
+                    const std::vector<WorldPair>& pairs, const std::vector<std::string>& by) {
+    Validation validation;
+    validation.name = name;
+    validation.keys = keys;
+    const std::vector<std::size_t> competing = competing_places(keys, by);
+    for (const std::size_t place : competing) validation.competing.push_back(keys[place]);
+    std::vector<double> errors;
+    for (const WorldPair& pair : pairs) {
+        validation.lines.push_back(validate_pair(pair));
+        if (const auto error = validation.lines.back().error()) errors.push_back(*error);
+    }
+    if (!errors.empty()) {
+        validation.largest_error = *std::max_element(errors.begin(), errors.end());
+        validation.median_error = median(std::move(errors));
+    }
+    validation.ranking = ranking_of(pairs, competing);
+    return validation;
+}
+
+}  // namespace heddle::results

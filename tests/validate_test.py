@@ -1,0 +1,136 @@
+"""heddle validate from outside: both worlds run, what is there is not run again, the table describes itself, the page of `heddle report` has the
+same numbers, and the exit code is that of the verdict. No test expects a time.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from report_test import Page
+from script_arguments import script_arguments
+
+TEXT = """
+name: tiny
+workload: {name: fib, n: 16, cutoff: 8}
+platform: {nodes: 1}
+compare:
+  platform.cores: [1, 2]
+  schedule.stealing.victim: [none, random]
+"""
+WRONG = TEXT.replace("victim: [none, random]", "victim: [none, random]\n  backend: [native, sim]")
+
+
+class Validations:
+    def __init__(self, heddle, folder):
+        self.heddle, self.folder = heddle, folder
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def file(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def run(self, *words):
+        return subprocess.run([self.heddle, *words], capture_output=True, text=True, check=False)
+
+    def rows(self, *names):
+        with open(self.path(*names), newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+
+def verdict_code(lines):
+    """By the rule of docs/verbs/validate.md."""
+    if any(line["within_15_percent"] == "outside" or line["same_tasks"] is False or line["failed"] for line in lines):
+        return 1
+    return 0 if all(line["within_15_percent"] == "within" for line in lines) else 5
+
+
+def check_both_worlds(validations):
+    file, out = validations.file("tiny.yaml", TEXT), validations.path("tiny")
+    done = validations.run("validate", file, "--out", out, "--runs", "2", "--budget", "3600s", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == verdict_code(found["lines"]) == 5, done
+    assert found["configurations"] == 4 and not found["budget_spent"] and found["competing_keys"] == ["schedule.stealing.victim"], found
+    runs = validations.rows("tiny", "runs.csv")
+    worlds = sorted((row["backend"], row["platform_cores"], row["schedule_stealing_victim"], row["seed"]) for row in runs)
+    assert worlds == sorted((world, cores, victim, seed) for world in ("native", "sim") for cores in "12" for victim in ("none", "random") for seed in "12"), worlds
+    # The medians and ratios are those of the runs.
+    table = validations.rows("tiny", "results.csv")
+    for row, line in zip(table, found["lines"]):
+        assert line["same_tasks"] is True and line["within_15_percent"] == "undecided", line
+        medians = {}
+        for world in ("native", "sim"):
+            of = [float(run["makespan_seconds"]) for run in runs if run["backend"] == world
+                  and all(run[key] == row[key] for key in ("platform_cores", "schedule_stealing_victim"))]
+            medians[world] = sum(of) / 2
+        for field, expected in (("native_seconds", medians["native"]), ("simulated_seconds", medians["sim"]), ("ratio", medians["sim"] / medians["native"])):
+            assert abs(float(row[field]) / expected - 1) < 1e-12, (field, row)
+        assert row["ratio"] == repr(line["ratio"]["value"]) or float(row["ratio"]) == line["ratio"]["value"]
+        assert float(row["native_tasks"]) == float(row["simulated_tasks"]) > 0
+    with open(validations.path("tiny", "datapackage.json"), encoding="utf-8") as package:
+        resource, = (one for one in json.load(package)["resources"] if one["path"] == "results.csv")
+    assert [field["name"] for field in resource["schema"]["fields"]] == list(table[0])
+    assert all(field["description"] != "a key of the experiment" for field in resource["schema"]["fields"]), resource
+    return file, out, found
+
+
+def check_going_on(validations, file, out, found):
+    """What is there is not run again; more runs add to it."""
+    times = {cell: os.stat(validations.path("tiny", cell, "result.json")).st_mtime_ns for cell in (row["cell"] for row in validations.rows("tiny", "runs.csv"))}
+    again = json.loads(validations.run("validate", file, "--out", out, "--runs", "2", "--budget", "0s", "--json").stdout)
+    assert again["lines"] == found["lines"]
+    shown = json.loads(validations.run("validate", file, "--out", out, "--runs", "2", "--show", "--json").stdout)
+    assert shown["lines"] == found["lines"]
+    more = json.loads(validations.run("validate", file, "--out", out, "--runs", "4", "--budget", "3600s", "--json").stdout)
+    assert all(line["native"]["runs"] == 4 and line["simulated"]["runs"] in (3, 4) for line in more["lines"]), more
+    assert all(os.stat(validations.path("tiny", cell, "result.json")).st_mtime_ns == time for cell, time in times.items())
+
+
+def check_report(validations, out):
+    """The page has the ratios of results.csv."""
+    page = validations.path("page.html")
+    assert validations.run("report", out, "--out", page).returncode == 0
+    shown = Page(page).rows("worlds-table")
+    expected = sorted(float(row["ratio"]) for row in validations.rows("tiny", "results.csv"))
+    assert sorted(float(row["ratio"]) for row in shown) == expected, (shown, expected)
+
+
+def check_verdict(validations):
+    """A description that is wrong by far is `outside`, and the exit code says so; a spent budget is said."""
+    file = validations.file("wrong.yaml", "name: wrong\nworkload: {name: fib, n: 20, cutoff: 8}\nplatform: {nodes: 1, cores: 1, core_speed: 1Mf}\n"
+                            "schedule: {stealing: {victim: none}}\n")
+    done = validations.run("validate", file, "--out", validations.path("wrong"), "--budget", "3600s", "--runs", "16", "--json")
+    found = json.loads(done.stdout)
+    line, = found["lines"]
+    assert done.returncode == verdict_code(found["lines"]) == 1 and line["within_15_percent"] == "outside", done.stdout
+    assert line["native"]["runs"] == 8 and line["simulated"]["runs"] == 3, "it stops where it is decided"
+    spent = validations.run("validate", file, "--out", validations.path("spent"), "--budget", "0s")
+    assert spent.returncode == 5 and "the budget of 0s is spent" in spent.stdout, spent
+
+
+def check_mistakes(validations):
+    refused = validations.run("validate", validations.file("both.yaml", WRONG), "--out", validations.path("both"))
+    assert refused.returncode == 2 and "leave `backend` out" in refused.stderr, refused
+    refused = validations.run("validate", validations.path("tiny.yaml"), "--out", validations.path("both"), "--by", "platform.core")
+    assert refused.returncode == 2 and 'did you mean "platform.cores"?' in refused.stderr, refused
+
+
+def main():
+    arguments = script_arguments("heddle", "simulator")
+    with tempfile.TemporaryDirectory() as folder:
+        validations = Validations(os.path.abspath(arguments.heddle), folder)
+        file, out, found = check_both_worlds(validations)
+        check_going_on(validations, file, out, found)
+        check_report(validations, out)
+        check_verdict(validations)
+        check_mistakes(validations)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
