@@ -17,6 +17,7 @@ find_package(Scotch 7 REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
+pkg_check_modules(fftw3 REQUIRED IMPORTED_TARGET fftw3)
 pkg_check_modules(openblas REQUIRED openblas)  # headers only: workloads/blas.cpp loads the library when it needs it
 if(HEDDLE_SIM)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)

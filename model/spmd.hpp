@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "model/spmd/layout.hpp"
+#include "model/spmd/redistribution.hpp"
 #include "model/spmd/spmd.hpp"
 #include "runtime/run/program.hpp"
 

@@ -227,7 +227,7 @@ def check_worlds(tree):
             yield rule, path, number, f"{what}: {advice} belong into host/ or runtime/native/, behind the seam"
     for path, number, what in find(inside("runtime/native"), r"\bthread_local\b|\b__thread\b"):
         yield "thread_local", path, number, "a thousand nodes share one thread: keep it in a per-node object"
-    for library, folder in (("metis", "partitioners"), ("scotch", "partitioners"), ("cblas", "workloads"), ("lapacke?", "workloads"), ("mpi", "runtime/native")):
+    for library, folder in (("metis", "partitioners"), ("scotch", "partitioners"), ("cblas", "workloads"), ("lapacke?", "workloads"), ("fftw3", "workloads"), ("mpi", "runtime/native")):
         users = list(find(inside("tests", "bench"), rf"#\s*include\s*<(par|pt)?{library}[\w/]*\.h>"))
         for path, number, what in users:
             if folder_of(path) != folder or path != users[0][0]:

@@ -77,11 +77,13 @@ struct Local {
     Index count;
     bool combines = false;
     bool other_first = false;
-    runtime::Parcel message{};  ///< that the elements come from, if it is large
+    runtime::Parcel message{};                   ///< that the elements come from, if it is large
+    std::shared_ptr<const Movement> movement{};  ///< of an exchange: where the elements go
 
     Index bytes() const { return count * request->element_bytes; }
 
     void part(Strand& self, std::uint32_t part, std::uint32_t parts) const {
+        if (movement) return movement->move(self, request->element_bytes, into, from, part, parts);
         const auto border = [&](std::uint32_t of) {
             return count / parts * of + std::min<Index>(of, count % parts);
         };
@@ -117,6 +119,11 @@ private:
     Range to_;
     Range read_;
 };
+
+void say_steps(const Request& request, const Call& call, Steps& steps) {
+    if (request.exchange) return request.exchange->steps(call, steps);
+    request.algorithm->steps(call, steps);
+}
 
 }  // namespace
 
@@ -167,7 +174,13 @@ private:
                 break;
             case Step::Kind::copy:
             case Step::Kind::fold: {
-                if (!share_.copies || at(step.to) == at(step.from)) break;
+                if (!share_.copies) break;
+                if (request_.exchange) {
+                    do_locally(step,
+                               moved(request_.exchange->own(rank_.rank_), request_.output, request_.input));
+                    break;
+                }
+                if (at(step.to) == at(step.from)) break;
                 const bool folds = step.kind == Step::Kind::fold;
                 do_locally(step,
                            {&request_, at(step.to), at(step.from), step.to.count, folds, step.other_first});
@@ -189,6 +202,18 @@ private:
         return rank_.scratch_.bytes.get() + offset;
     }
 
+    Local moved(Movement movement, std::byte* into, const std::byte* from) const {
+        const Index count = movement.count();
+        return {.request = &request_,
+                .into = into,
+                .from = from,
+                .count = count,
+                .movement = std::make_shared<const Movement>(std::move(movement))};
+    }
+    void pack(const Step& step, std::byte* message) {
+        if (!request_.exchange) return do_now({&request_, message, at(step.from), step.from.count});
+        do_now(moved(request_.exchange->packing(rank_.rank_, step.peer), message, request_.input));
+    }
     void send(const Step& step);
     void let_leave();
     void receive(const Step& step);
@@ -231,7 +256,7 @@ void Rank::Execution::send(const Step& step) {
     if (!sent_ || step.from != sent_range_) {
         auto body = std::make_shared<runtime::Bytes>(sizeof(Signature) + bytes);
         std::memcpy(body->data(), &signature_, sizeof(Signature));
-        if (bytes > 0) do_now({&request_, body->data() + sizeof(Signature), at(step.from), step.from.count});
+        if (bytes > 0) pack(step, body->data() + sizeof(Signature));
         sent_ = std::move(body);
         sent_range_ = step.from;
     }
@@ -253,12 +278,20 @@ void Rank::Execution::receive(const Step& step) {
     if (data.size() < sizeof(Signature)) throw runtime::MalformedMessage("it is of no collective call");
     std::memcpy(&others, data.data(), sizeof(Signature));
     if (others != signature_) rank_.refuse(signature_, step.peer, others);
+    if (const Index sent = (data.size() - sizeof(Signature)) / request_.element_bytes;
+        request_.exchange && sent != step.to.count)
+        throw Error(fmt::format("{}: rank {} sends rank {} {} elements, which expects {}", request_.name(),
+                                step.peer, rank_.rank_, sent, step.to.count),
+                    "what a rank gives another one must be what that one takes of it");
     if (data.size() - sizeof(Signature) != step.to.count * request_.element_bytes)
         throw runtime::MalformedMessage("it has other elements than its call");
     if (step.to.count == 0) return;
     const bool combines = step.kind == Step::Kind::combine;
     Local local{&request_,     at(step.to), data.data() + sizeof(Signature),
                 step.to.count, combines,    step.other_first};
+    if (request_.exchange)
+        local = moved(request_.exchange->unpacking(step.peer, rank_.rank_), request_.output,
+                      data.data() + sizeof(Signature));
     if (data.size() > shared_bytes) local.message = std::move(message.data);
     do_locally(step, std::move(local));
 }
@@ -301,7 +334,7 @@ public:
     void part(Strand& self, std::uint32_t part, std::uint32_t parts) override {
         const Execution::Share share{part, communicators_, part < communicators_, part + 1 == parts};
         Execution execution(rank_, self, request_, nullptr, settings_, share);
-        request_.algorithm->steps(rank_.call_of(request_), execution);
+        say_steps(request_, rank_.call_of(request_), execution);
         execution.finish();
     }
 
@@ -337,12 +370,12 @@ void Rank::run(Strand& self, const Request& request, Crew& crew, const CrewSetti
 
 void Rank::execute(Strand& self, const Request& request, Crew& crew, const CrewSettings& settings) {
     const std::uint32_t communicators = std::clamp<std::uint32_t>(settings.communicators, 1, crew.threads());
-    if (communicators > 1 && request.algorithm->independent) {
+    if (communicators > 1 && (request.exchange || request.algorithm->independent)) {
         Part part(*this, request, settings, communicators);
         return crew.run(self, part, std::min(communicators + 1, crew.threads()));
     }
     Execution execution(*this, self, request, &crew, settings, {});
-    request.algorithm->steps(call_of(request), execution);
+    say_steps(request, call_of(request), execution);
     execution.finish();
 }
 

@@ -109,6 +109,10 @@ public:
     std::uint32_t threads() const { return threads_; }
     Index elements() const;
 
+    /// How a dimension is dealt out over the nodes, and which part of it a node has.
+    const Dealt& dealt(std::size_t dimension) const { return dimensions_[dimension].nodes; }
+    std::uint32_t node_part(NodeId node, std::size_t dimension) const;
+
     /// What a node has of each dimension: the extents of its local array.
     std::vector<Index> extents(NodeId node) const;
     /// The elements of a node, in global indices.
@@ -135,7 +139,6 @@ private:
             return {nodes.count(node_part), threads, thread_parts};
         }
     };
-    std::uint32_t node_part(NodeId node, std::size_t dimension) const;
     std::uint32_t thread_part(std::uint32_t thread, std::size_t dimension) const;
     void expect(std::size_t indices) const;
 

@@ -11,6 +11,13 @@ Signature signature_of(const Request& request, std::uint64_t number) {
     signature.count = request.count;
     signature.element_bytes = static_cast<std::uint32_t>(request.element_bytes);
     signature.root = request.root;
+    if (request.exchange) {
+        signature.count = request.exchange->elements();
+        signature.root = request.exchange->fingerprint();
+        signature.operation = static_cast<std::uint32_t>(request.exchange->kind());
+        signature.algorithm = Signature::exchange;
+        return signature;
+    }
     signature.operation = static_cast<std::uint32_t>(request.operation);
     signature.algorithm = request.algorithm
                               ? static_cast<std::uint32_t>(request.algorithm - all_algorithms().data())
@@ -20,6 +27,13 @@ Signature signature_of(const Request& request, std::uint64_t number) {
 
 std::string in_words(const Signature& signature) {
     if (signature.algorithm == Signature::end) return "the end of its main program";
+    if (signature.algorithm == Signature::exchange) {
+        const auto kind = static_cast<Exchange::Kind>(signature.operation);
+        std::string text = name_of(kind);
+        if (signature.count > 0) text += fmt::format(" of {} elements", signature.count);
+        text += fmt::format(" of {} bytes", signature.element_bytes);
+        return signature.count > 0 ? fmt::format("{} with layouts number {}", text, signature.root) : text;
+    }
     if (signature.algorithm >= all_algorithms().size()) return "no call";
     const Algorithm& algorithm = all_algorithms()[signature.algorithm];
     std::string text = fmt::format("{} ({})", name_of(algorithm.operation), algorithm.name);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "model/spmd/algorithm.hpp"
+#include "model/spmd/exchange.hpp"
 
 namespace heddle::spmd {
 
@@ -64,6 +65,9 @@ struct Request {
     Operator combine = {};
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
+    const Exchange* exchange = nullptr;  ///< if it is one; then there is no algorithm
+
+    const char* name() const { return exchange ? name_of(exchange->kind()) : name_of(operation); }
 };
 
 /// What all ranks must say alike, and each message carries. Plain bytes.
@@ -76,6 +80,8 @@ struct Signature {
     std::uint32_t algorithm = 0;  ///< its place in the table; `end` for the end of the program
 
     static constexpr std::uint32_t end = ~std::uint32_t{0};
+    /// Of an exchange: `operation` is its kind, `root` its fingerprint.
+    static constexpr std::uint32_t exchange = end - 1;
 
     bool operator==(const Signature&) const = default;
 };

@@ -26,9 +26,9 @@ SpmdNode::SpmdNode(runtime::Node& node, SpmdOptions given)
 ThreadName::ThreadName(NodeId node, std::uint32_t thread)
     : own_end_(fmt::format_to_n(text_.data(), text_.size() - 1, "thread {} of node {}", thread, node).out) {}
 
-void ThreadName::in_call(Operation operation, std::uint64_t number) {
+void ThreadName::in_call(const char* call, std::uint64_t number) {
     const auto room = static_cast<std::size_t>(text_.data() + text_.size() - 1 - own_end_);
-    *fmt::format_to_n(own_end_, room, " in {}, call {},", name_of(operation), number).out = '\0';
+    *fmt::format_to_n(own_end_, room, " in {}, call {},", call, number).out = '\0';
 }
 
 void ThreadName::at_end() {
@@ -54,8 +54,19 @@ void Spmd::barrier(std::string_view algorithm) {
     run(request);
 }
 
+void Spmd::exchange(const Exchange& what, std::span<const std::byte> input, std::span<std::byte> output,
+                    Index element_bytes) {
+    Request request;
+    request.exchange = &what;
+    request.element_bytes = element_bytes;
+    request.input = input.data();
+    request.output = output.data();
+    expect_apart(request, input.size() / element_bytes, output.size() / element_bytes);
+    run(request);
+}
+
 void Spmd::run(const Request& request) {
-    says_.in_call(request.operation, ++calls_);
+    says_.in_call(request.name(), ++calls_);
     if (flat()) return endpoint_->run(strand_, request, alone_, here_.options.crew);
     if (thread_ != 0) return here_.crew.help(strand_, thread_, request);
     here_.crew.lead(strand_, request);
@@ -85,7 +96,7 @@ void Spmd::expect_apart(const Request& request, Index input, Index output) const
     if (input == 0 || output == 0 || request.input + input * request.element_bytes <= out ||
         out + output * request.element_bytes <= request.input)
         return;
-    throw Error(fmt::format("{} with an input and an output that overlap", name_of(request.operation)),
+    throw Error(fmt::format("{} with an input and an output that overlap", request.name()),
                 "give them memory of their own");
 }
 

@@ -57,7 +57,7 @@ public:
     ThreadName(NodeId node, std::uint32_t thread);
 
     const char* text() const { return text_.data(); }
-    void in_call(Operation operation, std::uint64_t number);
+    void in_call(const char* call, std::uint64_t number);
     void at_end();
 
 private:
@@ -166,6 +166,10 @@ public:
                             std::ranges::size(output) == std::ranges::size(input));
         run(request);
     }
+
+    /// The calls of redistribution.hpp. The input and the output are the rank's.
+    void exchange(const Exchange& what, std::span<const std::byte> input, std::span<std::byte> output,
+                  Index element_bytes);
 
     // --- one value of each thread, whatever the ranks are
     /// The values of all threads of all nodes, combined in their order: the same on each. `op` captures
