@@ -1,5 +1,6 @@
 // Collective calls in simulation against closed forms: time, messages and payload. Ranks send one message
 // after the other.
+#include "tests/spmd_programs.hpp"
 #include "tests/spmd_timed.hpp"
 
 namespace heddle::spmd {
@@ -42,6 +43,30 @@ TEST(SpmdTimeOfFlat, SendsThatLeaveTogetherTakeLonger) {
     const CrewSettings together{.sends = CrewSettings::Sends::together};
     EXPECT_GT(timed(binomial, task, bandwidth_counts(), together).seconds,
               2 * timed(binomial, task, bandwidth_counts()).seconds);
+}
+
+// Where messages of two nodes arrive in order, a request for data must not come after data: then the two
+// directions of an exchange take turns.
+TEST(SpmdTimeOfExchange, IsThatOfBothDirectionsAtOnceIfARankIsLate) {
+    constexpr Index count = 16 << 10;
+    const Star all_in_order = bandwidth_counts(1U << 30);
+    std::vector<std::uint64_t> input(count);
+    std::vector<std::uint64_t> outputs[2] = {input, input};
+    Time begin{};
+    Time end{};
+    sim::SimBackend backend(all_in_order.platform(2));
+    runtime::Execution(backend, {}, [&](NodeId) {
+        return std::make_unique<MainFunction>(SpmdOptions{}, [&](Spmd& self) {
+            runtime::Worker& worker = self.worker();
+            if (self.node() == 1) {
+                worker.compute({1e15, 0}, [] {});
+                begin = worker.backend->now(worker);
+            }
+            self.all_reduce(std::plus<>(), input, outputs[self.node()], "recursive_doubling");
+            end = std::max(end, worker.backend->now(worker));
+        });
+    }).run();
+    EXPECT_NEAR(to_seconds(end - begin) / (count * sizeof(std::uint64_t) / all_in_order.bandwidth), 1, 0.005);
 }
 
 }  // namespace

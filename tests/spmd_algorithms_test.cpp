@@ -84,7 +84,7 @@ TEST(SpmdAlgorithmNames, AnUnknownOneIsRefusedWithTheList) {
         ADD_FAILURE() << "it was found";
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), HasSubstr("all_reduce has no algorithm \"magic\"; choose one of: "
-                                            "recursive_doubling, rabenseifner, ring"));
+                                            "recursive_doubling, rabenseifner, ring; or auto"));
     }
     for (const Operation operation : operations)
         EXPECT_EQ(find_algorithm(operation, "").operation, operation);

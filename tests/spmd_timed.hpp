@@ -95,12 +95,12 @@ struct Star {
     }
 };
 
-inline Timed timed(const Algorithm& algorithm, const Task& task, const Star& star,
+inline Timed timed(const Algorithm& algorithm, const Task& task, const Platform& platform,
                    const CrewSettings& crew = {}) {
     OneCall::Shared shared;
     shared.input.resize(task.count * task.ranks);
     shared.output.resize(task.count * task.ranks);
-    sim::SimBackend backend(star.platform(task.ranks));
+    sim::SimBackend backend(platform);
     const runtime::RunResult result = runtime::Execution(backend, {}, [&](NodeId) {
                                           return std::make_unique<OneCall>(algorithm, task, crew, shared);
                                       }).run();
@@ -114,6 +114,10 @@ inline Timed timed(const Algorithm& algorithm, const Task& task, const Star& sta
     timed.sent = {value("collective_messages") - task.ranks * lg(task.ranks),  // the end of the program
                   value("collective_bytes") / sizeof(std::uint64_t)};
     return timed;
+}
+inline Timed timed(const Algorithm& algorithm, const Task& task, const Star& star,
+                   const CrewSettings& crew = {}) {
+    return timed(algorithm, task, star.platform(task.ranks), crew);
 }
 
 /// Of an empty message.

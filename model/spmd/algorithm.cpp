@@ -106,7 +106,7 @@ const Algorithm& find_algorithm(Operation operation, std::string_view name) {
         known += (known.empty() ? "" : ", ") + algorithm.name;
     }
     throw Error(fmt::format("{} has no algorithm \"{}\"", name_of(operation), name),
-                "choose one of: " + known);
+                "choose one of: " + known + "; or auto");
 }
 
 }  // namespace heddle::spmd

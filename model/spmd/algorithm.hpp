@@ -48,6 +48,9 @@ struct Algorithm {
 /// All, by operation; the first of each operation is what a program gets that names none.
 const std::vector<Algorithm>& all_algorithms();
 
+/// In place of an algorithm's name: the one with the lowest price (pricing.hpp).
+constexpr std::string_view automatic = "auto";
+
 /// An algorithm of an operation; the empty name is the first one's. Throws Error with the names that there
 /// are.
 const Algorithm& find_algorithm(Operation operation, std::string_view name);

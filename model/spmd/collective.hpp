@@ -36,6 +36,9 @@ struct RankPlaces {
     runtime::Address address(RankId rank) const { return {rank / per_node, first_number + rank % per_node}; }
 };
 
+/// Call::segment.
+Index segment_elements(Index element_bytes);
+
 class Rank {
 public:
     /// An arrays of at least so many bytes is copied by several threads.

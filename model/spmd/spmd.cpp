@@ -3,13 +3,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
+#include "model/spmd/pricing.hpp"
 #include "runtime/core/node.hpp"
+#include "runtime/core/states.hpp"
 #include "runtime/core/worker.hpp"
+#include "runtime/run/report.hpp"
 
 namespace heddle::spmd {
+
+namespace {
+
+/// What a node reports of the algorithms that were chosen for its calls.
+class ChosenAlgorithms final : public runtime::State<runtime::Node> {
+public:
+    explicit ChosenAlgorithms(runtime::Node& /*node*/) : calls_(all_algorithms().size()) {}
+
+    void add(const Algorithm& algorithm) {
+        calls_[static_cast<std::size_t>(&algorithm - all_algorithms().data())].fetch_add(
+            1, std::memory_order_relaxed);
+    }
+    void report(runtime::NodeReport& report) const override {
+        for (std::size_t i = 0; i < calls_.size(); ++i) {
+            const std::uint64_t calls = calls_[i].load(std::memory_order_relaxed);
+            if (calls == 0) continue;
+            const Algorithm& algorithm = all_algorithms()[i];
+            report.answer.push_back({fmt::format("{}_by_{}", name_of(algorithm.operation), algorithm.name),
+                                     static_cast<double>(calls), runtime::AnswerValue::Combine::max});
+        }
+    }
+
+private:
+    std::vector<std::atomic<std::uint64_t>> calls_;
+};
+
+}  // namespace
 
 SpmdNode::SpmdNode(runtime::Node& node, SpmdOptions given)
     : options(std::move(given)),
@@ -18,9 +51,28 @@ SpmdNode::SpmdNode(runtime::Node& node, SpmdOptions given)
       team(node, RankPlaces::first_number, threads) {
     for (const Operation operation : operations) {
         const auto named = options.algorithms.find(operation);
+        const bool states = named != options.algorithms.end();
+        const bool chosen = states ? named->second == automatic : options.rules != nullptr;
         algorithms[static_cast<std::size_t>(operation)] =
-            &find_algorithm(operation, named == options.algorithms.end() ? "" : named->second);
+            chosen ? nullptr : &find_algorithm(operation, states ? named->second : "");
     }
+}
+
+const Algorithm& SpmdNode::choose(runtime::Worker& worker, const Request& request, RankId ranks) const {
+    const runtime::Topology& topology = worker.node().topology();
+    const bool commutes = !request.combine.apply || request.combine.commutes;
+    const auto named = options.algorithms.find(request.operation);
+    if (options.rules && named == options.algorithms.end()) {
+        const Algorithm* const found = options.rules->find(
+            {request.operation, request.count * request.element_bytes, topology.nodes, threads, commutes});
+        if (found) return *found;
+    }
+    Prices prices = Prices::of(topology, *worker.costs);
+    const bool flat = options.ranks == SpmdOptions::Ranks::threads;
+    prices.ranks_per_node = flat ? threads : 1;
+    prices.threads = flat ? 1 : std::clamp<std::uint32_t>(options.crew.copiers, 1, threads);
+    const Call call{0, ranks, request.root, request.count, segment_elements(request.element_bytes)};
+    return cheapest(request.operation, call, request.element_bytes, commutes, prices);
 }
 
 ThreadName::ThreadName(NodeId node, std::uint32_t thread)
@@ -49,8 +101,7 @@ Spmd::Spmd(runtime::Strand& strand, SpmdNode& node, std::uint32_t thread, Thread
 
 void Spmd::barrier(std::string_view algorithm) {
     Request request;
-    request.algorithm = algorithm.empty() ? here_.algorithms[static_cast<std::size_t>(Operation::barrier)]
-                                          : &find_algorithm(Operation::barrier, algorithm);
+    request.algorithm = named(Operation::barrier, algorithm);
     run(request);
 }
 
@@ -65,8 +116,13 @@ void Spmd::exchange(const Exchange& what, std::span<const std::byte> input, std:
     run(request);
 }
 
-void Spmd::run(const Request& request) {
-    says_.in_call(request.name(), ++calls_);
+void Spmd::run(const Request& made) {
+    says_.in_call(made.name(), ++calls_);
+    Request request = made;
+    if (!request.algorithm && !request.exchange) {
+        request.algorithm = &here_.choose(worker(), request, ranks());
+        if (thread_ == 0) worker().node().state<ChosenAlgorithms>().add(*request.algorithm);
+    }
     if (flat()) return endpoint_->run(strand_, request, alone_, here_.options.crew);
     if (thread_ != 0) return here_.crew.help(strand_, thread_, request);
     here_.crew.lead(strand_, request);

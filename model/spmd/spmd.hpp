@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include "model/spmd/collective.hpp"
+#include "model/spmd/rules.hpp"
 #include "runtime/comm/team.hpp"
 #include "runtime/strands/strands.hpp"
 
@@ -36,8 +37,10 @@ struct SpmdOptions {
     };
     Ranks ranks = Ranks::nodes;
     CrewSettings crew = {};
-    /// The algorithm of an operation where a call names none. Without an entry: the first one of the list.
+    /// The algorithm of an operation where a call names none, or `auto`. Without an entry: as `rules` say, or
+    /// without rules the first one of the list.
     std::map<Operation, std::string> algorithms = {};
+    std::shared_ptr<const Rules> rules = {};
 };
 
 /// The threads of a node.
@@ -46,7 +49,10 @@ struct SpmdNode {
 
     SpmdOptions options;
     std::uint32_t threads;
-    std::array<const Algorithm*, std::size(operations)> algorithms;
+    /// The algorithm that the call takes, which named none. The same on all ranks.
+    const Algorithm& choose(runtime::Worker& worker, const Request& request, RankId ranks) const;
+
+    std::array<const Algorithm*, std::size(operations)> algorithms;  ///< null: chosen for each call
     Crew crew;
     runtime::Team team;
 };
@@ -91,9 +97,9 @@ public:
     void work(std::uint64_t units = 1) const { worker().work(units); }
 
     // --- collective calls (Operation). Arrays are contiguous, of the same plain type; input and output must
-    // not overlap. `algorithm`: a name, or none for that of the options. Operators are associative; one that
-    // does not commute is given as InOrder{operator}. Throw Error for sizes that do not fit, an unknown
-    // algorithm, and where ranks or threads make different calls.
+    // not overlap. `algorithm`: a name, `auto`, or none for that of the options. Operators are associative;
+    // one that does not commute is given as InOrder{operator}. Throw Error for sizes that do not fit, an
+    // unknown algorithm, and where ranks or threads make different calls.
 
     void barrier(std::string_view algorithm = {});
 
@@ -202,6 +208,11 @@ private:
 
     bool flat() const { return here_.options.ranks == SpmdOptions::Ranks::threads; }
 
+    /// Null: it is chosen when the call's size is known.
+    const Algorithm* named(Operation operation, std::string_view algorithm) const {
+        if (algorithm.empty()) return here_.algorithms[static_cast<std::size_t>(operation)];
+        return algorithm == automatic ? nullptr : &find_algorithm(operation, algorithm);
+    }
     template <class Range>
     static auto writable(Range& range) {
         return std::span(std::ranges::data(range), std::ranges::size(range));
@@ -212,8 +223,7 @@ private:
         static_assert(std::is_trivially_copyable_v<T>, "elements travel as plain bytes");
         Request request;
         request.operation = operation;
-        request.algorithm = algorithm.empty() ? here_.algorithms[static_cast<std::size_t>(operation)]
-                                              : &find_algorithm(operation, algorithm);
+        request.algorithm = named(operation, algorithm);
         request.root = root;
         request.element_bytes = sizeof(T);
         request.output = reinterpret_cast<std::byte*>(std::ranges::data(output));

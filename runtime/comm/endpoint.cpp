@@ -153,15 +153,20 @@ void Endpoint::send(Caller caller, Address to, std::uint64_t tag, Parcel data) {
     end_send(caller, going);
 }
 
+/// Of a large message to another node. There is room.
+void Endpoint::announce(Worker& worker, Outgoing& send) {
+    send.offer.to = send.room.at;
+    send.offer.tag = send.message->tag;
+    send.message->offer = endpoints_.put(send.offer);
+    post_message(worker, send.room.at, *send.message, {}, Sharing::together);
+    send.announced = true;
+}
+
 /// To another node: announces the message, and sends its parts when a receive has accepted it.
 void Endpoint::send_in_parts(const Caller& caller, Outgoing& send, const Body& body) {
     const Address to = send.room.at;
-    Arrived& message = *send.message;
-    Offer offer;
-    offer.to = to;
-    offer.tag = message.tag;
-    message.offer = endpoints_.put(offer);
-    post_message(caller.worker(), to, message, {}, Sharing::together);
+    Offer& offer = send.offer;
+    if (!send.announced) announce(caller.worker(), send);
     caller.wait(offer);
     const std::uint64_t size = body->size();
     for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
@@ -184,6 +189,10 @@ void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Body da
         send_at_once(worker, *going);
         return left(worker);
     }
+    // The caller may accept a message from there next. If its own announcement came after that accept, the
+    // other node would send its data before it accepts. Messages of two nodes arrive in order, so its accept
+    // would come after all its data, and the two directions of an exchange would take turns.
+    if (going->has_room && to.node != worker.id.node) announce(worker, *going);
     const auto body = [this, going, left = std::move(left)](Strand& self) {
         end_send(self, *going);
         left(self.worker());

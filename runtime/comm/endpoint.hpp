@@ -92,7 +92,8 @@ public:
     };
 
     /// Returns at once. Sends the message now, if it is small and there is room for it. Else a strand of its
-    /// own does, in its place in the order. Then calls `left`. The endpoint must live until then.
+    /// own does, in its place in the order; a large message is announced now, if there is room. Then calls
+    /// `left`. The endpoint must live until then.
     void start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
                     std::function<void(Worker&)> left, Sharing sharing = Sharing::together);
 
@@ -134,6 +135,7 @@ private:
     void begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel data);
     void end_send(const Caller& caller, Outgoing& send);
     void send_at_once(Worker& worker, Outgoing& send);
+    void announce(Worker& worker, Outgoing& send);
     void send_in_parts(const Caller& caller, Outgoing& send, const Body& body);
     void begin(BegunReceive& receive);
     void fetch(Worker& worker, BegunReceive& receive);

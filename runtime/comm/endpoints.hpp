@@ -98,7 +98,9 @@ struct Outgoing {
     std::unique_ptr<Arrived> message;
     Parcel data;
     Room room;
+    Offer offer;
     bool has_room = false;
+    bool announced = false;
     Endpoint::Sharing sharing = Endpoint::Sharing::together;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "base/memory_need.hpp"
 #include "base/time.hpp"
 #include "model/spmd.hpp"
@@ -238,11 +239,19 @@ public:
                          settings.text("sends") == "together" ? Sends::together : Sends::in_turn};
         const std::string named = settings.text("algorithm");
         try {
-            options_.algorithms[pattern_.operation] =
-                find_algorithm(pattern_.operation, named == "default" ? "" : named).name;
+            if (named == spmd::automatic) {
+                options_.algorithms[pattern_.operation] = named;
+            } else if (named != "default" || !settings.stated("rules")) {
+                options_.algorithms[pattern_.operation] =
+                    find_algorithm(pattern_.operation, named == "default" ? "" : named).name;
+            }
         } catch (const Error& error) {
             throw error.at(settings.where("algorithm"));
         }
+        if (settings.stated("rules"))
+            options_.rules = std::make_shared<spmd::Rules>(spmd::Rules::parse(
+                read_input(settings.path("rules"), {.file_bytes = 1U << 20, .stream_bytes = 1U << 20}),
+                settings.text("rules")));
     }
 
     /// A process has at least one rank.
@@ -277,7 +286,9 @@ const Registration registration{
      "all ranks make the same collective call again and again: the time of a call",
      {{"operation", SettingKind::choice, "all_reduce", "which call", operation_names()},
       {"algorithm", SettingKind::text, "default",
-       "by which algorithm (heddle list collectives); default: the first"},
+       "by which algorithm (heddle list collectives); auto: the one with the lowest price; default: as rules "
+       "say, or the first"},
+      {"rules", SettingKind::input_path, "", "a file that says which algorithm, by bytes, nodes and threads"},
       {"bytes",
        SettingKind::integer,
        "8",

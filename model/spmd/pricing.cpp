@@ -1,0 +1,294 @@
+// Walks through the steps of all ranks with a time for each, in the way of Hockney's model with overheads
+// (Hockney: "The communication challenge for MPP: Intel Paragon and Meiko CS-2", 1994).
+#include "model/spmd/pricing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/time.hpp"
+#include "model/spmd/collective.hpp"
+#include "model/spmd/request.hpp"
+#include "runtime/core/spin_lock.hpp"
+
+namespace heddle::spmd {
+
+namespace {
+
+/// What travels with a message besides its elements: the signature and the endpoint's header.
+constexpr double bytes_besides = sizeof(Signature) + 64;
+
+struct PricedStep {
+    Index count;
+    RankId peer;
+    Step::Kind kind;
+    bool again;  ///< a send of what the send before it took
+};
+
+/// The steps of a rank, without positions.
+class PricedSteps final : public Steps {
+public:
+    void reserve(Index /*elements*/) override {}
+
+    std::vector<PricedStep> all;
+
+private:
+    void take(const Step& step) override {
+        const bool sends = step.kind == Step::Kind::send;
+        if (step.kind == Step::Kind::copy && step.to == step.from) return;
+        all.push_back({sends ? step.from.count : step.to.count, step.peer, step.kind,
+                       sends && sent_ && step.from == range_});
+        sent_ = sends || (sent_ && step.to.count == 0);
+        if (sends) range_ = step.from;
+    }
+
+    bool sent_ = false;
+    Range range_{};
+};
+
+struct PricedMessage {
+    double begins = 0;  ///< to flow; of a large one: when the receiver hears of it
+    double bytes = 0;
+    bool large = false;
+};
+
+struct Progress {
+    double now = 0;
+    double card_free = 0;  ///< when all before has left
+    double in_free = 0;    ///< when all before has come
+    bool unaccepted = false;
+};
+
+class Walk {
+public:
+    Walk(const Prices& prices, Index element_bytes)
+        : prices_(prices), element_bytes_(static_cast<double>(element_bytes)) {}
+
+    double bytes(const PricedStep& step) const { return static_cast<double>(step.count) * element_bytes_; }
+    bool local(RankId a, RankId b) const { return a / prices_.ranks_per_node == b / prices_.ranks_per_node; }
+
+    /// An empty message to another node, from its hand-over until its receiver has handled it.
+    double trip() const {
+        return prices_.hand_over + prices_.send + prices_.latency + bytes_besides / prices_.bandwidth +
+               prices_.receive;
+    }
+
+    double local_work(const PricedStep& step) const {
+        const double size = bytes(step);
+        const bool combines = step.kind == Step::Kind::combine || step.kind == Step::Kind::fold;
+        const double threads = size >= static_cast<double>(Rank::shared_bytes) ? prices_.threads : 1;
+        const double moved = (combines ? 3 : 2) * size / prices_.memory_bandwidth;
+        if (!combines) return moved;
+        return std::max(moved, static_cast<double>(step.count) / prices_.core_speed / threads);
+    }
+
+    PricedMessage send(Progress& from, const PricedStep& step, bool is_local) const {
+        const double size = bytes(step);
+        from.now += step.again ? 0 : 2 * size / prices_.memory_bandwidth;
+        if (is_local) return {from.now, 0, false};
+        const double whole = size + bytes_besides;
+        const bool large = size + sizeof(Signature) > runtime::Endpoint::eager_max;
+        if (large) {
+            from.now = std::max(from.now, from.card_free);
+            from.unaccepted = true;
+            return {from.now + trip(), whole, true};
+        }
+        from.now += prices_.hand_over;
+        const double begins = std::max(from.now + prices_.send + whole * prices_.send_byte, from.card_free);
+        from.card_free = begins + whole / prices_.bandwidth;
+        return {begins, whole, false};
+    }
+
+    void receive(Progress& to, Progress& from, PricedMessage message, const PricedStep& step,
+                 bool is_local) const {
+        if (message.large) {
+            const double accepted = std::max(to.now, message.begins + prices_.wake) + trip() + prices_.wake;
+            message.begins = std::max(accepted + prices_.hand_over + prices_.send, from.card_free) +
+                             message.bytes * prices_.send_byte;
+            from.card_free = message.begins + message.bytes / prices_.bandwidth;
+            from.unaccepted = false;
+        }
+        double comes = message.begins;
+        if (!is_local) {
+            to.in_free = std::max(comes, to.in_free) + message.bytes / prices_.bandwidth;
+            comes = to.in_free + prices_.latency + prices_.receive + message.bytes * prices_.receive_byte;
+        }
+        if (comes > to.now) to.now = comes + prices_.wake;
+        to.now += local_work(step);
+    }
+
+private:
+    const Prices& prices_;
+    double element_bytes_;
+};
+
+/// More steps than these are not kept.
+constexpr std::size_t steps_max = 2'000'000;
+
+/// As if all other ranks did at each time what this one does: exact where all do the same.
+double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank) {
+    Progress progress;
+    std::vector<PricedMessage> sent;
+    std::size_t received = 0;
+    for (const PricedStep& step : steps.all) {
+        switch (step.kind) {
+            case Step::Kind::send:
+                sent.push_back(walk.send(progress, step, walk.local(rank, step.peer)));
+                break;
+            case Step::Kind::receive:
+            case Step::Kind::combine:
+                if (received < sent.size()) {
+                    walk.receive(progress, progress, sent[received], step, walk.local(rank, step.peer));
+                    ++received;
+                }
+                break;
+            case Step::Kind::copy:
+            case Step::Kind::fold:
+                progress.now += walk.local_work(step);
+                break;
+        }
+    }
+    for (; received < sent.size(); ++received) {
+        Progress receiver;
+        walk.receive(receiver, progress, sent[received], {0, 0, Step::Kind::receive, false}, false);
+        progress.now = std::max(progress.now, receiver.now);
+    }
+    return progress.now;
+}
+
+/// The ranks take turns, each until it waits.
+class PricedRun {
+public:
+    PricedRun(const Walk& walk, std::vector<PricedSteps> steps)
+        : walk_(walk), steps_(std::move(steps)), progress_(steps_.size()), next_(steps_.size()) {
+        for (RankId rank = 0; rank < steps_.size(); ++rank) ready_.push_back(rank);
+    }
+
+    double seconds() {
+        while (!ready_.empty()) {
+            const RankId rank = ready_.back();
+            ready_.pop_back();
+            while (next_[rank] < steps_[rank].all.size() && step(rank, steps_[rank].all[next_[rank]]))
+                ++next_[rank];
+        }
+        double last = 0;
+        for (RankId rank = 0; rank < steps_.size(); ++rank) {
+            HEDDLE_ASSERT(next_[rank] == steps_[rank].all.size());  // no algorithm deadlocks
+            last = std::max({last, progress_[rank].now, progress_[rank].card_free});
+        }
+        return last;
+    }
+
+private:
+    struct Queue {
+        std::vector<PricedMessage> messages;
+        std::size_t taken = 0;
+        bool awaited = false;  ///< by its receiver
+    };
+
+    /// False if it must wait.
+    bool step(RankId rank, const PricedStep& step) {
+        Progress& progress = progress_[rank];
+        switch (step.kind) {
+            case Step::Kind::send: {
+                if (progress.unaccepted) return false;
+                Queue& queue = queue_of(rank, step.peer);
+                queue.messages.push_back(walk_.send(progress, step, walk_.local(rank, step.peer)));
+                if (std::exchange(queue.awaited, false)) ready_.push_back(step.peer);
+                return true;
+            }
+            case Step::Kind::receive:
+            case Step::Kind::combine: {
+                Queue& queue = queue_of(step.peer, rank);
+                if (queue.taken == queue.messages.size()) {
+                    queue.awaited = true;
+                    return false;
+                }
+                const PricedMessage message = queue.messages[queue.taken++];
+                walk_.receive(progress, progress_[step.peer], message, step, walk_.local(rank, step.peer));
+                if (message.large) ready_.push_back(step.peer);
+                return true;
+            }
+            case Step::Kind::copy:
+            case Step::Kind::fold:
+                progress.now += walk_.local_work(step);
+                return true;
+        }
+        return true;
+    }
+    Queue& queue_of(RankId from, RankId to) { return queues_[std::uint64_t{from} << 32U | to]; }
+
+    const Walk& walk_;
+    std::vector<PricedSteps> steps_;
+    std::vector<Progress> progress_;
+    std::vector<std::size_t> next_;
+    std::vector<RankId> ready_;
+    std::unordered_map<std::uint64_t, Queue> queues_;  // never iterated over
+};
+
+PricedSteps steps_of(const Algorithm& algorithm, Call call, RankId rank) {
+    call.rank = rank;
+    PricedSteps steps;
+    algorithm.steps(call, steps);
+    return steps;
+}
+
+}  // namespace
+
+Prices Prices::of(const runtime::Topology& topology, const Overheads& overheads) {
+    Prices prices;
+    if (topology.latency > Time::zero()) prices.latency = to_seconds(topology.latency);
+    if (topology.bandwidth > 0) prices.bandwidth = topology.bandwidth;
+    if (topology.core_speed > 0) prices.core_speed = topology.core_speed;
+    prices.hand_over = to_seconds(overheads.message_enqueue);
+    prices.send = to_seconds(overheads.message_send);
+    prices.send_byte = to_seconds(overheads.message_send_kib) / 1024;
+    prices.receive = to_seconds(overheads.message_receive);
+    prices.receive_byte = to_seconds(overheads.message_receive_kib) / 1024;
+    prices.wake =
+        to_seconds(overheads.wake_up) + to_seconds(overheads.unpark) + to_seconds(overheads.strand_switch);
+    return prices;
+}
+
+double price(const Algorithm& algorithm, const Call& call, Index element_bytes, const Prices& prices) {
+    const Walk walk(prices, element_bytes);
+    std::vector<PricedSteps> all{steps_of(algorithm, call, 0)};
+    if (call.root != 0) all.front() = steps_of(algorithm, call, call.root);
+    if (all.front().all.size() > steps_max / call.ranks) return price_alone(walk, all.front(), call.root);
+    all.clear();
+    for (RankId rank = 0; rank < call.ranks; ++rank) all.push_back(steps_of(algorithm, call, rank));
+    return PricedRun(walk, std::move(all)).seconds();
+}
+
+const Algorithm& cheapest(Operation operation, const Call& call, Index element_bytes, bool commutes,
+                          const Prices& prices) {
+    using Key = std::tuple<Operation, RankId, bool, Index, Index, bool, Prices>;
+    static runtime::SpinLock lock;
+    static std::map<Key, const Algorithm*> known;
+    // Links are alike, so it only matters whether the root is the first rank.
+    Call asked = call;
+    asked.root = call.root == 0 || call.ranks == 1 ? 0 : 1;
+    const Key key{operation, call.ranks, asked.root != 0, call.count, element_bytes, commutes, prices};
+    {
+        const runtime::SpinLock::Guard guard(lock);
+        if (const auto found = known.find(key); found != known.end()) return *found->second;
+    }
+    const Algorithm* best = nullptr;
+    double least = 0;
+    for (const Algorithm& algorithm : all_algorithms()) {
+        if (algorithm.operation != operation || (algorithm.commutes && !commutes)) continue;
+        const double seconds = price(algorithm, asked, element_bytes, prices);
+        if (best && seconds >= least) continue;
+        best = &algorithm;
+        least = seconds;
+    }
+    if (!best) best = &find_algorithm(operation, "");  // which refuses the operator
+    const runtime::SpinLock::Guard guard(lock);
+    return *known.emplace(key, best).first->second;
+}
+
+}  // namespace heddle::spmd

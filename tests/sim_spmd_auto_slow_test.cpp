@@ -1,0 +1,22 @@
+// `auto` against each algorithm in simulation, in 420 cells.
+#include "tests/spmd_auto.hpp"
+
+namespace heddle::spmd {
+namespace {
+
+using namespace testing_spmd;
+
+TEST(SpmdAutoOfManyCells, IsNearTheBestInNearlyAll) {
+    const std::vector<Cell> all = cells({3, 8, 16, 33}, {1, 64, 1024, 8192, 64 << 10});
+    EXPECT_GE(all.size(), 300U);
+    EXPECT_GE(part_near_best(all), 0.95);
+}
+
+TEST(SpmdAutoOfManyCells, TakesNoLongerThanOperationsThatMakeTheSame) {
+    for (const NodeId nodes : {8U, 16U, 33U})
+        for (const Index count : {Index{1}, Index{64}, Index{1024}, Index{16} << 10})
+            expect_guidelines(nodes, count, 1.45);
+}
+
+}  // namespace
+}  // namespace heddle::spmd

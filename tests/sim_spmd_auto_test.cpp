@@ -1,0 +1,18 @@
+// `auto` against each algorithm in simulation, on few nodes.
+#include "tests/spmd_auto.hpp"
+
+namespace heddle::spmd {
+namespace {
+
+using namespace testing_spmd;
+
+TEST(SpmdAuto, IsNearTheBestInNearlyAllCells) {
+    EXPECT_GE(part_near_best(cells({4, 7}, {1, 512, 32 << 10})), 0.95);
+}
+
+TEST(SpmdAuto, TakesNoLongerThanOperationsThatMakeTheSame) {
+    for (const Index count : {Index{1}, Index{512}, Index{16} << 10}) expect_guidelines(8, count, 1.45);
+}
+
+}  // namespace
+}  // namespace heddle::spmd

@@ -1,0 +1,66 @@
+// Prices of collective calls against the closed forms that simulated calls are compared with.
+#include "model/spmd/pricing.hpp"
+#include "tests/spmd_timed.hpp"
+
+namespace heddle::spmd {
+namespace {
+
+using namespace testing_spmd;
+
+class SpmdPrice : public testing::TestWithParam<Algorithm> {};
+
+INSTANTIATE_TEST_SUITE_P(All, SpmdPrice, testing::ValuesIn(all_algorithms()), [](const auto& tested) {
+    return name_of(tested.param.operation) + ("_" + tested.param.name);
+});
+
+Prices ideal(double latency, double bandwidth) {
+    Prices prices;
+    prices.latency = latency;
+    prices.bandwidth = bandwidth;
+    prices.core_speed = prices.memory_bandwidth = 1e18;
+    return prices;
+}
+
+TEST_P(SpmdPrice, OfSmallMessagesIsThatOfLatencies) {
+    if (GetParam().name == "flat") GTEST_SKIP();  // has one latency
+    for (const RankId ranks : {2U, 4U, 8U, 16U, 64U}) {
+        const Index segment = Rank::segment_bytes / sizeof(std::uint64_t);
+        const Task task{
+            GetParam().operation, ranks, ranks / 3, count_for(GetParam(), ranks, 1), segment, true};
+        const Call call{0, ranks, task.root, task.count, segment};
+        const std::uint64_t rounds = closed_form(GetParam()).time(ranks, task.count, task).sum / Cost::a;
+        EXPECT_NEAR(price(GetParam(), call, 8, ideal(1e-3, 1e15)) / 1e-3, static_cast<double>(rounds), 0.005)
+            << ranks << " ranks";
+    }
+}
+
+TEST_P(SpmdPrice, OfLargeMessagesIsThatOfTheirBytes) {
+    if (GetParam().operation == Operation::barrier) GTEST_SKIP();
+    for (RankId ranks = 2; ranks <= 17; ++ranks) {
+        const ClosedForm& form = closed_form(GetParam());
+        if (form.powers_of_two_only && !std::has_single_bit(ranks)) continue;
+        const Index segment = Rank::segment_bytes / sizeof(std::uint64_t);
+        const Index count = count_for(GetParam(), ranks, 16 << 10);
+        const Task task{GetParam().operation, ranks, ranks / 3, count, segment, true};
+        const Call call{0, ranks, task.root, count, segment};
+        const std::uint64_t elements = form.time(ranks, count, task).sum % Cost::a;
+        EXPECT_NEAR(
+            price(GetParam(), call, 8, ideal(1e-9, 1e9)) * 1e9 / (8.0 * static_cast<double>(elements)), 1,
+            0.01)
+            << ranks << " ranks";
+    }
+}
+
+TEST(SpmdCheapest, LeavesOutAlgorithmsThatCannotDoTheOperator) {
+    const Prices prices = ideal(1e-6, 1e9);
+    const Call other_root{0, 16, 1, 1 << 20, 4000};
+    EXPECT_EQ(cheapest(Operation::reduce, other_root, 8, true, prices).name, "binomial");
+    EXPECT_EQ(cheapest(Operation::reduce, other_root, 8, false, prices).name, "binomial_in_order");
+    EXPECT_EQ(cheapest(Operation::all_reduce, {0, 16, 0, 1 << 20, 4000}, 8, true, prices).name,
+              "rabenseifner");
+    EXPECT_EQ(cheapest(Operation::all_reduce, {0, 16, 0, 1, 4000}, 8, true, prices).name,
+              "recursive_doubling");
+}
+
+}  // namespace
+}  // namespace heddle::spmd
