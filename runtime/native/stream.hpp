@@ -67,7 +67,7 @@ public:
     /// ends.
     virtual int descriptor() const = 0;
 
-    /// Whether `descriptor` becomes readable anew for each arrival. If not, it only stays readable until all
+    /// Whether `descriptor` becomes readable again for each arrival. If not, it only stays readable until all
     /// has been read.
     virtual bool tells_of_each_arrival() const { return true; }
 
