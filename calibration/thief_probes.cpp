@@ -14,8 +14,8 @@ namespace {
 
 using runtime::Worker;
 
-constexpr const char* near_policy = "calibration_near";
-constexpr const char* far_policy = "calibration_far";
+constexpr const char* near_policy = ".calibration_near";
+constexpr const char* far_policy = ".calibration_far";
 
 /// Looks at one colleague again and again, so that a round is one look and nothing else. On a node of one
 /// core a round is no look at all.

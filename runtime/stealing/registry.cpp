@@ -28,11 +28,11 @@ VictimPolicyRegistration::VictimPolicyRegistration(VictimPolicyKind kind) {
     kinds.insert(place, std::move(kind));
 }
 
-// A policy without help is a program's own: users find it in no list.
+// A policy whose name begins with a dot is a program's own: users find it in no list.
 const std::vector<VictimPolicyKind>& victim_policy_kinds() {
     static const std::vector<VictimPolicyKind> listed = [] {
         std::vector<VictimPolicyKind> kinds = registered();
-        std::erase_if(kinds, [](const VictimPolicyKind& kind) { return kind.help.empty(); });
+        std::erase_if(kinds, [](const VictimPolicyKind& kind) { return kind.name.starts_with('.'); });
         return kinds;
     }();
     return listed;
