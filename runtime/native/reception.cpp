@@ -17,7 +17,7 @@ constexpr std::chrono::microseconds nap_min{50};
 
 /// A look at memory takes much less than one that asks the system.
 std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
-    return std::max(16U, seen.looks_between_calls);
+    return std::max(128U, seen.looks_between_calls);
 }
 
 }  // namespace
