@@ -219,6 +219,34 @@ TEST_P(NativeReception, TheLastOfManyMessagesIsToldOf) {
     EXPECT_EQ(came, 2001);
 }
 
+// The receiver thread may be told of a message just when the worker begins to rest, and to look for as long
+// as it rests.
+TEST_P(NativeReception, WhatTheThreadHasBeenToldOfIsHandledWhileTheWorkerLooks) {
+    auto [second_peer, second] = linked_pair(GetParam().ring_bytes);
+    reception.add(*second);
+    begin(true);
+    std::atomic<int> rests{0};
+    const int count = rounds(200);
+    std::thread sender([&] {
+        for (int i = 0; i < count; ++i) {
+            while (rests == i && !stopping) std::this_thread::yield();
+            if (second_peer->post(FrameKind::message, runtime::Bytes(8))) second_peer->flush();
+        }
+    });
+    for (int i = 0; i < count; ++i) {
+        std::this_thread::sleep_for(300us);  // so that the thread sleeps where the system wakes it
+        ++rests;
+        const Deadline late = soon();
+        reception.rest(parker, late, 0us);
+        EXPECT_LT(Clock::now(), late);
+        if (Clock::now() >= late) break;
+    }
+    stopping = true;
+    sender.join();
+    reception.wake();
+    receiver.join();
+}
+
 TEST_P(NativeReception, MoreThanOneLookTakesIsReadToTheEnd) {
     begin(false);
     unparks = 1000;

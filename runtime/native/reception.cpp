@@ -57,19 +57,28 @@ void Reception::receive(const std::atomic<bool>& stopping) {
         if (attended) polling.pause();
         const bool looks_on =
             found || (!attended && seen.worth_looking && polling.again(looks_between_yields(seen)));
-        std::unique_lock lock(receiving_);
+        std::unique_lock lock = lock_before_worker();
         if (looks_on) {
             found = look(seen);
         } else {
             if (leaves_nothing()) {
                 lock.unlock();
                 arrivals_.ask_system(seen, Deadline::max());
-                lock.lock();
+                lock = lock_before_worker();
             }
             found = handle(seen);
         }
         if (found) polling.found();
     }
+}
+
+/// A worker that looks gives way. Else what this thread has been told of would wait until the worker rests no
+/// more.
+std::unique_lock<std::mutex> Reception::lock_before_worker() {
+    thread_waits_.store(true, std::memory_order_relaxed);
+    std::unique_lock lock(receiving_);
+    thread_waits_.store(false, std::memory_order_relaxed);
+    return lock;
 }
 
 // --- a worker
@@ -93,6 +102,11 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
     polling_.pause();
     bool found = false;
     for (std::uint32_t looks = 1; !parker.take(); ++looks) {
+        if (thread_waits_.load(std::memory_order_relaxed)) {
+            lock.unlock();
+            while (thread_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
+            lock.lock();
+        }
         // A look takes about as long as reading the clock.
         if (looks % looks_between_yields(seen_) == 0) now = Clock::now();
         if (now >= until) break;

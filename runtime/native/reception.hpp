@@ -44,6 +44,7 @@ public:
 
 private:
     void rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    std::unique_lock<std::mutex> lock_before_worker();
     void sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock);
     bool leaves_nothing();
     bool look(Arrivals::Seen& seen);
@@ -57,10 +58,11 @@ private:
     // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
     // wake one. So a thread leaves nothing kept when it gives the mutex back, and has asked the peers in
     // memory to tell: reading from a connection takes that back. A worker keeps the mutex while it rests and
-    // is awake.
+    // is awake, except that it lets the receiver thread have it.
     std::mutex receiving_;  ///< over reading and handling
     Arrivals arrivals_;
     std::atomic<bool> worker_looks_{false};  ///< a worker rests, and is awake
+    std::atomic<bool> thread_waits_{false};  ///< the receiver thread, for the mutex
     bool has_come_ = false;                  ///< something, since a worker rested
 
     std::atomic<bool> occupied_{false};   ///< a worker attends, or is about to
