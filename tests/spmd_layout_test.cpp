@@ -10,12 +10,14 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "tests/spmd_layouts.hpp"
 
 namespace heddle::spmd {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_spmd::for_each_index;
 
 Distribution draw_distribution(Random& random, Index extent, std::uint32_t& parts) {
     parts = static_cast<std::uint32_t>(1 + random.below(4));
@@ -43,20 +45,6 @@ std::vector<Dimension> draw_dimensions(Random& random) {
         dimension.threads = draw_distribution(random, dimension.extent, dimension.thread_parts);
     }
     return all;
-}
-
-/// Calls `visit` for each index below the extents.
-template <class Visit>
-void each_index(const std::vector<Index>& extents, const Visit& visit) {
-    std::vector<Index> at(extents.size(), 0);
-    for (const Index extent : extents)
-        if (extent == 0) return;
-    while (true) {
-        visit(at);
-        std::size_t d = at.size();
-        while (d > 0 && ++at[d - 1] == extents[d - 1]) at[--d] = 0;
-        if (d == 0) return;
-    }
 }
 
 bool has(const std::vector<Bounds>& domain, const std::vector<Index>& at) {
@@ -121,7 +109,7 @@ void expect_one_owner(const Layout& layout, const std::vector<Index>& extents) {
         const std::vector<Bounds> domain = layout.domain_of_node(node);
         for (std::uint32_t thread = 0; thread < layout.threads(); ++thread) {
             const std::vector<Bounds> mine = layout.domain_of_thread(node, thread);
-            each_index(here, [&](const std::vector<Index>& local) {
+            for_each_index(here, [&](const std::vector<Index>& local) {
                 if (!has(mine, local)) return;
                 const std::vector<Index> global = layout.global(node, local);
                 Owner& owner = owners[place_of(extents, global)];
@@ -134,7 +122,7 @@ void expect_one_owner(const Layout& layout, const std::vector<Index>& extents) {
         }
     }
     ASSERT_EQ(elements, layout.elements());
-    each_index(extents, [&](const std::vector<Index>& global) {
+    for_each_index(extents, [&](const std::vector<Index>& global) {
         ASSERT_EQ(layout.owner_thread(global), owners[place_of(extents, global)]);
     });
 }
@@ -168,7 +156,7 @@ TEST(SpmdLayout, OwnersOfReferencesAreThoseOfTheirElements) {
             extents.push_back(dimension.extent);
         }
         std::set<Owner> owners;
-        each_index(extents, [&](const std::vector<Index>& global) {
+        for_each_index(extents, [&](const std::vector<Index>& global) {
             if (has(references, global)) owners.insert(layout.owner_thread(global));
         });
         ASSERT_EQ(layout.owner_threads(references), std::vector<Owner>(owners.begin(), owners.end()))

@@ -1,4 +1,4 @@
-// Random layouts for tests.
+// Random layouts, and indices in order, for tests.
 #pragma once
 
 #include <cstdint>
