@@ -22,18 +22,10 @@ TEST_P(SpmdTime, OfLargeMessagesIsThatOfTheirBytes) {
     expect_closed_form(GetParam(), 64, 8 << 10, bandwidth_counts());
 }
 
+// A rank is busy with a send while its bytes leave, and not while they travel.
 TEST_P(SpmdTime, OfSmallMessagesIsThatOfLatencies) {
-    if (GetParam().name == "flat") GTEST_SKIP();
     for (const RankId ranks : {2U, 4U, 8U, 16U, 64U})
         expect_closed_form(GetParam(), ranks, 1, latency_counts());
-}
-
-// A rank is busy with a send while its bytes leave, so the latencies of the root's sends pass together.
-TEST(SpmdTimeOfFlat, HasOneLatency) {
-    const Algorithm& flat_tree = find_algorithm(Operation::broadcast, "flat");
-    const Task task{Operation::broadcast, 17, 0, 1, 1, true};
-    EXPECT_NEAR(timed(flat_tree, task, latency_counts()).seconds / seconds_of_empty(latency_counts()), 1,
-                0.005);
 }
 
 // Sends that do not wait for each other share the root's link: all arrive when the last one does.

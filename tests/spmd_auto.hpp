@@ -85,9 +85,9 @@ inline double part_near_best(const std::vector<Cell>& all) {
 }
 
 /// Traeff, Gropp, Thakur: "Self-consistent MPI performance guidelines", 2010: an operation takes at most the
-/// time of those that it can be made of. `of_broadcast`: how many times that time a broadcast may take.
-/// Medium arrays take more than once, because no algorithm gathers their parts by doubling.
-inline void expect_guidelines(NodeId nodes, Index count, double of_broadcast) {
+/// time of those that it can be made of. Where few messages are under way it is a little more, because ranks
+/// that are done with the first of the two run ahead: what they send shares a link with what is late.
+inline void expect_guidelines(NodeId nodes, Index count) {
     const auto seconds = [&](const NamedNetwork& network, Operation operation, Index of) {
         return Cell{network, operation, nodes, of}.seconds("auto");
     };
@@ -96,11 +96,11 @@ inline void expect_guidelines(NodeId nodes, Index count, double of_broadcast) {
         const double broadcast = seconds(network, Operation::broadcast, all);
         const double all_gather = seconds(network, Operation::all_gather, count);
         EXPECT_LE(seconds(network, Operation::all_reduce, all),
-                  1.05 * (seconds(network, Operation::reduce, all) + broadcast))
+                  1.08 * (seconds(network, Operation::reduce, all) + broadcast))
             << network.name << ", " << nodes << " nodes, " << all;
-        EXPECT_LE(broadcast, of_broadcast * (seconds(network, Operation::scatter, count) + all_gather))
+        EXPECT_LE(broadcast, 1.15 * (seconds(network, Operation::scatter, count) + all_gather))
             << network.name << ", " << nodes << " nodes, " << all;
-        EXPECT_LE(all_gather, 1.05 * (seconds(network, Operation::gather, count) + broadcast))
+        EXPECT_LE(all_gather, 1.09 * (seconds(network, Operation::gather, count) + broadcast))
             << network.name << ", " << nodes << " nodes, " << all;
     }
 }

@@ -20,6 +20,8 @@ struct ClosedForm {
 
     Sum sent;
     Duration time;
+    /// In a row, if messages of one rank travel together; 0: as many as `time` has.
+    std::uint64_t (*latencies)(std::uint64_t p) = nullptr;
     /// Of `time`. Of ranks that act for two, how much each has depends on its place.
     bool powers_of_two_only = false;
 };
@@ -28,12 +30,38 @@ inline std::uint64_t lg(std::uint64_t p) {  // rounded up
     return static_cast<std::uint64_t>(std::bit_width(p - 1));
 }
 
-/// Blocks that ranks other than the root have in their subtrees, all together.
-inline std::uint64_t below_root(std::uint64_t p) {
-    std::uint64_t blocks = 0;
-    for (std::uint64_t v = 1; v < p; ++v) blocks += std::min(v & (~v + 1), p - v);
-    return blocks;
-}
+/// A k-nomial tree, or rounds of radix k: e + 1 levels with e = floor(log_k (p-1)). The farthest one has
+/// floor((p-1) / k^e) distances, each other one k-1.
+template <std::uint64_t k>
+struct Radix {
+    static std::uint64_t levels(std::uint64_t p) {
+        std::uint64_t count = 0;
+        for (std::uint64_t step = 1; step < p; step *= k) ++count;
+        return count;
+    }
+    static std::uint64_t distances(std::uint64_t p) {
+        std::uint64_t count = 0;
+        for (std::uint64_t step = 1; step < p; step *= k) count += std::min(k - 1, (p - 1) / step);
+        return count;
+    }
+    /// Blocks that ranks other than the root have in their subtrees, all together.
+    static std::uint64_t below_root(std::uint64_t p) {
+        std::uint64_t blocks = 0;
+        for (std::uint64_t v = 1; v < p; ++v) {
+            std::uint64_t reach = 1;
+            while (v / reach % k == 0) reach *= k;
+            blocks += std::min(reach, p - v);
+        }
+        return blocks;
+    }
+    /// Digits other than 0 of the numbers below p.
+    static std::uint64_t hops(std::uint64_t p) {
+        std::uint64_t count = 0;
+        for (std::uint64_t j = 0; j < p; ++j)
+            for (std::uint64_t rest = j; rest > 0; rest /= k) count += rest % k > 0 ? 1 : 0;
+        return count;
+    }
+};
 
 /// q: the largest power of two up to p; r: how many ranks are too many.
 struct Powers {
@@ -43,6 +71,7 @@ struct Powers {
     std::uint64_t messages(std::uint64_t rounds) const { return q * rounds + 2 * r; }
     /// So many rounds in a row, and two more if ranks left.
     std::uint64_t in_a_row(std::uint64_t rounds) const { return rounds + (r > 0 ? 2 : 0); }
+    bool leaves(RankId rank) const { return rank < 2 * r && rank % 2 == 0; }
 
     std::uint64_t q;
     std::uint64_t r;
@@ -61,17 +90,67 @@ inline std::uint64_t segments(std::uint64_t n, const Task& task) {
 
 using Forms = std::map<std::pair<Operation, std::string>, ClosedForm>;
 
+/// What has a radix, which its name ends with if it is not 2. `tree`: the name of the trees.
+template <std::uint64_t k>
+Forms forms_of_radix(const std::string& tree, const std::string& end) {
+    using Of = Radix<k>;
+    return {
+        {{Operation::barrier, "dissemination" + end},
+         {[](auto p, auto, const auto&) { return each(p * Of::distances(p), 0); },
+          [](auto p, auto, const auto&) { return in_rounds(Of::distances(p), 0); }, Of::levels}},
+        {{Operation::broadcast, tree},
+         {[](auto p, auto n, const auto&) { return each(p - 1, n); },
+          [](auto p, auto n, const auto&) { return in_rounds(Of::distances(p), n); }, Of::levels}},
+        // If p is no power of two, in each round one rank less than it sends parts has them in two pieces.
+        {{Operation::broadcast, "scatter_doubling" + end},
+         {[](auto p, auto n, const auto&) -> Sent {
+              const std::uint64_t pieces = std::has_single_bit(p) ? 0 : p - 1 - lg(p);
+              return {(p - 1) + p * lg(p) + pieces, Of::below_root(p) * n / p + (p - 1) * n};
+          },
+          [](auto p, auto n, const auto&) { return Cost::of(Of::distances(p) + lg(p), 2 * (p - 1) * n / p); },
+          [](auto p) { return Of::levels(p) + lg(p); }}},
+        // Children of one distance send at one time, and their bytes come one after the other.
+        {{Operation::reduce, tree},
+         {[](auto p, auto n, const auto&) { return each(p - 1, n); },
+          [](auto p, auto n, const auto&) { return Cost::of(Of::levels(p), Of::distances(p) * n); }}},
+        {{Operation::all_reduce, "reduce_broadcast" + end},
+         {[](auto p, auto n, const auto&) { return each(2 * (p - 1), n); },
+          [](auto p, auto n, const auto&) {
+              return Cost::of(Of::levels(p) + Of::distances(p), 2 * Of::distances(p) * n);
+          },
+          [](auto p) { return 2 * Of::levels(p); }}},
+        {{Operation::all_gather, "gather_broadcast" + end},
+         {[](auto p, auto n, const auto&) -> Sent {
+              return {2 * (p - 1), Of::below_root(p) * n + (p - 1) * p * n};
+          },
+          [](auto p, auto n, const auto&) {
+              return Cost::of(Of::levels(p) + Of::distances(p), (p - 1) * n + Of::distances(p) * p * n);
+          },
+          [](auto p) { return 2 * Of::levels(p); }}},
+        {{Operation::gather, tree},
+         {[](auto p, auto n, const auto&) -> Sent {
+              return {p - 1, Of::below_root(p) * n};
+          },
+          [](auto p, auto n, const auto&) { return Cost::of(Of::levels(p), (p - 1) * n); }}},
+        {{Operation::scatter, tree},
+         {[](auto p, auto n, const auto&) -> Sent {
+              return {p - 1, Of::below_root(p) * n};
+          },
+          [](auto p, auto n, const auto&) { return Cost::of(Of::distances(p), (p - 1) * n); }, Of::levels}},
+        {{Operation::all_to_all, "bruck" + end},
+         {[](auto p, auto n, const auto&) -> Sent {
+              return {p * Of::distances(p), p * Of::hops(p) * n};
+          },
+          [](auto p, auto n, const auto&) { return Cost::of(Of::distances(p), Of::hops(p) * n); }}},
+    };
+}
+
 inline Forms rooted_forms() {
     return {
-        {{Operation::barrier, "dissemination"},
-         {[](auto p, auto, const auto&) { return each(p * lg(p), 0); },
-          [](auto p, auto, const auto&) { return in_rounds(lg(p), 0); }}},
-        {{Operation::broadcast, "binomial"},
-         {[](auto p, auto n, const auto&) { return each(p - 1, n); },
-          [](auto p, auto n, const auto&) { return in_rounds(lg(p), n); }}},
         {{Operation::broadcast, "flat"},
          {[](auto p, auto n, const auto&) { return each(p - 1, n); },
-          [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }}},
+          [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); },
+          [](auto) -> std::uint64_t { return 1; }}},
         {{Operation::broadcast, "chain"},
          {[](auto p, auto n, const auto&) { return each(p - 1, n); },
           [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }}},
@@ -82,28 +161,28 @@ inline Forms rooted_forms() {
           [](auto p, auto n, const Task& task) {  // the segments divide n
               return in_rounds(p - 2 + segments(n, task), std::min<std::uint64_t>(n, task.segment));
           }}},
-        // Parts of n/p: below_root(p) of them in the scatter, if p divides n.
+        // Parts of n/p: Radix<2>::below_root(p) of them in the scatter, if p divides n.
         {{Operation::broadcast, "scatter_allgather"},
          {[](auto p, auto n, const auto&) -> Sent {
-              return {(p - 1) + p * (p - 1), below_root(p) * n / p + (p - 1) * n};
+              return {(p - 1) + p * (p - 1), Radix<2>::below_root(p) * n / p + (p - 1) * n};
           },
           [](auto p, auto n, const auto&) { return Cost::of(lg(p) + p - 1, 2 * (p - 1) * n / p); }}},
-        {{Operation::reduce, "binomial"},
-         {[](auto p, auto n, const auto&) { return each(p - 1, n); },
-          [](auto p, auto n, const auto&) { return in_rounds(lg(p), n); }}},
+        // The root, if another rank acts for it, gets all from that one. Each rank that sends to the tree
+        // sends half of the parts of those that are left.
+        {{Operation::reduce, "rabenseifner"},
+         {[](auto p, auto n, const Task& task) -> Sent {
+              const auto [q, r] = Powers(p);
+              const std::uint64_t more = Powers(p).leaves(task.root) ? 1 : 0;
+              return {q * lg(q) + q - 1 + r + more, (q - 1) * n + lg(q) * (q / 2) * n / q + (r + more) * n};
+          },
+          [](auto p, auto n, const Task& task) {
+              const auto [q, r] = Powers(p);
+              const std::uint64_t more = (r > 0 ? 1U : 0U) + (Powers(p).leaves(task.root) ? 1U : 0U);
+              return Cost::of(2 * lg(q) + more, 2 * (q - 1) * n / q + more * n);
+          }}},
         {{Operation::reduce, "binomial_in_order"},
          {[](auto p, auto n, const Task& task) { return each(task.root == 0 ? p - 1 : p, n); },
           [](auto p, auto n, const Task& task) { return in_rounds(lg(p) + (task.root == 0 ? 0 : 1), n); }}},
-        {{Operation::gather, "binomial"},
-         {[](auto p, auto n, const auto&) -> Sent {
-              return {p - 1, below_root(p) * n};
-          },
-          [](auto p, auto n, const auto&) { return Cost::of(lg(p), (p - 1) * n); }}},
-        {{Operation::scatter, "binomial"},
-         {[](auto p, auto n, const auto&) -> Sent {
-              return {p - 1, below_root(p) * n};
-          },
-          [](auto p, auto n, const auto&) { return Cost::of(lg(p), (p - 1) * n); }}},
     };
 }
 
@@ -133,7 +212,7 @@ inline Forms reduction_forms() {
               const auto [q, r] = Powers(p);
               return {Powers(p).messages(lg(q)), (q - 1) * p * n + r * p * n + r * n};
           },
-          [](auto p, auto n, const auto&) { return Cost::of(lg(p), (p - 1) * n); }, true}},
+          [](auto p, auto n, const auto&) { return Cost::of(lg(p), (p - 1) * n); }, nullptr, true}},
         {{Operation::reduce_scatter, "ring"},
          {[](auto p, auto n, const auto&) { return each(p * (p - 1), n); },
           [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }}},
@@ -156,7 +235,7 @@ inline Forms exchange_forms() {
               const auto [q, r] = Powers(p);
               return {Powers(p).messages(lg(q)), (q - 1) * p * n + r * n + r * p * n};
           },
-          [](auto p, auto n, const auto&) { return Cost::of(lg(p), (p - 1) * n); }, true}},
+          [](auto p, auto n, const auto&) { return Cost::of(lg(p), (p - 1) * n); }, nullptr, true}},
         {{Operation::all_gather, "bruck"},
          {[](auto p, auto n, const auto&) -> Sent {
               return {p * lg(p), p * (p - 1) * n};
@@ -169,19 +248,6 @@ inline Forms exchange_forms() {
         {{Operation::all_to_all, "ring"},
          {[](auto p, auto n, const auto&) { return each(p * (p - 1), n); },
           [](auto p, auto n, const auto&) { return in_rounds(p - 1, n); }}},
-        // A block makes a hop for each one in the binary digits of its distance: p/2 blocks a round, if p is
-        // a power of two.
-        {{Operation::all_to_all, "bruck"},
-         {[](auto p, auto n, const auto&) -> Sent {
-              std::uint64_t hops = 0;
-              for (std::uint64_t j = 0; j < p; ++j) hops += static_cast<std::uint64_t>(std::popcount(j));
-              return {p * lg(p), p * hops * n};
-          },
-          [](auto p, auto n, const auto&) {
-              std::uint64_t hops = 0;
-              for (std::uint64_t j = 0; j < p; ++j) hops += static_cast<std::uint64_t>(std::popcount(j));
-              return Cost::of(lg(p), hops * n);
-          }}},
     };
 }
 
@@ -189,11 +255,20 @@ inline Forms exchange_forms() {
 inline const Forms& closed_forms() {
     static const Forms all = [] {
         Forms forms = rooted_forms();
+        forms.merge(forms_of_radix<2>("binomial", ""));
+        forms.merge(forms_of_radix<4>("knomial_4", "_4"));
+        forms.merge(forms_of_radix<8>("knomial_8", "_8"));
         forms.merge(reduction_forms());
         forms.merge(exchange_forms());
         return forms;
     }();
     return all;
+}
+
+/// In a row, if messages of one rank travel together.
+inline std::uint64_t latencies(const ClosedForm& form, const Task& task) {
+    return form.latencies ? form.latencies(task.ranks)
+                          : form.time(task.ranks, task.count, task).sum / Cost::a;
 }
 
 inline const ClosedForm& closed_form(const Algorithm& algorithm) {

@@ -204,7 +204,8 @@ TEST_P(SpmdWorlds, CallsThatCannotBeAreRefused) {
     std::vector<int> three(3);
     const auto refused = [&](const MainFunction::Body& body) { return error_alone(GetParam(), body); };
     EXPECT_THAT(refused([&](Spmd& self) { self.broadcast(two, 0, "magic"); }),
-                HasSubstr("broadcast has no algorithm \"magic\"; choose one of: binomial, flat, chain"));
+                HasSubstr("broadcast has no algorithm \"magic\"; choose one of: binomial, knomial_4, "
+                          "knomial_8, flat, chain"));
     EXPECT_THAT(refused([&](Spmd& self) { self.all_reduce(std::plus<>(), two, three); }),
                 HasSubstr("all_reduce on 1 ranks with an input and an output that do not fit"));
     EXPECT_THAT(refused([&](Spmd& self) { self.all_gather(three, three); }),

@@ -58,8 +58,10 @@ struct PricedMessage {
 
 struct Progress {
     double now = 0;
-    double card_free = 0;  ///< when all before has left
-    double in_free = 0;    ///< when all before has come
+    double card_free = 0;      ///< when all before has left
+    double in_free = 0;        ///< when all before has come
+    double sender_free = 0;    ///< of its node: when it has sent all before
+    double receiver_free = 0;  ///< of its node: when it has handled all before
     bool unaccepted = false;
 };
 
@@ -93,12 +95,12 @@ public:
         const double whole = size + bytes_besides;
         const bool large = size + sizeof(Signature) > runtime::Endpoint::eager_max;
         if (large) {
-            from.now = std::max(from.now, from.card_free);
             from.unaccepted = true;
             return {from.now + trip(), whole, true};
         }
         from.now += prices_.hand_over;
-        const double begins = std::max(from.now + prices_.send + whole * prices_.send_byte, from.card_free);
+        from.sender_free = std::max(from.now, from.sender_free) + prices_.send + whole * prices_.send_byte;
+        const double begins = std::max(from.sender_free, from.card_free);
         from.card_free = begins + whole / prices_.bandwidth;
         return {begins, whole, false};
     }
@@ -115,7 +117,9 @@ public:
         double comes = message.begins;
         if (!is_local) {
             to.in_free = std::max(comes, to.in_free) + message.bytes / prices_.bandwidth;
-            comes = to.in_free + prices_.latency + prices_.receive + message.bytes * prices_.receive_byte;
+            comes = std::max(to.in_free + prices_.latency, to.receiver_free) + prices_.receive +
+                    message.bytes * prices_.receive_byte;
+            to.receiver_free = comes;
         }
         if (comes > to.now) to.now = comes + prices_.wake;
         to.now += local_work(step);

@@ -10,15 +10,34 @@ namespace heddle::spmd::algorithms {
 
 using Function = void(const Call& call, Steps& steps);
 
-Function barrier_dissemination;
-Function broadcast_flat, broadcast_chain, broadcast_pipeline, broadcast_binomial, broadcast_scatter_allgather;
-Function reduce_binomial, reduce_binomial_in_order;
+Function broadcast_flat, broadcast_chain, broadcast_pipeline, broadcast_scatter_allgather;
+Function reduce_binomial_in_order, reduce_rabenseifner;
 Function all_reduce_recursive_doubling, all_reduce_rabenseifner, all_reduce_ring;
 Function reduce_scatter_recursive_halving, reduce_scatter_ring;
 Function scan_recursive_doubling, scan_chain;
-Function gather_binomial, scatter_binomial;
 Function all_gather_ring, all_gather_recursive_doubling, all_gather_bruck;
-Function all_to_all_pairwise, all_to_all_ring, all_to_all_bruck;
+Function all_to_all_pairwise, all_to_all_ring;
+
+// For the radices that the end of each one's file names. Those of radix 2 have names of their own in the
+// table.
+template <RankId radix>
+void barrier_dissemination(const Call& call, Steps& steps);
+template <RankId radix>
+void broadcast_knomial(const Call& call, Steps& steps);
+template <RankId radix>
+void broadcast_scatter_doubling(const Call& call, Steps& steps);
+template <RankId radix>
+void reduce_knomial(const Call& call, Steps& steps);
+template <RankId radix>
+void all_reduce_reduce_broadcast(const Call& call, Steps& steps);
+template <RankId radix>
+void all_gather_gather_broadcast(const Call& call, Steps& steps);
+template <RankId radix>
+void gather_knomial(const Call& call, Steps& steps);
+template <RankId radix>
+void scatter_knomial(const Call& call, Steps& steps);
+template <RankId radix>
+void all_to_all_bruck(const Call& call, Steps& steps);
 
 /// `count` elements in `parts` parts whose sizes differ by one at most; those of parts first to last - 1.
 class Parts {
@@ -62,7 +81,9 @@ public:
     bool leaves() const { return in_pair() && call_.rank % 2 == 0; }
     bool stays_for_other() const { return in_pair() && call_.rank % 2 == 1; }
     /// The new number of this rank, which does not leave.
-    RankId number() const { return in_pair() ? call_.rank / 2 : call_.rank - pairs_; }
+    RankId number() const { return number_of(call_.rank); }
+    /// Of the rank that acts for this one.
+    RankId number_of(RankId rank) const { return rank < 2 * pairs_ ? rank / 2 : rank - pairs_; }
     RankId rank(RankId number) const { return number < pairs_ ? 2 * number + 1 : number + pairs_; }
     /// The first rank that the one of this number acts for.
     RankId first(RankId number) const { return number < pairs_ ? 2 * number : number + pairs_; }
@@ -75,18 +96,67 @@ private:
     RankId pairs_;
 };
 
-/// A binomial tree over ranks numbered from its root on: the one numbered v has the subtree of the next
-/// `size` ones, v first, and children at v + 1, v + 2, v + 4, ... in it.
-struct Binomial {
-    explicit Binomial(RankId number, RankId ranks)
-        : reach(number == 0 ? std::bit_ceil(ranks) : number & (~number + 1)),
-          size(std::min(reach, ranks - number)) {}
+/// A k-nomial tree, k the radix, over ranks numbered from its root on: the one numbered v has the subtree of
+/// the next `size` ones, v first, and children at v + j d, with j < k and d = 1, k, k^2, ..., in it.
+template <RankId radix>
+struct Tree {
+    Tree(RankId number, RankId ranks) {
+        while (number == 0 ? reach < ranks : number / reach % radix == 0) reach *= radix;
+        size = std::min(reach, ranks - number);
+        to_parent = number / reach % radix * reach;
+    }
 
-    RankId size_of_child(RankId distance) const { return std::min(distance, size - distance); }
+    /// Calls `child(distance, size of its subtree)`: near children first, as their numbers grow.
+    template <class Child>
+    void near_first(const Child& child) const {
+        for (RankId step = 1; step < size; step *= radix) with_step(step, child);
+    }
+    /// Those with the largest subtrees first.
+    template <class Child>
+    void far_first(const Child& child) const {
+        for (RankId step = reach / radix; step > 0; step /= radix) with_step(step, child);
+    }
 
-    RankId reach;  ///< to the parent; a power of two
-    RankId size;
+    RankId reach = 1;  ///< a power of the radix
+    RankId size = 0;
+    RankId to_parent = 0;
+
+private:
+    template <class Child>
+    void with_step(RankId step, const Child& child) const {
+        for (RankId distance = step; distance < std::min(size, radix * step); distance += step)
+            child(distance, std::min(step, size - distance));
+    }
 };
+
+/// Combines arrays towards the rank numbered 0, whose result is in `target`; others may have it in scratch.
+template <RankId radix>
+void combine_up(const Call& call, RankId number, const Range& target, Steps& steps) {
+    const Range input = whole(call, Array::input);
+    const Tree<radix> tree(number, call.ranks);
+    if (tree.size == 1) {
+        if (number == 0) return steps.copy(target, input);
+        return steps.send(call.before(tree.to_parent), input);
+    }
+    if (target.array == Array::scratch) steps.reserve(call.count);
+    steps.copy(target, input);
+    tree.near_first(
+        [&](RankId distance, RankId /*size*/) { steps.combine(call.after(distance), target, Comes::right); });
+    if (number > 0) steps.send(call.before(tree.to_parent), target);
+}
+
+/// The parts of an array from the root's to each rank's of the same number, down a tree.
+template <RankId radix>
+void scatter_parts(const Call& call, const Parts& parts, Steps& steps) {
+    const RankId number = call.from_root();
+    const Tree<radix> tree(number, call.ranks);
+    if (number > 0)
+        steps.receive(call.before(tree.to_parent), parts.range(Array::output, number, number + tree.size));
+    tree.far_first([&](RankId distance, RankId size) {
+        const RankId child = number + distance;
+        steps.send(call.after(distance), parts.range(Array::output, child, child + size));
+    });
+}
 
 /// An all-gather around the ring: the rank numbered so has the part of its number.
 template <class PartRange>
@@ -99,6 +169,24 @@ void go_around(const Call& call, RankId number, Steps& steps, const PartRange& p
 
 inline Comes comes_from(RankId other, RankId own) {
     return other < own ? Comes::left : Comes::right;
+}
+
+/// Vector halving with distance doubling: values are combined in the order of the ranks. Returns the part, of
+/// as many as there are ranks, that this rank then has combined.
+inline RankId combine_halves(const Folded& folded, const Parts& parts, Array array, Steps& steps) {
+    const RankId number = folded.number();
+    RankId first = 0;  // this rank combines `size` parts from here on
+    RankId size = folded.ranks();
+    for (RankId distance = 1; distance < folded.ranks(); distance *= 2) {
+        const RankId other = number ^ distance;
+        size /= 2;
+        const bool lower = other > number;
+        const RankId given = lower ? first + size : first;
+        if (!lower) first += size;
+        steps.send(folded.rank(other), parts.range(array, given, given + size));
+        steps.combine(folded.rank(other), parts.range(array, first, first + size), comes_from(other, number));
+    }
+    return first;
 }
 
 }  // namespace heddle::spmd::algorithms

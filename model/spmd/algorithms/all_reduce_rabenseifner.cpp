@@ -17,18 +17,8 @@ void all_reduce_rabenseifner(const Call& call, Steps& steps) {
 
     const RankId number = folded.number();
     const Parts parts(call.count, folded.ranks());
-    RankId first = 0;  // this rank combines `size` parts from here on
-    RankId size = folded.ranks();
-    for (RankId distance = 1; distance < folded.ranks(); distance *= 2) {
-        const RankId other = number ^ distance;
-        size /= 2;
-        const bool lower = other > number;
-        const RankId given = lower ? first + size : first;
-        if (!lower) first += size;
-        steps.send(folded.rank(other), parts.range(Array::output, given, given + size));
-        steps.combine(folded.rank(other), parts.range(Array::output, first, first + size),
-                      comes_from(other, number));
-    }
+    RankId first = combine_halves(folded, parts, Array::output, steps);
+    RankId size = 1;
     for (RankId distance = folded.ranks() / 2; distance > 0; distance /= 2) {
         const RankId other = number ^ distance;
         const RankId others = other > number ? first + size : first - size;
