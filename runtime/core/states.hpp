@@ -8,9 +8,13 @@
 //     Futures& futures = node.state<Futures>();
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <string_view>
+#include <typeinfo>
+#include <vector>
 
 #include "runtime/core/spin_lock.hpp"
 
@@ -64,11 +68,16 @@ public:
         return false;
     }
 
-    /// State::report of all that were made.
+    /// State::report of all that were made, by the names of their types: types are numbered in the order in
+    /// which the program was linked.
     void report(NodeReport& to) const {
+        std::vector<const State<Owner>*> made;
         for (std::size_t i = 0; i < kinds(); ++i)
             if (const State<Owner>* const state = states_[i].load(std::memory_order_acquire))
-                state->report(to);
+                made.push_back(state);
+        std::ranges::stable_sort(
+            made, {}, [](const State<Owner>* state) { return std::string_view(typeid(*state).name()); });
+        for (const State<Owner>* const state : made) state->report(to);
     }
 
 private:
