@@ -1,13 +1,13 @@
 """All of Figure 6 of the paper of Chiang, Wu and Lin, and what the paper expects of more nodes (docs/papers/smp.md). The bars: two threads against one
 1.7, 2 and 2 within 15%, from the sizes on at which messages are divided; two threads ahead of MPI only."""
 
-from papers_smp_testing import VERSIONS, lead, near, rows_of, seconds, speedup
+from papers_smp_testing import lead, near, rows_of, seconds, speedup
 from script_arguments import script_arguments
 
 
 def sums(arguments):
     for total, times in seconds(arguments, "figure6a", "workload_total").items():
-        if total >= 4194304:
+        if total >= 1048576:
             near(speedup(times), 1.7, 15, f"(a), {total}")
         assert lead(times) > 1, (total, times)
 
@@ -29,25 +29,55 @@ def transposes(arguments):
     for (tile, n), times in cells.items():
         if n >= 256:
             near(speedup(times), 2, 15, f"(c), tile {tile}, n {n}")
-        if tile > 0:
-            assert lead(times) > 1, (n, times)
+        # Without tiles and with n = 1024 two threads are behind: docs/papers/smp.md says why.
+        assert (lead(times) > 1) != ((tile, n) == (0, 1024)), (tile, n, times)
+    leads = [lead(cells[32, n]) for n in (256, 512, 1024, 2048)]
+    assert leads == sorted(leads, reverse=True), leads
     for n in 1024, 2048:
         assert lead(cells[0, n]) < lead(cells[32, n]), (n, cells)
 
 
+def of_machines(arguments, name):
+    """{(machines, cores of each, bytes of all): {whether each core is a rank: row}}"""
+    cells = {}
+    for row in rows_of(arguments, name):
+        processes, cores = int(row["platform_processes"]), int(row["platform_cores"])
+        key = (int(row["platform_nodes"]) // processes, processes * cores, int(row["workload_total"]))
+        cells.setdefault(key, {})[processes > 1] = row
+    return cells
+
+
+def lead_of(cell):
+    """How many times as long ranks for each core take as teams."""
+    return float(cell[True]["answer_call_time"]) / float(cell[False]["answer_call_time"])
+
+
 def scaling(arguments):
-    """The lead grows with the number of machines if a machine's array is small."""
-    times = {}
-    for row in rows_of(arguments, "scaling"):
-        processes = int(row["platform_processes"])
-        machines = int(row["platform_nodes"]) // processes
-        version = VERSIONS[processes, int(row["platform_cores"])]
-        times.setdefault((int(row["workload_total"]) // machines, machines), {})[version] = float(row["answer_call_time"])
-    leads = {key: lead(cell) for key, cell in times.items()}
+    """Two threads are ahead with any number of machines, and their lead grows where messages are small."""
+    leads = {(total // machines, machines): lead_of(cell) for (machines, _, total), cell in of_machines(arguments, "scaling").items()}
     print(leads)
-    for array in 65536, 1048576:
-        of_array = [leads[array, machines] for machines in (4, 8, 16, 32, 64)]
-        assert of_array[-1] > of_array[0] and min(of_array) > 1, (array, of_array)
+    assert len(leads) == 15 and min(leads.values()) > 1, leads
+    of_small = [leads[4096, machines] for machines in (4, 8, 16, 32, 64)]
+    assert of_small == sorted(of_small) and of_small[-1] > 1.5 * of_small[0], of_small
+
+
+def sizes(arguments):
+    """Teams are ahead with small arrays, by about the number of cores, and ranks for each core with large ones. The messages are those of the closed form: p (p-1) a call,
+    and p lg p at the end."""
+    cells = of_machines(arguments, "sizes")
+    leads = {}
+    for (machines, cores, total), cell in cells.items():
+        for flat, row in cell.items():
+            ranks = machines * (cores if flat else 1)
+            expected = 2 * ranks * (ranks - 1) + ranks * (ranks - 1).bit_length()
+            assert float(row["answer_collective_messages"]) == expected, (machines, cores, total, flat, row["answer_collective_messages"])
+        leads.setdefault((machines, cores), []).append((total, lead_of(cell)))
+    assert len(leads) == 8, leads
+    for (machines, cores), of_sizes in leads.items():
+        of_sizes.sort()
+        print(machines, cores, of_sizes)
+        near(of_sizes[0][1], cores, 15, f"{machines} x {cores}")
+        assert of_sizes[-1][1] < 1, (machines, cores, of_sizes)
 
 
 def main():
@@ -56,6 +86,7 @@ def main():
     all_to_all(arguments)
     transposes(arguments)
     scaling(arguments)
+    sizes(arguments)
 
 
 main()
