@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -32,6 +33,10 @@ void complete_network(PartialNetwork& network, NodeId nodes, std::set<std::strin
     if (!names.insert(network.name).second)
         throw Error("two networks are named " + network.name, "give each a name of its own");
     std::vector<NodeId>& members = network.members;
+    if (members.empty()) {  // not stated
+        members.resize(nodes);
+        std::iota(members.begin(), members.end(), NodeId{0});
+    }
     std::sort(members.begin(), members.end());
     if (members.size() < 2) throw Error(name + " has fewer than two members", "state them: `members: 0-3`");
     if (std::adjacent_find(members.begin(), members.end()) != members.end())

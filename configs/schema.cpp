@@ -259,7 +259,7 @@ Json published_schema() {
 /// An entry of `platform.networks`: most keys are as in `platform.network`.
 Json network_schema() {
     Json schema = section();
-    schema["required"] = Json::array({"name", "members"});
+    schema["required"] = Json::array({"name"});
     for (const char* const key : network_keys) {
         const Field* const field = find_field(fmt::format("platform.network.{}", key));
         schema["properties"][key] = schema_of(field ? field->shape : Shape{Kind::text});

@@ -13,6 +13,8 @@ worlds = ["native", "sim"] if os.environ.get("HEDDLE_SIM") != "OFF" else ["nativ
 PROBLEMS = [
     ("ptrans", {"n": 97, "block": 5, "repeats": 1}),
     ("ptrans", {"n": 300, "block": 64, "grid_rows": 1, "repeats": 1}),
+    ("ptrans", {"n": 150, "block": 0, "tile": 0, "add": "false", "repeats": 1}),
+    ("ptrans", {"n": 97, "block": 5, "tile": 7, "repeats": 1}),
     ("fft2d", {"n": 60, "repeats": 1}),
     ("fft2d", {"n": 128, "repeats": 1}),
     ("nas_ft", {"class": "S"}),

@@ -148,11 +148,12 @@ void Movement::each_copy(const Part& part, Index e, const Visit& visit) const {
         const Index to_step = line.to_step * along.to_stride, from_step = line.from_step * along.from_stride;
         const Index to_sweep = sweep.to_step * across.to_stride,
                     from_sweep = sweep.from_step * across.from_stride;
-        for (Index i = 0; i < sweep.count; i += tile)
-            for (Index j = 0; j < line.count; j += tile)
+        const Index side = tile_ > 0 ? tile_ : std::max(sweep.count, line.count);
+        for (Index i = 0; i < sweep.count; i += side)
+            for (Index j = 0; j < line.count; j += side)
                 visit({e,
-                       std::min(tile, line.count - j),
-                       std::min(tile, sweep.count - i),
+                       std::min(side, line.count - j),
+                       std::min(side, sweep.count - i),
                        {to_step * e, to_sweep * e},
                        {from_step * e, from_sweep * e}},
                       to + i * to_sweep + j * to_step, from + i * from_sweep + j * from_step);

@@ -33,6 +33,9 @@ public:
 
     Index count() const { return count_; }
 
+    /// Another side of tiles; 0: none, so a sweep goes through a whole row of the target.
+    void set_tile(Index side) { tile_ = side; }
+
     /// Moves part `part` of `parts` on the strand's worker, which pays for it.
     void move(runtime::Strand& self, Index element_bytes, std::byte* to, const std::byte* from,
               std::uint32_t part, std::uint32_t parts) const;
@@ -50,6 +53,7 @@ private:
 
     std::vector<MovedDimension> dimensions_;
     Index count_ = 1;
+    Index tile_ = tile;
     std::size_t across_;  ///< of the other dimensions that one whose neighbours are nearest at the source
 };
 

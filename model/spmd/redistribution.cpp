@@ -151,6 +151,12 @@ std::vector<MovedDimension> Redistribution::dimensions(RankId from, RankId to) c
     return all;
 }
 
+Movement Redistribution::movement(std::vector<MovedDimension> dimensions) const {
+    Movement all(std::move(dimensions));
+    all.set_tile(tile_);
+    return all;
+}
+
 // A message has its elements in the order of the target, so the sender transposes.
 Movement Redistribution::packing(RankId from, RankId to) const {
     std::vector<MovedDimension> all = dimensions(from, to);
@@ -160,7 +166,7 @@ Movement Redistribution::packing(RankId from, RankId to) const {
         stride *= size_of(dimension.strips);
         dimension.strips = packed_at_target(std::move(dimension.strips));
     }
-    return Movement(std::move(all));
+    return movement(std::move(all));
 }
 
 Movement Redistribution::unpacking(RankId from, RankId to) const {
@@ -171,11 +177,11 @@ Movement Redistribution::unpacking(RankId from, RankId to) const {
         stride *= size_of(dimension.strips);
         dimension.strips = packed_at_source(std::move(dimension.strips));
     }
-    return Movement(std::move(all));
+    return movement(std::move(all));
 }
 
 Movement Redistribution::own(RankId rank) const {
-    return Movement(dimensions(rank, rank));
+    return movement(dimensions(rank, rank));
 }
 
 Index Redistribution::input_elements(RankId rank) const {

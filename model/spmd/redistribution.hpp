@@ -41,6 +41,9 @@ public:
     /// Element i becomes element i + `by[d]` in each dimension d.
     static Redistribution shifted(const Layout& layout, std::vector<std::int64_t> by, Ends ends);
 
+    /// Another side of the tiles in which elements are transposed; 0: no tiles (Chiang, Wu, Lin, section 4).
+    void set_tile(Index side) { tile_ = side; }
+
     Index elements() const override { return to_.elements(); }
     std::uint32_t fingerprint() const override { return fingerprint_; }
     Index count(RankId from, RankId to) const override;
@@ -61,12 +64,14 @@ private:
     std::uint32_t hash() const;
     std::vector<Strip> strips(std::size_t dimension, RankId from, RankId to) const;
     std::vector<MovedDimension> dimensions(RankId from, RankId to) const;
+    Movement movement(std::vector<MovedDimension> dimensions) const;
 
     Layout from_;
     Layout to_;
     std::vector<std::size_t> axes_;
     std::vector<std::int64_t> by_;
     Ends ends_;
+    Index tile_ = Movement::tile;
     std::uint32_t fingerprint_ = 0;
 };
 

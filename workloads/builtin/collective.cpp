@@ -25,9 +25,13 @@ using spmd::Spmd;
 
 using Element = std::uint64_t;
 
+/// Every operation, and one that is not between ranks alone.
+constexpr const char* to_a_value = "all_reduce_array";
+
 struct Pattern {
     Operation operation;
-    Index count;  ///< elements of an array, or of a block
+    bool to_value;  ///< all elements of all arrays are combined to one
+    Index count;    ///< elements of an array, or of a block
     std::uint64_t repeats;
 };
 
@@ -72,11 +76,17 @@ Index blocks_out(Operation operation, RankId ranks) {
 class Arrays {
 public:
     Arrays(const Pattern& pattern, RankId rank, RankId ranks, RankId root)
-        : operation_(pattern.operation), n_(pattern.count), rank_(rank), ranks_(ranks), root_(root) {
+        : operation_(pattern.operation),
+          to_value_(pattern.to_value),
+          n_(pattern.count),
+          rank_(rank),
+          ranks_(ranks),
+          root_(root) {
         const bool only_root_gives = operation_ == Operation::scatter;
         const bool only_root_gets = operation_ == Operation::reduce || operation_ == Operation::gather;
         if (rank_ == root_ || !only_root_gives) input.resize(blocks_in(operation_, ranks_) * n_);
         if (rank_ == root_ || !only_root_gets) output.resize(blocks_out(operation_, ranks_) * n_);
+        if (pattern.to_value) output.resize(1);
     }
 
     void fill(std::uint64_t call) {
@@ -86,6 +96,11 @@ public:
     }
     std::uint64_t wrong(std::uint64_t call) const {
         std::uint64_t count = 0;
+        if (to_value_) {
+            Element all = 0;
+            for (Index i = 0; i < n_; ++i) all += sum(ranks_ - 1, i, call);
+            return output[0] == all ? 0 : 1;
+        }
         for (Index i = 0; i < output.size(); ++i)
             if (output[i] != expected(i, call)) ++count;
         return count;
@@ -120,6 +135,7 @@ private:
     }
 
     Operation operation_;
+    bool to_value_;
     Index n_;
     RankId rank_;
     RankId ranks_;
@@ -180,7 +196,12 @@ public:
             }
             self.all_reduce_value(std::plus<>(), 0);  // all have their arrays
             const double begin = seconds_of(self);
-            make_call(self, pattern_.operation, *arrays, root);
+            if (pattern_.to_value) {
+                const Element all = self.all_reduce_array(std::plus<Element>(), arrays->input);
+                if (leads) arrays->output[0] = all;
+            } else {
+                make_call(self, pattern_.operation, *arrays, root);
+            }
             const double end = seconds_of(self);
             if (!leads) continue;
             mine.wrong += arrays->wrong(call);
@@ -218,21 +239,28 @@ private:
 std::vector<std::string> operation_names() {
     std::vector<std::string> names;
     for (const Operation operation : spmd::operations) names.emplace_back(name_of(operation));
+    names.emplace_back(to_a_value);
     return names;
 }
 
 Operation operation_named(const std::string& name) {
+    if (name == to_a_value) return Operation::all_reduce;
     return *std::ranges::find_if(spmd::operations, [&](Operation each) { return name_of(each) == name; });
 }
 
 class Collective final : public Workload {
 public:
     explicit Collective(const Settings& settings)
-        : pattern_{operation_named(settings.text("operation")),
+        : pattern_{operation_named(settings.text("operation")), settings.text("operation") == to_a_value,
                    (settings.integer<std::uint64_t>("bytes") + sizeof(Element) - 1) / sizeof(Element),
-                   settings.integer<std::uint64_t>("repeats")} {
+                   settings.integer<std::uint64_t>("repeats")},
+          total_(settings.integer<std::uint64_t>("total") / sizeof(Element)) {
         using Ranks = spmd::SpmdOptions::Ranks;
         options_.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
+        if (pattern_.to_value && options_.ranks == Ranks::threads)
+            throw Error(fmt::format("{} where each thread is a rank", to_a_value),
+                        "it combines a node's array by the node's threads: choose ranks: nodes")
+                .at(settings.where("ranks"));
         using Sends = spmd::CrewSettings::Sends;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
                          settings.integer<std::uint32_t>("communicators"),
@@ -258,11 +286,13 @@ public:
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
         const bool flat = options_.ranks == spmd::SpmdOptions::Ranks::threads;
         const auto ranks = static_cast<RankId>(flat ? cluster.grid.workers() : cluster.grid.nodes);
-        const Index blocks = blocks_in(pattern_.operation, ranks) + blocks_out(pattern_.operation, ranks);
+        const Index inputs = blocks_in(pattern_.operation, ranks);
+        if (total_ > 0) pattern_.count = std::max<Index>(1, total_ / ranks / std::max<Index>(inputs, 1));
+        const Index blocks = inputs + blocks_out(pattern_.operation, ranks);
         need_memory(
             static_cast<double>(blocks) * static_cast<double>(pattern_.count) * sizeof(Element),
             fmt::format("{} of {} elements by {} ranks", name_of(pattern_.operation), pattern_.count, ranks),
-            "lower workload.bytes");
+            "lower workload.bytes or workload.total");
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {
@@ -278,6 +308,7 @@ public:
 
 private:
     Pattern pattern_;
+    Index total_;  ///< elements of the inputs of all ranks; 0: the pattern says how many each has
     spmd::SpmdOptions options_;
 };
 
@@ -296,6 +327,13 @@ const Registration registration{
        {},
        0,
        1e9},
+      {"total",
+       SettingKind::integer,
+       "0",
+       "bytes of the inputs of all ranks together, in place of bytes; 0: as bytes says",
+       {},
+       0,
+       1e12},
       {"repeats", SettingKind::integer, "10", "calls that are measured, after one that is not", {}, 1, 1e6},
       {"ranks", SettingKind::choice, "nodes", "what a rank is: a node, or a thread", {"nodes", "threads"}},
       {"copiers",

@@ -22,9 +22,11 @@ using spmd::Spmd;
 
 struct Problem {
     Index n;
-    Index block;
+    Index block;              ///< 0: each rank has one
     std::uint32_t grid_rows;  ///< 0: the grid is as square as it can be
     std::uint64_t repeats;
+    Index tile;
+    bool add;
 
     /// Throws Error if the grid does not have so many rows.
     Layout layout(RankId ranks) const {
@@ -35,8 +37,8 @@ struct Problem {
         if (ranks % rows != 0)
             throw Error(fmt::format("a grid of {} rows for {} ranks", rows, ranks),
                         "choose a divisor of the number of ranks, or 0");
-        return Layout({{n, spmd::Distribution::cyclic(block), rows},
-                       {n, spmd::Distribution::cyclic(block), ranks / rows}});
+        const auto dealt = block > 0 ? spmd::Distribution::cyclic(block) : spmd::Distribution::block();
+        return Layout({{n, dealt, rows}, {n, dealt, ranks / rows}});
     }
 };
 
@@ -63,7 +65,8 @@ public:
     void main(Spmd& self) override {
         const RankThread thread(self);
         const Layout layout = problem_.layout(self.ranks());
-        const Redistribution transpose = Redistribution::transposed(layout, layout);
+        Redistribution transpose = Redistribution::transposed(layout, layout);
+        transpose.set_tile(problem_.tile);
         Matrices& mine = ranks_[thread.place];
         Result& result = results_[self.thread_rank()];
         if (thread.leads()) mine.resize(transpose.input_elements(self.rank()));
@@ -77,11 +80,12 @@ public:
             self.all_reduce_value(std::plus<>(), 0);
             const double begin = seconds_of(self);
             redistribute(self, transpose, mine.a, mine.transposed);
-            add(self, thread, mine);
+            if (problem_.add) add(self, thread, mine);
             self.all_reduce_value(std::plus<>(), 0);
             if (round > 0) result.seconds += seconds_of(self) - begin;
             each(self, layout, thread, [&](Index place, Index row, Index column) {
-                if (mine.a[place] != a_at(column, row, round) + b_at(row, column)) ++result.wrong;
+                const double sum = problem_.add ? mine.a[place] : mine.transposed[place] + b_at(row, column);
+                if (sum != a_at(column, row, round) + b_at(row, column)) ++result.wrong;
             });
             self.all_reduce_value(std::plus<>(), 0);
         }
@@ -140,8 +144,12 @@ private:
 class Ptrans final : public Workload {
 public:
     explicit Ptrans(const Settings& settings)
-        : problem_{settings.integer<Index>("n"), settings.integer<Index>("block"),
-                   settings.integer<std::uint32_t>("grid_rows"), settings.integer<std::uint64_t>("repeats")},
+        : problem_{settings.integer<Index>("n"),
+                   settings.integer<Index>("block"),
+                   settings.integer<std::uint32_t>("grid_rows"),
+                   settings.integer<std::uint64_t>("repeats"),
+                   settings.integer<Index>("tile"),
+                   settings.boolean("add")},
           options_(spmd_options(settings)),
           grid_rows_(settings.where("grid_rows")) {}
 
@@ -176,7 +184,13 @@ private:
 const Registration registration{
     {"ptrans", "A := A^T + B of a matrix in blocks over a grid of ranks: the time of a round",
      with_spmd_settings({{"n", SettingKind::integer, "1024", "rows and columns", {}, 1, 1e6},
-                         {"block", SettingKind::integer, "64", "rows and columns of a block", {}, 1, 1e6},
+                         {"block",
+                          SettingKind::integer,
+                          "64",
+                          "rows and columns of a block; 0: each rank has one block",
+                          {},
+                          0,
+                          1e6},
                          {"grid_rows",
                           SettingKind::integer,
                           "0",
@@ -190,7 +204,15 @@ const Registration registration{
                           "rounds that are measured, after one that is not",
                           {},
                           1,
-                          1e6}}),
+                          1e6},
+                         {"tile",
+                          SettingKind::integer,
+                          "32",
+                          "rows and columns of the tiles in which a rank transposes; 0: no tiles",
+                          {},
+                          0,
+                          1e6},
+                         {"add", SettingKind::boolean, "true", "whether B is added"}}),
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<Ptrans>(settings);
      }}};
