@@ -113,7 +113,7 @@ configs::Experiment read_base(const std::string& file, const std::vector<configs
     return base;
 }
 
-TuningGrid grid_of(const TuneOptions& options, const configs::Experiment& base) {
+TuningGrid tuning_grid_of(const TuneOptions& options, const configs::Experiment& base) {
     const bool native = base.backend == Backend::native;
     const auto numbers = [&](const char* option, const std::string& given, const char* key,
                              std::uint64_t stated, const char* usual) {
@@ -267,7 +267,7 @@ int tune(const TuneOptions& options) {
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     const configs::Experiment base = read_base(options.file, overrides);
     const bool native = base.backend == Backend::native;
-    const TuningGrid grid = grid_of(options, base);
+    const TuningGrid grid = tuning_grid_of(options, base);
     if (native && !base.is_stated("repeat"))
         overrides.push_back({"repeat", std::to_string(native_runs), "heddle tune"});
     overrides.push_back({"compare", compare_section(grid), "heddle tune"});

@@ -32,7 +32,7 @@ std::vector<std::string> parts_of(const std::string& text) {
     return parts;
 }
 
-std::uint64_t number_of(const std::string& text, GridUnit unit) {
+std::uint64_t grid_number(const std::string& text, GridUnit unit) {
     if (unit == GridUnit::count) return static_cast<std::uint64_t>(parse_integer(text, 1, value_most));
     const double bytes = parse_bytes(text);
     if (!(bytes >= 0 && bytes <= value_most) || bytes != std::floor(bytes))
@@ -43,12 +43,12 @@ std::uint64_t number_of(const std::string& text, GridUnit unit) {
 void add_part(const std::string& part, GridUnit unit, std::set<std::uint64_t>& values) {
     const std::size_t dots = part.find("..");
     if (dots == std::string::npos) {
-        values.insert(number_of(part, unit));
+        values.insert(grid_number(part, unit));
         return;
     }
     const std::size_t star = std::min(part.find('*', dots), part.size());
-    const std::uint64_t first = number_of(part.substr(0, dots), unit);
-    const std::uint64_t last = number_of(part.substr(dots + 2, star - dots - 2), unit);
+    const std::uint64_t first = grid_number(part.substr(0, dots), unit);
+    const std::uint64_t last = grid_number(part.substr(dots + 2, star - dots - 2), unit);
     constexpr double factor_most = 1 << 20;
     const std::uint64_t factor =
         star == part.size()
