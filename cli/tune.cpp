@@ -45,7 +45,7 @@ struct TuneOptions {
     std::size_t jobs = 0;
 };
 
-constexpr const char* default_bytes = "8..2MiB*4";
+constexpr const char* default_bytes = "8..2MiB*8";
 constexpr std::uint32_t native_runs = 5;
 
 /// What is tuned if the command line names no file.

@@ -194,6 +194,7 @@ TEST_F(Tuning, WhatAutoCostsIsRelativeToTheBest) {
 TEST_F(Tuning, ListsAndRangesOfNumbersAreRead) {
     EXPECT_THAT(grid_values("--nodes", "4,2,2", GridUnit::count), ElementsAre(2U, 4U));
     EXPECT_THAT(grid_values("--nodes", "3..20", GridUnit::count), ElementsAre(3U, 6U, 12U));
+    EXPECT_THAT(grid_values("--nodes", "4..16", GridUnit::count), ElementsAre(4U, 8U, 16U));
     EXPECT_THAT(grid_values("--bytes", "0,8..1KiB*8,1MiB", GridUnit::bytes),
                 ElementsAre(0U, 8U, 64U, 512U, 1U << 20));
     for (const char* const text : {"", ",", "2,", "-1", "0", "1.5", "two", "4..2", "2..4*1", "2..4*", "..4",
