@@ -155,7 +155,8 @@ private:
         durations_.add(what.combination, end.seconds);
         if (outcome.bad()) {
             ++counts_.failed;
-            progress_.say(fmt::format("failed: {}: {}", plan_.described(what), outcome.failure.error));
+            if (options_.name_failures)
+                progress_.say(fmt::format("failed: {}: {}", plan_.described(what), outcome.failure.error));
         }
         show();
     }

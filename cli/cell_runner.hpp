@@ -21,6 +21,7 @@ struct RunnerOptions {
     std::size_t shards = 1;     ///< ... when divided by this
     NodeId processes = 0;       ///< only cells that need so many processes; 0: all
     bool record = false;        ///< record workers and tasks of the first seed of each combination
+    bool name_failures = true;  ///< while they run; else the caller names them
     bool claim = false;         ///< only cells that no other process with this setting runs or has run
 };
 

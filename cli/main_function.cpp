@@ -130,6 +130,7 @@ int run_words(std::vector<std::string> words, bool& understood) {
     add_report(app, action);
     add_calibrate(app, action);
     add_validate(app, action);
+    add_tune(app, action);
 
     const std::vector<std::string> typed_words = words;
     try {

@@ -29,6 +29,7 @@ void add_doctor(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_calibrate(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 
 /// `command`: the words after `--`, which the parser does not see.
 void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& command);

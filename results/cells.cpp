@@ -74,6 +74,8 @@ Outcome outcome_of(const Json& result, const std::string& cell) {
     outcome.workers = result.at("nodes").get<double>() * result.at("cores").get<double>();
     outcome.declared_flops = result.at("declared_flops").get<double>();
     outcome.counted = counted_in(result);
+    for (const auto& [name, value] : result.at("answer").items())
+        if (value.is_number()) outcome.answer.emplace_back(name, value.get<double>());
     outcome.heddle = result.at("versions").at("heddle").get<std::string>();
     const bool right = result.at("ok").get<bool>();
     if (!right) {

@@ -39,6 +39,8 @@ struct Outcome {
     double declared_flops = 0;   ///< of all tasks; 0 if unknown
     /// What else was counted, by the names of runs.csv.
     std::vector<std::pair<std::string, double>> counted;
+    /// Of the workload.
+    std::vector<std::pair<std::string, double>> answer;
     double wall_seconds = 0;  ///< what it cost; 0 where that is not known
     std::string heddle;       ///< the version that ran it
     Failure failure;          ///< of a cell that failed or is wrong
