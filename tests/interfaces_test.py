@@ -3,6 +3,7 @@
 sockets of a run are seen at the address that was named.
 """
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -118,7 +119,10 @@ def waits_as_long_as_stated(runs):
 
 def sockets_of(pid, listening):
     """The local addresses of a process's TCP sockets over IPv4, as numbers."""
-    own = {os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")}
+    own = set()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the process may close one meanwhile
+            own.add(os.readlink(f"/proc/{pid}/fd/{name}"))
     found = set()
     with open(f"/proc/{pid}/net/tcp", encoding="utf-8") as file:
         for line in file.read().splitlines()[1:]:

@@ -87,7 +87,8 @@ def in_simulation(heddle, folder):
         # The table has the same winner, and what `auto` costs.
         size, nodes, threads = values
         line, = (line for line in table if line[:5] == [operation, str(nodes), str(threads), sizes[size], winner])
-        loss = 100 * (of["auto"] / min(named.values()) - 1)
+        best = min(named.values())
+        loss = 100 * (of["auto"] / best - 1) if best > 0 else 0  # one node takes no time
         assert abs(float(line[-1].rstrip("%")) - loss) <= 0.05 + 1e-9, (line, loss)
         # A run with the rules does what the best did.
         done = run(heddle, "run", "configs/collective.yaml", *(f"--set={key}={value}" for key, value in {
@@ -95,7 +96,7 @@ def in_simulation(heddle, folder):
             "platform.cores": threads, "workload.rules": os.path.join(first, "rules.yaml")}.items()))
         assert f"{operation}_by_{winner} 11" in done.stdout, (operation, values, winner, done.stdout)
         # A run prints six digits.
-        assert abs(answer(done.stdout, "call_time") / min(named.values()) - 1) <= 1e-5, (operation, values, winner, named, done.stdout)
+        assert abs(answer(done.stdout, "call_time") - best) <= 1e-5 * best, (operation, values, winner, named, done.stdout)
     # The same command again runs nothing, and writes the same.
     before = read(os.path.join(second, "rules.yaml"))
     run(heddle, "tune", *SMALL, "--out", "rules.yaml", cwd=second)

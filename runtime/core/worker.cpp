@@ -81,6 +81,7 @@ Worker::Worker(Node& node, CoreId core)
       back_off_(node.schedule().stealing.back_off_min),
       random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
+      steals_within_node_(policy_->steals_within_node()),
       strands_(std::make_unique<StrandRunner>(*this, node.strands())),
       outbox_(*this, node) {
     backend = node.receiver().backend;
@@ -448,7 +449,7 @@ bool Worker::something_to_do(const Waitable* awaited) const {
     if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
     if (node_.members() && !(policy_members_ && policy_members_->epoch == node_.members()->epoch()))
         return true;
-    if (!policy_->steals_within_node()) return false;
+    if (!steals_within_node_) return false;
     return node_.any_victim(id.core, [&](CoreId core) {
         if (core == id.core) return false;
         Worker& victim = node_.worker(core);

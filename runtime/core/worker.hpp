@@ -205,7 +205,7 @@ public:
     void about_to_end() {
         if (depth_ == 1) ranked_.reserve(1, std::memory_order_relaxed);
     }
-    bool steals_within_node() const { return policy_->steals_within_node(); }
+    bool steals_within_node() const { return steals_within_node_; }
 
     /// True once for each sleep: the caller must then unpark this worker.
     bool claim_sleeper();
@@ -359,6 +359,8 @@ private:
     Random random_;
     std::shared_ptr<const MemberList> policy_members_;  ///< the nodes that `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;
+    const bool
+        steals_within_node_;  ///< of every policy of its kind: other contexts ask while a new one comes
     States<Worker> states_;
     RankedQueue ranked_;
     std::unique_ptr<StrandRunner> strands_;

@@ -51,11 +51,11 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
     if (awaiting_answer_) {
         rest(never, awaited);
         if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
-        return policy_->steals_within_node() && scan_node(id.core + 1, head);
+        return steals_within_node_ && scan_node(id.core + 1, head);
     }
     if (node_.is_leaving()) [[unlikely]] {
         rest(never, awaited);
-        return policy_->steals_within_node() && scan_node(id.core + 1, head);
+        return steals_within_node_ && scan_node(id.core + 1, head);
     }
     Victim victim = policy_->next();
     if (policy_members_ && names_node(victim.kind)) victim.index = policy_members_->nodes[victim.index];
@@ -82,7 +82,7 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
             rest(never, awaited);
             break;
     }
-    return policy_->steals_within_node() && scan_node(id.core + 1, head);
+    return steals_within_node_ && scan_node(id.core + 1, head);
 }
 
 /// False if as many requests of this node are under way as may be.

@@ -58,7 +58,7 @@ public:
     /// The worker found a task: the next round starts from its beginning.
     virtual void found() = 0;
 
-    /// False if workers of the same node do not steal from each other.
+    /// False if workers of the same node do not steal from each other; the same whichever nodes there are.
     virtual bool steals_within_node() const { return true; }
 };
 
