@@ -138,9 +138,13 @@ std::optional<std::size_t> TunedCall::runner_up() const {
     return next == algorithms.size() ? std::nullopt : std::optional(next);
 }
 
+double how_much_longer(double seconds, double least) {
+    return seconds == least ? 0 : seconds / least - 1;
+}
+
 std::optional<double> loss_of_automatic(const TunedCall& call) {
     if (!call.automatic.measured()) return std::nullopt;
-    return call.automatic.median() / call.best_seconds() - 1;
+    return how_much_longer(call.automatic.median(), call.best_seconds());
 }
 
 void choose(std::vector<TunedCall>& calls) {

@@ -44,6 +44,9 @@ struct TunedCall {
     std::optional<std::size_t> runner_up() const;
 };
 
+/// Than the least time, as a part of it. A call of one rank may take no time: 0 beside another such.
+double how_much_longer(double seconds, double least);
+
 /// What `auto` costs above the best, as a part of it: 0.1 is 10% longer.
 std::optional<double> loss_of_automatic(const TunedCall& call);
 

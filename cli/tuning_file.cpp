@@ -79,7 +79,7 @@ std::string tuning_table(const std::vector<TunedCall>& calls) {
         rows.push_back({name_of(call.operation), std::to_string(call.nodes), std::to_string(call.threads),
                         size_of(call), call.chosen().algorithm, show_seconds(call.chosen().median()),
                         second ? second->algorithm : "-",
-                        second ? percent(second->median() / call.chosen().median() - 1) : "-",
+                        second ? percent(how_much_longer(second->median(), call.chosen().median())) : "-",
                         loss ? call.automatic.ran : "-", loss ? percent(*loss) : "-"});
     }
     return columns(rows, 1);
