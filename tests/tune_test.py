@@ -15,7 +15,7 @@ from script_arguments import script_arguments
 from spmd_workloads_testing import answer
 
 RULE = re.compile(r"  - \{bytes: \[(\d+), (\d+)\], nodes: \[(\d+), (\d+)\], threads: \[(\d+), (\d+)\], algorithm: (\w+)\}  # .*")
-SMALL = ["--operations", "all_reduce,broadcast,gather", "--bytes", "8,4KiB,256KiB", "--nodes", "1,3,4", "--threads", "1,2"]
+SMALL = ["--operations", "all_reduce,broadcast,gather", "--bytes", "8,4KiB,256KiB", "--nodes", "1,3", "--threads", "2"]
 AS_LEAST = ["--operations", "all_reduce", "--bytes", "8", "--nodes", "2", "--threads", "1"]
 
 
@@ -77,7 +77,7 @@ def in_simulation(heddle, folder):
     for name in ("rules.yaml", "rules.csv"):
         assert read(os.path.join(first, name)) == read(os.path.join(second, name)), name
     rules, times = rules_in(read(os.path.join(first, "rules.yaml"))), times_in(os.path.join(first, "rules.csv"))
-    assert len(times) == 3 * 3 * 3 * 2, len(times)
+    assert len(times) == 3 * 3 * 2, len(times)
     table = [line.split() for line in said.stdout.splitlines()]
     sizes = {8: "8B", 4096: "4KiB", 262144: "256KiB"}
     for (operation, *values), of in times.items():
