@@ -86,7 +86,8 @@ inline double part_near_best(const std::vector<Cell>& all) {
 
 /// Traeff, Gropp, Thakur: "Self-consistent MPI performance guidelines", 2010: an operation takes at most the
 /// time of those that it can be made of. Where few messages are under way it is a little more, because ranks
-/// that are done with the first of the two run ahead: what they send shares a link with what is late.
+/// that are done with the first of the two run ahead: what they send shares a link with what is late. The
+/// bounds are what is reached there; elsewhere it is 1.05.
 inline void expect_guidelines(NodeId nodes, Index count) {
     const auto seconds = [&](const NamedNetwork& network, Operation operation, Index of) {
         return Cell{network, operation, nodes, of}.seconds("auto");
