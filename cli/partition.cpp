@@ -14,6 +14,7 @@
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
+#include "cli/lists.hpp"
 #include "cli/part_file.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
@@ -83,13 +84,10 @@ std::optional<WorkerGrid> grid_of(const PartitionOptions& options) {
 std::vector<double> speeds_of(const PartitionOptions& options, std::size_t parts) {
     if (options.speeds.empty()) return {};
     std::vector<double> stated;
-    std::size_t begin = 0;
-    while (begin <= options.speeds.size()) {
-        const std::size_t end = std::min(options.speeds.find(',', begin), options.speeds.size());
+    for (const std::string& part : comma_separated(options.speeds)) {
         Settings speed({{"speed", SettingKind::number, "", "of a part", {}, 1e-9}});
-        speed.set("speed", options.speeds.substr(begin, end - begin), {"--speeds", 0});
+        speed.set("speed", part, {"--speeds", 0});
         stated.push_back(speed.number("speed"));
-        begin = end + 1;
     }
     if (*std::max_element(stated.begin(), stated.end()) > 1e9)
         throw Error("a speed is above 1e9", "speeds are relative to each other: 1,0.5", {"--speeds", 0});

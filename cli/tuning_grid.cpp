@@ -12,6 +12,7 @@
 #include "base/printable.hpp"
 #include "base/settings.hpp"
 #include "base/units.hpp"
+#include "cli/lists.hpp"
 
 namespace heddle::cli {
 
@@ -21,16 +22,6 @@ constexpr const char* values_advice = "write numbers and ranges such as 1,2,4 or
 
 /// Far above what any platform or workload accepts, so that factors cannot overflow.
 constexpr double value_most = 1e12;
-
-std::vector<std::string> parts_of(const std::string& text) {
-    std::vector<std::string> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
-}
 
 std::uint64_t grid_number(const std::string& text, GridUnit unit) {
     if (unit == GridUnit::count) return static_cast<std::uint64_t>(parse_integer(text, 1, value_most));
@@ -63,7 +54,7 @@ void add_part(const std::string& part, GridUnit unit, std::set<std::uint64_t>& v
 
 std::vector<std::uint64_t> grid_values(const std::string& option, const std::string& text, GridUnit unit) {
     std::set<std::uint64_t> values;
-    for (const std::string& part : parts_of(text)) {
+    for (const std::string& part : comma_separated(text)) {
         try {
             add_part(part, unit, values);
         } catch (const Error& error) {
@@ -76,7 +67,7 @@ std::vector<std::uint64_t> grid_values(const std::string& option, const std::str
 std::vector<spmd::Operation> grid_operations(const std::string& text) {
     std::vector<std::string> known;
     for (const spmd::Operation operation : spmd::operations) known.emplace_back(name_of(operation));
-    const std::vector<std::string> named = text.empty() ? std::vector<std::string>{} : parts_of(text);
+    const std::vector<std::string> named = text.empty() ? std::vector<std::string>{} : comma_separated(text);
     for (const std::string& name : named)
         if (std::ranges::find(known, name) == known.end())
             throw Error(fmt::format("--operations: there is no operation \"{}\"", excerpt(name)),
