@@ -7,7 +7,7 @@
 
 namespace heddle::cli {
 
-/// What stands between commas. Of an empty text one empty part.
+/// The parts of a text between its commas; an empty text is one empty part.
 inline std::vector<std::string> comma_separated(const std::string& text) {
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
