@@ -17,7 +17,7 @@ NATIVE = ["core_speed", "memory_bandwidth.1", "overheads.fork", "overheads.join"
 
 
 def run(heddle, *words, code=0):
-    result = subprocess.run([heddle, *words], capture_output=True, text=True, timeout=280, check=False)
+    result = subprocess.run([heddle, *words], capture_output=True, text=True, timeout=1700, check=False)
     assert result.returncode == code, (words, result.returncode, result.stdout, result.stderr)
     return result
 

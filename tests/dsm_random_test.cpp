@@ -2,6 +2,7 @@
 // protocol: each read is one that the protocol's consistency model allows. More seeds:
 // dsm_random_slow_test.cpp.
 #include "tests/dsm_random_programs.hpp"
+#include "tests/seeds.hpp"
 
 namespace heddle::testing_dsm {
 namespace {
@@ -10,12 +11,13 @@ INSTANTIATE_TEST_SUITE_P(Protocols, RandomPrograms, testing::ValuesIn(consistenc
                          [](const auto& of) { return of.param.protocol; });
 
 TEST_P(RandomPrograms, ReadWhatTheModelAllowsInEveryInterleaving) {
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed)
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(1000); ++seed)
         play(inprocess_world(seed, seed % 4 == 0), {.seed = seed});
 }
 
 TEST_P(RandomPrograms, ReadWhatTheModelAllowsOnFaultyMachines) {
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed) play(faulty_world(seed), {.seed = seed});
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(1000); ++seed)
+        play(faulty_world(seed), {.seed = seed});
 }
 
 TEST_P(RandomPrograms, ReadWhatTheModelAllowsInOtherWorlds) {

@@ -16,7 +16,7 @@ def main():
     folder = os.path.join(arguments.source, "configs", "papers", "hyfi")
     files = [os.path.join(folder, name) for name in ("quadrature.yaml", "fib.yaml")]
     with tempfile.TemporaryDirectory() as results:
-        done = subprocess.run([arguments.heddle, "compare", *files, "--out", results, "--json"], capture_output=True, text=True, check=True, timeout=280)
+        done = subprocess.run([arguments.heddle, "compare", *files, "--out", results, "--json"], capture_output=True, text=True, check=True, timeout=1700)
     cells = 0
     for line in done.stdout.splitlines():
         for row in json.loads(line)["published"]:

@@ -13,7 +13,7 @@ def seconds(arguments, name, nodes, cores, *settings):
     command = [arguments.heddle, "run", os.path.join(arguments.source, "configs", "papers", "hyfi", f"{name}.yaml"), "--json"]
     for setting in (f"platform.nodes={nodes}", f"platform.cores={cores}", *settings):
         command += ["--set", setting]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=280)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=1700)
     result = json.loads(done.stdout)
     assert result["check"]["verdict"] == "right", done.stdout
     return result["makespan_seconds"]

@@ -16,7 +16,7 @@ def seconds(arguments):
     file = os.path.join(arguments.source, "configs", "papers", "kaapi", "figure9.yaml")
     found = {}
     with tempfile.TemporaryDirectory() as results:
-        subprocess.run([arguments.heddle, "compare", file, "--repeat", "1", "--out", results], capture_output=True, check=True, timeout=280)
+        subprocess.run([arguments.heddle, "compare", file, "--repeat", "1", "--out", results], capture_output=True, check=True, timeout=1700)
         for name in glob.glob(os.path.join(results, "**", "result.json"), recursive=True):
             with open(name, encoding="utf-8") as text:
                 result = json.load(text)

@@ -17,13 +17,14 @@
 #include "runtime/stealing/policy.hpp"
 #include "tests/placed_graph_testing.hpp"
 #include "tests/scheduler_testing.hpp"
+#include "tests/seeds.hpp"
 #include "tests/sim_harness.hpp"
 #include "tests/sim_workloads.hpp"
 
 namespace heddle::sim::testing {
 namespace {
 
-constexpr std::uint64_t programs = 1000;
+constexpr std::uint64_t programs = testing_seeds::seeds(1000);
 constexpr double lv08_latency = 13.01;  // SimGrid's documentation of its default model
 constexpr double lv08_bandwidth = 0.97;
 

@@ -20,7 +20,7 @@ AS_LEAST = ["--operations", "all_reduce", "--bytes", "8", "--nodes", "2", "--thr
 
 
 def run(heddle, *words, code=0, **more):
-    done = subprocess.run([heddle, *words], capture_output=True, text=True, timeout=280, check=False, **more)
+    done = subprocess.run([heddle, *words], capture_output=True, text=True, timeout=1700, check=False, **more)
     assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
     return done
 
