@@ -17,7 +17,7 @@ help: ## this list
 demo: build ## three programs on threads, on processes and on simulated clusters; one table and a page
 	@scripts/demo build/release/heddle
 
-test: packages ## build everything and run the fast tests
+test: packages ## build everything but the slow tests, and run the fast ones
 	@$(configure)
 	@cmake --build --preset release
 	@ctest --preset release
