@@ -59,6 +59,7 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.seed = experiment.seed;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
     options.workers_send = experiment.schedule.modules == runtime::Modules::worker;
+    options.sends_sequences = experiment.messages.send == configs::Messages::Send::sequence;
     options.receiver_polls = experiment.messages.receive == configs::Messages::Receive::poll;
     auto world = std::make_unique<sim::SimBackend>(experiment.platform, options);
     // After the platform: building it forks, and a fork copies no other threads.
@@ -98,6 +99,14 @@ void refuse_single_by_mpi(const configs::Experiment& experiment) {
         "start the processes with `heddle launch` and --set platform.transport=tcp, or leave "
         "schedule.modules out",
         experiment.where("schedule.modules"));
+}
+
+void check_sequences(const configs::Experiment& experiment) {
+    if (experiment.messages.send != configs::Messages::Send::sequence ||
+        experiment.schedule.modules == runtime::Modules::separate)
+        return;
+    throw Error("transport.send is sequence, which a sender module does, and schedule.modules leaves that out",
+                "leave schedule.modules out, or transport.send", experiment.where("transport.send"));
 }
 
 void refuse_protection_by_mpi(const configs::Experiment& experiment) {
@@ -214,6 +223,7 @@ void settle(configs::Experiment& experiment, const Part& part) {
                     experiment.where("schedule.modules"));
     }
     refuse_single_by_mpi(experiment);
+    check_sequences(experiment);
     refuse_protection_by_mpi(experiment);
     check_udp_segment(experiment);
     refuse_addresses_by_mpi(experiment);

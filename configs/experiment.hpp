@@ -34,7 +34,9 @@ struct Messages {
     enum class Receive : std::uint8_t { automatic, block, poll };             ///< as native::Receive
     enum class Local : std::uint8_t { shared_memory, unix_socket, tcp };      ///< as native::Local
     enum class Protection : std::uint8_t { integrity, encryption, headers };  ///< as native::Protection
+    enum class Send : std::uint8_t { each, sequence };  ///< as SimOptions::sends_sequences
     Receive receive = Receive::automatic;
+    Send send = Send::each;
     Local local = Local::shared_memory;
     Protection protection = Protection::integrity;
     std::uint64_t window_bytes = 8U << 20;

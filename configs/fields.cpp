@@ -176,6 +176,15 @@ void add_transport(std::vector<Field>& all) {
         [](Experiment& e, const std::string&, std::size_t index) {
             e.messages.receive = static_cast<Messages::Receive>(index);
         }));
+    static const std::vector<std::string> sends{"each", "sequence"};
+    all.push_back(choice(
+        "transport.send", sends,
+        "in simulation, what a sender module sends at a time: each message, or all that wait for one node, "
+        "as one; natively it always writes all that wait",
+        [](const Experiment& e) { return sends[static_cast<std::size_t>(e.messages.send)]; },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.messages.send = static_cast<Messages::Send>(index);
+        }));
     static const std::vector<std::string> local{"shared_memory", "unix", "tcp"};
     all.push_back(choice(
         "transport.local", local,

@@ -54,6 +54,8 @@ namespace {
 bool applies(const std::string& key, const Experiment& experiment) {
     if (key == "transport.receive" && experiment.backend == Backend::sim)
         return experiment.messages.receive == Messages::Receive::poll;
+    if (key == "transport.send" && experiment.backend == Backend::sim)
+        return experiment.messages.send == Messages::Send::sequence;
     if (key.starts_with("transport."))
         return experiment.backend == Backend::native && experiment.is_stated(key);
     if (!key.starts_with("platform.")) return true;

@@ -25,6 +25,7 @@ enum class EventKind : std::uint32_t {
     resume,     ///< a worker goes on
     deadline,   ///< a parked worker's deadline
     cores,      ///< the cores of a node have served a worker's flops, where a polling receiver takes one
+    sending,    ///< a sender module takes the messages that wait for a node
     departure,  ///< a message will leave for another machine, the time that sending takes from now
     leave       ///< a node is asked to leave the run
 };

@@ -22,7 +22,8 @@ SimMachine::SimMachine(World& world, const MachineSettings& settings, std::vecto
       lane_(world.lane_of(world.cards.machine(settings.first))),
       workers_(paces.size() * (settings.cores + std::size_t{1})),
       settings_(settings),
-      in_order_(paces.size() == 1 && !world.workers_send),
+      in_order_(paces.size() == 1 && !world.workers_send &&
+                !(world.sends_sequences && world.network.count() > 1)),
       memory_(settings.memory_bandwidth, settings.core_memory_bandwidth) {
     nodes_.reserve(paces.size());
     for (std::size_t place = 0; place < paces.size(); ++place) {
@@ -149,6 +150,9 @@ void SimMachine::handle(const Event& event) {
             break;
         case EventKind::leave:
             ask_to_leave(*static_cast<SimNode*>(event.subject), event.time);
+            break;
+        case EventKind::sending:
+            send_sequence(node(event.source()), *static_cast<Sender*>(event.subject), event.time);
             break;
         case EventKind::departure:
             depart(*static_cast<Message*>(event.subject));

@@ -85,6 +85,7 @@ struct World {
           messages_compete(options.messages_compete_for_cores && !options.single_module),
           single_module(options.single_module),
           workers_send(options.workers_send),
+          sends_sequences(options.sends_sequences && !options.single_module && !options.workers_send),
           receiver_polls(options.receiver_polls && !options.single_module),
           lanes(lane_count) {}
 
@@ -100,9 +101,10 @@ struct World {
     const SharedMemory shared_memory;
     bool channels_busy;  ///< a message between two nodes of a machine waits for the one before it
     bool messages_compete;
-    bool single_module;   ///< workers send and receive
-    bool workers_send;    ///< there is no sender module
-    bool receiver_polls;  ///< it takes a core
+    bool single_module;    ///< workers send and receive
+    bool workers_send;     ///< there is no sender module
+    bool sends_sequences;  ///< sim/sender.hpp
+    bool receiver_polls;   ///< it takes a core
     std::vector<Lane> lanes;
 };
 
@@ -219,9 +221,12 @@ private:
     void served_part(SimWorker& worker, Time now);
     void disk_served(Time now);
     [[gnu::noinline]] void put_on_way(runtime::Context& caller, Message& message);
+    Time put_on_way(Message& message);
     void depart(Message& message);
     void pass_memory(Message& message);
     void send_by_caller(runtime::Context& caller, const SimNode& sender, Message& message, Time cost);
+    [[gnu::noinline]] void post_to_sender(runtime::Context& caller, SimNode& node, Message& message);
+    void send_sequence(SimNode& node, Sender& sender, Time now);
     void receive(Message& message, Time now);
     void receive_next(SimNode& node, Time now);
     void deliver(SimNode& node, Time now);

@@ -26,7 +26,6 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
                       runtime::Path path) {
     SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
     caller.charge(world_.costs.message_enqueue);
-    const Time cost = world_.costs.sending(bytes.size() + enclosure.size());
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.encloses = enclosure.size() > 0 || enclosure.body;
@@ -35,7 +34,10 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
     message.to = to;
     message.network = path.network;
     message.in_turn = path.in_turn;
+    if (world_.sends_sequences) [[unlikely]]
+        return post_to_sender(caller, sender, message);
     message.sequence = sender.messages_sent++;
+    const Time cost = world_.costs.sending(message.size());
     if (world_.workers_send) [[unlikely]]
         return send_by_caller(caller, sender, message, cost);
     sender.sender_free = sender.pace.after(std::max(sender.sender_free, caller.clock), cost);
@@ -69,16 +71,21 @@ void SimMachine::send_by_caller(Context& caller, const SimNode& sender, Message&
 // when the time that sending takes is over, or later. Messages between two nodes go the same way. If a node
 // has a sender module, it sends them in order anyway.
 void SimMachine::put_on_way(Context& caller, Message& message) {
-    Time next = message.time - world_.costs.message_send;
     const bool stays = is_here(message.to);
-    if (!stays || world_.workers_send) {
-        push_message(next, EventKind::departure, message);
-    } else {
-        pass_memory(message);
-        next = message.time;
-    }
+    const Time next = put_on_way(message);
     // An answer may come as soon as that. Without an event of its own the caller would go on beyond.
     if (stays && is_worker(caller)) caller.horizon = std::min(caller.horizon, next);
+}
+
+/// Returns the time of the message's next event.
+Time SimMachine::put_on_way(Message& message) {
+    const Time next = message.time - world_.costs.message_send;
+    if (!is_here(message.to) || world_.workers_send) {
+        push_message(next, EventKind::departure, message);
+        return next;
+    }
+    pass_memory(message);
+    return message.time;
 }
 
 void SimMachine::depart(Message& message) {

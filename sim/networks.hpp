@@ -61,6 +61,8 @@ public:
     /// `sending`: as of Network. `built` outlives this.
     Networks(BuiltNetworks& built, const Platform& platform, Time sending);
 
+    NetworkId count() const { return static_cast<NetworkId>(all_.size()); }
+
     void send(Time departure, Message& message) { all_[message.network].send(departure, message); }
 
     template <class Visit>

@@ -11,6 +11,7 @@
 #include "runtime/backend.hpp"
 #include "sim/memory_bus.hpp"
 #include "sim/pace.hpp"
+#include "sim/sender.hpp"
 #include "sim/stacks.hpp"
 #include "sim/world.hpp"
 
@@ -36,6 +37,7 @@ struct SimNode {
     bool begun = false;
 
     Time sender_free{};
+    std::vector<Sender> senders;  ///< if they send sequences: of each network
     std::uint64_t messages_sent = 0;
     Message* received = nullptr;  ///< the receiver module's work; the first is being received
     Message* last_received = nullptr;

@@ -30,6 +30,10 @@ struct SimOptions {
     /// No sender module: a worker or handler that sends pays for it, at the same time as others do.
     bool workers_send = false;
 
+    /// The sender module of each network takes the most messages that wait for one node, and sends them as
+    /// one. Of no effect where workers send.
+    bool sends_sequences = false;
+
     /// The receiver module looks for messages all the time, which takes a core from the workers. A node of
     /// one core gives half of it.
     bool receiver_polls = false;

@@ -23,7 +23,7 @@ def write(directory, workload, **sections):
     document = {"workload": workload, "backend": "native", "platform": {"nodes": 2, "cores": 2},
                 "schedule": {"modules": "single"}}
     for name, keys in sections.items():
-        document[name] = keys if isinstance(keys, str) else document[name] | keys
+        document[name] = keys if isinstance(keys, str) else document.get(name, {}) | keys
     with open(path, "w", encoding="utf-8") as file:
         json.dump(document, file, indent=1)
     return path
@@ -46,11 +46,12 @@ def check_answers(heddle, directory):
 
 
 def check_refusals(heddle, directory):
-    cases = (({"platform": {"transport": "mpi"}}, "TCP"), ({"backend": "inprocess"}, "inprocess"))
-    for sections, part in cases:
+    cases = (({"platform": {"transport": "mpi"}}, "modules", "TCP"), ({"backend": "inprocess"}, "modules", "inprocess"),
+             ({"transport": {"send": "sequence"}}, "send", "sender module"))
+    for sections, key, part in cases:
         path = write(directory, {"name": "fib"}, **sections)
         with open(path, encoding="utf-8") as file:
-            line = next(number for number, text in enumerate(file, 1) if '"modules"' in text)
+            line = next(number for number, text in enumerate(file, 1) if f'"{key}"' in text)
         run = subprocess.run([heddle, "run", path], capture_output=True, text=True, timeout=60, check=False)
         if run.returncode != 2 or f"{path}:{line}:" not in run.stderr or part not in run.stderr:
             sys.exit(f"{sections}: exit {run.returncode}, {path}:{line} is not named:\n{run.stderr}")

@@ -1,4 +1,5 @@
-// Random collective calls: a hundred seeds.
+// Compares random sequences of collective calls, on random clusters, with sequential programs. More seeds:
+// spmd_random_slow_test.cpp.
 #include "tests/spmd_random.hpp"
 
 namespace heddle::spmd {

@@ -1,5 +1,6 @@
-// Bruck et al.: "Efficient algorithms for all-to-all communications in multiport message-passing systems",
-// 1997, section 4 (the concatenation), as in Thakur, Rabenseifner, Gropp 2005, section 4.1.
+// In each round a rank sends all blocks that it has twice as far as in the round before, and turns the array
+// at the end. Bruck et al.: "Efficient algorithms for all-to-all communications in multiport message-passing
+// systems", 1997, section 4 (the concatenation), as in Thakur, Rabenseifner, Gropp 2005, section 4.1.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,6 @@
-// Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section
-// 4.1. Ranks that are too many for a power of two leave their block to the next rank, and get all from it.
+// Pairs of ranks at doubling distances exchange all blocks that they have. Thakur, Rabenseifner, Gropp:
+// "Optimization of collective communication operations in MPICH", 2005, section 4.1. Ranks that are too many
+// for a power of two leave their block to the next rank, and get all from it.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

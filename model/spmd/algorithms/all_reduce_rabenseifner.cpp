@@ -1,6 +1,6 @@
-// Rabenseifner: "Optimization of collective reduction operations", 2004, section 4, as in Thakur,
-// Rabenseifner, Gropp 2005, section 4.5: vector halving with distance doubling, so that values are combined
-// in the order of the ranks, and back.
+// A reduce-scatter by halving exchanges, then an all-gather by doubling ones. Rabenseifner: "Optimization of
+// collective reduction operations", 2004, section 4, as in Thakur, Rabenseifner, Gropp 2005, section 4.5:
+// vector halving with distance doubling, so that values are combined in the order of the ranks, and back.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,6 @@
-// Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009, section 4. A
-// part is combined in the order of the ranks around the ring, which begins elsewhere for each part.
+// A reduce-scatter around the ring, then an all-gather around the ring. Patarasuk, Yuan: "Bandwidth optimal
+// all-reduce algorithms for clusters of workstations", 2009, section 4. A part is combined in the order of
+// the ranks around the ring, which begins elsewhere for each part.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

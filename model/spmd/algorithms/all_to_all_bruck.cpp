@@ -1,6 +1,7 @@
-// Bruck et al.: "Efficient algorithms for all-to-all communications in multiport message-passing systems",
-// 1997, section 3 (the index operation). Block j of a rank has to go j ranks ahead, and hops by the powers of
-// the radix in j. A higher radix makes more messages of fewer blocks.
+// All ranks send several blocks together in few rounds; a block goes over other ranks. Bruck et al.:
+// "Efficient algorithms for all-to-all communications in multiport message-passing systems", 1997, section 3
+// (the index operation). Block j of a rank has to go j ranks ahead, and hops by the powers of the radix in j.
+// A higher radix makes more messages of fewer blocks.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

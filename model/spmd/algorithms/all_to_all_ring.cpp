@@ -1,5 +1,6 @@
-// Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section
-// 4.6, for any number of ranks: in round k a rank sends k ahead and receives from k behind.
+// In each round every rank sends a block to one rank and receives one from another. Thakur, Rabenseifner,
+// Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.6, for any number of
+// ranks: in round k a rank sends k ahead and receives from k behind.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,6 @@
-// Radix 2: Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005,
-// section 4.3. Any radix: a k-nomial tree. Each rank sends the blocks of its subtree in one message.
+// A tree: each rank collects the blocks of its subtree, and sends them to its parent. Radix 2: Thakur,
+// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.3. Any
+// radix: a k-nomial tree. Each rank sends the blocks of its subtree in one message.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,6 @@
-// Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section
-// 4.3: pairs at halving distances exchange halves. Distant ranks are combined first.
+// Pairs of ranks exchange the half that the other one answers for, and combine it. Thakur, Rabenseifner,
+// Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.3: pairs at halving
+// distances exchange halves. Distant ranks are combined first.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {
