@@ -186,12 +186,17 @@ Figure curve_figure_of(const Subject& subject, std::size_t axis, const std::stri
         figure.layout["xaxis"]["ticktext"] = Json::array();
         for (const std::string& value : factor.values)
             figure.layout["xaxis"]["ticktext"].push_back(figure_label(factor.shown(value)));
-        if (ticks.size() > 12) figure.layout["xaxis"].erase("ticktext");
+        if (ticks.size() > 12) {
+            figure.layout["xaxis"].erase("ticktext");
+            figure.layout["xaxis"]["dtick"] = log_ticks(least_x, most_x);
+        }
     }
-    if (wide(least_y, most_y))
+    if (wide(least_y, most_y)) {
         figure.layout["yaxis"]["type"] = "log";
-    else
+        figure.layout["yaxis"]["dtick"] = log_ticks(least_y, most_y);
+    } else {
         figure.layout["yaxis"]["rangemode"] = "tozero";
+    }
     return figure;
 }
 

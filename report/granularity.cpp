@@ -114,10 +114,13 @@ void add_granularity(Page& page, const Subject& subject) {
                                  {"hovertemplate", "%{x:.3s}s for each task: %{y:.1%}<extra></extra>"}});
         ++number;
     }
-    figure.layout = {
-        {"xaxis",
-         {{"title", "time for each task"}, {"type", "log"}, {"tickformat", "~s"}, {"ticksuffix", "s"}}},
-        {"yaxis", {{"title", "efficiency"}, {"tickformat", ".0%"}, {"range", {0, 1.02}}}}};
+    figure.layout = {{"xaxis",
+                      {{"title", "time for each task"},
+                       {"type", "log"},
+                       {"tickformat", "~s"},
+                       {"ticksuffix", "s"},
+                       {"dtick", log_ticks(*sizes.begin(), *sizes.rbegin())}}},
+                     {"yaxis", {{"title", "efficiency"}, {"tickformat", ".0%"}, {"range", {0, 1.02}}}}};
     page.figure(figure);
     page.table(table);
 }

@@ -3,12 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include "report/assets.hpp"
 
 namespace heddle::report {
 
 const std::vector<std::string> line_colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                "#E69F00", "#56B4E9", "#000000", "#8A8A8A"};
+
+Json log_ticks(double least, double most) {
+    const double decades = std::log10(most / least);
+    if (decades > 4) return std::ceil(decades / 4);
+    if (decades > 1.5) return 1;
+    return "D2";  // 1, 2 and 5 times powers of ten
+}
 
 std::string state_colour(const std::string& state) {
     if (state == "working") return "#0072B2";

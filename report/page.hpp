@@ -42,6 +42,10 @@ private:
 /// Colours that people with any colour vision tell apart (Okabe and Ito, "Color universal design", 2008).
 extern const std::vector<std::string> line_colours;
 
+/// plotly's `dtick` for a logarithmic axis over values from `least` to `most`, both positive: few enough
+/// labels that they do not overlap where the page is narrow.
+Json log_ticks(double least, double most);
+
 /// The colour of a worker's state.
 std::string state_colour(const std::string& state);
 

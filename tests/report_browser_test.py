@@ -1,6 +1,8 @@
 """The page of `heddle report` as headless Chromium draws it, without a network: no request, no message on the console, drawn within 3 s of processor time,
 nothing overlaps or is cut off at 1280 and 390 pixels, figures answer to the mouse, and the page prints to PDF. Skipped where Chromium or
 Selenium is missing (scripts/packages.sh browser).
+
+HEDDLE_SCREENSHOTS=docs/verbs/report makes the pictures of the documentation again, one of each figure.
 """
 
 import base64
@@ -149,6 +151,52 @@ def check_mouse(browser, path):
     assert driver.execute_script("return arguments[0]._fullLayout.xaxis.range.slice()", plot) != before, "a drag zooms"
 
 
+# Which figures the documentation shows, and of which results: a name, and the words after `heddle` that make them.
+EXPLAINED = {
+    "stealing": (("compare", "configs/experiments/first.yaml", "--record"),
+                 {"curve-1": "curve", "dots-2": "dots", "states-figure": "states", "steal-distance-figure": "steal-distances", "steal-matrix": "steal-matrix"}),
+    "placement": (("compare", "{folder}/placement.yaml", "--record"),
+                  {"heat-1": "heat-map", "gantt": "gantt", "workers": "workers", "causes-figure": "causes", "path-figure": "critical-path"}),
+    "grain": (("compare", "{folder}/grain.yaml"), {"granularity-figure": "granularity"}),
+    "worlds": (("compare", "configs/experiments/worlds.yaml"), {"worlds-figure": "worlds"}),
+}
+PLACEMENT = ("workload: {name: cholesky, tiles: 6}\nplatform: {nodes: 2, cores: 2}\nbackend: sim\nrepeat: 3\n"
+             "compare: {schedule.placement: [heft, cyclic, dsc], schedule.stealing.victim: [none, random]}\n")
+GRAIN = ("workload: {name: bag, tasks: 512}\nplatform: {nodes: 4, cores: 4}\nbackend: sim\nschedule: {stealing: {victim: random}}\n"
+         "compare: {workload.task_cost: [100f, 1kf, 10kf, 100kf, 1Mf]}\n")
+
+
+def take_pictures(browser, run, folder, pictures):
+    """One of each figure of `EXPLAINED`, as files `pictures`/NAME.png. Each figure that a page draws must be explained."""
+    for name, text in (("placement", PLACEMENT), ("grain", GRAIN)):
+        with open(f"{folder}/{name}.yaml", "w", encoding="utf-8") as file:
+            file.write(text)
+    for name, (words, figures) in EXPLAINED.items():
+        out = f"{folder}/explained-{name}"
+        run(*(word.format(folder=folder) for word in words), "--out", out)
+        run("report", out, "--out", out + ".html")
+        browser.open(out + ".html", 1000)
+        for figure, picture in figures.items():
+            plot = browser.driver.find_element(By.ID, figure)
+            browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
+            assert plot.screenshot(f"{pictures}/{picture}.png"), figure
+
+
+def check_pictures(browser, run, folder, source):
+    """The documentation shows each figure."""
+    made = os.environ.get("HEDDLE_SCREENSHOTS") or f"{folder}/pictures"
+    os.makedirs(made, exist_ok=True)
+    take_pictures(browser, run, folder, made)
+    for name, (_, figures) in EXPLAINED.items():
+        check_page(browser, f"{folder}/explained-{name}.html", set(figures))
+    shown = {name for name in os.listdir(os.path.join(source, "docs", "verbs", "report")) if name.endswith(".png")}
+    assert shown == set(os.listdir(made)), (shown, os.listdir(made))
+    with open(os.path.join(source, "docs", "verbs", "report.md"), encoding="utf-8") as file:
+        page = file.read()
+    missing = [name for name in shown if f"](report/{name})" not in page]
+    assert not missing, f"docs/verbs/report.md does not show {missing}"
+
+
 def main():
     arguments = script_arguments("heddle", "simulator")
     if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
@@ -179,6 +227,7 @@ def main():
             browser.open(path("hostile.html"), 1280)
             assert HOSTILE in browser.driver.find_element(By.TAG_NAME, "h1").text
             check_mouse(browser, path("first.html"))
+            check_pictures(browser, run, folder, arguments.source)
         finally:
             browser.driver.quit()
     return 0

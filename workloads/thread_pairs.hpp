@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,7 +85,10 @@ inline std::uint64_t cut(std::uint64_t number, std::uint64_t bytes) {
 struct Result {
     std::uint64_t messages = 0;  ///< that it, or its partner, has received
     std::uint64_t wrong = 0;     ///< of these
-    double seconds = 0;
+    double begin = 0;            ///< on the clock of its node, in seconds
+    double end = 0;
+
+    double seconds() const { return end - begin; }
 };
 
 inline double seconds_of(const Thread& self) {
@@ -92,8 +96,14 @@ inline double seconds_of(const Thread& self) {
     return to_seconds(worker.backend->now(worker));
 }
 
-/// What a workload says of its time: seconds of the slowest pair, messages of all.
-using Tell = runtime::Answer (*)(double seconds, double messages, const Exchange& exchange);
+/// Of all pairs. Their first threads have one clock, that of node 0.
+struct Times {
+    double slowest = 0;  ///< of one pair
+    double span = 0;     ///< from the first pair's begin to the last one's end
+};
+
+/// What a workload says of its time, with the messages of all pairs.
+using Tell = runtime::Answer (*)(const Times& times, double messages, const Exchange& exchange);
 
 /// Starts `first(self, partner's identifier, main thread's, exchange)` and `partner(self, exchange)` for each
 /// pair, and adds the results.
@@ -108,32 +118,37 @@ public:
     Dispatcher dispatcher() const override { return dispatcher_; }
 
     void main(Thread& self) override {
-        const Result all = exchange_.bare ? between_handlers(self) : between_threads(self);
+        Times times;
+        const Result all = exchange_.bare ? between_handlers(self) : between_threads(self, times);
+        if (exchange_.bare) times = {all.seconds(), all.seconds()};
         const auto messages = static_cast<double>(all.messages);
-        answer_ = tell_(all.seconds, messages, exchange_);
+        answer_ = tell_(times, messages, exchange_);
         answer_.insert(answer_.begin(), {{"messages", messages}, {"wrong", static_cast<double>(all.wrong)}});
     }
     runtime::Answer answer() const override { return answer_; }
 
 private:
-    Result between_threads(Thread& self) const {
+    Result between_threads(Thread& self, Times& times) const {
         for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
             const ThreadId other = self.create<partner>(self.members().back(), exchange_);
             self.create<first>(0, other, self.id(), exchange_);
         }
-        Result all;
+        Result all{.begin = std::numeric_limits<double>::infinity()};
         for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
             const auto result = self.receive<Result>();
             all.messages += result.messages;
             all.wrong += result.wrong;
-            all.seconds = std::max(all.seconds, result.seconds);
+            all.begin = std::min(all.begin, result.begin);
+            all.end = std::max(all.end, result.end);
+            times.slowest = std::max(times.slowest, result.seconds());
         }
+        times.span = all.seconds();
         return all;
     }
     Result between_handlers(Thread& self) const {
         const double begin = seconds_of(self);
         const BareOutcome outcome = bare(self, exchange_);
-        return {outcome.messages, outcome.wrong, seconds_of(self) - begin};
+        return {outcome.messages, outcome.wrong, begin, seconds_of(self)};
     }
 
     Exchange exchange_;

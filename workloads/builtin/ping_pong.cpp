@@ -23,7 +23,7 @@ void pong(Thread& self, Exchange exchange) {
 void ping(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
     Letter letter(exchange.bytes);
     Result result;
-    const double begin = seconds_of(self);
+    result.begin = seconds_of(self);
     for (std::uint64_t i = 0; i < exchange.messages; ++i) {
         if (exchange.dma) letter.own();
         letter.write(2 * i);
@@ -32,13 +32,13 @@ void ping(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
         ++result.messages;
         if (letter.number() != cut(2 * i + 1, exchange.bytes)) ++result.wrong;
     }
-    result.seconds = seconds_of(self) - begin;
+    result.end = seconds_of(self);
     if (!letter.intact()) ++result.wrong;
     self.send(main, 0, result);
 }
 
-runtime::Answer one_way(double seconds, double /*messages*/, const Exchange& exchange) {
-    return {{"one_way", seconds / 2 / static_cast<double>(exchange.messages),
+runtime::Answer one_way(const Times& times, double /*messages*/, const Exchange& exchange) {
+    return {{"one_way", times.slowest / 2 / static_cast<double>(exchange.messages),
              runtime::AnswerValue::Combine::max}};
 }
 

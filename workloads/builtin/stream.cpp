@@ -45,12 +45,13 @@ void source(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
     }
     for (Handle& handle : handles) self.test_handle(handle, Mode::blocking);
     auto result = self.receive<Result>({.thread = partner, .tag = 1});
-    result.seconds = seconds_of(self) - begin;
+    result.begin = begin;
+    result.end = seconds_of(self);
     self.send(main, 0, result);
 }
 
-runtime::Answer rates(double seconds, double messages, const Exchange& exchange) {
-    const double rate = seconds > 0 ? messages / seconds : 0;
+runtime::Answer rates(const Times& times, double messages, const Exchange& exchange) {
+    const double rate = times.span > 0 ? messages / times.span : 0;
     const auto max = runtime::AnswerValue::Combine::max;
     return {{"messages_per_second", rate, max},
             {"bytes_per_second", rate * static_cast<double>(exchange.bytes), max}};
