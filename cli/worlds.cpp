@@ -105,8 +105,9 @@ void check_sequences(const configs::Experiment& experiment) {
     if (experiment.messages.send != configs::Messages::Send::sequence ||
         experiment.schedule.modules == runtime::Modules::separate)
         return;
-    throw Error("transport.send is sequence, which a sender module does, and schedule.modules leaves that out",
-                "leave schedule.modules out, or transport.send", experiment.where("transport.send"));
+    throw Error(
+        "transport.send is sequence, which a sender module does, and schedule.modules leaves that out",
+        "leave schedule.modules out, or transport.send", experiment.where("transport.send"));
 }
 
 void refuse_protection_by_mpi(const configs::Experiment& experiment) {

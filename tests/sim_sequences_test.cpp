@@ -159,7 +159,7 @@ TEST(SimSequences, ABodyEndsASequence) {
     EXPECT_EQ(bodies, (std::vector<std::size_t>{0, 500, 0}));
 }
 
-// The dearer a start-up, the more messages share one.
+// The more a start-up costs, the more messages share one.
 TEST(SimSequences, TheBusierTheModuleTheMoreTravelTogether) {
     std::size_t before = 1000;
     for (const Time cost : {ns(50), us(1), us(10)}) {
