@@ -24,6 +24,8 @@ constexpr double kib = 1024;
 constexpr double page_bytes = 4096;
 constexpr double flops_of_product = 2.0 * 64 * 64 * 64;
 constexpr int resamples = 400;
+const std::string kernel_quantity = "kernel ";
+const std::string kernel_key = "kernels.";
 
 struct Line {
     double intercept = 0;
@@ -126,7 +128,7 @@ private:
 
     void alone() {
         if (const auto pair = get("fork_join")) {
-            // Only their sum matters to a program without thieves, so it is read from pairs.
+            // Only their sum matters to a program without thieves, so it is read from trees of tasks.
             const double fork = get("fork").value_or(0), join = get("join").value_or(0);
             const double share = fork > 0 && join > 0 ? fork / (fork + join) : 0.5;
             set("overheads.fork", *pair * share);
@@ -138,6 +140,9 @@ private:
         if (const auto both = get("put_and_take")) set("overheads.token", *both / 2);
         if (const auto product = get("flop"); product && *product > 0)
             set("core_speed", flops_of_product / *product);
+        for (const auto& [quantity, seconds] : medians_)
+            if (quantity.first.starts_with(kernel_quantity) && seconds > 0)
+                set(kernel_key + quantity.first.substr(kernel_quantity.size()), 1 / seconds);
         for (const Point& streams : all("stream_byte"))
             if (streams.y > 0) set(fmt::format("memory_bandwidth.{}", streams.x), 1 / streams.y);
     }
@@ -279,7 +284,7 @@ const std::vector<Described> described = {
     {"core_speed", {"flop"}, "products of matrices of 64 x 64, which lie in the cache", ""},
     {"overheads.fork",
      {"fork_join", "fork", "join"},
-     "pairs of fork and join, divided as in batches of forks and then joins",
+     "trees of tasks, less the calls, divided as in batches of forks and then joins",
      ""},
     {"overheads.join", {"fork_join", "fork", "join"}, "see fork", ""},
     {"overheads.steal_attempt", {"look"}, "rounds of a search that finds nothing", one_core},
@@ -389,7 +394,7 @@ double percentile(std::vector<double>& sorted, double share) {
 }  // namespace
 
 Entry::Kind kind_of(const std::string& key) {
-    if (key == "core_speed") return Entry::Kind::speed;
+    if (key == "core_speed" || key.starts_with(kernel_key)) return Entry::Kind::speed;
     return key.find("bandwidth") != std::string::npos ? Entry::Kind::bandwidth : Entry::Kind::time;
 }
 
@@ -432,6 +437,11 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
             result.missing.push_back({one.key, one.otherwise});
         }
         if (std::string(one.key) != "core_speed") continue;
+        for (const auto& [key, value] : solution) {
+            if (!key.starts_with(kernel_key)) continue;
+            const std::string quantity = kernel_quantity + key.substr(kernel_key.size());
+            add(key, value, fewest(samples, {quantity.c_str()}), "that work alone, in the cache");
+        }
         for (int streams = 1;; ++streams) {
             const auto memory = solution.find(memory_key + std::to_string(streams));
             if (memory == solution.end()) break;

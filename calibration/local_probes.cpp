@@ -1,6 +1,7 @@
 // Probes of what one worker does alone: forks and joins, signals, strands, tokens, arithmetic, memory.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "calibration/probe.hpp"
@@ -19,29 +20,50 @@ struct Nothing {
     static std::uint32_t run(model::Strand /*strand*/) { return 0; }
 };
 
-/// Forks and joins, in pairs and in batches, and signals of a sync slot.
+/// A full binary tree of tasks: forks and joins as recursion makes them.
+struct Tree {
+    static constexpr auto name = "calibration.tree";
+    static std::uint32_t run(model::Strand strand, std::uint32_t height) {
+        if (height != 0) [[likely]] {
+            strand.fork<Tree>(height - 1);
+            const auto second = strand.call<Tree>(height - 1);
+            return strand.join<Tree>() + second;
+        }
+        return 1;
+    }
+};
+/// The same without tasks.
+std::uint32_t leaves(std::uint32_t height) {
+    return height == 0 ? 1 : leaves(height - 1) + leaves(height - 1);
+}
+
+/// Forks and joins, in trees and in batches, and signals of a sync slot.
 class LocalProgram final : public ProbeProgram {
 public:
     using ProbeProgram::ProbeProgram;
 
     void begin(Worker& worker) override {
         for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
-            read_pairs(worker);
+            read_tree(worker);
             read_batch(worker);
             read_signals(worker);
         }
     }
 
 private:
-    void read_pairs(Worker& worker) {
-        read(worker, "fork_join", 0, {effort_.operations(1000), effort_.operations(50'000)},
-             [&](std::uint64_t count) {
-                 model::Strand strand(worker);
-                 for (std::uint64_t i = 0; i < count; ++i) {
-                     strand.fork<Nothing>();
-                     sum_ += strand.join<Nothing>();
-                 }
-             });
+    /// The time of a tree, less that of the same calls.
+    void read_tree(Worker& worker) {
+        const auto seconds_of = [&](auto&& code) {
+            settle(worker);
+            const double begin = seconds_now(worker);
+            sum_ += code();
+            settle(worker);
+            return seconds_now(worker) - begin;
+        };
+        volatile auto height = static_cast<std::uint32_t>(std::bit_width(effort_.operations(60'000)));
+        const double calls = seconds_of([&] { return leaves(height); });
+        const double tasks = seconds_of([&] { return model::Strand(worker).call<Tree>(height); });
+        add({"fork_join", 0, static_cast<double>((1U << height) - 1), tasks - calls});
     }
     void read_batch(Worker& worker) {
         for (const std::uint64_t count : {effort_.operations(1000), effort_.operations(10'000)}) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kernel_speeds.hpp"
 #include "calibration/readings.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
@@ -25,6 +26,9 @@ struct Effort {
     std::uint64_t sweep_bytes = 64U << 20;    ///< of an array that goes through memory, not through caches
     std::uint64_t message_bytes = 16U << 20;  ///< the largest message
     double deep_seconds = 20e-3;              ///< the longest sleep that is tried
+    std::vector<Kernel> kernels = {};         ///< kinds of work to measure
+    /// What work of that kind declares for so many flops; null: these.
+    std::function<double(const std::string& kernel, double flops)> declared = {};
 
     /// So many operations, scaled.
     std::uint64_t operations(std::uint64_t stated) const;
@@ -109,6 +113,7 @@ Probe local_probe(const Effort& effort);
 Probe strand_probe(const Effort& effort);
 Probe token_probe(const Effort& effort);
 Probe speed_probe(const Effort& effort);
+Probe kernel_probe(const Effort& effort);
 Probe noise_probe(const Effort& effort, CoreId cores);
 Probe memory_probe(const Effort& effort, CoreId cores);
 Probe thief_probe(const Effort& effort);

@@ -29,6 +29,7 @@
 #include "host/machine.hpp"
 #include "host/wall_clock.hpp"
 #include "runtime/native/launch.hpp"
+#include "workloads/work_kinds.hpp"
 
 namespace heddle::cli {
 
@@ -56,6 +57,7 @@ constexpr double lost_most = 0.1;
 
 Effort effort_of(std::uint32_t repetitions, bool quick, bool simulated) {
     Effort effort;
+    effort.kernels = workloads::kernels();
     // In simulation every repetition is the same.
     effort.repetitions = repetitions != 0 ? repetitions : simulated ? 2 : quick ? 25 : 101;
     if (simulated) {
@@ -87,6 +89,9 @@ configs::Experiment experiment_of(const Probe& probe, const Platform* described)
         platform.sockets = probe.name == "far" ? described->sockets : 1;
     }
     experiment.schedule = probe.schedule;
+    // A process that sleeps meanwhile adds its waking up: the probe of round trips measures those that do
+    // not.
+    if (!described && probe.name == "round trips") experiment.messages.look = std::chrono::milliseconds(10);
     return experiment;
 }
 

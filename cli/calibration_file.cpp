@@ -21,6 +21,7 @@ using calibration::Calibration;
 using calibration::Entry;
 
 constexpr const char* memory_prefix = "memory_bandwidth.";
+const std::string kernel_prefix = "kernels.";
 
 /// Four digits are more than any interval is narrow.
 double rounded(double value) {
@@ -71,6 +72,16 @@ std::string memory_yaml(const Calibration& found) {
         list += (list.empty() ? "" : ", ") + written(entry.kind, entry.value);
     }
     return list.empty() ? "" : fmt::format("  memory_bandwidth: [{}]\n", list);
+}
+
+std::string kernels_yaml(const Calibration& found) {
+    std::string list;
+    for (const Entry& entry : found.entries) {
+        if (!entry.key.starts_with(kernel_prefix)) continue;
+        list += fmt::format("    - {{kernel: {}, speed: {}}}  # {}\n", entry.key.substr(kernel_prefix.size()),
+                            written(entry.kind, entry.value), interval(entry));
+    }
+    return list.empty() ? "" : "  kernels:\n" + list;
 }
 
 std::string facts_yaml(const CalibrationFacts& facts) {
@@ -136,7 +147,7 @@ std::string calibration_yaml(const Calibration& found, const CalibrationFacts& f
         "# Measured by `heddle calibrate`. Use it as `platform: {{from: FILE, nodes: 1000}}`; keys beside "
         "`from` win.\n# Behind each value is its interval of 95%.\nplatform:\n  cores: {}\n",
         facts.cores);
-    text += section_yaml(found, "") + memory_yaml(found);
+    text += section_yaml(found, "") + kernels_yaml(found) + memory_yaml(found);
     for (const char* section : {"overheads", "network", "shared_memory"})
         text += section_yaml(found, section);
     text += "calibration:\n" + facts_yaml(facts);

@@ -10,6 +10,8 @@
 #include "cli/native_world.hpp"
 #include "host/machine.hpp"
 #include "host/thread_crew.hpp"
+#include "host/thread_time.hpp"
+#include "host/wall_clock.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/membership.hpp"
@@ -59,9 +61,17 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.seed = experiment.seed;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
     options.workers_send = experiment.schedule.modules == runtime::Modules::worker;
+<<<<<<< HEAD
     options.sends_sequences = experiment.messages.send == configs::Messages::Send::sequence;
+=======
+    if (experiment.compute == configs::Compute::measured) options.stopwatch = host::thread_seconds;
+>>>>>>> fidelity
     options.receiver_polls = experiment.messages.receive == configs::Messages::Receive::poll;
-    auto world = std::make_unique<sim::SimBackend>(experiment.platform, options);
+    Platform platform = experiment.platform;
+    // In a run of several nodes a worker looks for so long, and then sleeps.
+    if (platform.nodes > 1)
+        platform.overheads.deep_sleep = std::min(platform.overheads.deep_sleep, experiment.schedule.spin);
+    auto world = std::make_unique<sim::SimBackend>(platform, options);
     // After the platform: building it forks, and a fork copies no other threads.
     if (threads > 1) world->use(std::make_shared<host::ThreadCrew>(threads));
     return world;

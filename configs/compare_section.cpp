@@ -20,6 +20,13 @@ std::string yaml_of(const Value& value, bool within_list) {
         for (const Value& item : value.children) items += (items.empty() ? "" : ", ") + yaml_of(item, true);
         return fmt::format("[{}]", items);
     }
+    if (value.kind == Value::Kind::mapping) {
+        std::string entries;
+        for (const Value& entry : value.children)
+            entries += fmt::format("{}{}: {}", entries.empty() ? "" : ", ", nlohmann::json(entry.key).dump(),
+                                   yaml_of(entry, true));
+        return fmt::format("{{{}}}", entries);
+    }
     if (value.kind == Value::Kind::null) return "null";
     // JSON where the plain text could be taken for something else.
     const bool plain =

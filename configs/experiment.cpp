@@ -16,6 +16,7 @@
 #include "configs/platform_base.hpp"
 #include "configs/policy_settings.hpp"
 #include "partitioners/partitioner.hpp"
+#include "workloads/work_kinds.hpp"
 
 namespace heddle::configs {
 
@@ -253,6 +254,16 @@ void complete_platform(Experiment& experiment) {
     if (experiment.backend == Backend::sim && platform.file.empty()) complete(platform);
 }
 
+/// What a unit of work costs if the platform knows the speed of its kind, and no cost is stated: as many
+/// flops at core_speed as take that long.
+void complete_unit_cost(Experiment& experiment) {
+    const auto speed = speed_of(experiment.kernels, workloads::kernel_of(experiment.kind->name));
+    constexpr const char* unit_cost = "unit_cost";
+    if (!speed || experiment.settings.stated(unit_cost)) return;
+    const double flops = experiment.settings.number(unit_cost) * experiment.platform.core_speed / *speed;
+    experiment.settings.set(unit_cost, fmt::format("{:.6g}f", flops), experiment.platform.where);
+}
+
 Value tree_of(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
     Value root = parse_document(text, file);
     expand_shorthands(root);
@@ -284,6 +295,10 @@ const char* name(Backend backend) {
             break;
     }
     return "inprocess";
+}
+
+const char* name(Compute compute) {
+    return compute == Compute::measured ? "measured" : "declared";
 }
 
 const char* name(Transport transport) {
@@ -340,6 +355,7 @@ Experiment read_experiment_text(const std::string& text, const std::string& file
     experiment.schedule.seed = experiment.seed;
     finish_platform(experiment.platform, experiment);
     complete_platform(experiment);
+    complete_unit_cost(experiment);
     check_together(experiment);
     return experiment;
 }

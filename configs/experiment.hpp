@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kernel_speeds.hpp"
 #include "base/platform.hpp"
 #include "base/settings.hpp"
 #include "configs/compare_section.hpp"
@@ -25,7 +26,12 @@ enum class Backend : std::uint8_t { native, sim, inprocess };
 /// What carries messages between the processes of a native run.
 enum class Transport : std::uint8_t { tcp, mpi, udp };
 
+/// In simulation, how long code takes that a workload runs: as long as it declares, or as long as the code
+/// takes the processor of the machine that simulates.
+enum class Compute : std::uint8_t { declared, measured };
+
 const char* name(Backend backend);
+const char* name(Compute compute);
 const char* name(Transport transport);
 std::vector<std::string> backend_names();
 
@@ -62,6 +68,9 @@ struct Experiment {
     const workloads::Kind* kind = nullptr;  ///< the workload's
     Settings settings;                      ///< the workload's
     Platform platform;
+    /// In place of `core_speed` where a workload names the kind of its work, and states no cost of its own.
+    std::vector<KernelSpeed> kernels;
+    Compute compute = Compute::declared;
     /// The platform file whose values the experiment does not state otherwise (configs/platform_base.hpp), as
     /// the caller can open it; empty: none.
     std::string platform_from;

@@ -29,6 +29,7 @@ struct Shape {
         factors,  ///< a list of numbers
         names,    ///< a list of texts
         events,   ///< of a platform
+        kernels,  ///< of a platform
         networks  ///< of a platform
     };
 

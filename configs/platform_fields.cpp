@@ -1,6 +1,12 @@
 // Lists the keys of `platform` with ranges and help.
 #include "configs/platform_fields.hpp"
 
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/units.hpp"
 #include "configs/field_makers.hpp"
 #include "configs/network_fields.hpp"
 #include "configs/node_fields.hpp"
@@ -9,6 +15,7 @@ namespace heddle::configs {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Kind = Shape::Kind;
 
 struct Overhead {
@@ -94,10 +101,60 @@ Field memory_bandwidth() {
             },
             [](const Experiment& experiment) {
                 const auto& by_streams = experiment.platform.memory_bandwidth.by_streams();
-                if (by_streams.size() == 1)
-                    return nlohmann::ordered_json(print_bandwidth(by_streams.front()));
-                auto list = nlohmann::ordered_json::array();
+                if (by_streams.size() == 1) return Json(print_bandwidth(by_streams.front()));
+                auto list = Json::array();
                 for (const double bandwidth : by_streams) list.push_back(print_bandwidth(bandwidth));
+                return list;
+            }};
+}
+
+constexpr const char* kernel_example = "write it like `[{kernel: uts.node, speed: 9Gf}]`";
+
+KernelSpeed kernel_in(const Value& value, const std::string& key) {
+    if (value.kind != Value::Kind::mapping)
+        throw Error(fmt::format("{}: expected a kernel, found {}", key, value.described()), kernel_example,
+                    value.where);
+    std::optional<double> speed;
+    KernelSpeed read;
+    for (const Value& entry : value.children) {
+        const std::string name = key + "." + entry.key;
+        if (entry.key == "kernel") {
+            read.kernel = scalar_text(entry, name, {Kind::text});
+        } else if (entry.key == "speed") {
+            try {
+                speed = parse_flops(scalar_text(entry, name, {Kind::flops}));
+            } catch (const Error& error) {
+                throw Error(name + ": " + error.message(), error.advice(), entry.where);
+            }
+        } else {
+            throw Error(fmt::format("unknown key \"{}\" in {}", entry.key, key),
+                        nearest_advice(entry.key, {"kernel", "speed"}), entry.key_where);
+        }
+    }
+    if (read.kernel.empty() || !speed || !(*speed >= 1 && *speed <= 1e18))
+        throw Error(fmt::format("{}: a kernel needs `kernel`, a name, and `speed`, of 1f to 1e9Gf", key),
+                    kernel_example, value.where);
+    read.speed = *speed;
+    return read;
+}
+
+Field kernel_speeds() {
+    const std::string key = "platform.kernels";
+    return {key,
+            {Kind::kernels},
+            "flops per second of a core at kinds of work that workloads name; of other work it is core_speed",
+            [=](Experiment& experiment, const Value& value) {
+                if (value.kind != Value::Kind::list)
+                    throw Error(fmt::format("{}: expected a list, found {}", key, value.described()),
+                                kernel_example, value.where);
+                std::vector<KernelSpeed> read;
+                for (const Value& item : value.children) read.push_back(kernel_in(item, key));
+                experiment.kernels = std::move(read);
+            },
+            [](const Experiment& experiment) {
+                Json list = Json::array();
+                for (const KernelSpeed& one : experiment.kernels)
+                    list.push_back({{"kernel", one.kernel}, {"speed", print_flops(one.speed)}});
                 return list;
             }};
 }
@@ -140,6 +197,16 @@ void add_platform(std::vector<Field>& all) {
     all.push_back(quantity(
         "platform.core_speed", Kind::flops, parse_flops, print_flops, 1, 1e18, "flops per second of a core",
         [](auto& e) -> auto& { return e.platform.core_speed; }));
+    all.push_back(kernel_speeds());
+    all.push_back(choice(
+        "platform.compute", {name(Compute::declared), name(Compute::measured)},
+        "in simulation, how long code takes that a workload runs: declared: as long as its flops at "
+        "core_speed; measured: as long as it took the processor of this machine, so that no two runs are "
+        "alike",
+        [](const Experiment& e) { return name(e.compute); },
+        [](Experiment& e, const std::string&, std::size_t index) {
+            e.compute = static_cast<Compute>(index);
+        }));
     all.push_back(memory_bandwidth());
     all.push_back(quantity(
         "platform.core_memory_bandwidth", Kind::bandwidth, parse_bandwidth, print_bandwidth, 0, 1e18,

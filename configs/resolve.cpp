@@ -59,6 +59,9 @@ bool applies(const std::string& key, const Experiment& experiment) {
     if (key.starts_with("transport."))
         return experiment.backend == Backend::native && experiment.is_stated(key);
     if (!key.starts_with("platform.")) return true;
+    if (key == "platform.kernels") return !experiment.kernels.empty();
+    if (key == "platform.compute")
+        return experiment.backend == Backend::sim && experiment.compute != Compute::declared;
     if (key == "platform.from") return !experiment.platform_from.empty();
     if (key == "platform.nodes_at_start") return experiment.platform.nodes_at_start != 0;
     if (key == "platform.events" && experiment.platform.members_change()) return true;

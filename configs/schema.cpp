@@ -49,6 +49,13 @@ Json definitions() {
            Json::array({Json{{"type", "number"}},
                         Json{{"type", "string"}, {"pattern", fmt::format("^-?{}$", number_pattern)}}})}}},
         {"text", {{"type", Json::array({"string", "number", "boolean"})}}},
+        {"kernel",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", Json::array({"kernel", "speed"})},
+          {"properties",
+           {{"kernel", {{"type", "string"}, {"minLength", 1}}},
+            {"speed", {{"$ref", "#/definitions/flops"}}}}}}},
         {"event",
          {{"type", "object"},
           {"additionalProperties", false},
@@ -93,6 +100,8 @@ Json schema_of(const Shape& shape) {
             return {{"type", "array"}, {"items", reference("number")}};
         case Kind::events:
             return {{"type", "array"}, {"items", {{"$ref", "#/definitions/event"}}}};
+        case Kind::kernels:
+            return {{"type", "array"}, {"items", {{"$ref", "#/definitions/kernel"}}}};
         case Kind::networks:
             return {{"type", "array"}, {"items", {{"$ref", "#/definitions/network"}}}};
         case Kind::boolean:

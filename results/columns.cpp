@@ -213,6 +213,7 @@ TypeAndUnit type_of(configs::Shape::Kind kind) {
         case Kind::factors:
         case Kind::names:
         case Kind::events:
+        case Kind::kernels:
         case Kind::networks:
             break;
     }

@@ -11,6 +11,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "base/work_done.hpp"
 
 namespace heddle::sim {
 
@@ -309,13 +310,13 @@ void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     --node.idle;
     Time cost = world_.costs.wake_up;
     // A parked worker's clock is the time at which it parked.
-    if (world_.costs.wake_up_deep > Time::zero() &&
-        caller.clock - worker.context->clock >= world_.costs.deep_sleep)
-        cost = checked_sum(cost, world_.costs.wake_up_deep);
+    // Before, it looks again and again, and sees what the caller has written.
+    const bool sleeps_deeply = caller.clock - worker.context->clock >= world_.costs.deep_sleep;
+    if (sleeps_deeply) cost = checked_sum(cost, world_.costs.wake_up_deep);
     const Time time = node.pace.after(caller.clock, cost);
     push_resume(worker, time);
     if (is_worker(caller)) caller.horizon = std::min(caller.horizon, time);
-    if (world_.costs.unpark > Time::zero()) charge_waker(caller);
+    if (sleeps_deeply && world_.costs.unpark > Time::zero()) charge_waker(caller);
 }
 
 /// A worker pays at its next operation: it may hold a lock now, and must not pause.
@@ -326,8 +327,24 @@ void SimMachine::charge_waker(Context& caller) {
     caller.horizon = Time::zero();
 }
 
+/// Runs the code. Its flops then take as long as it has; of its bytes no more pass the memory than one core
+/// moves in that time, because the others were in the cache.
+runtime::Work SimMachine::measured(runtime::Work work, const std::function<void()>& code) const {
+    const double before = world_.stopwatch();
+    const double begin = world_.stopwatch();
+    code();
+    // Less what a look at the stopwatch takes.
+    const double seconds = std::max(0.0, world_.stopwatch() - begin - (begin - before));
+    double bandwidth = settings_.memory_bandwidth.front();
+    if (settings_.core_memory_bandwidth > 0) bandwidth = std::min(bandwidth, settings_.core_memory_bandwidth);
+    return {seconds * world_.core_speed, std::min(work.bytes, seconds * bandwidth)};
+}
+
 void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code) {
-    if (code) code();
+    if (code && world_.stopwatch && code.target<WorkDone>() == nullptr) [[unlikely]]
+        work = measured(work, code);
+    else if (code)
+        code();
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
     work = worker.node->pace.drawn(work);

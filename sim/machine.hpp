@@ -87,7 +87,9 @@ struct World {
           workers_send(options.workers_send),
           sends_sequences(options.sends_sequences && !options.single_module && !options.workers_send),
           receiver_polls(options.receiver_polls && !options.single_module),
-          lanes(lane_count) {}
+          lanes(lane_count),
+          stopwatch(options.stopwatch),
+          core_speed(platform.core_speed) {}
 
     /// All machines of a group are in one lane.
     std::size_t lane_number(MachineId machine) const {
@@ -106,6 +108,8 @@ struct World {
     bool sends_sequences;  ///< sim/sender.hpp
     bool receiver_polls;   ///< it takes a core
     std::vector<Lane> lanes;
+    const std::function<double()> stopwatch;  ///< null: code takes as long as it declares
+    const double core_speed;
 };
 
 struct MachineSettings {
@@ -215,6 +219,7 @@ private:
     [[gnu::noinline]] void begin_stream(SimWorker& worker, double bytes);
     void begin_memory_round();
     void memory_served(const Event& event);
+    runtime::Work measured(runtime::Work work, const std::function<void()>& code) const;
     [[gnu::noinline]] void compute_on_shared_cores(SimWorker& worker, Time duration, double bytes);
     void begin_cores_round(SimNode& node);
     void cores_served(const Event& event);

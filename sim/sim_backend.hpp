@@ -38,6 +38,10 @@ struct SimOptions {
     /// one core gives half of it.
     bool receiver_polls = false;
 
+    /// What the calling thread has had of a processor, in seconds. Where it is set, code takes as long as it
+    /// has run, and not as long as it declares.
+    std::function<double()> stopwatch{};
+
     /// Of the noise of the platform.
     std::uint64_t seed = 1;
 

@@ -51,6 +51,21 @@ compare:
 """
 
 
+# One core computes 8 s. At half of its speed from 4 s on it computes 4 s + 4 s / 0.5.
+LISTS = """
+workload: {name: bag, tasks: 8, task_cost: 10Gf, spread: 0}
+platform: {nodes: 2, cores: 1, core_speed: 10Gf, overheads: none}
+schedule: {placement: none, stealing: none}
+backend: sim
+compare:
+  variants:
+    steady: {platform.events: []}
+    slowed: {platform.events: [{at: 4s, node: 0, speed: 0.5}]}
+    joined: {platform.networks: [{name: a, members: "0-1"}]}
+"""
+LIST_AXIS = LISTS[:LISTS.index("  variants")] + "  platform.events: [[], [{at: 4s, node: 0, speed: 0.5}]]\n"
+
+
 def compared(heddle, folder, name, text):
     path = os.path.join(folder, name)
     os.makedirs(path)
@@ -78,6 +93,14 @@ def pairs(heddle, folder):
         assert near(line["speedup"]["value"], speedup) and near(line["efficiency"]["value"], 1), line
     assert "speedup" in weak.run("out", "--show").stdout
     assert near(float(weak.rows("out", "comparison.csv")[2]["efficiency"]), 1)
+
+
+def lists(heddle, folder):
+    """Mappings in the list that is a value come to the cells."""
+    found = {line["values"]["variant"]: line["makespan_seconds"]["median"] for line in lines_of(compared(heddle, folder, "lists", LISTS))}
+    assert near(found["steady"], 8) and near(found["slowed"], 12) and near(found["joined"], 8), found
+    medians = [line["makespan_seconds"]["median"] for line in lines_of(compared(heddle, folder, "list_axis", LIST_AXIS))]
+    assert near(medians[0], 8) and near(medians[1], 12), medians
 
 
 def variants(heddle, folder):
@@ -140,7 +163,7 @@ def main():
     if "no (built with HEDDLE_SIM=OFF" in subprocess.run([heddle, "doctor"], capture_output=True, text=True).stdout:
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        for check in (pairs, variants, matrix, refused):
+        for check in (pairs, lists, variants, matrix, refused):
             check(heddle, folder)
             print(f"{check.__name__}: as it should be")
     return 0

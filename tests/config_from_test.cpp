@@ -47,6 +47,17 @@ constexpr const char* here =
 
 }  // namespace
 
+// fib's unit is declared as 20 flops. At 8 Gf/s they take as long as 5 flops at a core_speed of 2 Gf/s.
+TEST_F(ConfigFrom, AKernelsSpeedIsTheCostOfAUnitUnlessOneIsStated) {
+    write("here.yaml", here);
+    const std::string platform =
+        "{from: here.yaml, kernels: [{kernel: uts.node, speed: 1Gf}, {kernel: fib.call, speed: 8Gf}]}";
+    EXPECT_EQ(read(platform).settings.number("unit_cost"), 5);
+    EXPECT_EQ(read(platform, {"workload.unit_cost=7f"}).settings.number("unit_cost"), 7);
+    EXPECT_EQ(read(platform, {"workload.name=earth_fib"}).settings.number("unit_cost"), 20);
+    EXPECT_EQ(read("{from: here.yaml}").settings.number("unit_cost"), 20);
+}
+
 TEST_F(ConfigFrom, WhatTheFileStatesHoldsUnlessAKeyBesideItStatesOtherwise) {
     write("here.yaml", here);
     const Experiment e = read(

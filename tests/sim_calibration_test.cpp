@@ -77,6 +77,8 @@ Platform random_platform(std::uint64_t seed) {
     return platform;
 }
 
+constexpr double kernel_factor = 1.7;
+
 Effort small_effort() {
     Effort effort;
     effort.repetitions = 2;
@@ -84,6 +86,9 @@ Effort small_effort() {
     effort.sweep_bytes = 64U << 10;
     effort.message_bytes = 2U << 20;
     effort.deep_seconds = 5e-3;
+    // Work of which a core does more flops than core_speed.
+    effort.kernels = {{"test.work", 1e4, [] { return [] {}; }}};
+    effort.declared = [](const std::string&, double flops) { return flops / kernel_factor; };
     return effort;
 }
 
@@ -113,6 +118,7 @@ std::map<std::string, double> expected(const Platform& platform, Way way) {
     for (const auto& [name, cost] : configs::overheads_by_name(platform.overheads))
         values["overheads." + name] = to_seconds(cost);
     values["core_speed"] = platform.core_speed;
+    values["kernels.test.work"] = kernel_factor * platform.core_speed;
     for (CoreId streams = 1; streams <= cores; ++streams)
         values["memory_bandwidth." + std::to_string(streams)] = std::min(
             streams * platform.core_memory_bandwidth, platform.memory_bandwidth.by_streams().front());

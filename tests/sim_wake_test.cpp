@@ -60,11 +60,8 @@ TEST(SimWake, EachSleepCountsByItself) {
     EXPECT_EQ(woken, (std::vector{us(12), us(162), us(172)}));
 }
 
-// The waker pays `unpark` before its next operation; the woken worker does not wait for that. Waking a worker
-// that does not sleep costs nothing.
-TEST(SimWake, TheWakerPays) {
-    Platform platform = platform_of(2);
-    platform.overheads.unpark = us(5);
+/// When the waker and the worker that has slept for 10 us go on.
+std::pair<Time, Time> waker_and_woken(const Platform& platform) {
     Time waker{}, woken{};
     run(platform, [&](Script&, Context& context) {
         if (context.id.core == 1) {
@@ -80,8 +77,26 @@ TEST(SimWake, TheWakerPays) {
             waker = now(context);
         }
     });
-    EXPECT_EQ(woken, us(12));
-    EXPECT_EQ(waker, us(35));
+    return {waker, woken};
+}
+
+// The waker pays `unpark` before its next operation; the woken worker does not wait for that. Waking a worker
+// that does not sleep costs nothing.
+TEST(SimWake, TheWakerPays) {
+    Platform platform = platform_of(2);
+    platform.overheads.unpark = us(5);
+    platform.overheads.deep_sleep = us(10);
+    EXPECT_EQ(waker_and_woken(platform), std::pair(us(35), us(62)));
+    platform.overheads.wake_up_deep = Time::zero();
+    EXPECT_EQ(waker_and_woken(platform), std::pair(us(35), us(12)));
+}
+
+// A worker that has not slept for deep_sleep still looks: a write wakes it.
+TEST(SimWake, WakingAWorkerThatLooksCostsNothing) {
+    Platform platform = platform_of(2);
+    platform.overheads.unpark = us(5);
+    platform.overheads.deep_sleep = us(10) + Time(1);
+    EXPECT_EQ(waker_and_woken(platform), std::pair(us(30), us(12)));
 }
 
 // A handler's wake-up is paid by the receiver module: the next message waits for it.

@@ -19,9 +19,9 @@ using namespace dataflow;
 constexpr double residual_bound = 1e-12;
 constexpr std::size_t matrix_bytes_max = std::size_t{1} << 30;
 
-void make_tile(Thread& /*self*/, tiles::Matrix matrix, std::uint32_t row, std::uint32_t column,
+void make_tile(Thread& self, tiles::Matrix matrix, std::uint32_t row, std::uint32_t column,
                shared_w<SharedTile> tile) {
-    matrix.make(row, column, tile.make(matrix.numbers_of_tile()));
+    self.worker().compute({}, [&] { matrix.make(row, column, tile.make(matrix.numbers_of_tile())); });
 }
 
 class DataflowTileProgram final : public DataflowProgram {
@@ -46,8 +46,11 @@ public:
         }
         for (std::uint32_t row = 0; row < matrix_.tiles; ++row)
             for (std::uint32_t column = 0; column < matrix_.tiles; ++column)
-                if (shared_tiles.has(row, column))
-                    factor_.emplace_back(row * matrix_.tiles + column, shared_tiles.tile(row, column).read());
+                if (shared_tiles.has(row, column)) {
+                    const SharedTile& tile = shared_tiles.tile(row, column).read();
+                    self.worker().compute({},
+                                          [&] { factor_.emplace_back(row * matrix_.tiles + column, tile); });
+                }
     }
 
     runtime::Answer answer() const override {

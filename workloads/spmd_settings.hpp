@@ -72,6 +72,13 @@ struct RankThread {
     std::uint32_t place;  ///< of the rank among those of its node
 };
 
+/// Runs what a benchmark does besides what it measures, such as filling its arrays. It declares no work, so
+/// it takes time only where code is measured (`platform.compute`).
+template <class Code>
+void undeclared(const spmd::Spmd& self, const Code& code) {
+    self.worker().compute({}, code);
+}
+
 inline double seconds_of(const spmd::Spmd& self) {
     return to_seconds(self.worker().backend->now(self.worker()));
 }

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "base/units.hpp"
+#include "base/work_done.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/readable.hpp"
 #include "runtime/core/task_record.hpp"
@@ -21,7 +22,7 @@ namespace heddle::runtime {
 
 namespace {
 
-const std::function<void()> nothing = [] {};
+const std::function<void()> nothing = WorkDone{};
 
 /// So many pushes and pops of each worker take the slow path, which finds forks that were not joined, before
 /// its gates may open: some microseconds.

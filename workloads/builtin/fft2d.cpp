@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "base/memory_need.hpp"
 #include "workloads/fourier.hpp"
@@ -84,12 +85,15 @@ public:
         const RankThread thread(self);
         const Layout rows = problem_.rows(self.ranks());
         const Redistribution transpose = Redistribution::transposed(rows, rows);
-        const Sequences sequences(problem_.n);
+        std::optional<Sequences> made;
+        undeclared(self, [&] { made.emplace(problem_.n); });
+        const Sequences& sequences = *made;
         auto& [t, tr] = ranks_[thread.place];
-        if (thread.leads()) {
-            t.resize(transpose.input_elements(self.rank()));
-            tr.resize(t.size());
-        }
+        if (thread.leads())
+            undeclared(self, [&] {
+                t.resize(transpose.input_elements(self.rank()));
+                tr.resize(t.size());
+            });
         self.all_reduce_value(std::plus<>(), 0);  // all have their arrays
         for (std::uint64_t round = 0; round <= problem_.repeats; ++round) {
             each(self, rows, thread, [&](Index place, Index row, Index column) {
@@ -146,9 +150,11 @@ private:
     void each(const Spmd& self, const Layout& rows, const RankThread& thread, const Visit& visit) const {
         const auto [begin, end] = thread.share(rows.extents(self.rank())[0]);
         const std::uint32_t part = rows.node_part(self.rank(), 0);
-        for (Index i = begin; i < end; ++i)
-            for (Index j = 0; j < problem_.n; ++j)
-                visit(i * problem_.n + j, rows.dealt(0).global(part, i), j);
+        undeclared(self, [&, first = begin, last = end] {
+            for (Index i = first; i < last; ++i)
+                for (Index j = 0; j < problem_.n; ++j)
+                    visit(i * problem_.n + j, rows.dealt(0).global(part, i), j);
+        });
     }
 
     Problem problem_;

@@ -4,6 +4,7 @@
 
 #include "model/fork_join.hpp"
 #include "workloads/unrolled.hpp"
+#include "workloads/work_kinds.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -12,8 +13,12 @@ namespace {
 
 using model::Strand;
 
-std::uint64_t fib_sequential(std::uint32_t n) {
-    return n < 2 ? n : fib_sequential(n - 1) + fib_sequential(n - 2);
+std::uint64_t fib_recursive(std::uint32_t n) {
+    return n < 2 ? n : fib_recursive(n - 1) + fib_recursive(n - 2);
+}
+/// Not inlined: so its kernel is the code that tasks call.
+[[gnu::noinline]] std::uint64_t fib_sequential(std::uint32_t n) {
+    return fib_recursive(n);
 }
 
 /// How many calls the recursion makes, the first included.
@@ -143,6 +148,15 @@ private:
     FibSettings settings_;
     std::unique_ptr<const Unrolled<FibTree>> unrolled_;
 };
+
+const KernelRegistration kernel{{"fib.call", 20.0 * 21'891,
+                                 [] {  // calls of the 20th number
+                                     return [] {
+                                         volatile std::uint32_t n = 20;
+                                         [[maybe_unused]] volatile std::uint64_t value = fib_sequential(n);
+                                     };
+                                 }},
+                                {"fib", "dataflow_fib", "filament_fib"}};
 
 const Registration registration{
     {"fib",

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <memory>
+#include <vector>
 
 #include "workloads/filaments.hpp"
 #include "workloads/jacobi_grid.hpp"
+#include "workloads/work_kinds.hpp"
 
 namespace heddle::workloads {
 
@@ -30,6 +34,14 @@ struct JacobiSettings {
 
     bool compares_bits() const { return jacobi::is_small(n, sweeps); }
 };
+
+/// A point of a sweep. `change`: the largest so far.
+inline void relax(const SharedMatrix& old, const SharedMatrix& next, std::int64_t i, std::int64_t j,
+                  double& change) {
+    next.at(i, j) = (old.at(i - 1, j) + old.at(i + 1, j) + old.at(i, j - 1) + old.at(i, j + 1)) * 0.25;
+    const double temp = std::fabs(next.at(i, j) - old.at(i, j));
+    if (change < temp) change = temp;
+}
 
 class Jacobi final : public ArrayProgram {
 public:
@@ -90,10 +102,7 @@ private:
 
     // --- a sweep (the paper's Figure 1)
     void jacobi(Processor& self, std::int64_t i, std::int64_t j) {
-        new_.at(i, j) =
-            (old_.at(i - 1, j) + old_.at(i + 1, j) + old_.at(i, j - 1) + old_.at(i, j + 1)) * 0.25;
-        const double temp = std::fabs(new_.at(i, j) - old_.at(i, j));
-        if (self.value(maxdiff_) < temp) self.value(maxdiff_) = temp;
+        relax(old_, new_, i, j, self.value(maxdiff_));
     }
     void jacobi_touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
         ranges.reads(old_.shared, old_.place(i - 1, j), count);
@@ -181,6 +190,41 @@ private:
     Settings stated_;
     JacobiSettings settings_;
 };
+
+/// Sweeps over grids of 1 MiB each.
+class JacobiKernel {
+public:
+    JacobiKernel() {
+        const std::vector<double> heights = sines(side);
+        for (SharedMatrix* const grid : {&old_, &new_}) {
+            auto& numbers = numbers_.emplace_back(static_cast<std::size_t>(side * side));
+            *grid = {{}, side, side, numbers.data()};
+            for (std::int64_t i = 0; i < side; ++i)
+                for (std::int64_t j = 0; j < side; ++j)
+                    grid->at(i, j) =
+                        heights[static_cast<std::size_t>(i)] * heights[static_cast<std::size_t>(j)];
+        }
+    }
+    void operator()() {
+        // As in a phase, the largest change is in memory.
+        double& change = *change_;
+        change = 0;
+        for (std::int64_t i = 1; i < side - 1; ++i)
+            for (std::int64_t j = 1; j < side - 1; ++j) relax(old_, new_, i, j, change);
+        std::swap(old_, new_);
+    }
+
+    static constexpr std::int64_t side = 384;
+
+private:
+    SharedMatrix old_, new_;
+    std::deque<std::vector<double>> numbers_;
+    std::unique_ptr<double> change_ = std::make_unique<double>();
+};
+
+const KernelRegistration kernel{{"jacobi.point", 6.0 * (JacobiKernel::side - 2) * (JacobiKernel::side - 2),
+                                 [] { return [sweep = std::make_shared<JacobiKernel>()] { (*sweep)(); }; }},
+                                {"jacobi"}};
 
 const Registration registration{
     {"jacobi", "Jacobi iteration on a grid that all nodes share, a filament for each point",

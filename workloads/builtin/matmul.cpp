@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "base/random.hpp"
 #include "workloads/filaments.hpp"
+#include "workloads/work_kinds.hpp"
 
 namespace heddle::workloads {
 
@@ -28,16 +32,46 @@ Distribution distribution(std::int64_t n, NodeId nodes, std::size_t pools) {
     return block(0, n, nodes, pools);
 }
 
+/// The factors and the product.
+struct Product {
+    SharedMatrix a, b, c;
+    std::int64_t n = 0;
+
+    void point(std::int64_t i, std::int64_t j) const {
+        double sum = 0;
+        for (std::int64_t k = 0; k < n; ++k) sum += a.at(i, k) * b.at(k, j);
+        c.at(i, j) = sum;
+    }
+    /// `count` points of a row. The sums have the same terms in the same order, but a line of B is read once
+    /// for several of them.
+    void points(std::int64_t i, std::int64_t j, std::uint64_t count) const {
+        constexpr std::int64_t width = 16;
+        const auto end = j + static_cast<std::int64_t>(count);
+        for (; j + width <= end; j += width) {
+            std::array<double, width> sums{};
+            const double* const row = a.row(i);
+            for (std::int64_t k = 0; k < n; ++k) {
+                const double* const of_b = b.row(k) + j;
+                for (std::size_t column = 0; column < width; ++column) sums[column] += row[k] * of_b[column];
+            }
+            std::copy(sums.begin(), sums.end(), c.row(i) + j);
+        }
+        for (; j < end; ++j) point(i, j);
+    }
+};
+
 class Matmul final : public ArrayProgram {
 public:
-    explicit Matmul(const Settings& settings) : ArrayProgram(settings), n_(settings.integer("n")) {}
+    explicit Matmul(const Settings& settings) : ArrayProgram(settings), n_(settings.integer("n")) {
+        of_.n = n_;
+    }
 
     void main(Filaments& fil) override {
-        a_ = allocate(fil, "A", n_);
-        b_ = allocate(fil, "B", n_);
-        c_ = allocate(fil, "C", n_);
+        of_.a = allocate(fil, "A", n_);
+        of_.b = allocate(fil, "B", n_);
+        of_.c = allocate(fil, "C", n_);
         fil.seal();
-        for (SharedMatrix* const matrix : {&a_, &b_, &c_}) find(fil, *matrix);
+        for (SharedMatrix* const matrix : {&of_.a, &of_.b, &of_.c}) find(fil, *matrix);
         if (fil.my_node() == 0) begin(fil);
 
         auto& phase = fil.create_phase<&Matmul::point, nullptr, &Matmul::touches, &Matmul::points>(
@@ -48,7 +82,7 @@ public:
             for (std::int64_t j = 0; j < n_; ++j) fil.create_filament(pools_here[pool], i, j);
         points_ = static_cast<std::uint64_t>(n_) * mine.size();
         fil.start();
-        show(fil, c_, mine);
+        show(fil, of_.c, mine);
     }
 
     runtime::Answer answer() const override { return {{"points", static_cast<double>(points_)}}; }
@@ -58,46 +92,27 @@ private:
     void begin(Filaments& fil) {
         for (std::int64_t i = 0; i < n_; ++i) {
             const auto checkout =
-                fil.memory().touch(fil.strand(), {dsm::writing(a_.shared, a_.place(i, 0), a_.n),
-                                                  dsm::writing(b_.shared, b_.place(i, 0), b_.n)});
+                fil.memory().touch(fil.strand(), {dsm::writing(of_.a.shared, of_.a.place(i, 0), of_.a.n),
+                                                  dsm::writing(of_.b.shared, of_.b.place(i, 0), of_.b.n)});
             for (std::int64_t j = 0; j < n_; ++j) {
                 const auto place = static_cast<std::uint64_t>(i * n_ + j);
-                a_.at(i, j) = entry(0, place);
-                b_.at(i, j) = entry(1, place);
+                of_.a.at(i, j) = entry(0, place);
+                of_.b.at(i, j) = entry(1, place);
             }
         }
     }
 
-    void point(Processor&, std::int64_t i, std::int64_t j) {
-        double sum = 0;
-        for (std::int64_t k = 0; k < n_; ++k) sum += a_.at(i, k) * b_.at(k, j);
-        c_.at(i, j) = sum;
-    }
-    /// `count` points of a row. The sums have the same terms in the same order, but a line of B is read once
-    /// for several of them.
-    void points(Processor& self, std::int64_t i, std::int64_t j, std::uint64_t count) {
-        constexpr std::int64_t width = 16;
-        const auto end = j + static_cast<std::int64_t>(count);
-        for (; j + width <= end; j += width) {
-            std::array<double, width> sums{};
-            const double* const a = a_.row(i);
-            for (std::int64_t k = 0; k < n_; ++k) {
-                const double* const b = b_.row(k) + j;
-                for (std::size_t column = 0; column < width; ++column) sums[column] += a[k] * b[column];
-            }
-            std::copy(sums.begin(), sums.end(), c_.row(i) + j);
-        }
-        for (; j < end; ++j) point(self, i, j);
-    }
+    void point(Processor&, std::int64_t i, std::int64_t j) { of_.point(i, j); }
+    void points(Processor&, std::int64_t i, std::int64_t j, std::uint64_t count) { of_.points(i, j, count); }
     void touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
-        ranges.reads(a_.shared, a_.place(i, 0), a_.n);
-        ranges.reads(b_.shared, 0, b_.n * b_.stride);
-        ranges.writes(c_.shared, c_.place(i, j), count);
+        ranges.reads(of_.a.shared, of_.a.place(i, 0), of_.a.n);
+        ranges.reads(of_.b.shared, 0, of_.b.n * of_.b.stride);
+        ranges.writes(of_.c.shared, of_.c.place(i, j), count);
     }
 
     std::int64_t n_;
     std::uint64_t points_ = 0;
-    SharedMatrix a_, b_, c_;
+    Product of_;
 };
 
 class MatmulWorkload final : public FilamentWorkload {
@@ -167,6 +182,32 @@ private:
     Settings settings_;
     std::int64_t n_;
 };
+
+/// Products of matrices that lie in the cache.
+struct ProductKernel {
+    static constexpr std::int64_t side = 240;
+
+    ProductKernel() {
+        product.n = side;
+        for (SharedMatrix* const matrix : {&product.a, &product.b, &product.c}) {
+            auto& of_matrix = numbers.emplace_back(static_cast<std::size_t>(side * side));
+            for (std::size_t place = 0; place < of_matrix.size(); ++place) of_matrix[place] = entry(0, place);
+            *matrix = {{}, side, side, of_matrix.data()};
+        }
+    }
+    void operator()() const {
+        for (std::int64_t i = 0; i < product.n; ++i)
+            product.points(i, 0, static_cast<std::uint64_t>(product.n));
+    }
+
+    Product product;
+    std::deque<std::vector<double>> numbers;
+};
+
+const KernelRegistration kernel{
+    {"matmul.term", 2.0 * ProductKernel::side* ProductKernel::side* ProductKernel::side,
+     [] { return [product = std::make_shared<const ProductKernel>()] { (*product)(); }; }},
+    {"matmul"}};
 
 const Registration registration{
     {"matmul", "the product of two matrices that all nodes share, a filament for each point",

@@ -97,11 +97,12 @@ public:
         const RankThread thread(self);
         const Slabs slabs(size_, self.ranks());
         Arrays& mine = ranks_[thread.place];
-        if (thread.leads()) {
-            mine.by_z.resize(slabs.to_y.input_elements(self.rank()));
-            mine.by_y.resize(slabs.to_y.output_elements(self.rank()));
-            mine.spectrum.resize(mine.by_y.size());
-        }
+        if (thread.leads())
+            undeclared(self, [&] {
+                mine.by_z.resize(slabs.to_y.input_elements(self.rank()));
+                mine.by_y.resize(slabs.to_y.output_elements(self.rank()));
+                mine.spectrum.resize(mine.by_y.size());
+            });
         self.all_reduce_value(std::plus<>(), 0);  // all have their arrays
         fill(self, slabs, thread, mine);
         transform(self, thread, transforms_.plane[0], mine.by_z);
@@ -131,13 +132,15 @@ private:
         const Index plane = size_.nx * size_.ny;
         const std::uint32_t part = slabs.by_z.node_part(self.rank(), 0);
         const auto [begin, end] = thread.share(mine.by_z.size() / plane);
-        for (Index z = begin; z < end; ++z) {
-            NasRandom random(2 * plane * slabs.by_z.dealt(0).global(part, z));
-            for (Index i = z * plane; i < (z + 1) * plane; ++i) {
-                const double real = random.next_fraction();
-                mine.by_z[i] = {real, random.next_fraction()};
+        undeclared(self, [&, first = begin, last = end] {
+            for (Index z = first; z < last; ++z) {
+                NasRandom random(2 * plane * slabs.by_z.dealt(0).global(part, z));
+                for (Index i = z * plane; i < (z + 1) * plane; ++i) {
+                    const double real = random.next_fraction();
+                    mine.by_z[i] = {real, random.next_fraction()};
+                }
             }
-        }
+        });
     }
 
     /// The thread's share of the planes or lines of an array.

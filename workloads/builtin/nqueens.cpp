@@ -8,6 +8,7 @@
 #include "model/fork_join.hpp"
 #include "workloads/queens.hpp"
 #include "workloads/unrolled.hpp"
+#include "workloads/work_kinds.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -146,6 +147,17 @@ private:
     QueensSettings settings_;
     std::unique_ptr<const Unrolled<QueensTree>> unrolled_;
 };
+
+// So large a board that no processor learns its branches.
+const KernelRegistration kernel{{"queens.placement", 60.0 * 856'189,
+                                 [] {
+                                     return [] {
+                                         volatile int n = 12;
+                                         [[maybe_unused]] volatile std::uint64_t placements =
+                                             search(Board::empty(n)).placements;
+                                     };
+                                 }},
+                                {"nqueens", "dataflow_nqueens"}};
 
 const Registration registration{
     {"nqueens",

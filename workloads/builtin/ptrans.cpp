@@ -69,7 +69,7 @@ public:
         transpose.set_tile(problem_.tile);
         Matrices& mine = ranks_[thread.place];
         Result& result = results_[self.thread_rank()];
-        if (thread.leads()) mine.resize(transpose.input_elements(self.rank()));
+        if (thread.leads()) undeclared(self, [&] { mine.resize(transpose.input_elements(self.rank())); });
         self.all_reduce_value(std::plus<>(), 0);  // all have their arrays
         for (std::uint64_t round = 0; round <= problem_.repeats; ++round) {
             each(self, layout, thread, [&](Index place, Index row, Index column) {
@@ -122,9 +122,11 @@ private:
         const spmd::Dealt &rows = layout.dealt(0), &columns = layout.dealt(1);
         const std::uint32_t row_part = layout.node_part(self.rank(), 0),
                             column_part = layout.node_part(self.rank(), 1);
-        for (Index i = begin; i < end; ++i)
-            for (Index j = 0; j < extents[1]; ++j)
-                visit(i * extents[1] + j, rows.global(row_part, i), columns.global(column_part, j));
+        undeclared(self, [&, first = begin, last = end] {
+            for (Index i = first; i < last; ++i)
+                for (Index j = 0; j < extents[1]; ++j)
+                    visit(i * extents[1] + j, rows.global(row_part, i), columns.global(column_part, j));
+        });
     }
 
     static void add(const Spmd& self, const RankThread& thread, Matrices& mine) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/fork_join.hpp"
+#include "workloads/work_kinds.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -208,6 +209,21 @@ public:
 private:
     Curve curve_;
 };
+
+/// Intervals of x^6 from 1 to 2, to this depth: none is good enough before.
+constexpr std::uint32_t kernel_depth = 9;
+const KernelRegistration kernel{
+    {"quadrature.look", 200.0 * ((2U << kernel_depth) - 1),
+     [] {
+         const Curve curve{6, 1, 2, 1e-9, Rule::trapezoid, 0, 0};
+         return [curve] {
+             std::uint64_t looks = 0;
+             const Interval whole{1, 2, curve.at(1), curve.at(2), 0, deepest - kernel_depth};
+             [[maybe_unused]] volatile double area = sequential(curve, whole, looks).area;
+             HEDDLE_ASSERT(looks == (2U << kernel_depth) - 1);
+         };
+     }},
+    {"quadrature"}};
 
 const Registration registration{
     {"quadrature",

@@ -11,6 +11,7 @@
 #include "model/fork_join.hpp"
 #include "workloads/unrolled.hpp"
 #include "workloads/uts_tree.hpp"
+#include "workloads/work_kinds.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -296,6 +297,15 @@ private:
     UtsSettings settings_;
     std::unique_ptr<const Unrolled<UtsSpawns>> unrolled_;
 };
+
+const KernelRegistration kernel{
+    {"uts.node", 800.0 * t1_at_depth[5 - 3],
+     [] {
+         UtsTree tree = samples[0].tree;
+         tree.depth = 5;
+         return [tree] { [[maybe_unused]] volatile std::uint64_t nodes = search(tree, tree.root()).nodes; };
+     }},
+    {"uts"}};
 
 const Registration registration{
     {"uts",

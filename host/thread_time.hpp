@@ -1,0 +1,9 @@
+// How long the calling thread has had a processor: what code takes, whatever else the machine does.
+#pragma once
+
+namespace heddle::host {
+
+/// Seconds of processor time of the calling thread. A call takes a fraction of a microsecond.
+double thread_seconds();
+
+}  // namespace heddle::host

@@ -1,0 +1,47 @@
+// The list of registered kinds of work.
+#include "workloads/work_kinds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/assert.hpp"
+
+namespace heddle::workloads {
+
+namespace {
+
+struct KnownKernels {
+    std::vector<Kernel> kernels;
+    std::map<std::string, std::string> of_workload;
+};
+
+KnownKernels& known_kernels() {
+    static KnownKernels known;
+    return known;
+}
+
+}  // namespace
+
+const std::vector<Kernel>& kernels() {
+    return known_kernels().kernels;
+}
+
+std::string kernel_of(const std::string& workload) {
+    const auto& known = known_kernels().of_workload;
+    const auto found = known.find(workload);
+    return found == known.end() ? "" : found->second;
+}
+
+KernelRegistration::KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads) {
+    KnownKernels& known = known_kernels();
+    for (const std::string& workload : workloads) {
+        const bool is_new = known.of_workload.emplace(workload, kernel.name).second;
+        HEDDLE_ASSERT(is_new);  // a workload has one kind of unit
+    }
+    const auto place = std::ranges::lower_bound(known.kernels, kernel.name, {}, &Kernel::name);
+    HEDDLE_ASSERT(place == known.kernels.end() || place->name != kernel.name);
+    known.kernels.insert(place, std::move(kernel));
+}
+
+}  // namespace heddle::workloads

@@ -1,0 +1,23 @@
+// Kinds of work that a platform may state the speed of. A workload registers its own, with code that does
+// nothing else, so that `heddle calibrate` can measure it without the workload.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/kernel_speeds.hpp"
+
+namespace heddle::workloads {
+
+/// All of them, by name.
+const std::vector<Kernel>& kernels();
+
+/// The kind of work that the setting `unit_cost` of that workload is the cost of; empty: of no kind.
+std::string kernel_of(const std::string& workload);
+
+/// Registers one before `main`. `workloads`: those whose unit of work it is.
+struct KernelRegistration {
+    KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads);
+};
+
+}  // namespace heddle::workloads
