@@ -7,7 +7,7 @@
 namespace heddle::testing_messaging {
 namespace {
 
-TEST(MessagingRandom, EachMessageComesOnceAtManyInterleavings) {
+TEST(MessagingRandomSlow, EachMessageComesOnceAtManyInterleavings) {
     for (std::uint64_t seed = 1; seed <= 100'000; ++seed) {
         const testing_faults::FaultyMachine machine = testing_faults::draw_machine(seed);
         expect_each_once(seed, [&](const auto& make) {
@@ -18,7 +18,7 @@ TEST(MessagingRandom, EachMessageComesOnceAtManyInterleavings) {
     }
 }
 
-TEST(MessagingRandom, EachMessageComesOnceOnRealNodes) {
+TEST(MessagingRandomSlow, EachMessageComesOnceOnRealNodes) {
     for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
         expect_each_once(seed, [&](const auto& make) {
             testing_strands::run_native_nodes(static_cast<NodeId>(seed % 3 + 1), 2, make);
@@ -28,7 +28,7 @@ TEST(MessagingRandom, EachMessageComesOnceOnRealNodes) {
 }
 
 #ifdef HEDDLE_SIM
-TEST(MessagingRandom, EachMessageComesOnceInSimulation) {
+TEST(MessagingRandomSlow, EachMessageComesOnceInSimulation) {
     for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
         Platform platform;
         platform.nodes = static_cast<NodeId>(seed % 5 + 1);
