@@ -61,11 +61,8 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.seed = experiment.seed;
     options.single_module = experiment.schedule.modules == runtime::Modules::single;
     options.workers_send = experiment.schedule.modules == runtime::Modules::worker;
-<<<<<<< HEAD
     options.sends_sequences = experiment.messages.send == configs::Messages::Send::sequence;
-=======
     if (experiment.compute == configs::Compute::measured) options.stopwatch = host::thread_seconds;
->>>>>>> fidelity
     options.receiver_polls = experiment.messages.receive == configs::Messages::Receive::poll;
     Platform platform = experiment.platform;
     // In a run of several nodes a worker looks for so long, and then sleeps.
