@@ -18,6 +18,9 @@ constexpr std::size_t huge = std::size_t{2} << 20;
 /// More is left to the kernel: huge pages are committed whole.
 constexpr std::size_t bytes_max = std::size_t{256} << 20;
 
+/// Parts of large messages are of 1 MiB (Endpoint::part_bytes).
+constexpr int message_bytes_max = 2 << 20;
+
 std::uintptr_t heap_end() {
     return reinterpret_cast<std::uintptr_t>(::sbrk(0));
 }
@@ -31,6 +34,9 @@ HugeHeap::HugeHeap(std::size_t bytes) {
     const std::uintptr_t begin = (heap_end() + huge - 1) / huge * huge;
     // The heap grows by what is asked for and this; what is given back leaves so much of it.
     ::mallopt(M_TOP_PAD, static_cast<int>(bytes + huge));
+    // With that call the C library no longer adapts this bound, so that a message of 128 KiB would be a
+    // mapping of its own, whose pages the kernel clears and takes back each time.
+    ::mallopt(M_MMAP_THRESHOLD, message_bytes_max);
     constexpr std::size_t piece = std::size_t{64} << 10;  // of the heap, not a mapping of its own
     constexpr std::size_t pieces_max = 128;               // or the heap is not where it grows
     std::vector<std::unique_ptr<char[]>> pieces;
