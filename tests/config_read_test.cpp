@@ -264,7 +264,7 @@ TEST(Config, TheResolvedConfigurationNamesEveryKey) {
         if (key == "platform.file" || key == "platform.from" || key == "platform.clusters" ||
             key == "platform.transport" || key.starts_with("transport."))
             continue;
-        if (key == "platform.nodes_at_start") continue;  // only if not all begin
+        if (key == "platform.nodes_at_start") continue;                        // only if not all begin
         if (key == "platform.kernels" || key == "platform.compute") continue;  // only if they change a run
         // Stated for several networks only.
         if (key == "platform.networks" || key == "platform.rails" || key.starts_with("platform.gateways."))
