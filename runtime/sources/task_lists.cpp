@@ -1,7 +1,7 @@
 // Runs tasks that wait for any worker of a node, and hands arrived ones on to other nodes.
 #include "runtime/sources/task_lists.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -43,7 +43,7 @@ void ReadyTasks::put(const TaskType& type, std::span<const std::byte> arguments)
     task->type = &type;
     task->home.core = Home::no_worker;
     task->from = TaskNote::nowhere;
-    std::memcpy(task->payload, arguments.data(), arguments.size());
+    std::ranges::copy(arguments, task->payload);
     TaskLists::put(std::move(task));
 }
 

@@ -1,7 +1,7 @@
 // Puts and takes tasks at both ends of the shared token queue under a lock.
 #include "runtime/sources/token_deque.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace heddle::runtime {
 
@@ -11,7 +11,7 @@ void TokenDeque::put(Context& caller, End end, const TaskType& type, std::span<c
     LooseTask task;
     task.type = &type;
     task.from = from;
-    std::memcpy(task.payload, arguments.data(), arguments.size());
+    std::ranges::copy(arguments, task.payload);
     size_.add();
     const SpinLock::Guard guard(lock_);
     if (end == End::latest) {
