@@ -22,6 +22,8 @@
 
 namespace heddle::native {
 
+// In an order that reads well. There is one object a run.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct NativeOptions {
     CoreId cores = 1;  ///< workers of this node; host::machine_cores() for all there are
     std::uint64_t stack_bytes = 64ULL << 20;    ///< stack of one worker; touched only as it is used

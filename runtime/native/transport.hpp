@@ -58,6 +58,8 @@ public:
 
     /// Runs `code` on the thread that delivers, between two messages. Any thread, after `start`; only where
     /// nodes may join and leave.
+    // By value, because implementations keep it.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param)
     virtual void call([[maybe_unused]] std::function<void()> code) {}
 
     /// The nodes that this one is connected to, before `start`.
