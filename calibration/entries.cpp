@@ -24,8 +24,6 @@ constexpr double kib = 1024;
 constexpr double page_bytes = 4096;
 constexpr double flops_of_product = 2.0 * 64 * 64 * 64;
 constexpr int resamples = 400;
-const std::string kernel_quantity = "kernel ";
-const std::string kernel_key = "kernels.";
 
 struct Line {
     double intercept = 0;

@@ -22,6 +22,9 @@ struct Entry {
     std::string method;
 };
 
+/// Before a kernel's name: its key.
+inline const std::string kernel_key = "kernels.";
+
 /// The kind of the entry of that key.
 Entry::Kind kind_of(const std::string& key);
 

@@ -30,7 +30,7 @@ private:
         worker.compute({effort_.declared ? effort_.declared(kernel.name, flops) : flops, 0}, [&] {
             for (std::uint64_t call = 0; call < calls; ++call) code();
         });
-        add({"kernel " + kernel.name, 0, flops, seconds_now(worker) - begin});
+        add({kernel_quantity + kernel.name, 0, flops, seconds_now(worker) - begin});
     }
 };
 

@@ -13,6 +13,9 @@
 
 namespace heddle::calibration {
 
+/// Before a kernel's name: its quantity.
+inline const std::string kernel_quantity = "kernel ";
+
 /// One reading: `count` operations of kind `quantity` took `seconds`. `size` is what the kind depends on
 /// besides, such as the bytes of a message; 0 where there is nothing.
 struct Reading {

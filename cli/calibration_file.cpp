@@ -21,7 +21,6 @@ using calibration::Calibration;
 using calibration::Entry;
 
 constexpr const char* memory_prefix = "memory_bandwidth.";
-const std::string kernel_prefix = "kernels.";
 
 /// Four digits are more than any interval is narrow.
 double rounded(double value) {
@@ -77,8 +76,9 @@ std::string memory_yaml(const Calibration& found) {
 std::string kernels_yaml(const Calibration& found) {
     std::string list;
     for (const Entry& entry : found.entries) {
-        if (!entry.key.starts_with(kernel_prefix)) continue;
-        list += fmt::format("    - {{kernel: {}, speed: {}}}  # {}\n", entry.key.substr(kernel_prefix.size()),
+        if (!entry.key.starts_with(calibration::kernel_key)) continue;
+        list += fmt::format("    - {{kernel: {}, speed: {}}}  # {}\n",
+                            entry.key.substr(calibration::kernel_key.size()),
                             written(entry.kind, entry.value), interval(entry));
     }
     return list.empty() ? "" : "  kernels:\n" + list;

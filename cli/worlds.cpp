@@ -11,7 +11,6 @@
 #include "host/machine.hpp"
 #include "host/thread_crew.hpp"
 #include "host/thread_time.hpp"
-#include "host/wall_clock.hpp"
 #include "partitioners/graph/graph_partitioner.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/membership.hpp"

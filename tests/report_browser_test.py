@@ -8,6 +8,7 @@ HEDDLE_SCREENSHOTS=docs/verbs/report makes the pictures of the documentation aga
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -166,6 +167,11 @@ GRAIN = ("workload: {name: bag, tasks: 512}\nplatform: {nodes: 4, cores: 4}\nbac
          "compare: {workload.task_cost: [100f, 1kf, 10kf, 100kf, 1Mf]}\n")
 
 
+def kind_of(figure):
+    """A figure's identifier without its number on the page."""
+    return re.sub(r"-\d+$", "", figure)
+
+
 def take_pictures(browser, run, folder, pictures):
     """One of each figure of `EXPLAINED`, as files `pictures`/NAME.png. Each figure that a page draws must be explained."""
     for name, text in (("placement", PLACEMENT), ("grain", GRAIN)):
@@ -176,6 +182,9 @@ def take_pictures(browser, run, folder, pictures):
         run(*(word.format(folder=folder) for word in words), "--out", out)
         run("report", out, "--out", out + ".html")
         browser.open(out + ".html", 1000)
+        drawn = {kind_of(plot.get_attribute("id")) for plot in browser.driver.find_elements(By.CSS_SELECTOR, ".js-plotly-plot")}
+        unexplained = drawn - {kind_of(figure) for _, explained in EXPLAINED.values() for figure in explained}
+        assert not unexplained, f"the documentation shows no {unexplained}"
         for figure, picture in figures.items():
             plot = browser.driver.find_element(By.ID, figure)
             browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)

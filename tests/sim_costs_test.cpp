@@ -234,20 +234,8 @@ TEST(SimCosts, APollingReceiverTakesNoMoreThanItsCore) {
 }
 
 TEST(SimCosts, ProgramsOnNodesThatPollAreTheSameInAllOrders) {
-    Platform platform;
-    platform.nodes = 8;
-    platform.cores = 3;
-    platform.processes = 2;
-    platform.events = {stop(us(12), 3), go_on(us(40), 2), speed(us(10), 0, 0.5)};
-    const StatedWorkload program{"uts", {{"depth", "6"}, {"unit_cost", "10kf"}}};
-    const auto once = [&](SimOptions options) {
-        options.receiver_polls = true;
-        return all_of(simulate(program, platform, {}, options));
-    };
-    const auto first = once({});
-    EXPECT_EQ(first, once({}));
-    EXPECT_EQ(first, once({.reverse_nodes = true}));
-    EXPECT_EQ(first, once({.plain_windows = true}));
+    expect_same_in_all_orders({"uts", {{"depth", "6"}, {"unit_cost", "10kf"}}}, changing_machines(), {},
+                              {.receiver_polls = true});
 }
 
 }  // namespace

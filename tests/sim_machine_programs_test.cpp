@@ -32,7 +32,7 @@ const std::vector<StatedWorkload> programs = {
 };
 
 // Each workload compares its answer with one known from elsewhere (`simulate` fails otherwise).
-void expect_the_same_in_all_orders(const Platform& platform, bool single) {
+void expect_all_workloads_the_same(const Platform& platform, bool single) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const auto crew = std::make_shared<host::ThreadCrew>(2);
     for (const StatedWorkload& program : programs) {
@@ -40,32 +40,28 @@ void expect_the_same_in_all_orders(const Platform& platform, bool single) {
             runtime::Schedule schedule;
             schedule.seed = 3;
             schedule.stealing.victim = victim;
-            const auto once = [&](SimOptions options) {
-                options.single_module = single;
-                return all_of(simulate(program, platform, schedule, options));
-            };
-            const auto first = once({});
-            EXPECT_EQ(first, once({})) << program.name << ", " << victim;
-            EXPECT_EQ(first, once({.reverse_nodes = true})) << program.name << ", " << victim;
-            EXPECT_EQ(first, once({.plain_windows = true})) << program.name << ", " << victim;
-            EXPECT_EQ(first, once({.crew = crew})) << program.name << ", " << victim;
+            const auto first =
+                expect_same_in_all_orders(program, platform, schedule, {.single_module = single});
+            const SimOptions by_crew{.single_module = single, .crew = crew};
+            EXPECT_EQ(first, all_of(simulate(program, platform, schedule, by_crew)))
+                << program.name << ", " << victim;
         }
     }
 }
 
 TEST(SimMachinePrograms, AreTheSameInAllOrdersWithModules) {
-    expect_the_same_in_all_orders(machines(), false);
+    expect_all_workloads_the_same(machines(), false);
 }
 
 TEST(SimMachinePrograms, AreTheSameInAllOrdersWithASingleModule) {
-    expect_the_same_in_all_orders(machines(), true);
+    expect_all_workloads_the_same(machines(), true);
 }
 
 TEST(SimMachinePrograms, AreTheSameInAllOrdersIfNothingCostsAnything) {
     Platform platform = machines();
     platform.overheads = {};
     platform.events = {stop(us(12), 3), go_on(us(40), 2), speed(us(10), 0, 0.5)};
-    expect_the_same_in_all_orders(platform, false);
+    expect_all_workloads_the_same(platform, false);
 }
 
 // What a thief takes from its own machine is nearer: a local-first policy gains by machines of four nodes.

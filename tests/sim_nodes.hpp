@@ -18,6 +18,16 @@ inline NodeEvent go_on(Time at, NodeId node) {
     return {.at = at, .node = node, .stop = false};
 }
 
+/// Eight nodes on four machines. One stops for a while, and one becomes slower.
+inline Platform changing_machines() {
+    Platform platform;
+    platform.nodes = 8;
+    platform.cores = 3;
+    platform.processes = 2;
+    platform.events = {stop(us(12), 3), go_on(us(40), 2), speed(us(10), 0, 0.5)};
+    return platform;
+}
+
 /// When each core of each node has done `work`, one node after the other.
 inline std::vector<Time> ends_of(const Platform& platform, const runtime::Work& work,
                                  std::uint64_t seed = 1) {

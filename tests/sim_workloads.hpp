@@ -62,4 +62,23 @@ inline auto all_of(const runtime::RunResult& result) {
     return std::pair(numbers, result.steals);
 }
 
+/// A second run gives the same, whichever order the simulator takes nodes in and however long its windows
+/// are. Returns it.
+inline auto expect_same_in_all_orders(const StatedWorkload& program, const Platform& platform,
+                                      const runtime::Schedule& schedule, const SimOptions& options) {
+    const auto once = [&](const SimOptions& changed) {
+        return all_of(simulate(program, platform, schedule, changed));
+    };
+    SimOptions reversed = options;
+    reversed.reverse_nodes = true;
+    SimOptions plain = options;
+    plain.plain_windows = true;
+    const auto first = once(options);
+    const std::string what = program.name + ", " + schedule.stealing.victim;
+    EXPECT_EQ(first, once(options)) << what;
+    EXPECT_EQ(first, once(reversed)) << what;
+    EXPECT_EQ(first, once(plain)) << what;
+    return first;
+}
+
 }  // namespace heddle::sim::testing

@@ -87,8 +87,6 @@ struct Result {
     std::uint64_t wrong = 0;     ///< of these
     double begin = 0;            ///< on the clock of its node, in seconds
     double end = 0;
-
-    double seconds() const { return end - begin; }
 };
 
 inline double seconds_of(const Thread& self) {
@@ -97,13 +95,15 @@ inline double seconds_of(const Thread& self) {
 }
 
 /// Of all pairs. Their first threads have one clock, that of node 0.
-struct Times {
-    double slowest = 0;  ///< of one pair
-    double span = 0;     ///< from the first pair's begin to the last one's end
+struct Total {
+    std::uint64_t messages = 0;
+    std::uint64_t wrong = 0;
+    double slowest = 0;  ///< seconds of one pair
+    double span = 0;     ///< seconds from the first pair's begin to the last one's end
 };
 
-/// What a workload says of its time, with the messages of all pairs.
-using Tell = runtime::Answer (*)(const Times& times, double messages, const Exchange& exchange);
+/// What a workload says of its time.
+using Tell = runtime::Answer (*)(const Total& total, const Exchange& exchange);
 
 /// Starts `first(self, partner's identifier, main thread's, exchange)` and `partner(self, exchange)` for each
 /// pair, and adds the results.
@@ -118,37 +118,38 @@ public:
     Dispatcher dispatcher() const override { return dispatcher_; }
 
     void main(Thread& self) override {
-        Times times;
-        const Result all = exchange_.bare ? between_handlers(self) : between_threads(self, times);
-        if (exchange_.bare) times = {all.seconds(), all.seconds()};
-        const auto messages = static_cast<double>(all.messages);
-        answer_ = tell_(times, messages, exchange_);
-        answer_.insert(answer_.begin(), {{"messages", messages}, {"wrong", static_cast<double>(all.wrong)}});
+        const Total total = exchange_.bare ? between_handlers(self) : between_threads(self);
+        answer_ = tell_(total, exchange_);
+        answer_.insert(answer_.begin(), {{"messages", static_cast<double>(total.messages)},
+                                         {"wrong", static_cast<double>(total.wrong)}});
     }
     runtime::Answer answer() const override { return answer_; }
 
 private:
-    Result between_threads(Thread& self, Times& times) const {
+    Total between_threads(Thread& self) const {
         for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
             const ThreadId other = self.create<partner>(self.members().back(), exchange_);
             self.create<first>(0, other, self.id(), exchange_);
         }
-        Result all{.begin = std::numeric_limits<double>::infinity()};
+        Total total;
+        double begin = std::numeric_limits<double>::infinity();
+        double end = 0;
         for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
             const auto result = self.receive<Result>();
-            all.messages += result.messages;
-            all.wrong += result.wrong;
-            all.begin = std::min(all.begin, result.begin);
-            all.end = std::max(all.end, result.end);
-            times.slowest = std::max(times.slowest, result.seconds());
+            total.messages += result.messages;
+            total.wrong += result.wrong;
+            total.slowest = std::max(total.slowest, result.end - result.begin);
+            begin = std::min(begin, result.begin);
+            end = std::max(end, result.end);
         }
-        times.span = all.seconds();
-        return all;
+        total.span = end - begin;
+        return total;
     }
-    Result between_handlers(Thread& self) const {
+    Total between_handlers(Thread& self) const {
         const double begin = seconds_of(self);
         const BareOutcome outcome = bare(self, exchange_);
-        return {outcome.messages, outcome.wrong, begin, seconds_of(self)};
+        const double seconds = seconds_of(self) - begin;
+        return {outcome.messages, outcome.wrong, seconds, seconds};
     }
 
     Exchange exchange_;

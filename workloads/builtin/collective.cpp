@@ -12,6 +12,7 @@
 #include "base/memory_need.hpp"
 #include "base/time.hpp"
 #include "model/spmd.hpp"
+#include "workloads/spmd_settings.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -168,10 +169,6 @@ void make_call(Spmd& self, Operation operation, Arrays& arrays, RankId root) {
     }
 }
 
-double seconds_of(const Spmd& self) {
-    return to_seconds(self.worker().backend->now(self.worker()));
-}
-
 class CollectiveProgram final : public spmd::SpmdProgram {
 public:
     CollectiveProgram(spmd::SpmdOptions options, const Pattern& pattern)
@@ -191,7 +188,7 @@ public:
             const auto root = static_cast<RankId>(call % self.ranks());
             std::unique_ptr<Arrays>& arrays = of_thread_[alone ? self.thread_rank() : 0].arrays;
             if (leads) {
-                self.worker().compute({}, [&] {
+                undeclared(self, [&] {
                     arrays = std::make_unique<Arrays>(pattern_, self.rank(), self.ranks(), root);
                     arrays->fill(call);
                 });
@@ -206,7 +203,7 @@ public:
             }
             const double end = seconds_of(self);
             if (!leads) continue;
-            self.worker().compute({}, [&] { mine.wrong += arrays->wrong(call); });
+            undeclared(self, [&] { mine.wrong += arrays->wrong(call); });
             if (call == 0) continue;
             ++mine.calls;
             mine.seconds += end - begin;

@@ -37,8 +37,8 @@ void ping(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
     self.send(main, 0, result);
 }
 
-runtime::Answer one_way(const Times& times, double /*messages*/, const Exchange& exchange) {
-    return {{"one_way", times.slowest / 2 / static_cast<double>(exchange.messages),
+runtime::Answer one_way(const Total& total, const Exchange& exchange) {
+    return {{"one_way", total.slowest / 2 / static_cast<double>(exchange.messages),
              runtime::AnswerValue::Combine::max}};
 }
 

@@ -50,8 +50,8 @@ void source(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
     self.send(main, 0, result);
 }
 
-runtime::Answer rates(const Times& times, double messages, const Exchange& exchange) {
-    const double rate = times.span > 0 ? messages / times.span : 0;
+runtime::Answer rates(const Total& total, const Exchange& exchange) {
+    const double rate = total.span > 0 ? static_cast<double>(total.messages) / total.span : 0;
     const auto max = runtime::AnswerValue::Combine::max;
     return {{"messages_per_second", rate, max},
             {"bytes_per_second", rate * static_cast<double>(exchange.bytes), max}};
