@@ -9,17 +9,11 @@ import sys
 import tempfile
 import time
 
-from lost_process_test import children, local_of, network_of, wait_for
+from lost_process_test import children, local_of, network_of, processor_seconds, wait_for
 from script_arguments import SKIPPED, script_arguments
 
 SECONDS = 1.0
 SHARE_MAX = 0.05  # a thread that looks all the time has 1 if no other program wants the core
-
-
-def processor_seconds(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def check(heddle, local, modules, directory):

@@ -51,11 +51,22 @@ def local_of(way):
     return "tcp" if way == "udp" else way
 
 
+def processor_seconds(pid):
+    """Processor time that a process has used so far; 0 if it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    except OSError:
+        return 0
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def start_seconds(heddle):
-    """What a process takes to start: much longer under a sanitizer, or on a busy machine."""
-    begin = time.monotonic()
+    """Processor time that a process takes to start: much longer under a sanitizer."""
+    before = os.times()
     subprocess.run([heddle, "--version"], stdout=subprocess.DEVNULL, check=True)
-    return time.monotonic() - begin
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def lose(heddle, victim, modules, local, directory):
@@ -71,7 +82,10 @@ def lose(heddle, victim, modules, local, directory):
     processes = wait_for(lambda: (lambda all: all if len(all) == 4 else None)(
         {int(environment[b"HEDDLE_RANK"]): pid for pid, environment in children(run.pid).items()
          if b"HEDDLE_RANK" in environment}), 20, "four processes")
-    time.sleep(1 + 20 * start_seconds(heddle))  # in the middle of the run, which would take minutes
+    # In the middle of the run, which would take minutes: all have used more than it takes to start.
+    enough = 0.2 + 2 * start_seconds(heddle)
+    wait_for(lambda: run.poll() is not None or all(processor_seconds(pid) > enough for pid in processes.values()), 120,
+             "the middle of the run")
     if run.poll() is not None:
         sys.exit(f"the run ended by itself: exit {run.returncode}\n{run.stderr.read()}")
     os.kill(processes[victim], signal.SIGKILL)

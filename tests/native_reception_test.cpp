@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t frame_bytes_max = 1 << 20;
 
-constexpr int rounds(int all) {
+int rounds(int all) {
     return static_cast<int>(testing_seeds::seeds(static_cast<std::uint64_t>(all)));
 }
 

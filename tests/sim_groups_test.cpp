@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "host/thread_crew.hpp"
+#include "tests/seeds.hpp"
 #include "tests/sim_nodes.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -27,7 +28,7 @@ Platform groups_of_three() {
 void expect_the_same(const StatedWorkload& workload, const Platform& platform, bool single) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     static const std::shared_ptr<Crew> crew = std::make_shared<host::ThreadCrew>(2);
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(10); ++seed) {
         runtime::Schedule schedule;
         schedule.seed = seed;
         schedule.stealing.victim = "hierarchical";

@@ -1,6 +1,6 @@
-// Runs a thousand random small programs on random platforms. No worker's clock goes back, a module does one
-// thing at a time, and no message is faster than its route allows. The test reads what a recorder is told,
-// and computes the routes from the platform alone.
+// Runs up to a thousand random small programs on random platforms. No worker's clock goes back, a module does
+// one thing at a time, and no message is faster than its route allows. The test reads what a recorder is
+// told, and computes the routes from the platform alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace heddle::sim::testing {
 namespace {
 
-constexpr std::uint64_t programs = testing_seeds::seeds(1000);
+const std::uint64_t programs = testing_seeds::seeds(1000);
 constexpr double lv08_latency = 13.01;  // SimGrid's documentation of its default model
 constexpr double lv08_bandwidth = 0.97;
 

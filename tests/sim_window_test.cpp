@@ -12,6 +12,7 @@
 #include "host/thread_crew.hpp"
 #include "sim/fair_links.hpp"
 #include "sim/world.hpp"
+#include "tests/seeds.hpp"
 #include "tests/sim_harness.hpp"
 #include "tests/sim_workloads.hpp"
 
@@ -349,7 +350,7 @@ TEST(SimWindow, MachinesOfSeveralNodesEndAsWithOneHeapForAll) {
 TEST(SimWindow, TheOrderInWhichMachinesOfSeveralNodesAreVisitedDoesNotMatter) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const auto crew = std::make_shared<host::ThreadCrew>(2);
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(25); ++seed) {
         const Scenario scenario{.seed = seed,
                                 .nodes = 12,
                                 .coarse = seed % 2 == 0,
@@ -363,7 +364,7 @@ TEST(SimWindow, TheOrderInWhichMachinesOfSeveralNodesAreVisitedDoesNotMatter) {
 }
 
 TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(25); ++seed) {
         // With large messages as well, and with nodes whose messages take time from busy cores.
         const Scenario scenario{.seed = seed, .nodes = 9, .coarse = seed % 2 == 0, .bytes_max = 30000};
         const Log forwards = simulated(scenario, {.reverse_nodes = false});
@@ -377,7 +378,7 @@ TEST(SimWindow, TheOrderInWhichNodesAreVisitedDoesNotMatter) {
 TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     const auto crew = std::make_shared<host::ThreadCrew>(2);
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(25); ++seed) {
         constexpr NodeId groups = 9;
         const bool large = seed % 5 == 0;
         const auto processes = static_cast<NodeId>(1 + seed / 2 % 2);
@@ -403,7 +404,7 @@ TEST(SimWindow, WhoGoesOnBeyondTheWindowDoesNotMatter) {
 // Latency zero leaves no lookahead: windows of one instant. Times of messages follow the formula all the
 // same.
 TEST(SimWindow, WithoutLookaheadNodesStillActInTheOrderOfTime) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(25); ++seed) {
         const Scenario scenario{.seed = seed, .nodes = 4, .bytes_max = 9000};
         Platform platform = scenario.platform();
         platform.network.latency = Time::zero();

@@ -203,7 +203,7 @@ class UnrolledUnderPlacement : public testing::TestWithParam<std::string> {};
 TEST_P(UnrolledUnderPlacement, GivesTheAnswerUnderEveryStealingInEveryInterleaving) {
     // It searches long, each time from the start.
     const bool slow = GetParam() == "portfolio";
-    const std::uint64_t seeds = slow ? 1 : testing_seeds::seeds(10);
+    const std::uint64_t seeds = slow ? 1 : testing_seeds::seeds(20);
     for (const Case& one : cases()) {
         for (const std::string& victim : runtime::victim_policies()) {
             const bool stolen = victim != "none";
