@@ -77,7 +77,7 @@ TEST_P(Endpoints, KeepTheOrderOfASender) {
                 // 4 bytes to 160 KiB.
                 const std::vector<int> values(i % 3 == 0 ? 1 : i % 3 == 1 ? 4000 : 40'000, i);
                 if (i % 3 == 2) {
-                    endpoint.start_send(self.worker(), target, 1, body_of(values), leave);
+                    endpoint.start_send(self.worker(), target, 1, Parcel(body_of(values)), leave);
                 } else {
                     endpoint.send(self, target, 1, body_of(values));
                 }
@@ -116,7 +116,8 @@ TEST_P(Endpoints, LeaveInTheOrderInWhichTheyWereBegun) {
             };
             endpoint.send(self, target, 2, body_of(0));
             for (int i = 0; i < messages; ++i)
-                endpoint.start_send(self.worker(), target, 1, body_of(std::vector<int>(20'000, i)), leave);
+                endpoint.start_send(self.worker(), target, 1, Parcel(body_of(std::vector<int>(20'000, i))),
+                                    leave);
             self.wait(all_left);
         });
     });
@@ -145,6 +146,40 @@ TEST_P(Endpoints, CarryLargeMessages) {
         }
     });
     EXPECT_TRUE(equal);
+}
+
+/// Small, announced and in parts; the content of the last one goes through two parts.
+TEST_P(Endpoints, CarryBytesThatAreOnlyDeclared) {
+    struct Sizes {
+        std::uint64_t content, declared;
+    };
+    const std::vector<Sizes> all = {{0, 1},         {4, 100},     {100, 20'000},   {5, 100'000},
+                                    {9000, 50'000}, {0, 1 << 20}, {10, 5'000'000}, {1'500'000, 1'000'000}};
+    const NodeId count = nodes(2);
+    std::size_t right = 0;
+    run_all(count, 2, [&](Worker& worker) {
+        if (worker.id.node == 0) {
+            Strand::start(worker, [&](Strand& self) {
+                Endpoint endpoint(self.worker().node(), 1);
+                for (const Sizes& sizes : all)
+                    endpoint.send(self, {count - 1, 2}, 0,
+                                  Parcel(std::make_shared<runtime::Bytes>(sizes.content, std::byte{7}),
+                                         sizes.declared));
+            });
+        }
+        if (worker.id.node == count - 1) {
+            Strand::start(worker, [&](Strand& self) {
+                Endpoint endpoint(self.worker().node(), 2);
+                for (const Sizes& sizes : all) {
+                    const Parcel data = endpoint.receive(self).data;
+                    const bool sevens =
+                        std::ranges::all_of(data.bytes(), [](std::byte b) { return b == std::byte{7}; });
+                    right += sevens && data.size() == sizes.content && data.declared() == sizes.declared;
+                }
+            });
+        }
+    });
+    EXPECT_EQ(right, all.size());
 }
 
 /// A sender that is far ahead waits for room, so the receiver never holds more than a window of each sender.

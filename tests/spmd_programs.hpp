@@ -27,6 +27,34 @@ private:
     Body body_;
 };
 
+/// The task's call. `Data`: a vector, or Declared.
+template <class Op, class Data>
+void call_with(Spmd& self, const Task& task, const std::string& algorithm, Data&& in, Data&& out,
+               const Op& op) {
+    switch (task.operation) {
+        case Operation::barrier:
+            return self.barrier(algorithm);
+        case Operation::broadcast:
+            return self.broadcast(out, task.root, algorithm);
+        case Operation::reduce:
+            return self.reduce(op, in, out, task.root, algorithm);
+        case Operation::all_reduce:
+            return self.all_reduce(op, in, out, algorithm);
+        case Operation::reduce_scatter:
+            return self.reduce_scatter(op, in, out, algorithm);
+        case Operation::scan:
+            return self.scan(op, in, out, algorithm);
+        case Operation::gather:
+            return self.gather(in, out, task.root, algorithm);
+        case Operation::scatter:
+            return self.scatter(in, out, task.root, algorithm);
+        case Operation::all_gather:
+            return self.all_gather(in, out, algorithm);
+        case Operation::all_to_all:
+            return self.all_to_all(in, out, algorithm);
+    }
+}
+
 /// Calls drawn at random, the same on all threads. Thread 0 of a rank has its arrays.
 class RandomCalls final : public SpmdProgram {
 public:
@@ -63,35 +91,9 @@ private:
     };
 
     static void call(Spmd& self, const Task& task, const std::string& algorithm, Arrays& arrays) {
-        if (task.commutes) return call_with(self, task, algorithm, arrays, add);
-        call_with(self, task, algorithm, arrays, InOrder{compose});
-    }
-    template <class Op>
-    static void call_with(Spmd& self, const Task& task, const std::string& algorithm, Arrays& arrays,
-                          const Op& op) {
         auto& [in, out] = arrays;
-        switch (task.operation) {
-            case Operation::barrier:
-                return self.barrier(algorithm);
-            case Operation::broadcast:
-                return self.broadcast(out, task.root, algorithm);
-            case Operation::reduce:
-                return self.reduce(op, in, out, task.root, algorithm);
-            case Operation::all_reduce:
-                return self.all_reduce(op, in, out, algorithm);
-            case Operation::reduce_scatter:
-                return self.reduce_scatter(op, in, out, algorithm);
-            case Operation::scan:
-                return self.scan(op, in, out, algorithm);
-            case Operation::gather:
-                return self.gather(in, out, task.root, algorithm);
-            case Operation::scatter:
-                return self.scatter(in, out, task.root, algorithm);
-            case Operation::all_gather:
-                return self.all_gather(in, out, algorithm);
-            case Operation::all_to_all:
-                return self.all_to_all(in, out, algorithm);
-        }
+        if (task.commutes) return call_with(self, task, algorithm, in, out, add);
+        call_with(self, task, algorithm, in, out, InOrder{compose});
     }
 
     std::uint64_t seed_;

@@ -28,7 +28,7 @@ runtime::Filter filter_of(const From& from) {
 
 void EndpointCarrier::start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data,
                                  const std::shared_ptr<Left>& left) {
-    endpoint_.start_send(worker, address_of(to), tag, std::move(data),
+    endpoint_.start_send(worker, address_of(to), tag, runtime::Parcel(std::move(data)),
                          [left](runtime::Worker& sender) { left->complete(sender.node(), sender); });
 }
 

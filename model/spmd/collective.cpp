@@ -83,21 +83,35 @@ struct Local {
     Index bytes() const { return count * request->element_bytes; }
 
     void part(Strand& self, std::uint32_t part, std::uint32_t parts) const {
+        if (request->declared) return declare(self, part, parts);
         if (movement) return movement->move(self, request->element_bytes, into, from, part, parts);
-        const auto border = [&](std::uint32_t of) {
-            return count / parts * of + std::min<Index>(of, count % parts);
-        };
-        const Index begin = border(part);
-        const Index here = border(part + 1) - begin;
+        const Index begin = border(part, parts);
+        const Index here = border(part + 1, parts) - begin;
         if (here == 0) return;
         std::byte* const target = into + begin * request->element_bytes;
         const std::byte* const source = from + begin * request->element_bytes;
         const Index size = here * request->element_bytes;
         if (!combines) return self.worker().copy(runtime::Copy::contiguous(size), target, source);
-        // Reads both, and writes one.
-        const runtime::Work work{static_cast<double>(here), 3.0 * static_cast<double>(size)};
-        self.worker().compute(
-            work, [&] { request->combine.apply(request->combine.code, target, source, here, other_first); });
+        self.worker().compute(combining(here), [&] {
+            request->combine.apply(request->combine.code, target, source, here, other_first);
+        });
+    }
+
+private:
+    Index border(std::uint32_t part, std::uint32_t parts) const {
+        return count / parts * part + std::min<Index>(part, count % parts);
+    }
+    /// Reads both, and writes one.
+    runtime::Work combining(Index elements) const {
+        return {static_cast<double>(elements), 3.0 * static_cast<double>(elements * request->element_bytes)};
+    }
+    /// Takes the same time in simulation, and natively none.
+    void declare(Strand& self, std::uint32_t part, std::uint32_t parts) const {
+        if (movement) return movement->move(self, request->element_bytes, nullptr, nullptr, part, parts);
+        const Index here = border(part + 1, parts) - border(part, parts);
+        if (here == 0) return;
+        if (combines) return self.worker().compute(combining(here), {});
+        self.worker().copy(runtime::Copy::contiguous(here * request->element_bytes));
     }
 };
 
@@ -151,7 +165,7 @@ public:
 
     void reserve(Index elements) override {
         const Index bytes = elements * request_.element_bytes;
-        if (bytes <= rank_.scratch_.size) return;
+        if (bytes <= rank_.scratch_.size || request_.declared) return;
         rank_.scratch_ = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
     }
 
@@ -180,7 +194,7 @@ private:
                                moved(request_.exchange->own(rank_.rank_), request_.output, request_.input));
                     break;
                 }
-                if (at(step.to) == at(step.from)) break;
+                if (is_there(step)) break;
                 const bool folds = step.kind == Step::Kind::fold;
                 do_locally(step,
                            {&request_, at(step.to), at(step.from), step.to.count, folds, step.other_first});
@@ -189,7 +203,13 @@ private:
         }
     }
 
+    /// The elements are where the step would put them.
+    static bool is_there(const Step& step) {
+        return step.to.array == step.from.array && step.to.begin == step.from.begin;
+    }
+    /// Null for data that are only declared.
     std::byte* at(const Range& range) const {
+        if (request_.declared) return nullptr;
         const Index offset = range.begin * request_.element_bytes;
         switch (range.array) {
             case spmd::Array::input:  // which no step writes
@@ -253,8 +273,9 @@ void Rank::Execution::send(const Step& step) {
     const bool in_turn = settings_.sends == CrewSettings::Sends::in_turn;
     if (in_turn) let_leave();
     const Index bytes = step.from.count * request_.element_bytes;
+    const Index content = request_.declared ? 0 : bytes;
     if (!sent_ || step.from != sent_range_) {
-        auto body = std::make_shared<runtime::Bytes>(sizeof(Signature) + bytes);
+        auto body = std::make_shared<runtime::Bytes>(sizeof(Signature) + content);
         std::memcpy(body->data(), &signature_, sizeof(Signature));
         if (bytes > 0) pack(step, body->data() + sizeof(Signature));
         sent_ = std::move(body);
@@ -265,7 +286,8 @@ void Rank::Execution::send(const Step& step) {
     counts.bytes.fetch_add(bytes, std::memory_order_relaxed);
     leaving_->begin();
     rank_.endpoint_.start_send(
-        self_.worker(), rank_.places_.address(step.peer), signature_.number, sent_,
+        self_.worker(), rank_.places_.address(step.peer), signature_.number,
+        runtime::Parcel(sent_, bytes - content),
         [leaving = leaving_](Worker& worker) { leaving->end(worker); },
         in_turn ? Sharing::in_turn : Sharing::together);
 }
@@ -278,12 +300,13 @@ void Rank::Execution::receive(const Step& step) {
     if (data.size() < sizeof(Signature)) throw runtime::MalformedMessage("it is of no collective call");
     std::memcpy(&others, data.data(), sizeof(Signature));
     if (others != signature_) rank_.refuse(signature_, step.peer, others);
-    if (const Index sent = (data.size() - sizeof(Signature)) / request_.element_bytes;
-        request_.exchange && sent != step.to.count)
+    const Index bytes = data.size() - sizeof(Signature) + message.data.declared();
+    if (const Index sent = bytes / request_.element_bytes; request_.exchange && sent != step.to.count)
         throw Error(fmt::format("{}: rank {} sends rank {} {} elements, which expects {}", request_.name(),
                                 step.peer, rank_.rank_, sent, step.to.count),
                     "what a rank gives another one must be what that one takes of it");
-    if (data.size() - sizeof(Signature) != step.to.count * request_.element_bytes)
+    if (bytes != step.to.count * request_.element_bytes ||
+        message.data.declared() != (request_.declared ? bytes : 0))
         throw runtime::MalformedMessage("it has other elements than its call");
     if (step.to.count == 0) return;
     const bool combines = step.kind == Step::Kind::combine;

@@ -183,6 +183,7 @@ void Movement::move(runtime::Strand& self, Index element_bytes, std::byte* to, c
     each_copy(mine, element_bytes,
               [&](const runtime::Copy& copy, Index, Index) { work.bytes += copy.bytes_moved(cache); });
     if (work.bytes == 0) return;
+    if (to == nullptr) return worker.compute(work, {});
     worker.compute(work, [&] {
         each_copy(mine, element_bytes, [&](const runtime::Copy& copy, Index to_place, Index from_place) {
             copy.carry_out(to + to_place * element_bytes, from + from_place * element_bytes);

@@ -36,7 +36,7 @@ public:
     /// Another side of tiles; 0: none, so a sweep goes through a whole row of the target.
     void set_tile(Index side) { tile_ = side; }
 
-    /// Moves part `part` of `parts` on the strand's worker, which pays for it.
+    /// Moves part `part` of `parts` on the strand's worker, which pays for it. Null, null: it only pays.
     void move(runtime::Strand& self, Index element_bytes, std::byte* to, const std::byte* from,
               std::uint32_t part, std::uint32_t parts) const;
 

@@ -84,45 +84,49 @@ void expect_blocks(const Spmd& self, const char* call, std::span<const Index> co
 
 template <class In, class Out>
 void exchange(Spmd& self, const Exchange& what, const In& input, Out& output) {
-    using T = std::ranges::range_value_t<Out>;
-    static_assert(std::is_same_v<std::ranges::range_value_t<In>, T>,
-                  "input and output have elements of one type");
+    using T = ElementOf<Out>;
+    static_assert(fit_each_other<In, Out>,
+                  "input and output have elements of one type, and both are declared or neither is");
     static_assert(std::is_trivially_copyable_v<T>, "elements travel as plain bytes");
-    self.exchange(what, std::as_bytes(std::span(std::ranges::data(input), std::ranges::size(input))),
-                  std::as_writable_bytes(std::span(std::ranges::data(output), std::ranges::size(output))),
-                  sizeof(T));
+    if constexpr (is_declared<std::remove_cv_t<Out>>) {
+        self.exchange(what, sizeof(T));
+    } else {
+        self.exchange(what, std::as_bytes(std::span(std::ranges::data(input), std::ranges::size(input))),
+                      std::as_writable_bytes(std::span(std::ranges::data(output), std::ranges::size(output))),
+                      sizeof(T));
+    }
 }
 
 }  // namespace detail
 
-template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+template <Elements In, Elements Out>
 void redistribute(Spmd& self, const Redistribution& what, const In& input, Out&& output) {
-    detail::expect_arrays(self, what, std::ranges::size(input), std::ranges::size(output));
+    detail::expect_arrays(self, what, elements_in(input), elements_in(output));
     detail::exchange(self, what, input, output);
 }
 
 /// Each rank sends rank r `to_each[r]` elements and gets `from_each[r]` elements of it. Blocks lie in the
 /// order of the ranks. Where there are no elements there is no message. All ranks must agree.
-template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+template <Elements In, Elements Out>
 void all_to_some(Spmd& self, const In& input, const std::vector<Index>& to_each, Out&& output,
                  const std::vector<Index>& from_each) {
-    detail::expect_blocks(self, "all_to_some", to_each, std::ranges::size(input));
-    detail::expect_blocks(self, "all_to_some", from_each, std::ranges::size(output));
+    detail::expect_blocks(self, "all_to_some", to_each, elements_in(input));
+    detail::expect_blocks(self, "all_to_some", from_each, elements_in(output));
     detail::exchange(self, Blocks(self.rank(), to_each, from_each), input, output);
 }
 
 /// Each rank gets the elements of all, `counts[r]` of rank r.
-template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+template <Elements In, Elements Out>
 void all_gather_some(Spmd& self, const In& input, Out&& output, const std::vector<Index>& counts) {
-    detail::expect_blocks(self, "all_gather_some", counts, std::ranges::size(output));
+    detail::expect_blocks(self, "all_gather_some", counts, elements_in(output));
     const Index own = counts[self.rank()];
     detail::expect_blocks(self, "all_gather_some", std::vector<Index>(self.ranks(), own),
-                          std::ranges::size(input) * self.ranks());
+                          elements_in(input) * self.ranks());
     detail::exchange(self, Blocks::gathered(self.rank(), counts), input, output);
 }
 
 /// The paper's all-scatter, "identical to all-to-all personalized communication" (section 3.1.4).
-template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+template <Elements In, Elements Out>
 void all_scatter(Spmd& self, const In& input, Out&& output, std::string_view algorithm = {}) {
     self.all_to_all(input, output, algorithm);
 }

@@ -16,16 +16,22 @@ Signature signature_of(const Request& request, std::uint64_t number) {
         signature.root = request.exchange->fingerprint();
         signature.operation = static_cast<std::uint32_t>(request.exchange->kind());
         signature.algorithm = Signature::exchange;
-        return signature;
+    } else {
+        signature.operation = static_cast<std::uint32_t>(request.operation);
+        signature.algorithm = request.algorithm
+                                  ? static_cast<std::uint32_t>(request.algorithm - all_algorithms().data())
+                                  : Signature::end;
     }
-    signature.operation = static_cast<std::uint32_t>(request.operation);
-    signature.algorithm = request.algorithm
-                              ? static_cast<std::uint32_t>(request.algorithm - all_algorithms().data())
-                              : Signature::end;
+    if (request.declared) signature.operation |= Signature::declared;
     return signature;
 }
 
 std::string in_words(const Signature& signature) {
+    if ((signature.operation & Signature::declared) != 0) {
+        Signature without = signature;
+        without.operation &= ~Signature::declared;
+        return in_words(without) + ", whose data are only declared";
+    }
     if (signature.algorithm == Signature::end) return "the end of its main program";
     if (signature.algorithm == Signature::exchange) {
         const auto kind = static_cast<Exchange::Kind>(signature.operation);

@@ -65,6 +65,8 @@ struct Request {
     Operator combine = {};
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
+    /// Input and output are only declared (declared.hpp): there is no memory, and messages have no content.
+    bool declared = false;
     const Exchange* exchange = nullptr;  ///< if it is one; then there is no algorithm
 
     const char* name() const { return exchange ? name_of(exchange->kind()) : name_of(operation); }
@@ -76,12 +78,13 @@ struct Signature {
     std::uint64_t count = 0;
     std::uint32_t element_bytes = 0;
     std::uint32_t root = 0;
-    std::uint32_t operation = 0;
+    std::uint32_t operation = 0;  ///< and `declared`, if the call's data are
     std::uint32_t algorithm = 0;  ///< its place in the table; `end` for the end of the program
 
     static constexpr std::uint32_t end = ~std::uint32_t{0};
     /// Of an exchange: `operation` is its kind, `root` its fingerprint.
     static constexpr std::uint32_t exchange = end - 1;
+    static constexpr std::uint32_t declared = 1U << 31U;
 
     bool operator==(const Signature&) const = default;
 };

@@ -116,6 +116,14 @@ void Spmd::exchange(const Exchange& what, std::span<const std::byte> input, std:
     run(request);
 }
 
+void Spmd::exchange(const Exchange& what, Index element_bytes) {
+    Request request;
+    request.exchange = &what;
+    request.element_bytes = element_bytes;
+    request.declared = true;
+    run(request);
+}
+
 void Spmd::run(const Request& made) {
     says_.in_call(made.name(), ++calls_);
     Request request = made;

@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include "model/spmd/collective.hpp"
+#include "model/spmd/declared.hpp"
 #include "model/spmd/rules.hpp"
 #include "runtime/comm/team.hpp"
 #include "runtime/strands/strands.hpp"
@@ -96,86 +97,87 @@ public:
     /// Declares `units` units of the program's work (Program::unit).
     void work(std::uint64_t units = 1) const { worker().work(units); }
 
-    // --- collective calls (Operation). Arrays are contiguous, of the same plain type; input and output must
-    // not overlap. `algorithm`: a name, `auto`, or none for that of the options. Operators are associative;
-    // one that does not commute is given as InOrder{operator}. Throw Error for sizes that do not fit, an
-    // unknown algorithm, and where ranks or threads make different calls.
+    // --- collective calls (Operation). Arrays are contiguous, of the same plain type, or Declared; input and
+    // output must not overlap. `algorithm`: a name, `auto`, or none for that of the options. Operators are
+    // associative; one that does not commute is given as InOrder{operator}. Throw Error for sizes that do not
+    // fit, an unknown algorithm, and where ranks or threads make different calls.
 
     void barrier(std::string_view algorithm = {});
 
-    template <std::ranges::contiguous_range Data>
+    template <Elements Data>
     void broadcast(Data&& data, RankId root, std::string_view algorithm = {}) {
-        const auto output = writable(data);
-        Request request = make(Operation::broadcast, algorithm, root, output);
-        request.count = output.size();
+        Request request = make(Operation::broadcast, algorithm, root, data);
+        request.count = elements_in(data);
         run(request);
     }
 
     /// `output` is used at the root only.
-    template <class Op, std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <class Op, Elements In, Elements Out>
     void reduce(Op op, const In& input, Out&& output, RankId root, std::string_view algorithm = {}) {
         Request request = make(Operation::reduce, algorithm, root, input, output, op);
-        request.count = std::ranges::size(input);
-        expect(request, rank() != root || std::ranges::size(output) == request.count);
+        request.count = elements_in(input);
+        expect(request, rank() != root || elements_in(output) == request.count);
         run(request);
     }
-    template <class Op, std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <class Op, Elements In, Elements Out>
     void all_reduce(Op op, const In& input, Out&& output, std::string_view algorithm = {}) {
         Request request = make(Operation::all_reduce, algorithm, 0, input, output, op);
-        request.count = std::ranges::size(input);
-        expect(request, std::ranges::size(output) == request.count);
+        request.count = elements_in(input);
+        expect(request, elements_in(output) == request.count);
         run(request);
     }
-    template <class Op, std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <class Op, Elements In, Elements Out>
     void reduce_scatter(Op op, const In& input, Out&& output, std::string_view algorithm = {}) {
         Request request = make(Operation::reduce_scatter, algorithm, 0, input, output, op);
-        request.count = std::ranges::size(output);
-        expect(request, std::ranges::size(input) == request.count * ranks());
+        request.count = elements_in(output);
+        expect(request, elements_in(input) == request.count * ranks());
         run(request);
     }
-    template <class Op, std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <class Op, Elements In, Elements Out>
     void scan(Op op, const In& input, Out&& output, std::string_view algorithm = {}) {
         Request request = make(Operation::scan, algorithm, 0, input, output, op);
-        request.count = std::ranges::size(input);
-        expect(request, std::ranges::size(output) == request.count);
+        request.count = elements_in(input);
+        expect(request, elements_in(output) == request.count);
         run(request);
     }
 
     /// `output` is used at the root only.
-    template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <Elements In, Elements Out>
     void gather(const In& input, Out&& output, RankId root, std::string_view algorithm = {}) {
         Request request = make(Operation::gather, algorithm, root, input, output);
-        request.count = std::ranges::size(input);
-        expect(request, rank() != root || std::ranges::size(output) == request.count * ranks());
+        request.count = elements_in(input);
+        expect(request, rank() != root || elements_in(output) == request.count * ranks());
         run(request);
     }
     /// `input` is used at the root only.
-    template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <Elements In, Elements Out>
     void scatter(const In& input, Out&& output, RankId root, std::string_view algorithm = {}) {
         Request request = make(Operation::scatter, algorithm, root, input, output);
-        request.count = std::ranges::size(output);
-        expect(request, rank() != root || std::ranges::size(input) == request.count * ranks());
+        request.count = elements_in(output);
+        expect(request, rank() != root || elements_in(input) == request.count * ranks());
         run(request);
     }
-    template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <Elements In, Elements Out>
     void all_gather(const In& input, Out&& output, std::string_view algorithm = {}) {
         Request request = make(Operation::all_gather, algorithm, 0, input, output);
-        request.count = std::ranges::size(input);
-        expect(request, std::ranges::size(output) == request.count * ranks());
+        request.count = elements_in(input);
+        expect(request, elements_in(output) == request.count * ranks());
         run(request);
     }
-    template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+    template <Elements In, Elements Out>
     void all_to_all(const In& input, Out&& output, std::string_view algorithm = {}) {
         Request request = make(Operation::all_to_all, algorithm, 0, input, output);
-        request.count = std::ranges::size(input) / ranks();
-        expect(request, std::ranges::size(input) == request.count * ranks() &&
-                            std::ranges::size(output) == std::ranges::size(input));
+        request.count = elements_in(input) / ranks();
+        expect(request,
+               elements_in(input) == request.count * ranks() && elements_in(output) == elements_in(input));
         run(request);
     }
 
     /// The calls of redistribution.hpp. The input and the output are the rank's.
     void exchange(const Exchange& what, std::span<const std::byte> input, std::span<std::byte> output,
                   Index element_bytes);
+    /// Both only declared.
+    void exchange(const Exchange& what, Index element_bytes);
 
     // --- one value of each thread, whatever the ranks are
     /// The values of all threads of all nodes, combined in their order: the same on each. `op` captures
@@ -213,37 +215,34 @@ private:
         if (algorithm.empty()) return here_.algorithms[static_cast<std::size_t>(operation)];
         return algorithm == automatic ? nullptr : &find_algorithm(operation, algorithm);
     }
-    template <class Range>
-    static auto writable(Range& range) {
-        return std::span(std::ranges::data(range), std::ranges::size(range));
-    }
     template <class Out>
     Request make(Operation operation, std::string_view algorithm, RankId root, Out& output) const {
-        using T = std::ranges::range_value_t<Out>;
+        using T = ElementOf<Out>;
         static_assert(std::is_trivially_copyable_v<T>, "elements travel as plain bytes");
         Request request;
         request.operation = operation;
         request.algorithm = named(operation, algorithm);
         request.root = root;
         request.element_bytes = sizeof(T);
-        request.output = reinterpret_cast<std::byte*>(std::ranges::data(output));
+        request.output = reinterpret_cast<std::byte*>(data_of(output));
+        request.declared = is_declared<std::remove_cv_t<Out>>;
         return request;
     }
     template <class In, class Out>
     Request make(Operation operation, std::string_view algorithm, RankId root, const In& input,
                  Out& output) const {
-        static_assert(std::is_same_v<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>,
-                      "input and output have elements of one type");
+        static_assert(fit_each_other<In, Out>,
+                      "input and output have elements of one type, and both are declared or neither is");
         Request request = make(operation, algorithm, root, output);
-        request.input = reinterpret_cast<const std::byte*>(std::ranges::data(input));
-        expect_apart(request, std::ranges::size(input), std::ranges::size(output));
+        request.input = reinterpret_cast<const std::byte*>(data_of(input));
+        if (!request.declared) expect_apart(request, elements_in(input), elements_in(output));
         return request;
     }
     template <class In, class Out, class Op>
     Request make(Operation operation, std::string_view algorithm, RankId root, const In& input, Out& output,
                  const Op& op) const {
         Request request = make(operation, algorithm, root, input, output);
-        request.combine = operator_of<std::ranges::range_value_t<In>>(op);
+        request.combine = operator_of<ElementOf<In>>(op);
         return request;
     }
     void expect(const Request& request, bool fits) const {

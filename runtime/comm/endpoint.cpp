@@ -118,7 +118,7 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
     send.message = std::make_unique<Arrived>();
     send.message->source = key_of(address());
     send.message->tag = tag;
-    send.message->bytes = data.size();
+    send.message->bytes = data.size() + data.declared();
     send.data = std::move(data);
     send.room.at = to;
     send.room.cost = cost_of(send.message->bytes);
@@ -131,8 +131,7 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
 void Endpoint::end_send(const Caller& caller, Outgoing& send) {
     if (!send.has_room) caller.wait(send.room);
     const Address to = send.room.at;
-    if (to.node != caller.node().id() && send.message->bytes > eager_max)
-        return send_in_parts(caller, send, send.data.take_body());
+    if (to.node != caller.node().id() && send.message->bytes > eager_max) return send_in_parts(caller, send);
     send_at_once(caller.worker(), send);
 }
 
@@ -143,7 +142,7 @@ void Endpoint::send_at_once(Worker& worker, Outgoing& send) {
         send.message->data = std::move(send.data);
         endpoints_.arrive(worker, to.number, std::move(send.message));
     } else {
-        post_message(worker, to, *send.message, send.data.bytes(), send.sharing);
+        post_message(worker, to, *send.message, send.data, send.sharing);
     }
 }
 
@@ -163,28 +162,32 @@ void Endpoint::announce(Worker& worker, Outgoing& send) {
 }
 
 /// To another node: announces the message, and sends its parts when a receive has accepted it.
-void Endpoint::send_in_parts(const Caller& caller, Outgoing& send, const Body& body) {
+void Endpoint::send_in_parts(const Caller& caller, Outgoing& send) {
     const Address to = send.room.at;
     Offer& offer = send.offer;
     if (!send.announced) announce(caller.worker(), send);
     caller.wait(offer);
-    const std::uint64_t size = body->size();
+    const std::uint64_t size = send.message->bytes;
+    const Body body = send.data.take_body();
+    const std::uint64_t content = body->size();
     for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
         const std::uint64_t bytes = std::min(part_bytes, size - offset);
+        const std::uint64_t here = std::min(bytes, content - std::min(content, offset));
         Body part = body;
-        if (bytes != size) {
-            const auto begin = body->begin() + static_cast<std::ptrdiff_t>(offset);
-            part = std::make_shared<Bytes>(begin, begin + static_cast<std::ptrdiff_t>(bytes));
+        if (here != content) {
+            const auto begin = body->begin() + static_cast<std::ptrdiff_t>(std::min(content, offset));
+            part = std::make_shared<Bytes>(begin, begin + static_cast<std::ptrdiff_t>(here));
         }
-        post_part(caller.worker(), to.node, offer.transfer, offset, std::move(part), send.sharing);
+        post_part(caller.worker(), to.node, {offer.transfer, offset}, {std::move(part), bytes - here},
+                  send.sharing);
     }
 }
 
-void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
+void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Parcel data,
                           std::function<void(Worker&)> left, Sharing sharing) {
     const auto going = std::make_shared<Outgoing>();  // a strand's body is copied
     going->sharing = sharing;
-    begin_send(*going, to, tag, Parcel(std::move(data)));
+    begin_send(*going, to, tag, std::move(data));
     if (going->has_room && (to.node == worker.id.node || going->message->bytes <= eager_max)) {
         send_at_once(worker, *going);
         return left(worker);

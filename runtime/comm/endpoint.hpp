@@ -11,7 +11,7 @@
 //
 // Memory: a sender may have `window` bytes at one receiver that were not received; beyond that `send` waits.
 // A message of more than `eager_max` bytes is only announced. Its data follow in parts when a receive matches
-// it. Within a node data are not copied.
+// it. Within a node data are not copied. Bytes that are only declared (Parcel) travel as all others do.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ public:
     /// Returns at once. Sends the message now, if it is small and there is room for it. Else a strand of its
     /// own does, in its place in the order; a large message is announced now, if there is room. Then calls
     /// `left`. The endpoint must live until then.
-    void start_send(Worker& worker, Address to, std::uint64_t tag, Body data,
+    void start_send(Worker& worker, Address to, std::uint64_t tag, Parcel data,
                     std::function<void(Worker&)> left, Sharing sharing = Sharing::together);
 
     /// Waits for a message.
@@ -136,7 +136,7 @@ private:
     void end_send(const Caller& caller, Outgoing& send);
     void send_at_once(Worker& worker, Outgoing& send);
     void announce(Worker& worker, Outgoing& send);
-    void send_in_parts(const Caller& caller, Outgoing& send, const Body& body);
+    void send_in_parts(const Caller& caller, Outgoing& send);
     void begin(BegunReceive& receive);
     void fetch(Worker& worker, BegunReceive& receive);
     Incoming end(const Caller& caller, BegunReceive& receive);

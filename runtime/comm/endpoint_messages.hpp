@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "runtime/comm/endpoint.hpp"
 
@@ -11,13 +10,17 @@ namespace heddle::runtime {
 struct Arrived;
 
 /// A message with its data, or the announcement of a large one.
-void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data,
+void post_message(Worker& worker, Address to, const Arrived& message, const Parcel& data,
                   Endpoint::Sharing sharing);
 
 /// A receive takes large message `offer`: its parts go to `transfer`.
 void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer);
-void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data,
-               Endpoint::Sharing sharing);
+/// Which bytes of a large message a part has.
+struct PartPlace {
+    std::uint64_t transfer;  ///< the receiver's number of it
+    std::uint64_t offset;    ///< a multiple of Endpoint::part_bytes
+};
+void post_part(Worker& worker, NodeId receiver, PartPlace place, Enclosure data, Endpoint::Sharing sharing);
 
 /// `bytes` that `sender` sent to `receiver` were received.
 void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes);

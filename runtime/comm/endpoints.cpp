@@ -28,7 +28,8 @@ struct AcceptMessage {
 };
 struct PartHeader {
     std::uint64_t transfer;
-    std::uint64_t offset;
+    std::uint32_t number;    ///< in units of Endpoint::part_bytes
+    std::uint32_t declared;  ///< bytes without content, after those with
 };
 struct CreditMessage {
     std::uint32_t sender;
@@ -36,24 +37,36 @@ struct CreditMessage {
     std::uint64_t bytes;
 };
 
+void take_message(Node& node, NodeId from, std::span<const std::byte> message, bool declared) {
+    Reader reader(message);
+    const auto header = reader.get<MessageHeader>();
+    const auto data = reader.get_rest();
+    reader.check();
+    if (header.offer == 0 && (declared ? data.size() >= header.bytes || header.bytes > Endpoint::eager_max
+                                       : data.size() != header.bytes))
+        throw MalformedMessage("its data are not as long as it says");
+    auto arrived = std::make_unique<Arrived>();
+    arrived->source = key_of({from, header.from});
+    arrived->tag = header.tag;
+    arrived->sequence = header.sequence;
+    arrived->bytes = header.bytes;
+    arrived->offer = header.offer;
+    arrived->data =
+        declared ? Parcel(std::make_shared<Bytes>(data.begin(), data.end()), header.bytes - data.size())
+                 : Parcel(data);
+    node.state<Endpoints>().arrive(node.receiver(), header.to, std::move(arrived));
+}
+
 const Handler message_handler("endpoint.message", Handler::Kind::work,
                               [](Node& node, NodeId from, auto message) {
-                                  Reader reader(message);
-                                  const auto header = reader.get<MessageHeader>();
-                                  const auto data = reader.get_rest();
-                                  reader.check();
-                                  auto arrived = std::make_unique<Arrived>();
-                                  arrived->source = key_of({from, header.from});
-                                  arrived->tag = header.tag;
-                                  arrived->sequence = header.sequence;
-                                  arrived->bytes = header.bytes;
-                                  arrived->offer = header.offer;
-                                  arrived->data = Parcel(data);
-                                  if (header.offer == 0 && data.size() != header.bytes)
-                                      throw MalformedMessage("its data are not as long as it says");
-                                  node.state<Endpoints>().arrive(node.receiver(), header.to,
-                                                                 std::move(arrived));
+                                  take_message(node, from, message, false);
                               });
+
+// The bytes that it lacks are declared.
+const Handler declared_handler("endpoint.declared", Handler::Kind::work,
+                               [](Node& node, NodeId from, auto message) {
+                                   take_message(node, from, message, true);
+                               });
 
 const Handler accept_handler("endpoint.accept", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     const auto accept = value_in<AcceptMessage>(message);
@@ -66,8 +79,9 @@ const Handler part_handler("endpoint.part", Handler::Kind::work, [](Node& node, 
     const auto small = reader.get_rest();
     reader.check();
     Body body = node.take_body();
-    node.state<Endpoints>().on_part(header.transfer, header.offset,
-                                    body ? Parcel(std::move(body)) : Parcel(small));
+    if (!body) body = std::make_shared<Bytes>(small.begin(), small.end());
+    node.state<Endpoints>().on_part({header.transfer, header.number * Endpoint::part_bytes},
+                                    Parcel(std::move(body), header.declared));
 });
 
 const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& node, NodeId, auto message) {
@@ -77,28 +91,36 @@ const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& no
 
 }  // namespace
 
-void post_message(Worker& worker, Address to, const Arrived& message, std::span<const std::byte> data,
+void post_message(Worker& worker, Address to, const Arrived& message, const Parcel& data,
                   Endpoint::Sharing sharing) {
     const MessageHeader header{to.number,     address_of(message.source).number,
                                message.tag,   message.sequence,
                                message.bytes, message.offer};
+    const Handler& handler = data.declared() > 0 ? declared_handler : message_handler;
     if (sharing == Endpoint::Sharing::in_turn)
-        return worker.outbox().post_in_turn(to.node, message_handler, bytes_of(header), data);
-    worker.outbox().post(to.node, message_handler, bytes_of(header), Outbox::Urgency::now, data);
+        return worker.outbox().post_in_turn(to.node, handler, bytes_of(header), data.bytes(),
+                                            {.padding = data.declared()});
+    if (data.declared() > 0)
+        return worker.outbox().post(
+            to.node, handler, bytes_of(header),
+            {std::make_shared<Bytes>(data.bytes().begin(), data.bytes().end()), data.declared()});
+    worker.outbox().post(to.node, handler, bytes_of(header), Outbox::Urgency::now, data.bytes());
 }
 
 void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer) {
     worker.outbox().post(sender, accept_handler, bytes_of(AcceptMessage{offer, transfer}));
 }
 
-void post_part(Worker& worker, NodeId receiver, std::uint64_t transfer, std::uint64_t offset, Body data,
-               Endpoint::Sharing sharing) {
-    const PartHeader header{transfer, offset};
-    if (sharing == Endpoint::Sharing::in_turn && data->size() < Outbox::body_bytes_min)
-        return worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), *data);
-    if (sharing == Endpoint::Sharing::in_turn)
-        return worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), {}, {std::move(data)});
-    worker.outbox().post(receiver, part_handler, bytes_of(header), Enclosure{std::move(data)});
+void post_part(Worker& worker, NodeId receiver, PartPlace place, Enclosure data, Endpoint::Sharing sharing) {
+    const PartHeader header{place.transfer, static_cast<std::uint32_t>(place.offset / Endpoint::part_bytes),
+                            static_cast<std::uint32_t>(data.padding)};
+    if (sharing == Endpoint::Sharing::together)
+        return worker.outbox().post(receiver, part_handler, bytes_of(header), std::move(data));
+    const Body body = data.body;
+    if (body->size() >= Outbox::body_bytes_min)
+        return worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), {}, std::move(data));
+    data.body.reset();
+    worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), *body, std::move(data));
 }
 
 void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes) {
@@ -209,12 +231,17 @@ void Endpoints::drop_part(std::uint64_t transfer, std::uint64_t bytes) {
 
 Parcel Transfer::whole() {
     if (parts.size() == 1) return std::move(parts.front().data);
-    auto all = std::make_shared<Bytes>(size);
+    std::uint64_t declared = 0;
+    for (const Part& part : parts) declared += part.data.declared();
+    auto all = std::make_shared<Bytes>(size - declared);
     for (const Part& part : parts) {
         const auto bytes = part.data.bytes();
+        if (bytes.empty()) continue;
+        if (part.offset + bytes.size() > all->size())
+            throw MalformedMessage("bytes with content come after some that are only declared");
         std::memcpy(all->data() + part.offset, bytes.data(), bytes.size());
     }
-    return Parcel(Body(std::move(all)));
+    return Parcel(Body(std::move(all)), declared);
 }
 
 void Endpoints::on_accept(std::uint64_t offer, std::uint64_t transfer) {
@@ -230,19 +257,19 @@ void Endpoints::on_accept(std::uint64_t offer, std::uint64_t transfer) {
     accepted->complete(node_, node_.receiver());
 }
 
-void Endpoints::on_part(std::uint64_t transfer, std::uint64_t offset, Parcel data) {
+void Endpoints::on_part(PartPlace place, Parcel data) {
+    const std::uint64_t bytes = data.size() + data.declared();
     Transfer* found_transfer = nullptr;
     {
         const SpinLock::Guard guard(lock_);
-        const auto found = transfers_.find(transfer);
-        if (found == transfers_.end()) return drop_part(transfer, data.size());
+        const auto found = transfers_.find(place.transfer);
+        if (found == transfers_.end()) return drop_part(place.transfer, bytes);
         found_transfer = found->second;
     }
     // Handlers run one at a time, and the receive waits until nothing is missing.
-    const std::uint64_t bytes = data.size();
-    if (bytes > found_transfer->missing || offset > found_transfer->size - bytes)
+    if (bytes > found_transfer->missing || place.offset > found_transfer->size - bytes)
         throw MalformedMessage("it is not within its message");
-    found_transfer->parts.push_back({offset, std::move(data)});
+    found_transfer->parts.push_back({place.offset, std::move(data)});
     found_transfer->missing -= bytes;
     if (found_transfer->missing == 0) found_transfer->complete(node_, node_.receiver());
 }

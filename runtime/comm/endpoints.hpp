@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/comm/endpoint.hpp"
+#include "runtime/comm/endpoint_messages.hpp"
 #include "runtime/comm/match_table.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/spin_lock.hpp"
@@ -129,7 +130,7 @@ public:
 
     // --- handlers
     void on_accept(std::uint64_t offer, std::uint64_t transfer);
-    void on_part(std::uint64_t transfer, std::uint64_t offset, Parcel data);
+    void on_part(PartPlace place, Parcel data);
     void on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes);
 
 private:

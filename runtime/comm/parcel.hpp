@@ -1,5 +1,5 @@
 // The bytes of one message as its receiver gets them: a few in place, more in a body, which is shared and not
-// copied. And values of any type as messages.
+// copied. After them may come bytes that the sender only declared. And values of any type as messages.
 #pragma once
 
 #include <array>
@@ -28,14 +28,18 @@ public:
             many_ = std::make_shared<Bytes>(bytes.begin(), bytes.end());
         }
     }
-    /// The body itself.
-    explicit Parcel(Body body) : size_(body ? body->size() : 0), many_(std::move(body)) {
+    /// The body itself. `declared`: bytes without content that come after it. They take their time on the
+    /// way.
+    explicit Parcel(Body body, std::uint64_t declared = 0)
+        : size_(body ? body->size() : 0), declared_(declared), many_(std::move(body)) {
         if (size_ > few_.size() || !many_) return;
         if (size_ > 0) std::memcpy(few_.data(), many_->data(), size_);
         many_.reset();
     }
 
+    /// Of its content.
     std::uint64_t size() const { return size_; }
+    std::uint64_t declared() const { return declared_; }
     std::span<const std::byte> bytes() const {
         return many_ ? std::span<const std::byte>(*many_) : std::span(few_).first(size_);
     }
@@ -48,6 +52,7 @@ public:
 
 private:
     std::uint64_t size_ = 0;
+    std::uint64_t declared_ = 0;
     alignas(8) std::array<std::byte, 40> few_{};
     Body many_;
 };

@@ -34,6 +34,13 @@ struct Pattern {
     bool to_value;  ///< all elements of all arrays are combined to one
     Index count;    ///< elements of an array, or of a block
     std::uint64_t repeats;
+    bool declared;  ///< data have no memory
+};
+
+/// Of a rank's arrays, whose blocks have `count` elements.
+struct Sizes {
+    Index input;
+    Index output;
 };
 
 /// What rank `rank` gives at place `i` in call `call`. Its sum over ranks is known.
@@ -73,6 +80,14 @@ Index blocks_out(Operation operation, RankId ranks) {
     }
 }
 
+Sizes sizes_of(const Pattern& pattern, RankId ranks, bool at_root) {
+    const Operation operation = pattern.operation;
+    const bool only_root_gives = operation == Operation::scatter;
+    const bool only_root_gets = operation == Operation::reduce || operation == Operation::gather;
+    return {at_root || !only_root_gives ? blocks_in(operation, ranks) * pattern.count : 0,
+            at_root || !only_root_gets ? blocks_out(operation, ranks) * pattern.count : 0};
+}
+
 /// One call's arrays at a rank: what goes in, and what must come out.
 class Arrays {
 public:
@@ -83,11 +98,9 @@ public:
           rank_(rank),
           ranks_(ranks),
           root_(root) {
-        const bool only_root_gives = operation_ == Operation::scatter;
-        const bool only_root_gets = operation_ == Operation::reduce || operation_ == Operation::gather;
-        if (rank_ == root_ || !only_root_gives) input.resize(blocks_in(operation_, ranks_) * n_);
-        if (rank_ == root_ || !only_root_gets) output.resize(blocks_out(operation_, ranks_) * n_);
-        if (pattern.to_value) output.resize(1);
+        const Sizes sizes = sizes_of(pattern, ranks, rank == root);
+        input.resize(sizes.input);
+        output.resize(pattern.to_value ? 1 : sizes.output);
     }
 
     void fill(std::uint64_t call) {
@@ -143,29 +156,30 @@ private:
     RankId root_;
 };
 
-void make_call(Spmd& self, Operation operation, Arrays& arrays, RankId root) {
+template <class Data>
+void make_call(Spmd& self, Operation operation, Data& input, Data& output, RankId root) {
     const std::plus<Element> add;
     switch (operation) {
         case Operation::barrier:
             return self.barrier();
         case Operation::broadcast:
-            return self.broadcast(arrays.output, root);
+            return self.broadcast(output, root);
         case Operation::reduce:
-            return self.reduce(add, arrays.input, arrays.output, root);
+            return self.reduce(add, input, output, root);
         case Operation::all_reduce:
-            return self.all_reduce(add, arrays.input, arrays.output);
+            return self.all_reduce(add, input, output);
         case Operation::reduce_scatter:
-            return self.reduce_scatter(add, arrays.input, arrays.output);
+            return self.reduce_scatter(add, input, output);
         case Operation::scan:
-            return self.scan(add, arrays.input, arrays.output);
+            return self.scan(add, input, output);
         case Operation::gather:
-            return self.gather(arrays.input, arrays.output, root);
+            return self.gather(input, output, root);
         case Operation::scatter:
-            return self.scatter(arrays.input, arrays.output, root);
+            return self.scatter(input, output, root);
         case Operation::all_gather:
-            return self.all_gather(arrays.input, arrays.output);
+            return self.all_gather(input, output);
         case Operation::all_to_all:
-            return self.all_to_all(arrays.input, arrays.output);
+            return self.all_to_all(input, output);
     }
 }
 
@@ -189,6 +203,7 @@ public:
             std::unique_ptr<Arrays>& arrays = of_thread_[alone ? self.thread_rank() : 0].arrays;
             if (leads) {
                 undeclared(self, [&] {
+                    if (pattern_.declared) return;
                     arrays = std::make_unique<Arrays>(pattern_, self.rank(), self.ranks(), root);
                     arrays->fill(call);
                 });
@@ -198,12 +213,18 @@ public:
             if (pattern_.to_value) {
                 const Element all = self.all_reduce_array(std::plus<Element>(), arrays->input);
                 if (leads) arrays->output[0] = all;
+            } else if (pattern_.declared) {
+                const Sizes sizes = sizes_of(pattern_, self.ranks(), self.rank() == root);
+                const spmd::Declared<Element> input(sizes.input), output(sizes.output);
+                make_call(self, pattern_.operation, input, output, root);
             } else {
-                make_call(self, pattern_.operation, *arrays, root);
+                make_call(self, pattern_.operation, arrays->input, arrays->output, root);
             }
             const double end = seconds_of(self);
             if (!leads) continue;
-            undeclared(self, [&] { mine.wrong += arrays->wrong(call); });
+            undeclared(self, [&] {
+                if (arrays) mine.wrong += arrays->wrong(call);
+            });
             if (call == 0) continue;
             ++mine.calls;
             mine.seconds += end - begin;
@@ -252,7 +273,7 @@ public:
     explicit Collective(const Settings& settings)
         : pattern_{operation_named(settings.text("operation")), settings.text("operation") == to_a_value,
                    (settings.integer<std::uint64_t>("bytes") + sizeof(Element) - 1) / sizeof(Element),
-                   settings.integer<std::uint64_t>("repeats")},
+                   settings.integer<std::uint64_t>("repeats"), settings.text("data") == "declared"},
           total_(settings.integer<std::uint64_t>("total") / sizeof(Element)) {
         using Ranks = spmd::SpmdOptions::Ranks;
         options_.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
@@ -260,6 +281,10 @@ public:
             throw Error(fmt::format("{} where each thread is a rank", to_a_value),
                         "it combines a node's array by the node's threads: choose ranks: nodes")
                 .at(settings.where("ranks"));
+        if (pattern_.to_value && pattern_.declared)
+            throw Error(fmt::format("{} of data that are only declared", to_a_value),
+                        "its value is that of elements: choose data: checked")
+                .at(settings.where("data"));
         using Sends = spmd::CrewSettings::Sends;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
                          settings.integer<std::uint32_t>("communicators"),
@@ -287,6 +312,7 @@ public:
         const auto ranks = static_cast<RankId>(flat ? cluster.grid.workers() : cluster.grid.nodes);
         const Index inputs = blocks_in(pattern_.operation, ranks);
         if (total_ > 0) pattern_.count = std::max<Index>(1, total_ / ranks / std::max<Index>(inputs, 1));
+        if (pattern_.declared) return;
         const Index blocks = inputs + blocks_out(pattern_.operation, ranks);
         need_memory(
             static_cast<double>(blocks) * static_cast<double>(pattern_.count) * sizeof(Element),
@@ -299,6 +325,9 @@ public:
     }
 
     Verdict check(const runtime::RunResult& result) const override {
+        if (pattern_.declared)
+            return judge(result.answer, {{"calls", static_cast<double>(pattern_.repeats)}},
+                         "the number of calls; their data are only declared");
         return judge(result.answer, {{"calls", static_cast<double>(pattern_.repeats)}, {"wrong", 0}},
                      "each element of each call, whose value is known");
     }
@@ -333,6 +362,11 @@ const Registration registration{
        {},
        0,
        1e12},
+      {"data",
+       SettingKind::choice,
+       "checked",
+       "elements whose values are checked, or only declared ones: the same messages, no memory",
+       {"checked", "declared"}},
       {"repeats", SettingKind::integer, "10", "calls that are measured, after one that is not", {}, 1, 1e6},
       {"ranks", SettingKind::choice, "nodes", "what a rank is: a node, or a thread", {"nodes", "threads"}},
       {"copiers",
