@@ -1,5 +1,5 @@
-// The cluster as a scheduler or partitioner sees it: workers, their speeds, and the cost of a message between
-// two nodes if it has the network to itself. Contention is not described.
+// A cluster as schedulers and partitioners see it: workers, their speeds, and the cost of a message between
+// two nodes. The cost is that of a message that has the network to itself; contention is not described.
 #pragma once
 
 #include <cstdint>

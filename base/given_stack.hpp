@@ -1,4 +1,4 @@
-// For Boost.Context: memory for a fiber's stack that the fiber does not free.
+// Gives Boost.Context a stack that the caller owns: the fiber that runs on the stack does not free it.
 #pragma once
 
 #include <boost/context/stack_context.hpp>

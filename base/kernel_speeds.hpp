@@ -1,4 +1,4 @@
-// How fast a core is at kinds of work that workloads name, such as a node of a search tree. A core has one
+// The speeds of a core at kinds of work that workloads name, such as a node of a search tree. A core has one
 // `core_speed`, but declared flops of different work take different times.
 #pragma once
 

@@ -1,4 +1,5 @@
-// For fibers that can neither go on nor be unwound, because they are in the middle of an instruction.
+// Gives up a fiber without destroying it, because destroying it would unwind its stack. Needed for fibers
+// that wait in the middle of a load or store, from where no exception can leave.
 #pragma once
 
 #include <atomic>

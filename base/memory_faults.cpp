@@ -1,4 +1,5 @@
-// Installs the handler, asks the project's handlers in turn, and hands unknown faults on.
+// Installs the signal handlers for memory faults and asks the registered handlers in turn. A fault that none
+// of them knows goes to the handler that was installed before.
 #include "base/memory_faults.hpp"
 
 #include <signal.h>

@@ -1,5 +1,6 @@
-// The process's one handler of accesses to memory that may not be accessed. Stack guards and shared pages add
-// what they know of an address to it; any other fault ends the process as if there were no handler.
+// Handles the memory faults of the process (SIGSEGV, SIGBUS). Stack guards and shared pages register handlers
+// here, each for its own addresses. A fault that none of them knows ends the process as if no handler were
+// installed.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Finds the ways between sets of networks: first by the number of hops, then by time.
+// Finds the ways between nodes that are members of different networks: first by the number of hops, then by
+// time.
 #include "base/network_routes.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Several networks, each of which joins some of the nodes: which network a message takes between two nodes,
-// and over which gateways it goes where no network joins them. Computes no contention.
+// Finds the way of a message if a platform has several networks, each of which joins some of the nodes. The
+// way names the networks and the gateways between them. Computes no contention.
 #pragma once
 
 #include <cstdint>

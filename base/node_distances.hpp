@@ -1,5 +1,5 @@
-// Which nodes are near each other, and how long a small message between two nodes takes. The memory grows
-// with the nodes and with the pairs of groups, never with the pairs of nodes. Knows no bandwidth and no
+// Tells which nodes are near each other, and how long a small message between two nodes takes. The memory
+// grows with the nodes and with the pairs of groups, never with the pairs of nodes. Knows no bandwidth and no
 // contention.
 #pragma once
 

@@ -1,5 +1,5 @@
-// How the nodes of a platform differ, and how nodes and links change: sockets, factors of speed, noise,
-// events. This file checks the stated values; the simulator applies them.
+// Checks the values that a platform states for nodes that differ, and for nodes and links that change:
+// sockets, factors of speed, noise, events. The simulator applies them.
 #include <fmt/format.h>
 
 #include <algorithm>

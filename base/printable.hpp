@@ -1,5 +1,5 @@
-// Text from files and command lines, made safe for a terminal. Every text that heddle prints for people and
-// that a file may have chosen passes through here; JSON and CSV quote by rules of their own.
+// Makes text from files and command lines safe for a terminal. All such text that heddle prints for people
+// passes through here. JSON and CSV quote by rules of their own.
 #pragma once
 
 #include <cstddef>

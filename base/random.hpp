@@ -1,5 +1,5 @@
-// The generator of all random numbers. It has a seed and it splits: a child stream depends only on the
-// parent's seed and the child's key, so results do not depend on the order of calls.
+// Generates all random numbers of a run from a seed. A generator can be split: a child stream depends only on
+// the parent's seed and the child's key. So results do not depend on the order of calls.
 #pragma once
 
 #include <cstdint>

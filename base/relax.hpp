@@ -1,5 +1,5 @@
-// How a thread waits for another thread to write to memory: it pauses the processor briefly. After many
-// pauses it yields its core, because the other thread may need one.
+// Pauses the processor briefly while a thread waits for another thread to write to memory. After many pauses
+// it yields the core, because the other thread may need one.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Lets Boost.Graph's algorithms run on a TaskGraph without a copy: a directed graph whose vertices are tasks,
-// and an edge is its place among a task's successors. Include it only where an algorithm is called.
+// Lets Boost.Graph's algorithms run on a TaskGraph without a copy. The vertices are tasks, and an edge is
+// named by its place among a task's successors. Include it only where an algorithm is called.
 #pragma once
 
 #include <boost/graph/graph_traits.hpp>

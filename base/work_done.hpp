@@ -1,5 +1,5 @@
-// What a worker gives to `Backend::compute` in place of code where the program has done the work already and
-// only counts it (Worker::work). A world that measures code has nothing to measure then.
+// The empty code that a worker gives to `Backend::compute` for work that the program has already done and
+// only counts (Worker::work). A simulation that measures the time of code then has no code to measure.
 #pragma once
 
 namespace heddle {

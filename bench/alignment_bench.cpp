@@ -1,6 +1,6 @@
-// Compares the speed of our alignment blocks with parasail's local aligners, in cells per second: all in
-// turn, several times, by medians. It prints our speed over theirs, and a note if scores differ. Without
-// parasail there is nothing to compare.
+// Compares the speed of Heddle's block alignment with parasail's local aligners. All run in turn, several
+// times; the medians count, in cells per second. The output is Heddle's speed over parasail's, with a note if
+// scores differ.
 #include <fmt/core.h>
 #include <parasail.h>
 #include <parasail/matrices/blosum62.h>

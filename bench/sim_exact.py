@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far calculated small messages are from SimGrid: eight programs, each with contention `full` and `exact`.
+"""Measures how far calculated small messages are from SimGrid: eight programs, each with contention `full` and `exact`.
 
 Prints a row a program: medians of the makespans over some seeds, their difference, and how many runs warned.
 With --check, fails unless every program agrees within the bound, or warns; one that agrees must not warn. Programs that

@@ -1,4 +1,5 @@
-// Solves for the entries by differences of slopes and least squares, and resamples for their intervals.
+// Computes the platform's values from the readings of a calibration: by differences of slopes and by least
+// squares. Resampling gives their intervals.
 #include "calibration/entries.hpp"
 
 #include <fmt/format.h>

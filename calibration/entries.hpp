@@ -1,5 +1,5 @@
-// The entries of a platform that readings determine: each with an interval, and how it was found. No entry
-// comes from the makespan of a workload.
+// The values that a calibration finds for a platform file: each has an interval, and the method by which it
+// was found. None is derived from the makespan of a workload.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The probe of kinds of work that workloads name: each alone, in turns, so that a disturbance hits all.
+// The micro-benchmark of kinds of work that workloads name. It measures the kinds in turn, so that a
+// disturbance affects all of them.
 #include <algorithm>
 
 #include "calibration/probe.hpp"

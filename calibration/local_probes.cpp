@@ -1,4 +1,5 @@
-// Probes of what one worker does alone: forks and joins, signals, strands, tokens, arithmetic, memory.
+// Micro-benchmarks of what one worker does alone: forks and joins, signals, strands, tokens, arithmetic,
+// memory.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,6 +1,7 @@
-// Probes of messages between nodes, after LogGP (Alexandrov, Ionescu, Schauser, Scheiman: "LogGP", SPAA
-// 1995): round trips by size, what the sender pays, and what the receiver's cores lose (Culler, Liu, Martin,
-// Yoshikawa: "Assessing fast network interfaces", IEEE Micro 1996).
+// Micro-benchmarks of messages between nodes, in the terms of LogGP (Alexandrov, Ionescu, Schauser, Scheiman:
+// "LogGP", SPAA 1995). They measure round trips by size, the sender's overhead, and the time that the
+// receiver's cores lose (Culler, Liu, Martin, Yoshikawa: "Assessing fast network interfaces", IEEE Micro
+// 1996).
 #include <algorithm>
 
 #include "calibration/probe.hpp"

@@ -1,7 +1,7 @@
-// Probes of shared memory: what a fault, a change of access, a twin and a fetched page take. Home-based lazy
-// release consistency makes each of them happen alone: a home's first write to a page after a barrier is a
-// fault and a change of access, its barrier changes the access of each page that it wrote, and a first write
-// to a copy makes a twin as well.
+// Micro-benchmarks of shared memory: a fault, a change of access, a twin (the copy that finds changes) and a
+// fetched page. The protocol is home-based lazy release consistency, because it makes each of them happen
+// alone. A home's first write to a page after a barrier is a fault and a change of access. Its barrier
+// changes the access of each page that it wrote. A first write to a copy makes a twin as well.
 #include "calibration/probe.hpp"
 #include "model/dsm/shared_memory.hpp"
 

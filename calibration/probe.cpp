@@ -1,4 +1,4 @@
-// Lists the probes, runs one, and reads times for them.
+// Lists the micro-benchmarks (probes) of a calibration, runs one, and takes its times.
 #include "calibration/probe.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The micro-benchmarks of a calibration: programs on the seam, which see their platform only through the run,
-// so that the same programs measure a machine and a description of one. Each isolates what it measures by
-// differences of slopes: an operation is repeated few and many times.
+// The micro-benchmarks (probes) of a calibration. They see their platform only through the run, so the same
+// programs measure a machine and a simulated one. Each repeats an operation few and many times: the slope is
+// the time of one operation.
 #pragma once
 
 #include <atomic>

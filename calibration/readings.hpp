@@ -1,5 +1,5 @@
-// What the micro-benchmarks of a calibration read: how long so many repetitions of one operation took. From
-// readings come samples of the time of one operation.
+// The readings of a calibration's micro-benchmarks: each says how long a number of repetitions of one
+// operation took. From them come samples of the time of one operation.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Probes of what a thief does: looks at a worker that has nothing, near and far, takes a task, looks for
-// messages, and looks through a dataflow thread for what is ready.
+// Micro-benchmarks of a thief. It looks at a victim without tasks, near or far, steals a task, polls for
+// messages, and searches a dataflow thread for ready work.
 #include <array>
 
 #include "calibration/probe.hpp"

@@ -1,5 +1,5 @@
-// The probe of waking a worker: what it takes until the worker's next instruction, after short and long
-// sleeps, what the worker that wakes it pays, and how long a sleep must be to count as long.
+// The micro-benchmark of waking a worker: the time until its next instruction, after short and long sleeps,
+// and the time that the waking worker pays. It also finds how long a sleep must be to count as long.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// What a workload should declare of its work: one core runs it, and its declaration is compared with that.
+// Finds what a workload should declare of its work: one core runs it, and the measured time is compared with
+// its declaration.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// `heddle doctor --hosts`: what the hosts of a run and the network between them are like, what is odd there,
-// and how to mend it.
+// `heddle doctor --hosts`: reports the state of several hosts and of the network between them, oddities, and
+// how to mend them.
 #pragma once
 
 #include <nlohmann/json.hpp>

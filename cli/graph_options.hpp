@@ -1,5 +1,5 @@
-// Options shared by the verbs that take a graph: the graph, the units of its file, lists of names, whole
-// numbers. Errors name the option. Reading the graph is the work of graphs/graph_source.hpp.
+// Options of the commands that take a graph: the graph, the units of its file, lists of names, whole numbers.
+// Errors name the option. graphs/graph_source.hpp reads the graph.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// Processes that srun or mpirun started from one command line: they become the nodes of one run, or are
-// refused.
+// Makes processes that srun or mpirun started from one command line the nodes of one run, or refuses them.
 #include <fmt/format.h>
 
 #include "base/error.hpp"

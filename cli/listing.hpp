@@ -1,4 +1,4 @@
-// The tables that `heddle list` prints, as functions for the other verbs.
+// Makes the tables that `heddle list` prints, for other commands that show them too.
 #pragma once
 
 #include <string>

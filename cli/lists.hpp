@@ -1,4 +1,4 @@
-// Lists on the command line.
+// Splits a comma-separated list from the command line.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Reads and writes part files as METIS does: line i is the part of datum i. Errors name the line.
+// Reads and writes partitions in METIS's format: line i holds the number of the part that vertex i is in.
+// Errors name the line.
 #include "cli/part_file.hpp"
 
 #include <fmt/format.h>

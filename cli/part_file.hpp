@@ -1,4 +1,5 @@
-// Part files as METIS writes them: line i is the part of datum i, from 0. A partition is not judged here.
+// Reads and writes partitions in METIS's format: line i holds the number of the part that vertex i is in,
+// from 0. Does not judge a partition.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The text of a Slurm job array whose tasks each run a share of a comparison's cells.
+// Writes the text of a Slurm job array, in which each task runs a share of a comparison's cells.
 #include "cli/slurm_script.hpp"
 
 #include <fmt/format.h>

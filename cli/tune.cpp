@@ -1,5 +1,5 @@
-// `heddle tune`: runs collective calls by every algorithm, in either world, and writes a file of rules that
-// says which one a call takes.
+// `heddle tune`: runs collective calls by every algorithm, natively or in simulation. It writes a file of
+// rules that says which algorithm a call takes.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// Writes tuned rules as YAML, readings as CSV, and both as a table for people.
+// Writes the rules that `heddle tune` found as YAML, the measured times as CSV, and both as a table for
+// people.
 #include "cli/tuning_file.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What `heddle tune` writes and prints: the file of rules, the readings as CSV, and a table.
+// Writes what `heddle tune` found. The YAML file of rules names an algorithm for each collective call. The
+// measured times are written as CSV, and as a table for people.
 #pragma once
 
 #include <string>

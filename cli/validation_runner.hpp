@@ -1,5 +1,5 @@
-// Runs the cells of a validation in both worlds, one at a time and in random order, until each configuration
-// is decided or the budget is spent. results/validation.hpp evaluates them.
+// Runs each configuration of a validation natively and in simulation, one run at a time, in random order. It
+// ends when each configuration is decided or the budget is spent. results/validation.hpp evaluates the runs.
 #pragma once
 
 #include <cstddef>

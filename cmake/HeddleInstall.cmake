@@ -1,5 +1,5 @@
-# What `cmake --install` installs and find_package(heddle) finds: the targets heddle::main (a binary with every verb),
-# heddle::builtin_workloads and the library of each folder; headers are below include/heddle.
+# Defines what `cmake --install` installs and find_package(heddle) finds. These are the targets heddle::main (a binary
+# with every verb), heddle::builtin_workloads and the library of each folder. Headers are below include/heddle.
 include(CMakePackageConfigHelpers)
 
 set(folders base graphs runtime model calibration partitioners workloads configs results report cli)

@@ -1,4 +1,5 @@
-# What every target of the project is compiled with: the language, the warnings (which are errors), the sanitizers.
+# Sets the options that every target of the project is compiled with: the language, the warnings (which are errors),
+# the sanitizers.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

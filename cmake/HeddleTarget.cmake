@@ -1,4 +1,4 @@
-# How a folder becomes a library.
+# Defines the functions that make a library of a folder.
 include(GNUInstallDirs)
 
 # A sanitizer makes a program ten times as large, and each test is a program: with shared libraries the code is linked once.

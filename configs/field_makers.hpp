@@ -1,5 +1,5 @@
-// Makes the fields of an experiment (fields.hpp), each from an accessor: a function that gives a reference to
-// the value in an experiment, constant or not. For the files that list fields.
+// Makes the fields of an experiment (fields.hpp), for the files that list them. Each is made from an
+// accessor: a function that returns a reference to the value in an experiment.
 #pragma once
 
 #include <fmt/format.h>

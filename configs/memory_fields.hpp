@@ -1,4 +1,4 @@
-// The keys `schedule.memory` of an experiment: how pages of shared memory move.
+// The keys `schedule.memory` of an experiment, which say how pages of shared memory move.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Merges the tree of a platform file into that of an experiment, and writes shorthands out.
+// Merges a platform file's YAML tree into that of an experiment, where the experiment's own keys win. Also
+// replaces shorthands by the keys that they stand for.
 #include "configs/platform_base.hpp"
 
 #include <fmt/format.h>

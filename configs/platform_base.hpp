@@ -1,5 +1,5 @@
-// Puts the keys of the file that `platform.from` names, a measured machine, under those of an experiment. It
-// reads no values.
+// Adds to an experiment the keys of the platform file that its `platform.from` names; the experiment's own
+// keys win. It interprets no values.
 #pragma once
 
 #include "configs/document.hpp"

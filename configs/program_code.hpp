@@ -1,4 +1,5 @@
-// Which code a run executes: build ids of the program and of the libraries that decide what it computes.
+// Identifies the code that a run executes: build ids of the program and of the libraries that decide what it
+// computes.
 #pragma once
 
 #include <string>

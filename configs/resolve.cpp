@@ -1,4 +1,4 @@
-// Prints the resolved configuration as YAML and JSON: every key with its value, in one order.
+// Prints a resolved configuration as YAML and JSON: every key with its value, in a fixed order.
 #include <fmt/format.h>
 
 #include <charconv>

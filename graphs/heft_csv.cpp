@@ -1,5 +1,5 @@
-// Reads the tables of a scheduling problem on unequal processors: the data from task to task, each task's
-// time on each processor, and the speeds of links.
+// Reads a scheduling problem on unequal processors from its tables. They state the data from task to task,
+// each task's time on each processor, and the speeds of links.
 #include <fmt/format.h>
 
 #include <filesystem>

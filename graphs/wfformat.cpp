@@ -1,4 +1,5 @@
-// Reads WfCommons' WfFormat: version 1.5, where specification and execution are apart, and earlier versions.
+// Reads workflows in WfFormat, the JSON format of WfCommons. It reads version 1.5, which separates
+// specification and execution, and earlier versions.
 #include <fmt/format.h>
 
 #include <unordered_map>

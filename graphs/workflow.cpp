@@ -1,4 +1,5 @@
-// Joins the writers and readers of each file of a workflow to edges of a task graph.
+// Turns a workflow into a task graph: an edge leads from the task that writes a file to each task that reads
+// it.
 #include "graphs/workflow.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A workflow in which tasks read and write files. It is turned into a task graph, where an edge carries the
-// files that one task writes and the other reads. The formats are read in other files.
+// A workflow whose tasks read and write files, and its conversion to a task graph. An edge carries the files
+// that one task writes and the other reads. Other files read the formats.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Files made by link(2), which fails if the name exists, also on network file systems.
+// Claims items of shared work by making files with link(2), which fails if the name exists, also on network
+// file systems.
 #include "host/claims.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Work that processes on several machines share by a common folder: each takes an item by making a file
-// there, and keeps the file young while it works. Items of a process that has died are free again.
+// Divides work among processes on several machines through a common folder. A process takes an item by making
+// a file there, and renews the file's time while it works. Items of a process that has died are free again.
 #pragma once
 
 #include <chrono>

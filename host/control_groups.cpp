@@ -1,5 +1,5 @@
-// Walks from each control group of this process up to the top, and takes the least of the limits that the
-// caller reads on the way.
+// Walks from each control group of this process up to the root, and returns the least limit that the caller's
+// function reads on the way.
 #include "host/control_groups.hpp"
 
 #include <algorithm>

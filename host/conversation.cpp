@@ -1,4 +1,5 @@
-// A pair of sockets carries the lines, so that a process that has ended causes no signal here.
+// Talks to a child process over a pair of sockets. If the child has ended, a write to a socket raises no
+// signal here.
 #include "host/conversation.hpp"
 
 #include <fcntl.h>

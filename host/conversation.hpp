@@ -1,5 +1,5 @@
-// A process that this one starts and talks to by lines: its standard input and output. What it says on
-// standard error is kept for messages.
+// Starts a child process and talks to it by lines, over its standard input and output. Its standard error is
+// kept for messages.
 #pragma once
 
 #include <sys/types.h>

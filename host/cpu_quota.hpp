@@ -1,4 +1,5 @@
-// How much processor time Linux lets this process's control groups have: what `docker run --cpus` sets.
+// Reads how much processor time Linux lets this process's control groups have: the limit that `docker run
+// --cpus` sets.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Whether something else used this machine while a command ran: other processes, other virtual machines, a
-// slower clock. For measurements that are repeated if they were disturbed.
+// Detects whether something else used this machine while a command ran: other processes, other virtual
+// machines, a slower clock. Disturbed measurements can then be repeated.
 #pragma once
 
 #include <cstdint>

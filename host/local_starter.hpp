@@ -1,4 +1,4 @@
-// Starts a process of a run on this machine, as ssh starts one on another.
+// Starts a process of a native run on this machine. (On another machine, ssh starts it.)
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// What a machine lets a process have at this moment: for `heddle doctor`.
+// Collects what this machine lets a process have at this moment, for `heddle doctor`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The least of what the machine, the process's control groups and its address space leave.
+// Computes how much memory this process may still take: the least of what the machine, the control groups and
+// the address space leave.
 #include "host/memory_limit.hpp"
 
 #include <sys/resource.h>

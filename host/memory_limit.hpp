@@ -1,5 +1,5 @@
-// How much memory this process may still take: what the machine has, what Linux lets its control groups have,
-// and its own limit of address space.
+// How much memory this process may still take. The machine, Linux's control groups and the limit of the
+// address space each set a bound.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The processes of one launch, until all have ended: passes on what they write, passes signals on to them,
-// and ends the others if one has failed. It does not know what they do.
+// Watches the processes of one launch until all have ended. It passes on their output and signals to them,
+// and ends the rest if one has failed. It does not know what they do.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Threads that spin briefly for the next piece of shared work, and then sleep.
+// Runs threads that spin briefly for the next piece of shared work, and then sleep.
 #include "host/thread_crew.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// How long the calling thread has had a processor: what code takes, whatever else the machine does.
+// Reads how long the calling thread has had a processor. This is the time that its code takes, whatever else
+// the machine does.
 #pragma once
 
 namespace heddle::host {

@@ -1,4 +1,4 @@
-// A thread that calls a function at regular intervals, for progress on the terminal.
+// Runs a thread that calls a function at regular intervals, for progress on the terminal.
 #include "host/ticker.hpp"
 
 #include <condition_variable>

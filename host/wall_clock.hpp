@@ -1,4 +1,4 @@
-// What a run costs the machine it runs on: real time and memory. The run's own time may be virtual;
+// Measures what a run costs the machine it runs on: real time and memory. The run's own time may be virtual;
 // Backend::now gives that.
 #pragma once
 

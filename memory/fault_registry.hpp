@@ -1,4 +1,5 @@
-// Which view an address belongs to, for the handler of the process's memory faults.
+// Maps the address of a memory fault to the shared-memory view that it belongs to, for the process's fault
+// handler.
 #pragma once
 
 #include <cstddef>

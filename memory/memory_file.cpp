@@ -1,4 +1,4 @@
-// Makes a file of memory without a name, gives out parts of it, and maps each part as often as asked.
+// Makes an anonymous memory file, gives out parts of it, and maps each part as often as asked.
 #include "memory/memory_file.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// The file of memory that all views of the process map parts of: one, because a process may open few files
-// and simulate thousands of nodes.
+// The anonymous memory file that all shared-memory views of the process map parts of. There is a single one,
+// because a process may open few files and simulate thousands of nodes.
 #pragma once
 
 #include <cstddef>

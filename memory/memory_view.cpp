@@ -1,5 +1,5 @@
-// Pages of a node whose accesses can be forbidden and noticed: by mprotect, by userfaultfd, or by checks in
-// the program.
+// Implements memory views, whose pages permit reads, writes or neither. An access that is not permitted is
+// noticed by mprotect, by userfaultfd, or by checks in the program.
 #include "memory/memory_view.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Memory views as the system offers them, for every world: one file of memory, of which each view maps a part
-// twice. The program's mapping permits what the view says, the other one everything. It finds the worker that
-// faults by what the backend tells it, and knows no world.
+// Makes memory views: ranges of pages whose accesses can be permitted page by page. All views map parts of
+// one memory file, each part twice. The program's mapping permits what the view says; the second one permits
+// everything, so that the runtime can fill pages.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// Access to pages by Linux's userfaultfd: a page that permits nothing is not mapped, one that permits reading
-// is write-protected, and an access that is not permitted is the signal SIGBUS. The mapping stays one,
-// however many pages differ.
+// Controls access to pages by Linux's userfaultfd. A page that permits nothing is not mapped; one that
+// permits reading is write-protected. Any other access raises SIGBUS. The mapping stays one, however many
+// pages differ.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// EARTH's operations between nodes: invoking a thread, dropping items into a mailbox, ending an activation.
+// Implements EARTH's operations between nodes: invoking a thread, dropping items into a mailbox, ending an
+// activation.
 #include "model/earth.hpp"
 
 #include <cxxabi.h>

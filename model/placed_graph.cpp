@@ -1,4 +1,4 @@
-// Runs a placed graph on a node: a task starts when its inputs have come, and its data are sent to the nodes
+// Runs a placed graph on a node. A task starts when its inputs have come, and its data are sent to the nodes
 // that need them. A stolen task takes its data along.
 #include "model/placed_graph.hpp"
 

@@ -1,4 +1,4 @@
-// For a placed graph: computes before the run which node sends which datum to which other nodes.
+// Plans a placed graph before the run: computes which node sends which datum to which other nodes.
 #include <algorithm>
 #include <cmath>
 #include <tuple>

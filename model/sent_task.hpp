@@ -1,4 +1,4 @@
-// A task of fork/join for a certain worker: its owner, for example, of the data that it reads.
+// A fork/join task that is sent to one certain worker, for example to the owner of the data that it reads.
 //
 //     TaskOn<Count> there(worker, {node, core}, begin, end);
 //     ...

@@ -1,4 +1,4 @@
-// The files that are built into the program for the page: report/assets, and plotly.js.
+// The style, script and plotly.js of the report's page, which the build compiles into the program.
 #pragma once
 
 #include <string_view>

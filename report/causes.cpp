@@ -1,4 +1,4 @@
-// Divides stretches of a worker's time by its states and by what its next task waited for.
+// Divides each worker's time among causes, by its recorded states and by what its next task waited for.
 #include "report/causes.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Why a recorded run took as long as it did: its critical path, and what each worker's time went into. In
-// simulation all sums are exact to the picosecond.
+// Explains why a recorded run took as long as it did: finds its critical path, and divides each worker's time
+// among causes. In simulation all sums are exact to the picosecond.
 #pragma once
 
 #include <array>

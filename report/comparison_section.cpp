@@ -1,4 +1,5 @@
-// A table for each group of competitors: medians, intervals, ratios, letters, and what was counted.
+// Writes the report's comparison tables, one for each group of competing combinations: medians, intervals,
+// ratios, letters of significance, and counters.
 #include <fmt/format.h>
 
 #include <algorithm>

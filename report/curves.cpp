@@ -1,4 +1,5 @@
-// Curves over a key that is a number: medians with intervals, what an ideal machine would take, the bound.
+// Draws the report's curves over a numeric key, such as the number of nodes: medians with intervals, an ideal
+// machine's time, and the lower bound.
 #include <fmt/format.h>
 
 #include <algorithm>

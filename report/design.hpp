@@ -1,4 +1,4 @@
-// What was varied between runs and what was not: the factors of an experiment, found in its runs.
+// Finds which keys vary between the runs of a report (the factors of the experiment), and which do not.
 #pragma once
 
 #include <cstddef>

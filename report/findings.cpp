@@ -1,4 +1,5 @@
-// Hands the runs to results/comparison.hpp and adds letters for all pairs of a group.
+// Computes the report's findings: passes the runs to results/comparison.hpp and adds letters of significance
+// for all pairs of a group.
 #include "report/findings.hpp"
 
 #include <fmt/format.h>

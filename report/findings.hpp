@@ -1,5 +1,5 @@
-// What the runs say: groups of combinations that compete, their medians, letters of significance, winners.
-// Numbers only; the sections of the page put them into words and figures.
+// The findings of a report: groups of competing combinations, their medians, letters of significance,
+// winners. Numbers only; the sections of the page put them into words and figures.
 #pragma once
 
 #include <optional>

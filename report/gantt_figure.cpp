@@ -1,4 +1,5 @@
-// Bars of tasks, or a heat map of shares.
+// Draws a recorded run over time: a bar for each task. For many tasks, it draws a heat map of the share of
+// time in user work.
 #include "report/gantt_figure.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Efficiency by the size of tasks, and from it METG: how small tasks may be (Slaughter et al., "Task Bench",
-// SC 2020: minimum effective task granularity).
+// Draws efficiency by the size of tasks, and computes METG from it, the smallest task size of 50% efficiency
+// (Slaughter et al., "Task Bench", SC 2020: minimum effective task granularity).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Placement by stealing policy: how many times as long as the best one each pair takes.
+// Draws the report's heat maps of placement by stealing policy: the median makespan of each pair over that of
+// the fastest pair.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Text for an HTML page: escapes, tables with their links to CSV and LaTeX. Knows nothing of runs.
+// Writes text and tables as HTML: escapes characters, and adds links to each table's CSV and LaTeX. Knows
+// nothing of runs.
 #pragma once
 
 #include <string>

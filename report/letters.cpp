@@ -1,4 +1,5 @@
-// Splits a set of lines wherever two of them differ, and drops sets that are parts of others.
+// Computes a compact letter display: splits a set of lines wherever two of them differ, and drops sets that
+// are parts of others.
 #include "report/letters.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Letters for the lines of a table: two lines share a letter if they do not differ significantly.
+// Computes letters for the lines of a table: two lines share a letter if they do not differ significantly.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The section that says what was run: programs, keys with their values, versions, hosts, failures.
+// Writes the report's section of what was run: programs, keys with their values, versions, hosts, failures.
 #include <fmt/format.h>
 
 #include <set>

@@ -1,4 +1,5 @@
-// The page under construction: sections with texts, tables and figures, and the whole as one HTML file.
+// The report's page while it is built: sections with texts, tables and figures. It is written as one HTML
+// file.
 #pragma once
 
 #include <nlohmann/json.hpp>

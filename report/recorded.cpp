@@ -1,4 +1,4 @@
-// Reads tasks.csv, workers.csv and timeline.csv.
+// Reads the tables of a recorded run: tasks.csv, workers.csv and timeline.csv.
 #include "report/recorded.hpp"
 
 #include <fmt/format.h>

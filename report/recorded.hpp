@@ -1,4 +1,5 @@
-// What was recorded of a run: its tasks, and the states of its workers over time.
+// Reads the tables that `heddle run --record` wrote: the tasks of a run, and the states of its workers over
+// time.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The section about one recorded run: its workers, its tasks over time, its critical path, its causes.
+// Writes the report's section about one recorded run: its workers, its tasks over time, its critical path,
+// and the causes of its makespan.
 #include <fmt/format.h>
 
 #include <algorithm>

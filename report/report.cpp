@@ -1,4 +1,4 @@
-// Reads, evaluates, and lets each section add itself to the page.
+// Makes the report: reads the runs, evaluates them, and lets each section add itself to the page.
 #include "report/report.hpp"
 
 #include <algorithm>

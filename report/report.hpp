@@ -1,4 +1,4 @@
-// Makes of directories of results one page of HTML, which needs neither network nor other files.
+// Makes one HTML page from directories of results. The page needs neither a network nor other files.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The runs in directories of results, as the report sees them. Reads files; draws no conclusions.
+// The runs that a report is about: reads them from directories of results. Draws no conclusions.
 #pragma once
 
 #include <cstdint>

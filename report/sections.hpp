@@ -1,5 +1,5 @@
-// The sections of the page. Each adds nothing if the runs have nothing for it, or says in words what is
-// missing.
+// Declares the sections of the report's page. A section adds nothing if the runs have nothing for it, or says
+// what is missing.
 #pragma once
 
 #include <string>

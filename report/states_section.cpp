@@ -1,4 +1,5 @@
-// What workers did with their time, for each combination: shares of the five states.
+// Writes the report's section of what workers did with their time, for each combination: shares of the five
+// states.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Which node took tasks from which, at what distance, and where stealing never fired.
+// Writes the report's section of steals: which node took tasks from which, at what distance, and where
+// stealing never fired.
 #include <fmt/format.h>
 
 #include <algorithm>

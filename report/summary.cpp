@@ -1,4 +1,5 @@
-// The first sentences of the page: which combination wins, by how much, and what its workers do differently.
+// Writes the first sentences of the report: which combination wins, by how much, and what its workers do
+// differently.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Commas at every third digit, plurals, lists.
+// Puts numbers and lists into English: commas at every third digit, plurals, "and" before the last item.
 #include "report/words.hpp"
 
 #include <fmt/format.h>

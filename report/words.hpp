@@ -1,4 +1,4 @@
-// Numbers and lists in English.
+// Puts numbers and lists into English, for the report's text.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Simulated times beside native ones of the same configuration.
+// Writes the report's section that compares simulated times with native ones of the same configuration.
 #include <fmt/format.h>
 
 #include <algorithm>

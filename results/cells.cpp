@@ -1,5 +1,5 @@
-// Reads what the runs of a comparison have left behind. Each run, one configuration with one seed, is called
-// a cell and has a directory of its own: with its result, its times, or why it failed.
+// Reads what the runs of a comparison have left behind: results, times, or why a run failed. Each run, one
+// configuration with one seed, is called a cell and has a directory of its own.
 #include "results/cells.hpp"
 
 #include <fmt/format.h>

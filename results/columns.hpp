@@ -1,5 +1,5 @@
-// What the columns of the tables mean: type, unit, meaning. One table for the data packages that lie beside
-// the CSV files, and for programs that show results. Reads no files.
+// Defines the columns of the result tables: type, unit, meaning. The data packages beside the CSV files and
+// programs that show results both use it. Reads no files.
 #pragma once
 
 #include <cstdint>

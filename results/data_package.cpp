@@ -1,4 +1,4 @@
-// Reads the headers of a folder's tables and writes what their columns are.
+// Reads the headers of a folder's tables, and writes datapackage.json, which describes their columns.
 #include "results/data_package.hpp"
 
 #include <algorithm>

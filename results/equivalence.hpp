@@ -1,5 +1,5 @@
-// Whether two samples of times are equal within a bound: equivalence tests of a ratio of medians, also while
-// the samples grow. Works on plain numbers.
+// Tests whether two samples of times are equal within a bound, by the ratio of their medians. The tests stay
+// valid while the samples grow. Works on plain numbers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The bound on a makespan: declared work over the speed of all cores, declared bytes over the bandwidth of
-// all memories, or the bound of the task graph; the largest counts.
+// Computes the lower bound of a makespan. It is the largest of three: declared work over the speed of all
+// cores, declared bytes over all memory bandwidth, and the task graph's bound.
 #include "results/lower_bound.hpp"
 
 #include <algorithm>

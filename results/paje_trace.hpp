@@ -1,6 +1,6 @@
-// A trace in the Paje format (Schnorr: "Paje trace file format", version 1.2.5), which ViTE, pj_dump and
-// other viewers read: a container for each node, worker and module, states, tasks as a second kind of state,
-// and a link for each message. Times are exact to the picosecond.
+// Writes a trace in the Paje format (Schnorr: "Paje trace file format", version 1.2.5), which ViTE, pj_dump
+// and other viewers read. Each node, worker and module is a container; states and tasks are Paje states, and
+// each message is a link. Times are exact to the picosecond.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// A trace in Perfetto's format. A node is a process, a worker a thread; tasks and the sender and receiver
-// modules have tracks. Slices show states, tasks and messages; a flow joins each sending to its delivery.
-// Times are rounded down to nanoseconds, because the format has no finer unit.
+// Writes a trace in Perfetto's format. A node is a process, a worker a thread; tasks and the sender and
+// receiver modules have tracks. Slices show states, tasks and messages; a flow joins each sending to its
+// delivery. Times are rounded down to nanoseconds, because the format has no finer unit.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the arrays of a shared memory did in a run, for people and for files.
+// Reports what each array of a shared memory did in a run: as a table for people, and as values for files.
 #pragma once
 
 #include <nlohmann/json.hpp>

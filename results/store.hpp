@@ -1,5 +1,5 @@
-// A directory of results: a subdirectory for each cell, and tables over all of them. Every file is written
-// beside its place and renamed into it, so that a reader, or a run that is cut off, never sees half of one.
+// A directory of results: a subdirectory for each cell (a configuration with a seed), and tables over all
+// cells. Every file is written under another name and then renamed, so a reader never sees half of one.
 #pragma once
 
 #include <cstdint>

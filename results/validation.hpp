@@ -1,5 +1,5 @@
-// Evaluates a validation: how far simulated times are from native ones of the same configuration, and whether
-// both worlds agree on which of two policies is faster. Reads no files and runs nothing.
+// Evaluates a validation: how far simulated times are from native ones of the same configuration. It also
+// tells whether both worlds agree on which of two policies is faster. Reads no files and runs nothing.
 #pragma once
 
 #include <array>

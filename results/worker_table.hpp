@@ -1,4 +1,4 @@
-// Tables of workers, in CSV: what each did with its time (workers.csv), and when (timeline.csv).
+// Writes tables of workers in CSV: what each did with its time (workers.csv), and when (timeline.csv).
 #pragma once
 
 #include <vector>

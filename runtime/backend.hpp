@@ -1,5 +1,5 @@
 // The seam between the scheduler and its world. Code that reads a clock, sleeps, blocks, uses the network or
-// starts a thread calls this interface, so the scheduler never knows whether its world is real. Three
+// starts a thread calls this interface. So the scheduler never knows whether its world is real. Three
 // backends implement it: runtime/native (pthreads, TCP), sim (SimGrid) and runtime/inprocess (for tests).
 // tests/conformance_test.cpp tests that all three keep the contract.
 //

@@ -1,5 +1,5 @@
-// A node's own pages of a range that programs share. Accesses that a page does not permit come to a handler,
-// which fetches what is missing. It knows no protocol: what is fetched from where is not decided here.
+// A node's own pages of a range that programs share. If the program accesses a page in a way that it does not
+// permit, a handler fetches what is missing. The protocol above decides what is fetched from where.
 #pragma once
 
 #include <algorithm>

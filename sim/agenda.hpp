@@ -1,4 +1,4 @@
-// For each simulated machine the time at which it must run next, as a table that finds the earliest quickly.
+// A table of the times at which each simulated machine must run next. It finds the earliest time quickly.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Links whose figures change at times that are known from the start: what a message meets that has such a
-// route to itself. Plain arithmetic: knows neither SimGrid nor messages.
+// Computes how a message fares on links whose latency and bandwidth change at times that are known from the
+// start. The message has its route to itself. Plain arithmetic: knows neither SimGrid nor messages.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How much bandwidth the large messages leave for a small one: an estimate of SimGrid's sharing that costs no
-// call to SimGrid. Times and messages are not its business.
+// Estimates how much bandwidth large messages leave for a small one. It imitates SimGrid's sharing without a
+// call to SimGrid. Times and messages are handled elsewhere.
 #pragma once
 
 #include <cstddef>

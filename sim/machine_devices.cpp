@@ -1,4 +1,4 @@
-// What the workers of a machine share, and wait for: its disk, its memory bus, and the cores that a polling
+// Simulates what the workers of a machine share: its disk, its memory bus, and the cores that a polling
 // receiver leaves to them.
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
-// When the nodes of a machine begin, and when they are asked to leave: at the start, at the time of an event,
-// or with the first message to them.
+// Begins the nodes of a simulated machine: at the start, at the time of an event, or with the first message
+// to them. It also asks nodes to leave.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// The messages of a machine's nodes: their sender and receiver modules, the time that these take from cores,
-// the memory that the nodes share, and the handlers, which run in the receiver's context.
+// Simulates the messages of a machine's nodes: the sender and receiver modules, the time that they take from
+// cores, and the shared memory between nodes. Handlers run in the receiver's context.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -1,6 +1,6 @@
-// Sender modules that aggregate: each takes the longest sequence of messages to one node and sends it as one
-// message, with one start-up. So the busier the network is, the more messages travel together (Gautier,
-// Besseron, Pigeon 2007, section 3.6).
+// Simulates sender modules that aggregate. A sender takes the longest sequence of messages to one node and
+// sends it as one message, with one start-up. So the busier the network is, the more messages travel together
+// (Gautier, Besseron, Pigeon 2007, section 3.6).
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
-// The memory of one simulated machine: at every moment, the workers that stream share its bandwidth equally,
-// and none gets more than a core can take. What they share may depend on how many they are. It computes when
-// a stream has been served; it starts no events.
+// The memory bus of one simulated machine. At every moment, the workers that stream share its bandwidth
+// equally, and none gets more than a core can take. The bandwidth may depend on their number. It computes
+// when a stream has been served; it starts no events.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Computes when each message between simulated machines arrives: small ones from the first and the last link
-// of their route, large ones by SimGrid's sharing of bandwidth. It never calls handlers.
+// Computes when each message between simulated machines arrives. Small ones depend on the first and last link
+// of their route, large ones on SimGrid's sharing of bandwidth. It never calls handlers.
 #pragma once
 
 #include <array>

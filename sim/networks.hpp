@@ -1,5 +1,6 @@
-// All networks of a simulated cluster. As built: SimGrid's process and the cards of each, and the routes
-// between nodes. While it runs: when each message arrives, whatever network it takes.
+// All networks of a simulated cluster. BuiltNetworks starts a SimGrid process for each, and answers which
+// network cards and routes the nodes have. Networks computes when each message arrives, whatever network it
+// takes.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// What waits for a sender module that sends sequences of messages (SimOptions::sends_sequences).
+// The state of a simulated sender module that sends messages in sequences (SimOptions::sends_sequences).
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// The simulated world: nodes are objects with a heap of events, workers are fibers, and SimGrid gives the
-// platform and shares bandwidth between large messages. docs/simulator.md explains it. All random numbers
-// come from the seed and no wall clock is read. So two runs of one program on one platform with one seed are
-// equal byte for byte.
+// The simulated world: a backend for large machines. Nodes are objects with a heap of events, workers are
+// fibers. SimGrid gives the platform, and shares bandwidth between large messages. All random numbers come
+// from the seed and no wall clock is read. So two runs of one program on one platform with one seed are equal
+// byte for byte. docs/simulator.md explains it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Advances a simulation window by window. A window is a span of virtual time that is shorter than any message
-// takes, so machines advance in it without each other; their messages are handed on when it ends.
+// takes. So machines advance in it independently; their messages are handed on when it ends.
 #include "sim/simulation.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Advances all machines of a simulation in windows of virtual time: within a window no machine can reach
+// Advances all machines of a simulation in windows of virtual time. Within a window no machine can reach
 // another, so threads may simulate machines at the same time. Large messages advance between windows, in
 // SimGrid.
 #pragma once

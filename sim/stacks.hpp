@@ -1,5 +1,6 @@
-// Stacks of simulated workers, and what the workers use as often: a reservation of address space, committed
-// as touched, with a guard page below each stack. It switches no stacks.
+// Allocates the stacks of simulated workers, and other memory that the workers use as often. It reserves
+// address space, which the system commits as it is touched, with a guard page below each stack. It switches
+// no stacks.
 #pragma once
 
 #include <boost/context/stack_context.hpp>

@@ -1,5 +1,5 @@
-// Tests that every way to compute a block of an alignment's matrix equals the textbook algorithm, for every
-// size of block and both kinds of gaps.
+// Tests that every way to compute a block of an alignment's matrix equals the textbook algorithm. All sizes
+// of blocks and both kinds of gaps are tried.
 #include "workloads/alignment/block.hpp"
 
 #include <gmock/gmock.h>

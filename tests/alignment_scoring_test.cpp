@@ -1,5 +1,5 @@
-// BLOSUM62 is the published matrix, letters mean what the documentation says, and FASTA is read or refused
-// with its line.
+// Tests that BLOSUM62 is the published matrix, that letters have their documented meaning, and that FASTA is
+// read or refused with its line.
 #include "workloads/alignment/scoring.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
-"""EARTH's tokens move to other nodes unasked (schedule.balancing), natively and in simulation, from the workers' own queues and from
-one that they share: no worker steals, and yet other nodes get work; the answer is OEIS A000045's.
+"""Tests that EARTH's tokens move to other nodes unasked (schedule.balancing), natively and in simulation. No worker
+steals, and yet other nodes get work, from the workers' own queues and from one that they share. The answer is that of
+OEIS A000045.
 """
 
 import itertools

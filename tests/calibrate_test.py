@@ -1,5 +1,6 @@
-"""heddle calibrate natively and in simulation: the files that it writes, what is measured and what is said of the rest, the
-refusal where other programs take the cores, and --diff. No value of a native run is compared: no test measures time.
+"""Tests heddle calibrate natively and in simulation: the files that it writes, what is measured, and what it says of the
+rest. Also --diff, and the refusal if other programs use the cores. No value of a native run is compared: no test
+measures time.
 """
 
 import csv

@@ -1,4 +1,4 @@
-// The arithmetic of a calibration on readings made by hand: samples, lines, intervals and noise.
+// Tests the arithmetic of a calibration on readings made by hand: samples, lines, intervals and noise.
 #include "base/random.hpp"
 #include "calibration/entries.hpp"
 #include "calibration/readings.hpp"

@@ -1,4 +1,5 @@
-"""Programs of several execution models on nodes of which two begin and two join while the program runs, each from one file, in simulation and natively. The answers are right.
+"""Tests programs of several execution models whose nodes change: two nodes begin, and two join while the program runs.
+Each program is one file and runs in simulation and natively. The answers are right.
 """
 
 import json

@@ -1,4 +1,5 @@
-// Tests channels within a node in every world: order, room, and that each value is received once.
+// Tests channels within a node, natively, in simulation and in-process: order, room, and that each value is
+// received once.
 #include <gtest/gtest.h>
 
 #include <atomic>

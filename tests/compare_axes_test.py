@@ -1,5 +1,5 @@
-"""What heddle compare can vary and how it shows it: pairs (weak scaling), named variants, a matrix, and speedup and efficiency over a
-baseline.
+"""Tests what heddle compare can vary and how it shows it: pairs (weak scaling), named variants, a matrix, and speedup
+and efficiency over a baseline.
 """
 
 import json

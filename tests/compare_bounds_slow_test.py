@@ -1,5 +1,5 @@
-"""No run of a shipped configuration is shorter than its bound, and runs of one workload on one machine have one bound, whatever their
-schedules are. One run of each combination, in simulation.
+"""Tests that no run of a shipped configuration is shorter than its lower bound. Runs of one workload on one machine have
+one bound, whatever their schedules are. Simulates each combination once.
 """
 
 import glob

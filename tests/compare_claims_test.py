@@ -1,5 +1,5 @@
-"""What heddle compare claims is true: a bound is one of work and machine and no run falls below it, identical repeats are no
-sample, and a comparison notices what is wrong with its file, its cells and its directory.
+"""Tests that claims of heddle compare are true. A bound is one of work and machine, and no run falls below it. Identical
+repeats are no sample. A comparison notices faults in its file, its cells and its directory.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""heddle compare of several files, and of files with published speedups, seconds and improvements: the tables beside them, over
-the right baseline and cell; and what is wrong in such a section is said.
+"""Tests heddle compare of several files, and of files with published speedups, seconds and improvements. The tables show
+measured values beside published ones, over the right baseline and cell. Mistakes in such a section are reported.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""heddle compare runs exactly the cells again whose files changed: one byte of a task graph, a platform file (also by `from`), a cost
-table or a sequence. All other cells are reused, and the output counts both.
+"""Tests that heddle compare runs exactly the cells again whose files changed. One byte changes, of a task graph, a
+platform file (also by `from`), a cost table or a sequence. All other cells are reused, and the output counts both.
 """
 
 import json

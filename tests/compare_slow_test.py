@@ -1,5 +1,5 @@
-"""The shipped experiments on placed graphs, each killed three times at random moments and resumed: the same tables as of
-one that was not disturbed.
+"""Kills each shipped experiment on placed graphs three times at random moments and resumes it. The tables must equal
+those of an undisturbed one.
 """
 
 import os

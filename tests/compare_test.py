@@ -1,5 +1,5 @@
-"""heddle compare from outside: a comparison that is killed three times at random moments leaves the bytes of an
-undisturbed one; cells that fail are kept and named; shares merge; Slurm's script does what it says.
+"""Tests heddle compare as a user runs it. A comparison that is killed three times at random moments leaves the bytes of
+an undisturbed one. Cells that fail are kept and named, shares merge, and Slurm's script does what it says.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A comparison as the tests run one: its file, its directories, and how it is killed and resumed."""
+"""For tests: runs a comparison with a file and directories of its own, kills it and resumes it."""
 
 import csv
 import os

@@ -1,4 +1,5 @@
-// The program of all models at many seeds. Under ThreadSanitizer a tenth of them.
+// Runs a program that combines all execution models, at many seeds. Under ThreadSanitizer it tries a tenth of
+// them.
 #include <gtest/gtest.h>
 
 #include "tests/composed_seeds.hpp"

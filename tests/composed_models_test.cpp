@@ -1,4 +1,5 @@
-// Fork/join, EARTH, two placed graphs, channels and endpoints in one run: right in every world.
+// Tests one run that combines fork/join, EARTH, two placed graphs, channels and endpoints. The answer is
+// right natively, in simulation and in-process.
 #include <gtest/gtest.h>
 
 #include "tests/composed_program.hpp"

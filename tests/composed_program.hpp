@@ -1,5 +1,6 @@
-// For tests: one program of all models. On node 0 a strand forks and joins, starts EARTH's threads on all
-// nodes, gets values from other strands through a channel, and the results of two placed graphs by messages.
+// For tests: one program of all execution models. On node 0 a strand forks and joins, and starts EARTH's
+// threads on all nodes. It gets values from other strands through a channel, and the results of two placed
+// graphs by messages.
 #pragma once
 
 #include <gtest/gtest.h>

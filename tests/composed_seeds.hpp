@@ -1,4 +1,4 @@
-// Runs a program that combines fork/join, EARTH, a placed graph and channels in the in-process world: a seed
+// For tests: runs a program that combines fork/join, EARTH, a placed graph and channels in-process. A seed
 // chooses the machine, its faults and every interleaving.
 #pragma once
 

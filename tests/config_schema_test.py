@@ -1,5 +1,5 @@
-"""The JSON Schema for editors: the file is what `heddle schema` prints; every configuration that ships validates against
-it and is read; bad ones neither validate nor are read. So schema and reader agree.
+"""Tests that the JSON Schema for editors and the reader of configurations agree. The file is what `heddle schema`
+prints. Every shipped configuration validates and is read; bad ones neither validate nor are read.
 """
 
 import glob

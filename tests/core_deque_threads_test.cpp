@@ -1,5 +1,5 @@
-// The owner of a deque and thieves on threads: each task runs once, with what its owner wrote, and the owner
-// gets each result.
+// Tests a deque whose owner and thieves are threads. Each task runs once, and sees what its owner wrote. The
+// owner gets each result.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Tests lengths and contents of active messages: no length is cut, and a message that its handler cannot read
+// Tests lengths and contents of active messages: no length is cut. A message that its handler cannot read
 // ends the run with an error that names the handler.
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Tests active messages of a node to itself, natively, in simulation and in-process. Each is handled once,
-// one at a time, in the order of sending, also if handlers send them. The run does not end before.
+// one at a time, in the order of sending, also if handlers send them. The run ends only when all are handled.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// Adaptive loops, searches and prefix sums in every world: with and without thieves they do what a sequential
-// loop does, and what they call is called as often as promised.
+// Tests adaptive loops, searches and prefix sums of dataflow programs, natively, in simulation and
+// in-process. With and without thieves they do what a sequential loop does, and call the program's functions
+// as often as promised.
 #include <gtest/gtest.h>
 
 #include <limits>

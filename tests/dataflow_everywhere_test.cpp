@@ -1,5 +1,5 @@
-// Groups that each node records itself: they answer as the sequential program does, and nodes that record
-// different ones end the run with an error.
+// Tests groups (recorded graphs of dataflow tasks) that each node records itself. They answer as the
+// sequential program does. If nodes record different graphs, the run ends with an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

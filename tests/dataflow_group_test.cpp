@@ -1,5 +1,5 @@
-// Groups of threads: a recorded graph that is placed at random and run several times leaves every object as
-// the sequential program does, in every world.
+// Tests groups of dataflow threads: a recorded graph that is placed at random and run several times. Every
+// object ends as the sequential program leaves it, natively, in simulation and in-process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// KAAPI's threads with a serialization: they migrate between nodes with what they know, and their work is
-// stolen by other nodes, in every world.
+// Tests dataflow threads that can be serialized. They migrate between nodes with their state, and other nodes
+// steal their work, natively, in simulation and in-process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Where the objects of groups are between runs: on the nodes that wrote them last, and which bytes travel.
+// Tests where the objects of dataflow groups are between runs: on the nodes that wrote them last. Also which
+// bytes travel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

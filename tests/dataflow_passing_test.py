@@ -1,6 +1,6 @@
-"""The rules of Athapascan for passing shared objects on: each forbidden pair of modes fails to compile, with its rule
-named, and all allowed pairs compile. Two files are compiled, without code: one has every forbidden pair, one every
-allowed pair.
+"""Tests the rules of Athapascan for passing shared objects on. Each forbidden pair of access modes fails to compile,
+with its rule named, and all allowed pairs compile. Two files are compiled, without code: one has every forbidden
+pair, one every allowed pair.
 """
 
 import collections

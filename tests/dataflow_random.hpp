@@ -1,5 +1,5 @@
-// Random dataflow programs for tests: trees of tasks with accesses in all modes, to objects of all sizes, one
-// object given twice among them. `play` runs such a program as plain calls; `Player` forks it.
+// For tests: random dataflow programs, trees of tasks that access objects of all sizes in all modes. A task
+// may get one object twice. `play` runs such a program as plain calls; `Player` forks it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Ten thousand random dataflow programs in each world, with values of up to 1 MiB: every object ends as the
-// sequential run leaves it, byte for byte. dataflow_random_test.cpp has some of them.
+// Runs ten thousand random dataflow programs natively, in simulation and in-process, with values of up to 1
+// MiB. Every object ends as the sequential run leaves it, byte for byte. dataflow_random_test.cpp has some of
+// them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Random dataflow programs end with every object as the sequential run leaves it, byte for byte: at many
-// interleavings, natively on one to four workers and two nodes, and on 1 to 64 simulated nodes.
+// Tests random dataflow programs: every object ends as the sequential run leaves it, byte for byte. They run
+// at many interleavings, natively on one to four workers and two nodes, and on 1 to 64 simulated nodes.
 #include <gtest/gtest.h>
 
 #include "tests/dataflow_random.hpp"

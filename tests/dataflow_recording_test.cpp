@@ -1,5 +1,5 @@
-// What a group records: the graphs of the factorizations and of a stencil are those of the generators, task
-// by task and edge by edge; and what cannot be recorded or placed is refused.
+// Tests what a dataflow group records. The graphs of the factorizations and of a stencil equal those of the
+// generators, task by task and edge by edge. What cannot be recorded or placed is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

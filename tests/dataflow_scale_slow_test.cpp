@@ -1,4 +1,5 @@
-// Many forks in one body, and many of KAAPI's threads: memory is bounded and comes back, no signal is lost.
+// Tests many forks in one dataflow body, and many dataflow threads: memory is bounded and is returned, and no
+// signal is lost.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Dataflow programs in every world: the answers are those of the sequential program.
+// Tests dataflow programs natively, in simulation and in-process: their answers are those of the sequential
+// program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

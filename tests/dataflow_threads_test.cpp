@@ -1,4 +1,5 @@
-// KAAPI's threads, with steal functions, mutexes and conditions, in every world.
+// Tests threads that a dataflow program creates, with steal functions, mutexes and conditions, natively, in
+// simulation and in-process.
 #include <gtest/gtest.h>
 
 #include "model/dataflow/kaapi_threads.hpp"

@@ -1,4 +1,4 @@
-// Groups that are placed again by what their tasks took in an iteration.
+// Tests dataflow groups that are placed again by the times that their tasks took in an iteration.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

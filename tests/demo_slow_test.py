@@ -1,5 +1,5 @@
-"""`make demo`'s table from the real binary: every program in every world, every answer as known, stealing where there is
-a victim to steal from.
+"""Tests the table of `make demo` with the real binary: every program, natively and in simulation, gives its known
+answer. Workers steal if there is a victim to steal from.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""scripts/demo shows one row for each program in each world, and fails where a run fails, an answer is wrong, or the
-worlds disagree. A stand-in plays heddle here; demo_slow_test.py has the real one.
+"""Tests that scripts/demo shows one row for each program, natively and in simulation. It fails if a run fails, an answer
+is wrong, or the two disagree. A stand-in replaces heddle here; demo_slow_test.py uses the real binary.
 """
 
 import os

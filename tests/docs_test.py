@@ -1,5 +1,6 @@
-"""What the documents say is true: every `$ heddle ...` line of a ```console block in README.md and docs/ is run from the
-project's root and its output compared; every verb, workload and execution model has its page; every link leads somewhere.
+"""Tests that the documents are true. It runs every `$ heddle ...` line of a ```console block in README.md and docs/ from
+the project's root, and compares the output. Every verb, workload and execution model must have its page, and every
+link must lead somewhere.
 
 In expected output `...` stands for anything: within a line for a part of it, alone on a line for any number of lines. In a
 block ```console varying numbers, their units and the width of columns may differ as well. A line `# exit N` after a command's

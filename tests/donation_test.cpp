@@ -1,5 +1,5 @@
-// Tests donation: a node gives half of all that waits with its workers, from each in turn, and all workers of
-// the thief get some.
+// Tests donation, a form of stealing: a node gives half of all tasks that wait with its workers, from each in
+// turn. All workers of the thief get some.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// Diffs of pages: what changed goes in place, what lies beside it stays, and no reader sees half a word.
+// Tests diffs of shared pages: the changed bytes are replaced and their neighbours stay. No reader sees half
+// a word.
 #include "model/dsm/diff.hpp"
 
 #include <array>

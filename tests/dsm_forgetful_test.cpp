@@ -1,5 +1,6 @@
-// Data of different nodes are separate: if a node's memory ignores one revocation of access in a hundred,
-// random programs read what the consistency model forbids, in every world.
+// Tests that the data of different nodes are separate. If a node's memory ignores one revocation of access in
+// a hundred, random programs must read what the consistency model forbids. Runs natively, in simulation and
+// in-process.
 #include "tests/dsm_random_programs.hpp"
 #include "tests/forgetful_backend.hpp"
 

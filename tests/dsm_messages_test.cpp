@@ -1,5 +1,5 @@
-// Tests that a node refuses messages of the shared memory that no node would send: short and long ones,
-// pages, nodes and counts that are none, answers to no question.
+// Tests that a node refuses messages of the shared memory that no node would send. Some are too short or too
+// long, some have pages, nodes or counts that do not exist, some answer no question.
 #include <gtest/gtest.h>
 
 #include <algorithm>

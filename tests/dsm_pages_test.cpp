@@ -1,4 +1,5 @@
-// Tests shared memory by itself: what moves, what waits, and what is refused.
+// Tests the shared memory of nodes by itself: which pages move, which programs wait, and which calls are
+// refused.
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
-// A random program of loads, stores and barriers on shared memory. Strands and tasks of all nodes play it,
-// and each notes what it read and when. Every read is compared with what a consistency model allows.
+// For tests: a random program of loads, stores and barriers on shared memory. Strands and tasks of all nodes
+// play it, and each notes what it read and when. Every read is compared with what a consistency model allows.
 #pragma once
 
 #include "tests/dsm_testing.hpp"

@@ -1,4 +1,6 @@
-// Plays 10,000 random programs on shared memory with each protocol, in each of two worlds of one thread.
+// Plays 10,000 random programs on shared memory with each protocol, in two worlds of one thread. One is
+// in-process, the other also delays and reorders messages. Each read must be one that the protocol's
+// consistency model allows.
 #include "tests/dsm_random_programs.hpp"
 
 namespace heddle::testing_dsm {

@@ -1,5 +1,5 @@
-// Plays random programs of loads, stores and barriers on shared memory in every world and with every
-// protocol: each read is one that the protocol's consistency model allows. More seeds:
+// Plays random programs of loads, stores and barriers on shared memory with every protocol, natively, in
+// simulation and in-process. Each read is one that the protocol's consistency model allows. More seeds:
 // dsm_random_slow_test.cpp.
 #include "tests/dsm_random_programs.hpp"
 #include "tests/seeds.hpp"

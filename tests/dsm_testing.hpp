@@ -1,5 +1,5 @@
-// Worlds for tests of shared memory, and a random program of loads, stores and barriers whose reads are
-// checked against what the protocol's consistency model allows.
+// For tests of shared memory: the worlds to run in (native, simulated, in-process), and a random program of
+// loads, stores and barriers. Its reads are checked against what the protocol's consistency model allows.
 #pragma once
 
 #include <gtest/gtest.h>

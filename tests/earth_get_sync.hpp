@@ -1,5 +1,5 @@
-// EARTH's split-phase read (Tremblay et al., section 2) as a program: it asks for two values at once, and
-// uses them when both have come.
+// For tests: EARTH's split-phase read (Tremblay et al., section 2) as a program. It asks for two values at
+// once, and uses them when both have come.
 #pragma once
 
 #include "tests/earth_testing.hpp"

@@ -1,4 +1,4 @@
-// Programs for tests of EARTH's library that run in more than one world.
+// For tests: programs that use EARTH's library, and run in-process and in simulation.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-"""The EARTH paper's listings as workloads, on numbers of nodes, in both worlds, with single and with separate modules. The answers
-are the paper's own meaning: fib(n) with fib(0) = fib(1) = 1 (OEIS A000045, shifted), the sum of the nodes' numbers, and one
-addition for each critical section.
+"""For tests: runs the EARTH paper's listings as workloads on several numbers of nodes, natively and in simulation, with
+single and with separate modules. The answers follow from the paper. They are fib(n) with fib(0) = fib(1) = 1 (OEIS
+A000045, shifted), the sum of the nodes' numbers, and one addition for each critical section.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Runs the programs of the EARTH paper (Tremblay et al.) on a few numbers of nodes, in both worlds (see earth_listings.py)."""
+"""Runs the programs of the EARTH paper (Tremblay et al.) on a few numbers of nodes, natively and in simulation (see
+earth_listings.py).
+"""
 
 import sys
 

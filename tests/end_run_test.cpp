@@ -1,4 +1,4 @@
-// A program ends its run: on all nodes, whatever runs, waits or is under way there.
+// Tests that a program can end its run on all nodes, whatever runs, waits or is under way there.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Tests messages between endpoints in every world: matching, order, large ones, waiting for room, and errors.
+// Tests messages between endpoints, natively, in simulation and in-process: matching, order, large ones,
+// waiting for room, and errors.
 #include <gmock/gmock.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Tests verdicts on times whose true ratio is known. equivalence_slow_test.cpp counts how often they are
-// wrong.
+// Tests the verdicts of equivalence tests on times whose true ratio is known. equivalence_slow_test.cpp
+// counts how often they are wrong.
 #include "results/equivalence.hpp"
 
 #include <gtest/gtest.h>

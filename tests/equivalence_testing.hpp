@@ -1,6 +1,6 @@
-// Synthetic times whose true ratio is known: log-normal noise, whose median is exp(mu) (Johnson, Kotz and
-// Balakrishnan, "Continuous Univariate Distributions", volume 1, 1994, chapter 14), so the ratio of the
-// medians is the factor that one sample is multiplied by.
+// For tests: synthetic times whose true ratio is known. The noise is log-normal, with median exp(mu)
+// (Johnson, Kotz and Balakrishnan, "Continuous Univariate Distributions", volume 1, 1994, chapter 14). So the
+// ratio of the medians is the factor by which one sample is multiplied.
 #pragma once
 
 #include <cmath>

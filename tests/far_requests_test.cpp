@@ -1,5 +1,5 @@
-// The requests to other clusters for which no worker waits: one of a node at a time, beside those for which
-// workers wait; and the run ends although some are under way.
+// Tests steal requests to other clusters for which no worker waits. A node has one at a time, beside those
+// for which workers wait. The run ends although some are under way.
 #include <gtest/gtest.h>
 
 #include <memory>

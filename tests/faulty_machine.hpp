@@ -1,5 +1,5 @@
-// A machine of the in-process world and a schedule, both drawn: messages are late and out of order, or pass
-// gateways, workers wake without a reason, and the seed decides every interleaving.
+// For tests: draws a schedule and a machine of the in-process world with faults. Messages are late and out of
+// order, or pass gateways. Workers wake without a reason. The seed decides every interleaving.
 #pragma once
 
 #include <cstdint>

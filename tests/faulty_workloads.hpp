@@ -1,5 +1,6 @@
-// Every shipped workload at test size in a world that delays and reorders messages and wakes workers without
-// a reason: its answer is right at each seed. faulty_workloads_test.cpp tries few seeds, the slow form many.
+// For tests: runs every shipped workload at test size in a world that delays and reorders messages and wakes
+// workers without a reason. Its answer is right at each seed. faulty_workloads_test.cpp tries few seeds, the
+// slow form many.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Runs the shipped workloads in a faulty world, at 100,000 seeds in ten tests that run side by side.
+// Runs the shipped workloads at 100,000 seeds, where messages are late and out of order and workers wake for
+// no reason. It has ten tests that run side by side.
 #include "tests/faulty_workloads.hpp"
 
 namespace heddle::testing_faults {

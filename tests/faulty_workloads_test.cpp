@@ -1,5 +1,5 @@
-// Runs the shipped workloads where messages are late and out of order and workers wake for no reason, at a
-// few seeds.
+// Runs the shipped workloads in a faulty world, at a few seeds: messages are late and out of order, and
+// workers wake for no reason.
 #include "tests/faulty_workloads.hpp"
 #include "tests/seeds.hpp"
 

@@ -1,5 +1,5 @@
-// Tests the workloads of filaments over shared memory on every machine with every memory, and Jacobi's
-// iteration of the HyFi paper's size against its known answer.
+// Tests the workloads of filaments over shared memory on every machine with every memory. Also compares
+// Jacobi's iteration of the HyFi paper's size with its known answer.
 #include <gtest/gtest.h>
 
 #include <cmath>

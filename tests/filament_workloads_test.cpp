@@ -1,5 +1,6 @@
-// Tests the workloads of filaments over shared memory: in every world, by every protocol and trigger, with
-// pages of 4 and 64 KiB, their results are those of sequential programs, bit by bit.
+// Tests the workloads of filaments over shared memory: their results are those of sequential programs, bit by
+// bit. They run natively, in simulation and in-process, by every protocol and trigger, with pages of 4 and 64
+// KiB.
 #include <gtest/gtest.h>
 
 #include <iterator>

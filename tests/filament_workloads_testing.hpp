@@ -1,4 +1,4 @@
-// For tests: runs workloads of filaments over shared memory, and says what their checks say.
+// For tests: runs workloads of filaments over shared memory, and returns the outcome of their checks.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests that the helpers give each iteration to one pool of one node, and those of Figure 3 of the HyFi paper
-// where it says.
+// Tests that the distributions of iterations (block, cyclic, block-cyclic) give each iteration to one pool of
+// one node. For the cases of the HyFi paper's Figure 3, the pools are those that the paper states.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// Tests Figures 1 and 2 of the HyFi paper on the four machines of its Figure 3: rows, processors and pools
-// are those that the paper's text gives, and the result is the sequential program's, bit by bit.
+// Tests Figures 1 and 2 of the HyFi paper on the four machines of its Figure 3. Rows, processors and pools
+// are those that the paper's text gives. The result is the sequential program's, bit by bit.
 #include <gmock/gmock.h>
 
 #include <algorithm>

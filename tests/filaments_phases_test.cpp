@@ -1,5 +1,5 @@
-// Tests phases, sequences and pools in every world: each filament runs once an execution, with its arguments,
-// in the stated order.
+// Tests phases, sequences and pools of filaments, natively, in simulation and in-process: each filament runs
+// once an execution, with its arguments, in the stated order.
 #include <gmock/gmock.h>
 
 #include <algorithm>

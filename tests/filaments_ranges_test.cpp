@@ -1,4 +1,5 @@
-// Tests what runs of filaments declare, where several of them share a checkout.
+// Tests how the memory ranges that runs of filaments declare are merged, if several runs share a checkout of
+// pages.
 #include "model/filaments/ranges.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// Tests reduction variables in every world: values, operators, and that timing changes no bit of a result.
+// Tests reduction variables of filaments, natively, in simulation and in-process: values, operators, and that
+// timing changes no bit of a result.
 #include <gmock/gmock.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Tests what filaments do about pages that are not here, in every world with shared memory: pools that have
-// faulted begin first.
+// Tests what filaments do about pages that their node does not have, on every backend with shared memory:
+// pools that have faulted begin first.
 #include <gmock/gmock.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// For tests: runs programs of filaments in every world, on nodes x processors.
+// For tests: runs programs of filaments natively, in simulation and in-process, on nodes x processors.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// A world whose memory views ignore one revocation of access in a hundred: a node goes on reading, or
-// writing, what it has given up. Shared memory on it must give wrong answers, or the data of nodes are not
-// separate.
+// For tests: a backend whose memory views ignore one revocation of access in a hundred. A node goes on
+// reading, or writing, pages that it has given up. If the data of nodes are separate, shared memory must then
+// give wrong answers.
 #pragma once
 
 #include <atomic>

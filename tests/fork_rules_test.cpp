@@ -1,6 +1,6 @@
-// Forks that the schedule decides on: sent along the tree of workers at the start (schedule.start), or called
-// while enough tasks wait (schedule.pruning). Every workload of fork/join gives its answer, in the in-process
-// world and natively.
+// Tests the schedule's rules for forks. They are sent along the tree of workers at the start
+// (schedule.start), or called while enough tasks wait (schedule.pruning). Every workload of fork/join gives
+// its answer, in-process and natively.
 #include <gtest/gtest.h>
 
 #include <algorithm>

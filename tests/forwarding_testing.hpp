@@ -1,5 +1,5 @@
-// A program whose nodes send each other messages of given sizes, for tests: what came, whether it was whole,
-// and in which order.
+// For tests: a program whose nodes send each other messages of given sizes. It notes what came, whether it
+// was whole, and in which order.
 #pragma once
 
 #include <gtest/gtest.h>

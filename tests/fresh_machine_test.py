@@ -1,6 +1,7 @@
-"""scripts/fresh-machine makes its bare system once and whole, runs a command in a clean clone of HEAD, passes its exit code
-on, and leaves nothing behind; it says why there can be no fresh machine. scripts/debian-sources takes Debian's own apt
-sources only. Stand-ins play debootstrap, mount, chroot and the namespaces, so neither root nor a network is needed.
+"""Tests scripts/fresh-machine. It makes its bare system once and whole, and runs a command in a clean clone of HEAD. It
+passes the exit code on and leaves nothing behind. If there can be no fresh machine, it says why.
+scripts/debian-sources takes Debian's own apt sources only. Stand-ins replace debootstrap, mount, chroot and the
+namespaces, so neither root nor a network is needed.
 """
 
 import contextlib

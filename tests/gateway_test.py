@@ -1,5 +1,6 @@
-"""Programs on networks that a gateway joins, in every world: three nodes in a line, where the outer two have no network in
-common. The answers are right, and the gateway has passed messages on. A network whose member is not there is refused with its line.
+"""Runs programs on three nodes in a line, where the outer two have no network in common and the middle one is their
+gateway. Every backend gives the right answers, and the gateway has passed messages on. A network whose member does
+not exist is refused with its line.
 """
 
 import json

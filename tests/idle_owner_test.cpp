@@ -1,4 +1,4 @@
-// Tests that no task of a chain is ever stolen, under any policy and placement: a chain has one ready task at
+// Tests that no task of a chain is ever stolen, under any policy and placement. A chain has one ready task at
 // a time, and its owner is idle or has just ended the task before.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-"""Processes without work use no processor: of three processes two have nothing to do, and their processor time is read
-while the third works. Each way to connect processes of one machine, with separate modules and with a single one.
+"""Tests that processes without work use no processor. Of three processes two have nothing to do, and their processor
+time is read while the third works. Every way to connect processes of one machine is tried, with separate modules and
+with a single one.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The addresses and ports of native runs: transport.interface, transport.ports, transport.meeting_time and the options of
-`heddle launch`, over IPv4 and IPv6, TCP and UDP. Where root allows, in a network namespace with interfaces of its own, in which the
-sockets of a run are seen at the address that was named.
+"""Tests the addresses and ports of native runs: transport.interface, transport.ports, transport.meeting_time and the
+options of `heddle launch`. It uses IPv4 and IPv6, TCP and UDP. If root allows, it makes a network namespace with
+interfaces of its own, and sees there that sockets have the address that was named.
 """
 
 import contextlib

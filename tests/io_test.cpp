@@ -1,6 +1,6 @@
-// Code that blocks runs beside the workers in every world: strands and tasks wait for it, other work goes on
-// meanwhile, and it ends before what it uses is gone. In simulation the disk takes the time that its figures
-// say.
+// Tests code that blocks, such as reads of a disk, natively, in simulation and in-process. It runs beside the
+// workers; strands and tasks wait for it while other work goes on. It ends before what it uses is freed. In
+// simulation the disk takes the time that its figures say.
 #include "runtime/sources/io.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests how the processes of a job step become the nodes of one run: they agree on a key that the launcher
-// does not see, and a value that was changed on its way is refused.
+// Tests how the processes of a job step become the nodes of one run. They agree on a key that the launcher
+// does not see. A value that was changed on its way is refused.
 #include "runtime/native/job_start.hpp"
 
 #include <gmock/gmock.h>

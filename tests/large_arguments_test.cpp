@@ -1,5 +1,5 @@
-// Tasks whose arguments and results are no few plain bytes: vectors, strings, types of the program. They are
-// taken by workers of other nodes, and come back whole, in every world.
+// Tests tasks whose arguments and results do not fit into a few bytes: vectors, strings, types of the
+// program. Workers of other nodes take them, and they arrive whole, natively, in simulation and in-process.
 #include <gtest/gtest.h>
 
 #include <algorithm>

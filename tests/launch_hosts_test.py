@@ -1,5 +1,5 @@
-"""heddle launch --hosts: nodes on several hosts, which are this machine behind a remote shell that the test makes. The command
-line of that shell is ssh's: options, a host, a command.
+"""Tests heddle launch --hosts. The hosts are this machine behind a remote shell that the test makes. The command line of
+that shell is ssh's: options, a host, a command.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Small trees for the self-test of layering_test.py: each breaks one rule, the first ones none.
+"""Small source trees for the self-test of layering_test.py: each breaks one rule, the first ones none.
 
 A case is (rule, {path: text}). Words that the rules look for in this very file are put together from halves.
 """

@@ -1,5 +1,5 @@
-"""The shape of the code, held by a test: which folder may include which, what code may do above the seam,
-where threads, sockets and clocks live, and the habits that every file keeps. There is no list of exceptions.
+"""Tests the shape of the code: which folder may include which, where threads, sockets and clocks live, and what the
+scheduler may not ask. Also the habits that every file keeps. There is no list of exceptions.
 
 First it proves on small bad trees that every rule can fail (tests/layering_cases.py); then it checks the project.
 It reads text only: whether the code compiles is the build's business.

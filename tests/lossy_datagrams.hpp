@@ -1,5 +1,5 @@
-// A network between two ends of UDP that loses, repeats, reorders and changes datagrams, by a seed: a socket
-// that takes the place of a real one.
+// For tests: a network between two UDP sockets that loses, repeats, reorders and changes datagrams, by a
+// seed. It takes the place of a real socket.
 #pragma once
 
 #include <cstddef>

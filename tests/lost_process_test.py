@@ -1,5 +1,5 @@
-"""Losing a process: one of four is killed in the middle of a run. The others must stop within ten seconds, name the lost
-node, and the launcher must end with a non-zero exit code; no process and no result may be left behind.
+"""Tests the loss of a process: one of four is killed in the middle of a run. The others must stop within ten seconds and
+name the lost node. The launcher must end with a non-zero exit code. No process and no result may be left behind.
 """
 
 import json

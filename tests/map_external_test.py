@@ -1,5 +1,7 @@
-"""map_viewer's images equal those that Pillow and NumPy make of the same file, byte for byte: several regions and factors, in simulation and natively. Skipped
-without ../shared/data/map or one of the two libraries."""
+"""Tests that map_viewer's images equal those that Pillow and NumPy make of the same file, byte for byte. It compares
+several regions and factors, in simulation and natively. Skipped without ../shared/data/map or one of the two
+libraries.
+"""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-// Tiles, regions and scaling of the map program: numbers from the pCoR paper (section 7), and every region
-// made of tiles equals the region as a whole.
+// Tests tiles, regions and scaling of the map program against numbers from the pCoR paper (section 7). Every
+// region made of tiles equals the region as a whole.
 #include <gtest/gtest.h>
 
 #include <cmath>

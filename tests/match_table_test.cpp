@@ -1,4 +1,5 @@
-// Tests the tables of messages and receives against a list that is searched from its beginning.
+// Tests the tables in which messages and receives find each other, against a list that is searched from its
+// beginning.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-"""Programs x worlds x stealing policies: every run must give the known answer. Used by matrix_test.py (small members) and
-matrix_slow_test.py (the whole matrix). Answers: the official UTS program, OEIS A000170, OEIS A000045.
+"""For tests: runs programs natively and in simulation under every stealing policy; each run must give the known answer.
+matrix_test.py runs small ones, matrix_slow_test.py all. The answers are those of the official UTS program, OEIS
+A000170 and OEIS A000045.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Runs small programs in every world under every stealing policy: each gives its known answer (the runs are in matrix.py)."""
+"""Runs small programs natively and in simulation under every stealing policy: each gives its known answer (the runs are
+in matrix.py).
+"""
 
 import sys
 

@@ -1,4 +1,4 @@
-// Nodes join and leave while a program runs: many seeds of interleavings.
+// Tests programs while nodes join and leave, at many seeds of interleavings.
 #include <gtest/gtest.h>
 
 #include "tests/members_testing.hpp"

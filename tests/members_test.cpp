@@ -1,4 +1,4 @@
-// Nodes join and leave while a program runs: a hundred seeds and more of interleavings.
+// Tests programs while nodes join and leave, at a hundred seeds of interleavings and more.
 #include <gtest/gtest.h>
 
 #include <atomic>

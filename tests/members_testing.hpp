@@ -1,5 +1,5 @@
-// Shipped workloads on nodes that join and leave at drawn times, in a world that delays and reorders
-// messages: the answer is right at each seed. members_test.cpp tries few seeds, the slow form many.
+// For tests: runs shipped workloads on nodes that join and leave at drawn times, in a world that delays and
+// reorders messages. The answer is right at each seed. members_test.cpp tries few seeds, the slow form many.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A worker in the middle of an instruction that its page does not permit: a strand that does not fork leaves
-// it to other strands meanwhile, and any other code stays on the worker, which runs nothing above it.
+// Tests a worker that waits for a page in the middle of a load or store. A strand that does not fork leaves
+// the worker to other strands meanwhile. Any other code stays on the worker, which runs nothing above it.
 #include <gtest/gtest.h>
 
 #include <atomic>

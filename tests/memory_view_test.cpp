@@ -1,5 +1,5 @@
-// Memory views in every world, with each way to notice accesses: what pages permit, what faults tell, and
-// that the data of different nodes are separate.
+// Tests memory views natively, in simulation and in-process, with each way to notice accesses: what pages
+// permit, and what faults tell. The data of different nodes are separate.
 #include <sys/mman.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// Dispatchers: fragments, control blocks, refusals, wake-ups; and what a receive queue refuses to read.
+// Tests dispatchers, which carry messages of threads in fragments: control blocks, refusals, wake-ups, and
+// messages that a receive queue refuses to read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

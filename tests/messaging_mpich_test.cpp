@@ -1,6 +1,6 @@
-// The patterns of MPICH's tests of point-to-point messages by several threads (test/mpi/threads/pt2pt), by
-// threads that talk, in every world and by each carrier. There a rank has threads that share its address;
-// here each thread has an identifier of its own, so what is addressed to a rank goes to a thread of that
+// Runs the patterns of MPICH's multithreaded point-to-point tests (test/mpi/threads/pt2pt) with Heddle's
+// messaging threads, natively, in simulation and in-process, by each carrier. In MPI the threads of a rank
+// share its address. Here each thread has its own identifier, so a message to a rank goes to a thread of that
 // process.
 #include <gtest/gtest.h>
 

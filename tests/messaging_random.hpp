@@ -1,7 +1,7 @@
-// Random exchanges of threads for tests: each thread sends messages of all sizes to drawn threads with drawn
-// tags, and receives what the others have sent to it, by receives that name the sender, the tag, both or
-// neither. Every message must come once, whole, and after those of its sender that the receive would have
-// taken before it. Endpoints or dispatchers carry them, as drawn.
+// For tests: random exchanges of threads. Each thread sends messages of all sizes to drawn threads with drawn
+// tags. It receives by sender, by tag, by both or by neither. Every message must come once and whole. It must
+// come after those of its sender that the receive would have taken before it. Endpoints or dispatchers carry
+// the messages, as drawn.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Random exchanges of threads: each message once, whole and in order, at many interleavings, natively and in
-// simulation.
+// Tests random exchanges of messages between threads at many interleavings, natively and in simulation. Each
+// message comes once, whole and in order.
 #include "tests/faulty_machine.hpp"
 #include "tests/messaging_random.hpp"
 #include "tests/strand_testing.hpp"

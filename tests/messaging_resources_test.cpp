@@ -1,5 +1,5 @@
-// CoR's resources: barriers, synchronizers, data, ports, domains and topologies that span processes, in every
-// world.
+// Tests resources that span processes (barriers, synchronizers, data, ports, domains and topologies),
+// natively, in simulation and in-process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Many threads that talk: those that wait hold little memory, and many messages to one thread lose nothing.
+// Tests many messaging threads: waiting ones hold little memory, and many messages to one thread lose
+// nothing.
 #include <unistd.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Threads that talk by identifiers and names, in every world.
+// Tests threads that send messages by identifiers and names, natively, in simulation and in-process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Programs of threads that talk, for tests in every world.
+// For tests: runs programs of messaging threads natively, in simulation and in-process.
 #pragma once
 
 #include <gtest/gtest.h>

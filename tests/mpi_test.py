@@ -1,5 +1,5 @@
-"""Native runs over MPI: programs on 2 and 4 ranks find what they find on one node; mistakes are named once, by rank 0; a
-rank that is killed ends all. Where MPI was not built in, it is said so. Skipped where there is no mpirun.
+"""Tests native runs over MPI. Programs on 2 and 4 ranks find what they find on one node. Rank 0 reports mistakes once.
+If a rank is killed, all end. A build without MPI says so. Skipped if there is no mpirun.
 """
 
 import json

@@ -1,6 +1,6 @@
-// Tests the NAS Parallel Benchmarks over shared memory: their published answers in every world, by every
-// protocol, with pages of 4 and 64 KiB. nas_workloads_slow_test.cpp tries all combinations, and larger
-// classes.
+// Tests the NAS Parallel Benchmarks over shared memory: they give their published answers natively, in
+// simulation and in-process. Every protocol is tried, with pages of 4 and 64 KiB. nas_workloads_slow_test.cpp
+// tries all combinations, and larger classes.
 #include <gtest/gtest.h>
 
 #include <iterator>

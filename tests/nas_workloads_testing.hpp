@@ -1,4 +1,4 @@
-// For tests: the NAS Parallel Benchmarks over shared memory, and what their checks say of a right answer.
+// For tests: runs the NAS Parallel Benchmarks over shared memory, and checks their published answers.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-"""Two processes in two clusters (platform.clusters): with satin all tasks that move between them answer requests for which no worker
-waits, and the count of the tree's nodes is the UTS program's. Clusters that hold another number of nodes are refused.
+"""Tests two native processes in two clusters (platform.clusters) under the policy satin. All tasks that move between
+them answer requests for which no worker waits. The count of the tree's nodes is the UTS program's. Clusters that hold
+another number of nodes are refused.
 """
 
 import json

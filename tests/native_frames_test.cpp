@@ -1,6 +1,6 @@
-// Tests what a connection carries: frames arrive whole and in order, whatever the pieces in which they come,
-// and a frame that is forged, changed, repeated, left out or sent back ends the connection. All for both ways
-// to protect them.
+// Tests what a connection carries: frames arrive whole and in order, whatever the pieces in which they come.
+// A frame that is forged, changed, repeated, left out or sent back ends the connection. Both ways to protect
+// frames are tried.
 #include <gmock/gmock.h>
 
 #include <initializer_list>

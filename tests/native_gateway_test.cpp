@@ -1,5 +1,5 @@
-// Tests what a gateway holds natively: a GB from one process to a slow one behind it. The processes are this
-// test program, which runs the disabled test below.
+// Tests how much memory a gateway holds natively: one process sends a GB through it to a slow one. The
+// processes are this test program, which runs the disabled test below.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-"""heddle launch and native runs as users start them: processes that differ refuse each other, copies started by srun are
-refused, limits of the system are said in words.
+"""Tests heddle launch and native runs as users start them. Processes that differ refuse each other, and copies started
+by srun are refused. Errors name the system limits that were reached.
 """
 
 import os

@@ -1,5 +1,5 @@
-// Tests what connects processes of one machine: shared memory, Unix sockets and TCP carry messages of all
-// sizes between three nodes, and a pair for which the first does not work takes the next. Rings alone:
+// Tests what connects processes of one machine. Shared memory, Unix sockets and TCP carry messages of all
+// sizes between three nodes. If the first does not work for a pair, the pair uses the next. Rings alone:
 // native_ring_test.cpp; processes that are killed: lost_process_test.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-"""Native runs whose nodes join and leave: the answers are right each time, a process that is killed ends the run loudly, and `heddle launch --join` says what it did.
+"""Tests native runs whose nodes join and leave. The answers are right each time, and a process that is killed ends the
+run with an error. `heddle launch --join` reports what it did.
 """
 
 import os

@@ -1,5 +1,5 @@
-// Tests native nodes that join a run and leave it, below the seam: that all members reach each other, that no
-// message is lost, and that processes that do not belong to the run, or come too late, are told so.
+// Tests native nodes that join a run and leave it, below the scheduler. All members reach each other and no
+// message is lost. Processes that do not belong to the run, or come too late, are told so.
 #include <signal.h>
 
 #include "runtime/native/handshake.hpp"

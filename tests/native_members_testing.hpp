@@ -1,5 +1,5 @@
-// A node program for tests of nodes that join and leave: all members send numbered messages to each other all
-// the time, and say when they come and go. Nodes are threads of one process, so a test sees all counts.
+// For tests: a node program for nodes that join and leave. All members constantly send numbered messages to
+// each other, and report when they come and go. Nodes are threads of one process, so a test sees all counts.
 #pragma once
 
 #include <gtest/gtest.h>

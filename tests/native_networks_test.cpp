@@ -1,5 +1,5 @@
-// Tests several networks natively, between nodes that are threads of this process: each has connections of
-// its own, at its own address, and messages of all sizes arrive over the gateways of a line. Processes:
+// Tests several networks natively, between nodes that are threads of this process. Each node has connections
+// of its own, at its own address. Messages of all sizes arrive over the gateways of a line. Processes:
 // native_networks_test.py.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

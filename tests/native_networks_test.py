@@ -1,5 +1,6 @@
-"""Several networks natively, by processes: four in a line of two TCP addresses and shared memory run three programs right, with
-each kind of modules; a process behind gateways that is killed ends the run loudly; what cannot be is refused with its line.
+"""Tests several networks natively, between processes: four in a line of two TCP addresses and shared memory. They run
+three programs right, with each kind of modules. A process behind gateways that is killed ends the run with an error.
+Impossible networks are refused with their line.
 """
 
 import json

@@ -1,5 +1,5 @@
-// Tests how the receiver thread of a node and a worker that rests take turns (reception.hpp): no message
-// waits while a thread sleeps, and no worker sleeps on when it has been woken. Over sockets and over shared
+// Tests how the receiver thread of a node and a worker that rests take turns (reception.hpp). No message
+// waits while a thread sleeps, and no worker sleeps on when it has been woken. It tries sockets and shared
 // memory.
 #include <gtest/gtest.h>
 

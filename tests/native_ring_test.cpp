@@ -1,5 +1,5 @@
-// Tests the rings through which two processes exchange bytes, here between two threads: that bytes arrive in
-// order and whole, that no wake-up is lost, and that positions that cannot be are refused.
+// Tests the rings through which two processes exchange bytes, here between two threads. Bytes arrive in order
+// and whole, no wake-up is lost, and impossible positions are refused.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,6 +1,6 @@
-// Two nodes send to each other as fast as they can, while their receivers are sometimes slow: messages of all
-// sizes up to 64 MiB, from workers and handlers. The test checks every byte and the memory used. It runs for
-// HEDDLE_STRESS_SECONDS (default: 5).
+// Tests two native nodes that send to each other as fast as they can, while their receivers are sometimes
+// slow. Workers and handlers send messages of all sizes up to 64 MiB. The test checks every byte and the
+// memory used. It runs for HEDDLE_STRESS_SECONDS (default: 5).
 #include <gtest/gtest.h>
 
 #include <atomic>

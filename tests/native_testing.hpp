@@ -1,5 +1,4 @@
-// Helpers of the native tests: a log that a test can read, this program as a child process, sockets within
-// this process.
+// For native tests: a log that a test can read, this program as a child process, sockets within this process.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// Tests small parts of the native world: parking, the ticker, the clock, the machine, a dead host.
+// Tests small parts of the native backend: parking, the ticker, the clock, the machine, a dead host.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>

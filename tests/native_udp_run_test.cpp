@@ -1,5 +1,5 @@
-// Tests native nodes that exchange messages by UDP through a network that loses, repeats, reorders and
-// changes datagrams: each message arrives once, intact and in order. The full number of messages:
+// Tests native nodes that exchange messages by UDP through a bad network. It loses, repeats, reorders and
+// changes datagrams, yet each message arrives once, intact and in order. The full number of messages:
 // native_udp_slow_test.cpp.
 #include <gtest/gtest.h>
 

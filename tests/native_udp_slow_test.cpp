@@ -1,5 +1,5 @@
-// Tests native nodes by UDP with 10% of the datagrams lost, as many doubled and as many reordered: a million
-// small messages and 10,000 of 2 MiB arrive once, intact and in order.
+// Tests native nodes by UDP, while a tenth of the datagrams is lost, a tenth doubled and a tenth reordered. A
+// million small messages and 10,000 of 2 MiB arrive once, intact and in order.
 #include <gtest/gtest.h>
 
 #include "tests/native_udp_testing.hpp"

@@ -1,5 +1,5 @@
-// Tests the machine that makes a stream of datagrams, without sockets: two ends, and between them a network
-// in virtual time that loses, repeats, delays and changes datagrams by a seed.
+// Tests the state machine that makes a stream of datagrams, without sockets. Between its two ends is a
+// network in virtual time, which loses, repeats, delays and changes datagrams by a seed.
 #include <gtest/gtest.h>
 
 #include <map>

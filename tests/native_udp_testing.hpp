@@ -1,5 +1,5 @@
-// Helpers of the tests of native nodes by UDP: real sockets behind a network that loses, repeats, reorders
-// and changes datagrams.
+// For tests of native nodes by UDP: real sockets behind a network that loses, repeats, reorders and changes
+// datagrams.
 #pragma once
 
 #include <gtest/gtest.h>

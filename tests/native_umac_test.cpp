@@ -1,5 +1,6 @@
-// Tests UMAC against nettle's, an independent program: the same tags for messages of all lengths around the
-// ends of groups, blocks and the change of polynomial, in pieces of any size, by each kind of vectors.
+// Tests UMAC against the library nettle, an independent program. Tags are equal for messages of all lengths
+// around the ends of groups, blocks and the change of polynomial. Messages come in pieces of any size, and
+// each kind of vectors is tried.
 #include <gtest/gtest.h>
 #include <nettle/umac.h>
 

@@ -1,6 +1,6 @@
-// Tests what a program sees that reads everything between two processes: the text of messages with
-// `integrity`, and none of it with `encryption`. A relay between the two records both directions, from the
-// handshake to the last frame.
+// Tests what a program sees that reads everything between two processes. With `integrity` it sees the text of
+// messages, with `encryption` none of it. A relay between the two records both directions, from the handshake
+// to the last frame.
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// Tests the ways between nodes that several networks join, against breadth-first search over single nodes.
+// Tests the ways between nodes that several networks join, against a breadth-first search over single nodes.
 #include "base/network_routes.hpp"
 
 #include <gtest/gtest.h>

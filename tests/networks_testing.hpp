@@ -1,4 +1,4 @@
-// Nodes that several networks join, for tests: in a line, and drawn.
+// For tests: nodes that several networks join, in a line, or drawn at random.
 #pragma once
 
 #include <algorithm>

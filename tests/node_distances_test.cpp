@@ -1,5 +1,5 @@
-// What is known of distances between nodes: groups with their nodes, and latencies that are exact for trees
-// and representative elsewhere.
+// Tests the distances between nodes: groups with their nodes, and latencies that are exact for trees and
+// representative elsewhere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-"""The notebooks of docs/notebooks/ do what they show: executed again, each cell prints the same, and draws where it drew. Skipped where
-pandas, Matplotlib or nbclient is missing.
+"""Tests that the notebooks of docs/notebooks/ show what they do. Executed again, each cell prints the same text, and
+draws if it drew before. Skipped if pandas, Matplotlib or nbclient is missing.
 """
 
 import glob

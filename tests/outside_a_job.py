@@ -1,4 +1,6 @@
-"""The environment of tests that start processes of a run themselves: without what a job or another launch has put there."""
+"""For tests that start the processes of a run themselves: an environment without the variables of a cluster job or of
+another launch.
+"""
 
 import os
 

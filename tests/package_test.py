@@ -1,6 +1,6 @@
-"""An installed Heddle serves projects of their own: the examples and the README's program build against it with find_package.
-The binary of each has every verb, and its workload gives the right answer natively and in simulation. So do a stealing
-policy and an execution model, each in one file.
+"""Tests that projects of their own can use an installed Heddle: the examples and the README's program build against it
+with find_package. Each binary has every verb, and its workload gives the right answer natively and in simulation. The
+same holds for a stealing policy and an execution model, each in one file.
 """
 
 import glob

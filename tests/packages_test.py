@@ -1,5 +1,5 @@
-"""scripts/packages.sh installs exactly what is missing, updates the package lists only where it must, and says and does
-nothing where everything is there. Stand-ins play dpkg-query, apt-get, id and sudo.
+"""Tests that scripts/packages.sh installs exactly the missing packages, and updates the package lists only if it must.
+If nothing is missing, it says and does nothing. Stand-ins replace dpkg-query, apt-get, id and sudo.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""The EARTH paper's figures 7 to 9 by one command: each number that its text states within 15%, and the orders that it states
-(section 5), but for N-queens' decline from 8 to 16 nodes, which is not found (docs/papers/earth.md).
+"""Tests the EARTH paper's figures 7 to 9 by one command. Each number that the paper's text states is met within 15%, and
+so are the orders that it states (section 5). The exception is N-queens' decline from 8 to 16 nodes, which is not
+found (docs/papers/earth.md).
 """
 
 import glob

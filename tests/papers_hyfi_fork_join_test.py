@@ -1,5 +1,5 @@
-"""The HyFi paper's Table 2, rows Quad and Fib, by one command: each cell within 5% of the published speedup, or of the number of
-processors where the published one is above that (docs/papers/hyfi.md).
+"""Tests the HyFi paper's Table 2, rows Quad and Fib, by one command. Each cell is within 5% of the published speedup. If
+that is above the number of processors, the number counts (docs/papers/hyfi.md).
 """
 
 import json

@@ -1,5 +1,6 @@
-"""The HyFi paper's Tables 2 and 3: a cell of LU, and what overlapping gains on two nodes of two processors in fewer sweeps.
-tests/papers_hyfi_slow_test.py has all cells, docs/papers/hyfi.md says where they come from.
+"""Tests two cells of the HyFi paper on two nodes of two processors. LU must take the time of Table 2. Overlapping must
+gain as much as in Table 3, with fewer sweeps. tests/papers_hyfi_slow_test.py has all cells, docs/papers/hyfi.md says
+where they come from.
 """
 
 import json

@@ -1,5 +1,7 @@
-"""The HyFi paper's Tables 2 and 3, all cells by one command. The bars: cells of several nodes within 15% of the published seconds, LU and matrix multiplication on one node within
-10%, the improvements of Table 3 within 3 points. docs/papers/hyfi.md says why the cells below are further off. If one comes closer, it must be taken from the list.
+"""Tests all cells of the HyFi paper's Tables 2 and 3 by one command. Cells of several nodes are within 15% of the
+published seconds. LU and matrix multiplication on one node are within 10%. The improvements of Table 3 are within 3
+points. docs/papers/hyfi.md says why the cells below are further off. If one comes closer, it must be taken from the
+list.
 """
 
 import glob

@@ -1,6 +1,6 @@
-"""The KAAPI paper's Figures 6 and 7. Each speedup of the new implementation within 10%, above the old one's from 4 cores on, and the old
-one's of fib(35) falls from 8 to 16 cores. N queens within 15%, and for n = 23 processors work for all but 0.63% of the time
-(docs/papers/kaapi.md).
+"""Tests the KAAPI paper's Figures 6 and 7. Each speedup of the new implementation is within 10%, and above the old one's
+from 4 cores on. The old one's speedup of fib(35) falls from 8 to 16 cores. N queens is within 15%. For n = 23
+processors work for all but 0.63% of the time (docs/papers/kaapi.md).
 """
 
 import json

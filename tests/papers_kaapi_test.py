@@ -1,5 +1,6 @@
-"""The KAAPI paper's Figure 9: partitioned is above stolen at 8 and 16 cores, and the gap grows from 2 cores on (docs/papers/kaapi.md). One seed
-of each cell. Partitioned is the time of the group, without that of placing it once.
+"""Tests the KAAPI paper's Figure 9. The partitioned program is faster than the stolen one at 8 and 16 cores, and the gap
+grows from 2 cores on (docs/papers/kaapi.md). One seed of each cell runs. The partitioned time is that of the group,
+without placing it once.
 """
 
 import glob

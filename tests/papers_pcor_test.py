@@ -1,5 +1,6 @@
-"""The pCoR paper's Figures 3 and 5: what its text states of round trips, throughput, dispatchers that poll, and the map's scenarios. docs/papers/pcor.md has the
-numbers."""
+"""Tests the pCoR paper's Figures 3 and 5 against its text: round trips, throughput, dispatchers that poll, and the map's
+scenarios. docs/papers/pcor.md has the numbers.
+"""
 
 import csv
 import os

@@ -1,5 +1,7 @@
-"""All of Figure 6 of the paper of Chiang, Wu and Lin, and what the paper expects of more nodes (docs/papers/smp.md). The bars: two threads against one
-1.7, 2 and 2 within 15%, from the sizes on at which messages are divided; two threads ahead of MPI only."""
+"""Tests all of Figure 6 of the paper of Chiang, Wu and Lin, and what the paper expects of more nodes
+(docs/papers/smp.md). The speedups of two threads over one are 1.7, 2 and 2 within 15%, from the sizes on at which
+messages are divided. Two threads are ahead of MPI only.
+"""
 
 from papers_smp_testing import lead, near, rows_of, seconds, speedup
 from script_arguments import script_arguments

@@ -1,5 +1,6 @@
-"""Figure 6 of the paper of Chiang, Wu and Lin at one size each: two threads against one, and against MPI only (docs/papers/smp.md). All sizes are in
-papers_smp_slow_test.py."""
+"""Tests Figure 6 of the paper of Chiang, Wu and Lin at one size each: two threads against one, and against MPI only
+(docs/papers/smp.md). All sizes are in papers_smp_slow_test.py.
+"""
 
 from papers_smp_testing import lead, near, seconds, speedup
 from script_arguments import script_arguments

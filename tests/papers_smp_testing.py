@@ -1,4 +1,4 @@
-"""For tests: the cells of configs/papers/smp, by `heddle compare`."""
+"""For tests: runs the configurations of configs/papers/smp by `heddle compare`."""
 
 import csv
 import os

@@ -1,5 +1,5 @@
-// Partitions real graphs by METIS and Scotch: the cuts equal those of the libraries' own tools with the same
-// seed and options, and are as good as published ones. Skipped if graphs or tools are absent.
+// Partitions real graphs by METIS and Scotch. The edge cuts equal those of the libraries' own tools with the
+// same seed and options, and are as good as published ones. Skipped if graphs or tools are absent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// For tests: a program that runs a placed graph and records, for each task, when and where it ran, and
-// whether all its data had come.
+// For tests: a program that runs a placed graph. It records for each task when and where it ran, and whether
+// all its data had come.
 #pragma once
 
 #include <cstring>

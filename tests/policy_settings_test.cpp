@@ -1,5 +1,5 @@
-// Policies that a file of its own registers, as this one does, and the settings that policies declare: keys
-// of schedule.stealing that exist for their policy only.
+// Tests stealing policies that register themselves in a file of their own, as this file does. Also tests the
+// settings that they declare: keys of schedule.stealing that exist for their policy only.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests the errors for mistakes in programs: forks that are not joined, two functions of one name, and a
-// fiber that begins while its thread terminates.
+// Tests the errors for mistakes in programs. Forks are not joined, two functions have one name, or a fiber
+// begins while its thread terminates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// The estimated search of the n-queens problem, against the search itself and published sizes of its tree.
+// Tests the estimated search of the n-queens problem against the search itself, and against published sizes
+// of its tree.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,6 @@
-// The search of one board of each eight that turn or mirror into each other: with every way to use symmetry
-// the workload finds the numbers of OEIS A000170, and with all symmetries those of A002562.
+// Tests the n-queens search that takes one board of each eight that rotate or mirror into each other. With
+// every use of symmetry the workload finds the numbers of OEIS A000170. With all symmetries it also finds
+// those of A002562.
 #include <gtest/gtest.h>
 
 #include "tests/dsm_testing.hpp"

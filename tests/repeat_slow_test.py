@@ -1,4 +1,4 @@
-"""1,000 repetitions of a run of 2 processes with 2 workers each (n-queens 8): none may hang, fail or answer wrongly."""
+"""Repeats a run of 2 processes with 2 workers each (n-queens 8) 1,000 times: none may hang, fail or answer wrongly."""
 
 import json
 import subprocess

@@ -1,6 +1,7 @@
-"""The page of `heddle report` as headless Chromium draws it, without a network: no request, no message on the console, drawn within 3 s of processor time,
-nothing overlaps or is cut off at 1280 and 390 pixels, figures answer to the mouse, and the page prints to PDF. Skipped where Chromium or
-Selenium is missing (scripts/packages.sh browser).
+"""Draws the page of `heddle report` with headless Chromium, without a network. The page makes no request, prints nothing
+on the console, and is drawn within 3 s of processor time. Nothing overlaps or is cut off at 1280 and 390 pixels,
+figures answer to the mouse, and the page prints to PDF. Skipped if Chromium or Selenium is missing
+(scripts/packages.sh browser).
 
 HEDDLE_SCREENSHOTS=docs/verbs/report makes the pictures of the documentation again, one of each figure.
 """

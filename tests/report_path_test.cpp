@@ -1,6 +1,6 @@
 // Tests the report's critical path on schedules of random placed graphs, which are written as the tables of a
-// run and read again. The path is computed from the schedule alone, too, with what the report does not see:
-// when each message came.
+// run and read again. The test also computes the path from the schedule alone, with what the report does not
+// see: when each message came.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

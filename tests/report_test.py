@@ -1,5 +1,6 @@
-"""`heddle report` makes one page of results: its tables have the numbers of the CSV files, hostile names are text, what is missing is
-said in words, and equal directories give equal bytes. report_browser_test.py looks at the page as a browser draws it.
+"""Tests that `heddle report` makes one page of results. Its tables have the numbers of the CSV files, hostile names are
+shown as text, and missing data are named. Equal directories give equal bytes. report_browser_test.py looks at the
+page as a browser draws it.
 """
 
 import csv

@@ -1,4 +1,4 @@
-// Tests the bound on a makespan that declared bytes give, where the memory's bandwidth depends on how many
+// Tests the lower bound on a makespan that declared bytes give, if the memory's bandwidth depends on how many
 // cores stream. The bounds are calculated by hand.
 #include <gtest/gtest.h>
 

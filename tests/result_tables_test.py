@@ -1,6 +1,6 @@
-"""The tables of a directory of results are described by the datapackage.json beside them: each column with a type that its values
-have, a unit and a meaning. `--record` adds what workers and tasks did; in simulation the states of each worker sum up to the
-makespan, to the picosecond.
+"""Tests that a datapackage.json describes the tables of a directory of results. Each column has a unit, a meaning, and a
+type that its values have. `--record` adds what workers and tasks did. In simulation the states of each worker sum up
+to the makespan, to the picosecond.
 """
 
 import csv

@@ -1,4 +1,6 @@
-"""docs/heddle_results.py reads tables of results into pandas with their types and units. Skipped where pandas is missing."""
+"""Tests that docs/heddle_results.py reads tables of results into pandas with their types and units. Skipped if pandas is
+missing.
+"""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-// A message that comes before this node has heard of the run's beginning waits for it. The order of messages
-// stays, and no moment of the run is earlier than its cause.
+// Tests that a message which comes before its node has heard of the run's beginning waits for it. The order
+// of messages stays, and no moment of the run is earlier than its cause.
 #include "runtime/native/run_start.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests that a graph's file means the same work in `schedule` and `run`: seconds on a core, 1 Gf for an
-// abstract unit, flops, or what time_unit says. Expected times are worked out by hand.
+// Tests that a graph's file means the same work in `schedule` and `run`. Weights are seconds on a core,
+// flops, what time_unit says, or an abstract unit of 1 Gf. Expected times are worked out by hand.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

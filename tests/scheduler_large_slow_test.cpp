@@ -1,5 +1,5 @@
-// Large graphs: schedules stay feasible, memory stays within its limit. (How long they take is for the
-// benchmarks.)
+// Tests schedulers on large graphs: schedules stay feasible, memory stays within its limit. (How long they
+// take is for the benchmarks.)
 #include <sys/resource.h>
 
 #include "tests/scheduler_testing.hpp"

@@ -1,5 +1,5 @@
-// What the tests of schedulers share: random graphs, and small readers of published graphs without checks.
-// The project's own readers, which check, are elsewhere.
+// For tests of schedulers: random graphs, and small readers of published graphs without checks. The project's
+// own readers, which check, are elsewhere.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-"""Where the key of a launched run can be found while it runs: in no environment, on no command line, in no file on a disk.
-Nodes that protect their messages in different ways refuse each other. What travels is looked at in native_wire_test.cpp.
+"""Tests that the key of a launched run is nowhere to be found while it runs: in no environment, command line or file.
+Nodes that protect their messages in different ways refuse each other. native_wire_test.cpp looks at what travels.
 """
 
 import os

@@ -1,4 +1,4 @@
-// How much tests that could go on for ever try.
+// For tests that could go on for ever: how many seeds they try.
 #pragma once
 
 #include <cstdint>

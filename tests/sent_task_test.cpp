@@ -1,4 +1,5 @@
-// A task that is sent to a worker runs there and nowhere else, and its result comes back, in every world.
+// Tests tasks that are sent to a certain worker, natively, in simulation and in-process. A task runs there
+// and nowhere else, and its result comes back.
 #include "model/sent_task.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Tests that every number that a caller can state has a range, and that no number outside is accepted: for
-// every workload, partitioner and generator that is registered, and every key of a configuration. New
-// settings are included automatically.
+// Tests that every number that a caller can state has a range, and that no number outside is accepted. It
+// tries every registered workload, partitioner and generator, and every key of a configuration. New settings
+// are included automatically.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

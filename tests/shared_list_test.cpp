@@ -1,5 +1,5 @@
-// Tests the list of ready tasks: the number of steps, counted by the links that are read, and that a taker
-// never finds it empty while it has an element.
+// Tests the list of ready tasks that a node's workers share. It counts steps by the links that are read. A
+// taker never finds the list empty while it has an element.
 #include "runtime/sources/shared_list.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A program for tests of steal requests that stay under way: nodes work, and no node has a task to share.
+// For tests of steal requests that remain unanswered: a program whose nodes work, and have no task to share.
 #pragma once
 
 #include "runtime/core/worker.hpp"

@@ -1,5 +1,5 @@
-// Calibration of descriptions: on random platforms the micro-benchmarks, which see a platform only through
-// the run, find what the platform states.
+// Tests the calibration of simulated platforms. On random platforms, the micro-benchmarks find the stated
+// values, although they see a platform only through the run.
 #include <cmath>
 
 #include "base/random.hpp"

@@ -1,5 +1,5 @@
-// Tests costs that a simulated worker pays beside its arithmetic: copies through the memory bus, messages
-// that it sends itself, and a core that a polling receiver keeps. Each test states its formula.
+// Tests costs that a simulated worker pays beside its arithmetic. Copies go through the memory bus, the
+// worker sends messages itself, and a polling receiver keeps a core. Each test states its formula.
 #include <gtest/gtest.h>
 
 #include <algorithm>

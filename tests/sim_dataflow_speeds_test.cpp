@@ -1,5 +1,5 @@
-// Groups with many iterations: a thousand sweeps on nodes that are a factor of 3 apart in speed have the
-// sequential program's bits, and an iteration of empty tasks costs less than the first.
+// Tests dataflow groups with many iterations on nodes that are a factor of 3 apart in speed. A thousand
+// sweeps have the sequential program's bits. An iteration of empty tasks costs less than the first.
 #include <gtest/gtest.h>
 
 #include "configs/experiment.hpp"

@@ -1,5 +1,5 @@
-// What a look of a thief at a dataflow thread costs in simulation: each access that it goes through, one
-// thief of a thread at a time.
+// Tests what it costs in simulation if a thief searches a dataflow thread. It pays for each access that it
+// examines, and only one thief searches a thread at a time.
 #include <gtest/gtest.h>
 
 #include "model/dataflow.hpp"

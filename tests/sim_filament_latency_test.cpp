@@ -1,5 +1,5 @@
-// Tests that several pools a processor hide the time that pages take, in simulation: what a pool waits for
-// comes while the others compute. The results are tested elsewhere (filament_workloads_test.cpp).
+// Tests that several pools of filaments for each processor hide the time that pages take, in simulation. What
+// one pool waits for comes while the others compute. filament_workloads_test.cpp tests the results.
 #include "sim/sim_backend.hpp"
 #include "tests/filament_workloads_testing.hpp"
 

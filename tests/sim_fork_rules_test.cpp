@@ -1,5 +1,5 @@
-// Simulates starts along the tree of workers, and pruning, on larger machines (fork_rules_test.cpp has the
-// other worlds).
+// Simulates starts along the tree of workers, and pruning, on larger machines (fork_rules_test.cpp runs them
+// natively and in-process).
 #include <gtest/gtest.h>
 
 #include "tests/sim_workloads.hpp"

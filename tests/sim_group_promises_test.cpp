@@ -1,5 +1,5 @@
-// The first run of a group takes exactly what its placing promises, and as many bytes travel, where nothing
-// but work and messages costs time and no two messages share the network.
+// Tests that the first run of a dataflow group takes exactly the time that its placement promises, and that
+// as many bytes travel. Nothing but work and messages costs time here, and no two messages share the network.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Tests simulated nodes below one switch that run ahead of the other nodes because no message can reach them
-// before. Whole programs are the same event by event as without that (`plain_windows`), with any number of
-// threads. The estimate for small messages beside large ones is an exception, stated in docs/simulator.md.
+// Tests groups of simulated nodes below one switch, which run ahead of the other nodes while no message can
+// reach them. Whole programs are the same event by event as without that (`plain_windows`), with any number
+// of threads. The estimate for small messages beside large ones is an exception, stated in docs/simulator.md.
 #include <gtest/gtest.h>
 
 #include <memory>

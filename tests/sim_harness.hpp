@@ -1,4 +1,4 @@
-// Small programs for tests of the simulator: workers and messages on a backend, without a scheduler.
+// For tests of the simulator: small programs of workers and messages on a backend, without a scheduler.
 #pragma once
 
 #include <cstdint>

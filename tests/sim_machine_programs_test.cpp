@@ -1,5 +1,5 @@
-// Tests whole programs on simulated machines of four nodes: their answers are right, two runs are the same
-// event by event, and neither windows, their order nor the number of threads changes anything.
+// Tests whole programs on simulated machines of four nodes. Their answers are right, and two runs are the
+// same event by event. Neither windows, their order nor the number of threads changes anything.
 #include <gtest/gtest.h>
 
 #include <memory>

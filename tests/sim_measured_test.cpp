@@ -1,5 +1,5 @@
-// Tests of simulated code that is measured: it takes what the stopwatch says, and work that is only counted
-// takes what it declares.
+// Tests simulated code that is measured: it takes the time of the stopwatch, while work that is only counted
+// takes the time that it declares.
 #include <gtest/gtest.h>
 
 #include "base/work_done.hpp"

@@ -1,5 +1,5 @@
-// Simulated nodes that join and leave: right answers, work for nodes that join, the makespan against the
-// ideal one, and the same bytes whatever order or number of threads simulates the machines.
+// Tests simulated nodes that join and leave: answers are right, new nodes get work, and the makespan is near
+// the ideal one. The bytes are the same whatever order or number of threads simulates the machines.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What tests of unequal and changing nodes share: events, and a piece of work on every core.
+// For tests of unequal and changing nodes: events, and a piece of work on every core.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A computation hides a message if modules of the node's own send it, and does not if the worker that
-// computes must send it (KAAPI, section 4.3).
+// Tests how much of a message a computation hides (the KAAPI paper, section 4.3). It hides the message if the
+// node's own modules send it, and does not if the computing worker must send it.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Placed graphs simulated without overheads, stealing or contention: each must take exactly what its schedule
-// promises. The fast test and the slow one, which has more graphs, share this file.
+// For tests: placed graphs simulated without overheads, stealing or contention. Each must take exactly what
+// its schedule promises. The fast test and the slow one, which has more graphs, share this file.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Platforms on which a simulated graph must take, to the picosecond, what its schedule promises: equal
-// cores, unequal cores, two clusters joined by a WAN, a fat tree, a SimGrid file whose hosts all differ, and
-// machines of several nodes. Tests use them.
+// For tests: platforms on which a simulated graph must take, to the picosecond, what its schedule promises.
+// They have equal cores, unequal cores, two clusters joined by a WAN, a fat tree, or machines of several
+// nodes. One is a SimGrid file whose hosts all differ.
 #pragma once
 
 #include <gtest/gtest.h>

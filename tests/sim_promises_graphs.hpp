@@ -1,4 +1,4 @@
-// The published graphs that tests of promised makespans use.
+// For tests of promised makespans: the published graphs that they use.
 #pragma once
 
 #include <algorithm>

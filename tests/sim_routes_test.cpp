@@ -1,5 +1,5 @@
-// Tests routes that are derived from similar ones: they equal SimGrid's, for every pair on many shapes, and
-// by arrivals of messages on platforms too large for all pairs.
+// Tests routes that are derived from similar ones. They equal SimGrid's for every pair on many shapes. On
+// platforms too large for all pairs, the arrivals of messages are compared.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

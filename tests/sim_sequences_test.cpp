@@ -1,5 +1,5 @@
-// Sender modules that send sequences: which messages travel together, when they arrive, and that programs do
-// not notice. Sending costs 1 us a message, links have 1 byte a nanosecond.
+// Tests simulated sender modules that send sequences: which messages travel together, and when they arrive.
+// Programs do not notice. Sending costs 1 us a message, links have 1 byte a nanosecond.
 #include <gtest/gtest.h>
 
 #include <algorithm>

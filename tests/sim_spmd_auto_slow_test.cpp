@@ -1,4 +1,5 @@
-// `auto` against each algorithm in simulation, in 420 cells.
+// Compares the algorithm that `auto` chooses for a collective call with each other algorithm, in 420
+// simulated cells.
 #include "tests/spmd_auto.hpp"
 
 namespace heddle::spmd {

@@ -1,4 +1,5 @@
-// `auto` against each algorithm in simulation, on few nodes.
+// Compares the algorithm that `auto` chooses for a collective call with each other algorithm, on few
+// simulated nodes.
 #include "tests/spmd_auto.hpp"
 
 namespace heddle::spmd {

@@ -1,4 +1,4 @@
-// Prices of collective calls against the closed forms that simulated calls are compared with.
+// Tests predicted times of collective calls against the closed forms that simulated calls are compared with.
 #include "model/spmd/pricing.hpp"
 #include "tests/spmd_timed.hpp"
 

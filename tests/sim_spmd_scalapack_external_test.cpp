@@ -1,5 +1,5 @@
-// Redistributions of matrices against ScaLAPACK's pdgemr2d, run by mpirun, element by element. Skipped where
-// ScaLAPACK (package libscalapack-openmpi-dev) is not installed.
+// Compares redistributions of matrices with ScaLAPACK's pdgemr2d, run by mpirun, element by element. Skipped
+// if ScaLAPACK (package libscalapack-openmpi-dev) is not installed.
 #include <fmt/format.h>
 
 #include <fstream>

@@ -1,6 +1,6 @@
-// The time of collective calls against SMPI, SimGrid's simulator of MPI programs (A. Degomme et al.:
-// "Simulating MPI applications: the SMPI approach", 2017), which runs its own algorithms on the same platform
-// file. Skipped where smpicc is not installed.
+// Compares the simulated time of collective calls with SMPI, SimGrid's simulator of MPI programs (A. Degomme
+// et al.: "Simulating MPI applications: the SMPI approach", 2017). SMPI runs its own algorithms on the same
+// platform file. Skipped if smpicc is not installed.
 //
 // SMPI's network is Heddle's: CM02 with latency and bandwidth as written. Its model `SMPI` is CM02 with
 // factors by size: a message of more than 32 KiB is announced here, so it has three latencies there. Its

@@ -1,4 +1,4 @@
-// The closed forms of sim_spmd_time_test.cpp on a thousand nodes.
+// Compares simulated collective calls on a thousand nodes with the closed forms of sim_spmd_time_test.cpp.
 #include "tests/spmd_timed.hpp"
 
 namespace heddle::spmd {

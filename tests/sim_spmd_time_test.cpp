@@ -1,5 +1,5 @@
-// Collective calls in simulation against closed forms: time, messages and payload. Ranks send one message
-// after the other.
+// Compares collective calls in simulation with closed forms: time, messages and payload. Ranks send one
+// message after the other.
 #include "tests/seeds.hpp"
 #include "tests/spmd_programs.hpp"
 #include "tests/spmd_timed.hpp"

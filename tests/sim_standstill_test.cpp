@@ -1,5 +1,5 @@
-// Tests simulations that could not advance or show nothing: the caller gets an error. Also that work reaches
-// nodes which no lifeline joins to the node that has it.
+// Tests simulations that cannot advance: the caller gets an error. Also tests that work reaches nodes which
+// no lifeline joins to the node that has it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

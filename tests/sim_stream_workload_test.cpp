@@ -1,4 +1,4 @@
-// The rate that stream reports: no more messages a second than the sender module can send.
+// Tests the rate that the workload stream reports: no more messages a second than the sender module can send.
 #include <gtest/gtest.h>
 
 #include <algorithm>

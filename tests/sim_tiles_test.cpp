@@ -1,5 +1,5 @@
-// Simulates the tile factorizations: their numbers are computed and right, they send the promised bytes, and
-// time follows from the declared work.
+// Simulates the tile factorizations: their numbers are computed and right, and they send the promised bytes.
+// Their time follows from the declared work.
 #include <gtest/gtest.h>
 
 #include "runtime/inprocess/inprocess_backend.hpp"

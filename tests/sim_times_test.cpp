@@ -1,5 +1,5 @@
-// Tests what simulated workers do with their time: the five activities add up to the makespan, to the
-// picosecond, and follow from the platform's costs in small programs.
+// Tests what simulated workers do with their time. The five activities add up to the makespan, to the
+// picosecond. In small programs they follow from the platform's costs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

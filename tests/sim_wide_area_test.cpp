@@ -1,4 +1,4 @@
-// Clusters that are far from each other, in simulation: what policies are told of distances, and
+// Tests clusters that are far from each other, in simulation: the distances that policies see, and
 // cluster-aware random stealing over many seeds.
 #include <gtest/gtest.h>
 

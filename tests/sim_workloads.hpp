@@ -1,5 +1,5 @@
-// Runs a shipped workload in the simulator, for tests: with given settings and platform, and all results of
-// the run. It checks the answer only.
+// For tests: runs a shipped workload in the simulator, with given settings and platform, and returns all
+// results of the run. It checks the answer only.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-"""Workloads of every kind on native nodes whose workers send and receive themselves (schedule.modules: single): they give
-their known answers, under every policy that asks other nodes. A setting that does not exist is refused with its place.
+"""Tests workloads of every kind on native nodes whose workers send and receive themselves (schedule.modules: single).
+They give their known answers, under every policy that asks other nodes. A setting that does not exist is refused with
+its place.
 """
 
 import json

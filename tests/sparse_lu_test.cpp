@@ -1,5 +1,5 @@
-// The LU factorization of a sparse matrix of blocks: which blocks there are before and after it, against the
-// BOTS suite and against elimination step by step; and that interleavings and placements do not change it.
+// Tests the LU factorization of a sparse matrix of blocks. Which blocks it has before and after is compared
+// with the BOTS suite and with elimination step by step. Interleavings and placements do not change it.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Every algorithm of every operation, without a runtime: the steps of all ranks are interpreted one after the
-// other, with queues for messages, and the arrays compared with a sequential reference. Messages, payload
-// and time in Hockney's model are compared with closed forms.
+// Tests every algorithm of every collective operation, without a runtime. It interprets the steps of all
+// ranks one after the other, with queues for messages, and compares the arrays with a sequential reference.
+// It compares messages, payload and time in Hockney's model with closed forms.
 #include "model/spmd/algorithm.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Cells (operation, size, nodes, network) that compare `auto` with each algorithm, and operations with each
-// other, all simulated with the overheads of a platform that states none.
+// For tests of `auto`: simulated cells (operation, size, nodes, network) that compare its choice with each
+// algorithm, and operations with each other. They have the overheads of a platform that states none.
 #pragma once
 
 #include <fmt/format.h>

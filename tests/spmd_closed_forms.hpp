@@ -1,6 +1,6 @@
-// What the algorithms send and how long they take, in closed form: Thakur, Rabenseifner, Gropp: "Optimization
-// of collective communication operations in MPICH", 2005, section 4, summed over the ranks, and for counts of
-// ranks that are no power of two.
+// For tests: closed forms of what the collective algorithms send and how long they take. They are those of
+// Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section
+// 4. Here they are summed over the ranks, and extended to counts of ranks that are no power of two.
 #pragma once
 
 #include <bit>

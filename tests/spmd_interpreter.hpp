@@ -1,4 +1,5 @@
-// Interprets the steps of all ranks one after the other, without a runtime, with queues for messages.
+// For tests: interprets the steps of all ranks of a collective call one after the other, without a runtime,
+// with queues for messages.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// Layouts: 100,000 drawn at random against a dealer that deals out element after element, and against the
-// published definition of ScaLAPACK's index functions (Blackford et al.: "ScaLAPACK Users' Guide", section
-// 4.3: element i is the one number i mod b of block floor(i / (b P)) of process floor(i / b) mod P).
+// Tests layouts of distributed arrays: 100,000 random ones against a dealer that deals out element after
+// element. Also compares them with the published definition of ScaLAPACK's index functions (Blackford et al.:
+// "ScaLAPACK Users' Guide", section 4.3: element i is the one number i mod b of block floor(i / (b P)) of
+// process floor(i / b) mod P).
 #include "model/spmd/layout.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Random layouts, and indices in order, for tests.
+// For tests: random layouts of distributed arrays, and indices in order.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Messages and payload between nodes in all-to-all, for 4 to 1,000 nodes: one rank for each node, and one for
-// each of r threads, with the same array. Counted from the steps of all ranks, without running them.
+// Counts messages and payload between nodes in all-to-all, for 4 to 1,000 nodes. It compares one rank for
+// each node with one for each of its r threads, for the same array. The steps of all ranks are counted, but
+// not run.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Data-parallel programs for tests: one function, or collective calls drawn at random and checked.
+// For tests: data-parallel programs that run one function, or collective calls drawn at random and checked.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Random collective calls on random clusters, whose messages come late and in another order, each from a
-// seed.
+// For tests: random collective calls on random clusters, whose messages come late and in another order. Each
+// is drawn from a seed.
 #pragma once
 
 #include "runtime/inprocess/inprocess_backend.hpp"

@@ -1,6 +1,6 @@
-// Redistributions, shifts, transposes and all-to-some, against an enumeration of all elements: each element
-// lands at its owner, as ScaLAPACK's pdgemr2d has it. In-process with messages late and in another order, and
-// in every world.
+// Tests redistributions, shifts, transposes and all-to-some against an enumeration of all elements. Each
+// element arrives at its owner, as with ScaLAPACK's pdgemr2d. They run natively, in simulation, and
+// in-process with late and reordered messages.
 #include "model/spmd/redistribution.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Files of rules for collective calls: what they mean, and what is refused.
+// Tests files of rules, which choose algorithms for collective calls: what they mean, and what is refused.
 #include "model/spmd/rules.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Data-parallel programs in every world: threads, collective calls by every algorithm, and what ranks that
-// disagree are told.
+// Tests data-parallel programs natively, in simulation and in-process: threads, collective calls by every
+// algorithm, and the errors of ranks that disagree.
 #include "model/spmd.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Random collective calls for tests, and what they must give, by a sequential reference.
+// For tests: random collective calls, and their results by a sequential reference.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// One collective call on a simulated star without overheads: what it sends and how long it takes.
+// For tests: runs one collective call on a simulated star without overheads, and returns what it sends and
+// how long it takes.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""NAS FT of class A, whose checksum is published, in both worlds."""
+"""Runs NAS FT of class A natively and in simulation, and compares its checksum with the published one."""
 import os
 
 from script_arguments import script_arguments

@@ -1,5 +1,7 @@
-"""ptrans, fft2d and nas_ft in both worlds: odd sizes, several grids, ranks that are threads, threads that pack and send. Each
-program compares its whole answer; NAS FT's are published (classes S and W; A in spmd_workloads_slow_test.py)."""
+"""Tests the workloads ptrans, fft2d and nas_ft natively and in simulation: odd sizes, several grids, ranks that are
+threads, threads that pack and send. Each program compares its whole answer. The answers of NAS FT are published
+(classes S and W; A in spmd_workloads_slow_test.py).
+"""
 import itertools
 import os
 

@@ -1,4 +1,5 @@
-// What models keep for an owner: made once, reported in an order that does not depend on linking.
+// Tests the states that execution models keep for a node or worker. Each is made once. They are reported in
+// an order that does not depend on linking.
 #include "runtime/core/states.hpp"
 
 #include <gtest/gtest.h>

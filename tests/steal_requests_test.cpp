@@ -1,5 +1,5 @@
 // Counts the steal requests that a node has under way: never more than the setting, and as many again after
-// answers. Also requests that a busy node stores.
+// answers. Also tests requests that a busy node stores.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Many strands: none loses a signal, and one that waits holds little memory, natively and on simulated nodes.
+// Tests many strands, natively and on simulated nodes: none loses a signal, and one that waits holds little
+// memory.
 #include <unistd.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Tests strands in every world: they run, wait, yield, move and end, and a run in which all wait is an error.
+// Tests strands, Heddle's user-level threads, natively, in simulation and in-process. They run, wait, yield,
+// move and end. A run in which all wait is an error.
 #include <gmock/gmock.h>
 
 #include <atomic>

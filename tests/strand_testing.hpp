@@ -1,4 +1,4 @@
-// Programs of strands for tests, and the worlds that they run in.
+// For tests: programs of strands, and the backends that they run on: native, simulated, in-process.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-"""`heddle run --tasks` lists each task once, with its kernel, number and worker, in both worlds. For a tiled Cholesky the
-tasks and what each of them waits for are calculated here from the algorithm (right-looking: potrf, trsm, syrk, gemm), and
-no task may start before those have ended. The trace of the same run, read by trace_readers.py, must say the same as the
-table. A simulation is the same with and without a record.
+"""Tests that `heddle run --tasks` lists each task once, with its kernel, number and worker, natively and in simulation.
+For a tiled Cholesky the test calculates from the algorithm (right-looking: potrf, trsm, syrk, gemm) what each task
+waits for. No task may start before that has ended. The trace of the same run, read by trace_readers.py, must say the
+same as the table. A simulation is the same with and without a record.
 """
 
 import csv

@@ -1,5 +1,5 @@
-// Tests barriers and reductions of teams in every world: no member leaves early, and results are those of a
-// loop.
+// Tests barriers and reductions of teams, natively, in simulation and in-process: no member leaves early, and
+// results are those of a loop.
 #include <gtest/gtest.h>
 
 #include <atomic>

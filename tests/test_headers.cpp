@@ -1,1 +1,1 @@
-// A source for the target that compiles the tests' precompiled header (tests/CMakeLists.txt).
+// An empty source for the target that compiles the tests' precompiled header (tests/CMakeLists.txt).

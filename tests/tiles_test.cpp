@@ -1,5 +1,5 @@
-// Tests the tile factorizations: numbers against LAPACK on the whole matrix, under every placement and many
-// interleavings; bytes against the promise; and that a wrong factor is noticed.
+// Tests the tile factorizations under every placement and many interleavings. Their numbers equal LAPACK's on
+// the whole matrix, and they send the promised bytes. A wrong factor is noticed.
 #include "tests/tile_testing.hpp"
 
 #include <gtest/gtest.h>

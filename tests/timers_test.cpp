@@ -1,5 +1,5 @@
-// Strands and tasks that sleep wake at their time, in order, in every world; and other work goes on
-// meanwhile.
+// Tests that strands and tasks which sleep wake at their time, in order, natively, in simulation and
+// in-process. Other work goes on meanwhile.
 #include "runtime/sources/timers.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests the files of the trace recorder: the same for any order of events, states that end with the run, and
-// no file if the trace is not whole. What the formats hold is tested by trace_test.py.
+// Tests the files of the trace recorder. They are the same for any order of events, and states end with the
+// run. If the trace is not whole, there is no file. trace_test.py tests what the formats hold.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests that the records of several processes become one: each receipt finds its message, no message arrives
-// before it was sent, and a malformed part is refused.
+// Tests that the records of several processes become one. Each receipt finds its message, and no message
+// arrives before it was sent. A malformed part is refused.
 #include <gtest/gtest.h>
 
 #include <map>

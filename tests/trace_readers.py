@@ -1,5 +1,5 @@
-"""Readers of traces, which share nothing with the program that writes them: a small decoder of Perfetto's format (field
-numbers from its public protos/perfetto/trace/*.proto), and a small reader of the Paje format.
+"""For tests: reads traces without any code of the program that writes them. It has a small decoder of Perfetto's format
+(field numbers from its public protos/perfetto/trace/*.proto), and a small reader of the Paje format.
 """
 
 import collections

@@ -1,6 +1,6 @@
-"""What `heddle run --trace` leaves behind is what the run says of itself: the states of each worker follow each other
-without gaps and add up to the reported times; every message that is sent arrives. If pj_dump is installed, it reads the
-Paje files as well and must find the same.
+"""Tests that traces of `heddle run --trace` agree with the run's output. The states of each worker follow each other
+without gaps and add up to the reported times. Every message that is sent arrives. If pj_dump is installed, it reads
+the Paje files as well and must find the same.
 """
 
 import collections

@@ -1,5 +1,6 @@
-"""heddle tune from outside: the file of rules is that of the readings, equal tunings in simulation write equal bytes, a run with the
-rules takes the winner's time in each cell, the native world writes rules too, and mistakes leave nothing behind.
+"""Tests heddle tune as a user runs it. Its file of rules follows from the readings, and equal tunings in simulation
+write equal bytes. A run with the rules takes the winner's time in each cell. Native tuning writes rules, too, and
+mistakes leave nothing behind.
 """
 
 import csv

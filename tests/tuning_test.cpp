@@ -1,4 +1,5 @@
-// How `heddle tune` chooses: winners, ties, refusals and ranges, from times that the tests state.
+// Tests how `heddle tune` chooses algorithms: winners, ties, refusals and ranges, from times that the tests
+// state.
 #include "cli/tuning.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// Tests spawn trees that are opened before the run: their graph, its weights, and that every program gives
-// its answer under every placement and policy, in-process and natively. Also iterative programs, whose graph
-// follows the data.
+// Tests spawn trees that are opened before the run: their graph and its weights. Every program gives its
+// answer under every placement and policy, in-process and natively. Also tests iterative programs, whose
+// graph follows the data.
 #include "workloads/unrolled.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
-"""heddle validate from outside: both worlds run, what is there is not run again, the table describes itself, the page of `heddle report` has the
-same numbers, and the exit code is that of the verdict. No test expects a time.
+"""Tests heddle validate as a user runs it. Both worlds run, and existing results are not computed again. The table
+describes itself, and the page of `heddle report` has the same numbers. The exit code is that of the verdict. No test
+expects a time.
 """
 
 import csv

@@ -1,5 +1,6 @@
-"""Cluster-aware random stealing (van Nieuwpoort, Kielmann, Bal, PPoPP 2001) on three clusters of 8 nodes x 4 cores, joined by 1 Gb/s and 10 ms (configs/wide_area.yaml): close
-to the ideal, ahead of stealing from near to far, and with few tasks over the lines between clusters.
+"""Tests cluster-aware random stealing (van Nieuwpoort, Kielmann, Bal, PPoPP 2001) on three clusters of 8 nodes x 4
+cores, joined by 1 Gb/s and 10 ms (configs/wide_area.yaml). It must be close to the ideal time, and ahead of stealing
+from near to far. Few tasks may cross the lines between clusters.
 
 The ideal is the time of a run on one core without overheads, divided among all cores, and one latency between clusters. The number of
 tree nodes is that of the UTS benchmark's own program. With tasks of 80 ns the run is over before a task can cross a line.

@@ -1,5 +1,5 @@
-"""The words of the project's prose: documents, comments and messages name the actor and use no idiom (docs/contributing.md,
-"Prose"). This test counts the words that hide an actor, and the idioms; each folder has a ceiling, which may only fall.
+"""Tests the words of documents, comments and messages: they must name the actor and use no idiom (docs/contributing.md,
+"Prose"). It counts the words that hide an actor, and the idioms; each folder has a ceiling, which may only fall.
 
 Looked at are Markdown outside of code, comments and strings of C++, and the whole text of scripts, CMake and YAML files.
 """

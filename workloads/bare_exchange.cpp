@@ -1,4 +1,4 @@
-// Messages that handlers count and answer.
+// Exchanges messages that handlers count and answer, without threads.
 #include "workloads/bare_exchange.hpp"
 
 #include <algorithm>

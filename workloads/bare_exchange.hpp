@@ -1,5 +1,5 @@
 // The exchanges of thread_pairs.hpp without threads: handlers answer where messages arrive, and no thread is
-// woken. What the bare network takes, to compare threads with.
+// woken. Their time is that of the bare network, to compare threads with.
 #pragma once
 
 #include "model/messaging/thread.hpp"

@@ -1,6 +1,6 @@
-// A matrix that is factorized in tiles by dataflow: each tile is a shared object, and the factorization is a
-// plain loop of forks (builtin/dataflow_cholesky.cpp, dataflow_lu.cpp, sparse_lu.cpp). Its tasks are stolen,
-// or with a placement recorded and run as a group.
+// A matrix that is factorized in tiles by dataflow. Each tile is a shared object, and the factorization is a
+// plain loop of forks (builtin/dataflow_cholesky.cpp, dataflow_lu.cpp, sparse_lu.cpp). Its tasks are stolen.
+// If a placement is named, they are recorded and run as a group.
 #pragma once
 
 #include <cstdint>

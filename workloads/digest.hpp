@@ -1,5 +1,5 @@
-// A number that follows from the bits of many: two runs that computed the same have the same one, in whatever
-// order they add it up.
+// A digest of many numbers, by their bits. Two runs that computed the same numbers have the same digest, in
+// whatever order they add them up.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What carries the messages of threads, as workloads declare it.
+// Declares the settings of what carries the messages of threads, for workloads.
 #include "workloads/dispatcher_settings.hpp"
 
 #include <utility>

@@ -1,4 +1,5 @@
-// The settings of workloads whose threads talk: what carries their messages (messaging/dispatcher.hpp).
+// The settings of workloads whose threads exchange messages: what carries the messages
+// (model/messaging/dispatcher.hpp).
 #pragma once
 
 #include <optional>

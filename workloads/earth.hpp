@@ -1,5 +1,5 @@
-// What the workloads in EARTH share: their settings, the check that all their threads have terminated, and
-// earth_workload, which registers a workload from a start function, a check and settings.
+// Shared by the workloads in EARTH: their settings, and the check that all their threads have terminated. A
+// workload of EARTH is registered by earth_workload, from a start function, a check and settings.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What the workloads of filaments over shared arrays share: settings, the work of a unit, and how the rows of
-// a result come to the workload's check.
+// Shared by the workloads of filaments over shared arrays: settings, the work of a unit, and the collection
+// of a result's rows for the check.
 #pragma once
 
 #include <cstddef>

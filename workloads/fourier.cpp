@@ -1,4 +1,4 @@
-// FFTW's plans.
+// Makes and executes FFTW's plans for discrete Fourier transforms.
 #include "workloads/fourier.hpp"
 
 #include <fftw3.h>

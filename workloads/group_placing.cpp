@@ -1,4 +1,4 @@
-// The step from a recorded graph to a placing of it: one call of partitioners/.
+// Places a recorded graph of dataflow tasks by one call of partitioners/.
 #include "workloads/group_placing.hpp"
 
 #include <fmt/format.h>

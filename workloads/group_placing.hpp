@@ -1,5 +1,5 @@
-// Places the recorded tasks of a dataflow group as the configuration says (KAAPI, section 3.5): `placement:
-// none` steals, every other name partitions.
+// Places the recorded tasks of a dataflow group as the configuration says (the KAAPI paper, section 3.5):
+// `placement: none` steals, every other name partitions.
 #pragma once
 
 #include <optional>

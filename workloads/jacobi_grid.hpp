@@ -1,6 +1,6 @@
-// What the workloads of Jacobi iteration share: the grid that they begin with, the answer that is known of
-// it, and the sequential program. The grid begins with sin(pi x) sin(pi y), which each sweep multiplies by
-// cos(pi / (n - 1)).
+// Shared by the workloads of Jacobi iteration: the first grid, the answer that is known of it, and the
+// sequential program. The grid begins with sin(pi x) sin(pi y), which each sweep multiplies by cos(pi / (n -
+// 1)).
 #pragma once
 
 #include <algorithm>

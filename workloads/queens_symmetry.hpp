@@ -1,6 +1,6 @@
-// Solutions of the n-queens problem up to the eight symmetries of the square: of the images that turn and
-// mirror a board into each other, one is searched, and counts as many times as there are different ones.
-// Runs no tasks.
+// Counts solutions of the n-queens problem up to the eight symmetries of the square. Of the boards that
+// rotate or mirror into each other, it searches one, and counts it as often as there are different ones. Runs
+// no tasks.
 //
 // A board's border is where the queens of its four sides are, counted along each side, clockwise from the top
 // left corner. The queens of the borders are placed first, and a board is left out if an image has a lesser

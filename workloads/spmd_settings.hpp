@@ -1,5 +1,5 @@
-// What the data-parallel workloads have in common: settings of ranks and of the threads of a node, a thread's
-// share of its rank's work, and time.
+// Shared by the data-parallel workloads: settings of ranks and of the threads of a node, a thread's share of
+// its rank's work, and time.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A chain of masses and springs between two walls: how it begins, what is known of it, and the sequential
-// program. n masses m are joined by n + 1 springs k. Mode j is sin(j pi i / (n + 1)) at mass i = 1, ..., n;
-// at rest in this shape, the chain swings with the angular frequency 2 sqrt(k / m) sin(j pi / (2 (n + 1))).
+// The initial state, known solution and sequential program of a chain of masses and springs between two
+// walls. The chain has n masses m and n + 1 springs k. Mode j is sin(j pi i / (n + 1)) at mass i = 1, ..., n.
+// At rest in this shape, the chain swings with the angular frequency 2 sqrt(k / m) sin(j pi / (2 (n + 1))).
 #pragma once
 
 #include <algorithm>

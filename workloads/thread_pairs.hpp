@@ -1,6 +1,6 @@
-// Pairs of threads that exchange messages, as benchmarks of messages have them: one thread of each pair in
-// process 0, its partner in the last process. Both count in the message, so what was lost or came twice
-// shows.
+// Pairs of threads that exchange messages, as in benchmarks of messages: one thread of each pair in process
+// 0, its partner in the last process. Both count in the message, so a message that is lost or comes twice is
+// noticed.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// A workload that factorizes a dense matrix in tiles, as a placed graph: each task changes one tile, and each
-// edge carries one. The kernels, and what a tile holds afterwards, are given by builtin/cholesky.cpp and
-// builtin/lu.cpp.
+// A workload that factorizes a dense matrix in tiles, as a placed graph. Each task changes one tile, and each
+// edge carries one. builtin/cholesky.cpp and builtin/lu.cpp define the kernels, and what a tile holds
+// afterwards.
 #pragma once
 
 #include <memory>

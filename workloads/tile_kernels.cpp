@@ -1,4 +1,4 @@
-// The computations of tiled matrix algorithms, such as a Cholesky factorization in tasks: each calls BLAS or
+// The computations of tiled matrix algorithms, such as a Cholesky factorization in tasks. Each calls BLAS or
 // LAPACK on a few tiles, which are square blocks of the matrix stored by columns.
 #include "workloads/tile_kernels.hpp"
 

@@ -1,6 +1,6 @@
-// A square matrix in tiles: its numbers before it is factorized, and the tiles of its factor. A number
-// depends on its place and a seed only, so every node can compute any tile and no message carries it. A
-// sparse matrix is one of dense tiles, most of which are absent.
+// A square matrix in tiles, from which a workload's factorization begins. A number depends on its place and a
+// seed only, so every node can compute any tile and no message carries it. A sparse matrix is one of dense
+// tiles, most of which are absent.
 #pragma once
 
 #include <cstddef>

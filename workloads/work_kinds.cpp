@@ -1,4 +1,4 @@
-// The list of registered kinds of work.
+// Lists the kinds of work that workloads have registered.
 #include "workloads/work_kinds.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The actors of the plain SimGrid program: workers that search a tree and steal, and a server for each node.
+// Searches an unbalanced tree with SimGrid actors alone: workers that search and steal, and a server for each
+// node that answers messages.
 #include "bench/actors/uts.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Unbalanced tree search as a plain SimGrid program: an actor for each worker, and one for each node that
-// answers messages; mailboxes between nodes, shared memory within one. It uses the deque, victims and random
-// numbers of Heddle's scheduler (runtime/core/worker.cpp, runtime/stealing/steal_service.cpp). So a
-// comparison of the two programs compares only how they simulate.
+// Searches an unbalanced tree as a plain SimGrid program, with an actor for each worker and one for each node
+// that answers messages. It uses the deque, victims and random numbers of Heddle's scheduler
+// (runtime/core/worker.cpp, runtime/stealing/steal_service.cpp). So a comparison of the two programs compares
+// only how they simulate.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs Heddle on real cores and its peers (peers/), one after the other and again from the start, and prints medians
-and their ratios as tables in Markdown. It measures and prints; it does not judge, except that all answers must be right.
+"""Measures Heddle on real cores and comparable libraries, the peers (peers/). It runs all programs in turn, several
+times, and prints medians and their ratios as tables in Markdown. It does not judge the times, but every answer must
+be right.
 
 usage: bench/native/compare.py --build build/bench [--only fork_join,messages] [--json FILE]
 """

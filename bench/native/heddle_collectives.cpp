@@ -1,6 +1,6 @@
-// Measures collective calls of data-parallel programs, with two ranks: of two processes, which are started as
-// `heddle launch` starts them, or two threads of one process, which are ranks (threads) or share their node's
-// arrays (shared).
+// Measures collective calls of data-parallel programs with two ranks. The ranks are two processes, which are
+// started as `heddle launch` starts them, or two threads of one process. The threads are ranks with arrays of
+// their own (`threads`), or share one array (`shared`).
 //
 //     heddle_collectives processes|threads|shared barrier|value|all_reduce|all_to_all BYTES COUNT
 //     [auto|block|poll] [memory|unix|tcp]

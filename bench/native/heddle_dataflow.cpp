@@ -1,9 +1,13 @@
-// Measures dataflow on one node: calls N | fib N WORKERS | tasks COUNT OBJECTS WORKERS | plain N | loop N
-// WORKERS | group COUNT OBJECTS WORKERS ITERATIONS. `calls` and `fib` are Figure 1 of the KAAPI paper as
-// plain calls and as forks. `tasks`: empty ones, each of which reads one object and changes the one before.
-// `group`: the same as a group; `seconds` are those of one of its later iterations, `first_seconds` those of
-// recording, placing and the first. `plain` and `loop`: a sum of N terms, as a loop and as an adaptive one.
-// Prints the time from the first fork to the end of the last task, and a value that the peers must have too.
+// Measures dataflow tasks on one node. Usage:
+//
+//     heddle_dataflow calls N | fib N WORKERS | tasks COUNT OBJECTS WORKERS
+//                     plain N | loop N WORKERS | group COUNT OBJECTS WORKERS ITERATIONS
+//
+// `calls` and `fib` run Figure 1 of the KAAPI paper as plain calls and as forks. `tasks` runs empty tasks,
+// each of which reads one object and changes the one before. `group` runs the same tasks as a recorded group.
+// Its `first_seconds` is the time of recording, placing and the first iteration, `seconds` that of a later
+// one. `plain` and `loop` sum N terms in a plain and in an adaptive loop. Prints the time from the first fork
+// to the end of the last task, and a value that the peers must print too.
 #include <cmath>
 #include <functional>
 #include <memory>

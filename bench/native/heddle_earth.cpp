@@ -1,6 +1,6 @@
-// Measures what EARTH's operations cost on one worker: token|invoke|sync|fib COUNT. Prints nanoseconds of
-// each operation, and for fib of a token. For fib it also prints the bytes of a frame besides parameters and
-// variables.
+// Measures what operations of the execution model EARTH cost on one worker. Arguments: token|invoke|sync|fib
+// COUNT. Prints nanoseconds of an operation; for fib, nanoseconds of a token, and the bytes that a frame has
+// besides parameters and variables.
 #include "bench/native/outcome.hpp"
 #include "model/earth.hpp"
 #include "runtime/native/native_backend.hpp"

@@ -1,6 +1,6 @@
-// Measures an access that a page of shared memory does not permit, without any message: userfaultfd|mprotect
-// read|write COUNT. The handler permits it at once. Prints nanoseconds of a read, or of a write to a page
-// that may be read. Taking the access back is measured apart.
+// Measures what a page fault of shared memory costs if no message is needed: the handler permits the access
+// at once. Arguments: userfaultfd|mprotect read|write COUNT. Prints nanoseconds of a read, or of a write to a
+// page that may be read. Taking the access back is measured apart.
 #include <memory>
 #include <string>
 

@@ -1,6 +1,6 @@
-// Measures sweeps of Jacobi's iteration on one node, a filament for each point: automatic|checked N SWEEPS
-// WORKERS. With `checked`, each row declares what it reads and writes. Prints the time of the sweeps, and
-// the sum of the grid, which must be the peers'.
+// Measures sweeps of Jacobi's iteration on one node, with a filament for each point. Arguments:
+// automatic|checked N SWEEPS WORKERS. With `checked`, each row declares what it reads and writes. Prints the
+// time of the sweeps, and the sum of the grid, which must equal that of the peers.
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
-// Measures read faults on pages that another process has written: COUNT [auto|block|poll|single]
+// Measures read faults on pages that another process has written. Arguments: COUNT [auto|block|poll|single]
 // [memory|unix|tcp]. Node 1 writes its pages, then node 0 reads each of them once, again and again. The last
-// words are how receivers wait (`transport.receive`; `single`: `schedule.modules`), and what connects the
-// processes (`transport.local`). Prints the nanoseconds of a read.
+// two arguments say how receivers wait (`transport.receive`; `single`: `schedule.modules`), and what connects
+// the processes (`transport.local`). Prints the nanoseconds of a read.
 #include <memory>
 #include <string>
 #include <string_view>

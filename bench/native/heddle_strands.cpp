@@ -1,7 +1,11 @@
-// Measures what strands cost: switch|create|event|workers|barrier|channel|memory|messages|in_order|in_reverse
-// COUNT. Prints nanoseconds of a switch, of a strand that is started, runs and ends, of a round trip of two
-// strands that wait for each other's events (on one worker, or pinned to two), of a barrier of two strands
-// that are pinned to two workers, or the resident bytes of a strand that waits.
+// Measures what strands, Heddle's user-level threads, cost. Usage:
+//
+//     heddle_strands OPERATION COUNT
+//     OPERATION: switch|create|event|workers|barrier|channel|memory|messages|in_order|in_reverse
+//
+// `create` is a strand that starts, runs and ends. `event` and `workers` are round trips of two strands that
+// wait for each other's events, on one worker or pinned to two. `barrier` is one of two strands on two
+// workers. Prints nanoseconds of an operation; for `memory`, the resident bytes of a strand that waits.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// The fork/join problems of the benchmarks, without tasks: boards, trees and what is counted. Each program
-// adds the tasks of its library.
+// Defines the fork/join problems of the benchmarks without tasks: n-queens boards, unbalanced trees, and what
+// is counted. Each program adds the tasks of its library.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// A dataflow program of one's own: the n-th Fibonacci number as in Figure 1, and beside it a thread as in
-// Figure 3, which counts the numbers whose binary digits add up to an even number. What the figures leave out
-// is here: the work that a thief takes, and a check.
+// A dataflow program of one's own. It computes the n-th Fibonacci number as in Figure 1 of the KAAPI paper.
+// Beside it, a thread as in Figure 3 counts the numbers whose binary digits add up to an even number. What
+// the figures leave out is here: the work that a thief takes, and a check.
 #include <atomic>
 #include <memory>
 #include <utility>

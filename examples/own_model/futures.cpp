@@ -1,7 +1,6 @@
 // An execution model of one's own, in one file: futures. A future is a value that other code waits for. A
-// strand computes it, or any worker that looks for work: that is a work source of one's own. The program sums
-// the squares of the binomial coefficients of n: node 0 asks the nodes for them in turn, and each computes
-// its coefficients with futures.
+// strand computes it, or any worker that looks for work. The program sums the squares of the binomial
+// coefficients of n. Node 0 asks the nodes for them in turn, and each computes its coefficients with futures.
 #include <atomic>
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-// What the graph generators share: settings for weights and shapes, and a builder that draws weights and
-// notes kernels and data. Each family of graphs has a file of its own.
+// Shared by the graph generators: settings for weights and shapes, and a builder that draws weights and notes
+// kernels and data. Each family of graphs has a file of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Loops that split when an idle worker asks (KAAPI, section 3.2: the steal function, specialized; Danjean et
-// al., "Adaptive loops with Kaapi on multicore and grid", PASCO 2007). While no worker asks, a loop is a
-// sequential one that takes a few iterations at a time.
+// Loops that split when an idle worker asks (the KAAPI paper, section 3.2: the steal function, specialized;
+// Danjean et al., "Adaptive loops with Kaapi on multicore and grid", PASCO 2007). While no worker asks, a
+// loop is a sequential one that takes a few iterations at a time.
 //
 //     adaptive_for(strand, 0, n, 64, [&](std::int64_t begin, std::int64_t end) { ... });
 //     const double sum = adaptive_accumulate(strand, 0, n, 64, 0.0, part, add);

@@ -1,5 +1,6 @@
-// The parts of an adaptive loop (adaptive.hpp, adaptive_find.hpp, adaptive_prefix_sum.hpp): each is run by a
-// thread, and an idle worker splits it by the thread's steal function. What parts compute is theirs to know.
+// The parts of an adaptive loop (adaptive.hpp, adaptive_find.hpp, adaptive_prefix_sum.hpp). A thread runs
+// each part, and an idle worker splits it through the thread's steal function. What a part computes is
+// defined by its loop.
 #pragma once
 
 #include <algorithm>

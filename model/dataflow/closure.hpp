@@ -1,5 +1,5 @@
-// The graph of a dataflow thread: closures (calls that were forked) and their accesses to shared objects
-// (KAAPI, section 2.2). All lie in the thread's stack (stack.hpp).
+// The graph of a dataflow thread: closures (calls that were forked) and their accesses to shared objects (the
+// KAAPI paper, section 2.2). All lie in the thread's stack (stack.hpp).
 //
 // A closure is also the frame of what its body forks: `first` is the first of these that has not ended. In
 // the order of forks, depth first, they make the reference order.

@@ -1,5 +1,5 @@
-// Starts the threads of a group, gives them the values with which they begin, and remembers where values are
-// when they have ended.
+// Runs a group, the recorded graph of tasks that a body forks. It starts the group's threads, gives them
+// their first values, and notes where values are when the threads have ended.
 #include "model/dataflow/group.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A group of threads: the graph of what a body forks, placed once and run as often as one likes (KAAPI,
-// section 3.5).
+// A group of threads: the graph of what a body forks, placed once and run as often as one likes (the KAAPI
+// paper, section 3.5).
 //
 //     Group sweep(self, place, [&](GroupRecorder& recorder) {
 //         for (...) self.fork<relax>(...);

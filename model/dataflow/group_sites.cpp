@@ -1,4 +1,5 @@
-// The messages of groups: how runs begin, values go to those that read them, and answers come home.
+// Handles the messages of groups (recorded graphs of dataflow tasks): they start runs, carry values to their
+// readers, and bring answers home.
 #include "model/dataflow/group_sites.hpp"
 
 #include <utility>

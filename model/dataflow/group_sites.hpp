@@ -1,6 +1,7 @@
-// The groups on one node: threads that run there, values on their way to them and at rest, and what the node
-// waits for that made a group (KAAPI, section 3.5). A thread receives what others have written in closures
-// that begin as stolen ones: the sender has them, and they end when the value comes.
+// The groups (recorded graphs of dataflow tasks) on one node: threads that run there, values under way or at
+// rest, and answers that a group waits for (the KAAPI paper, section 3.5). A thread receives a value in a
+// closure that begins in the state `stolen`, as if the sender had stolen it. The closure ends when the value
+// comes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Hands values to the closures that receive them.
+// Gives the values of a group's objects to the closures that receive them.
 #include "model/dataflow/group_values.hpp"
 
 #include "model/dataflow/thread.hpp"

@@ -1,5 +1,5 @@
-// The values of a group's objects on one node: on their way to threads that read them, and at rest between
-// runs (KAAPI, section 3.5).
+// The values of a group's objects on one node (the KAAPI paper, section 3.5). They are under way to threads
+// that read them, or at rest between runs.
 #pragma once
 
 #include <cstdint>

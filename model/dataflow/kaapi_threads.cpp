@@ -1,4 +1,4 @@
-// Makes and ends KAAPI's threads, and calls their steal functions.
+// Makes and ends the threads that a dataflow program creates itself, and calls their steal functions.
 #include "model/dataflow/kaapi_threads.hpp"
 
 #include <fmt/format.h>

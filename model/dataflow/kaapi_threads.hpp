@@ -1,7 +1,7 @@
-// Threads of KAAPI that a program makes itself (section 3.1): created, not joined, with attributes. An idle
-// worker calls the steal function to get a part of the thread's work (Figure 3). A thread with a
-// serialization may go to another node, by itself or as stolen work. A thread runs on a strand: it is not
-// preempted, and its worker goes on where it waits.
+// Threads that a dataflow program makes itself (the KAAPI paper, section 3.1): created, not joined, with
+// attributes. An idle worker calls the steal function to get a part of the thread's work (Figure 3). A thread
+// with a serialization may go to another node, by itself or as stolen work. A thread runs on a strand: it is
+// not preempted, and its worker runs other work while it waits.
 //
 //     bool steal_function(Kaapi& victim, KaapiId& thief, const IdleWorkers& idle, void* user_arg);
 //

@@ -1,4 +1,4 @@
-// Brings objects home that groups have.
+// Brings an object home if the program uses it and a group's run has left it on another node.
 #include "model/dataflow/lending.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Where the objects of a thread's bodies are, if groups have them. A group leaves each object on the node
-// that wrote it last, until the body uses it: a read or write, a fork of a task with it, another group.
+// Notes where the objects of a thread's bodies are while groups have them. A group leaves each object on the
+// node that wrote it last. The object comes home when the body reads or writes it, forks a task with it, or
+// makes another group with it.
 //
 // Invariant: an access is flagged `lent` while nodes may have values of its object, or groups that run use
 // it, and then also `away` while its own cell does not have the value. What a running group writes is away.

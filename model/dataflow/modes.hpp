@@ -1,6 +1,6 @@
-// How a task accesses a shared object, and which access may be passed on to which (Gautier, Besseron, Pigeon:
-// "KAAPI", PASCO 2007, section 2.1; the postponed modes and the rules are those of Athapascan, INRIA
-// RR-0276).
+// The access modes of a task to a shared object, and the rules that say which access may be passed on to
+// which (Gautier, Besseron, Pigeon: "KAAPI", PASCO 2007, section 2.1). The postponed modes and the rules are
+// those of Athapascan (INRIA RR-0276).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// What threads of a node synchronize with (KAAPI, section 3.1): a mutex, a condition, and a condition with a
-// value, for which a thread waits until it is, or is not, a certain one. Waiting leaves the worker to others.
+// Synchronizes the threads of a node (the KAAPI paper, section 3.1): a mutex, a condition, and a condition
+// with a value. A thread waits until that value is, or is not, a certain one. While a thread waits, its
+// worker runs other threads.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// How a node's part of a group's run travels.
+// Writes a node's part of a group's run into a message, and reads it back.
 #include "model/dataflow/node_run.hpp"
 
 namespace heddle::dataflow {

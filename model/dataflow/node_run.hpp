@@ -1,5 +1,5 @@
-// What one node does in one run of a group (KAAPI, section 3.5): where the values that rest there go, and
-// which threads run.
+// Describes what one node does in one run of a group (the KAAPI paper, section 3.5): where its stored values
+// go, and which threads run.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Compares the graphs that nodes have recorded: digests first, and the tasks if those differ.
+// Compares the graphs of a group that the nodes have recorded: digests first, and the tasks if digests
+// differ.
 #include "model/dataflow/recorded_groups.hpp"
 
 #include <fmt/format.h>

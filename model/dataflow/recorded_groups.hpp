@@ -1,5 +1,5 @@
-// Groups that each node records itself (KAAPI, section 3.5): node 0 compares what the others have recorded,
-// and how they have placed it, with its own. A difference ends the run.
+// Checks groups that each node records itself (the KAAPI paper, section 3.5). Node 0 compares the graph and
+// the placement of every other node with its own. A difference ends the run.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Makes a graph of closures that were forked and not run.
+// Makes a task graph of closures that were forked but not run.
 #include "model/dataflow/recording.hpp"
 
 #include <fmt/format.h>

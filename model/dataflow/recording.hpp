@@ -1,6 +1,6 @@
-// The graph of what a body forks, before any of it runs (KAAPI, section 3.5): tasks that read and write
-// versions of shared objects. A version is what one task writes of an object, or what the object is before.
-// So an edge leads from a task to each task that reads what it has written, and there is no other order.
+// The graph of what a body forks, before any of it runs (the KAAPI paper, section 3.5): tasks that read and
+// write versions of shared objects. A version is what one task writes of an object, or what the object is
+// before. An edge leads from a task to each task that reads what it has written. There is no other order.
 //
 // Tasks that accumulate to an object (cw) need not wait for each other: each makes a contribution, an object
 // of its own. Before the next access of another mode, and at the end, added tasks combine the contributions,

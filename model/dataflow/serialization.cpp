@@ -1,4 +1,4 @@
-// Saves KAAPI's threads into messages, and starts them where they arrive.
+// Saves the threads of a dataflow program into messages, and starts them where they arrive.
 #include "model/dataflow/serialization.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
-// How KAAPI's threads go to other nodes (section 3.1, the serialization attribute): by two functions that a
-// program gives, because what lies on a stack cannot travel.
+// Moves threads that a dataflow program created to other nodes (the KAAPI paper, section 3.1, the
+// serialization attribute). The program gives two functions that save and restore a thread, because what lies
+// on a stack cannot travel.
 //
 //     void save(void* argument, runtime::Writer& to);
 //     void* restore(runtime::Reader& from, Attributes& attributes);

@@ -1,7 +1,7 @@
-// Shared objects as programs see them: `shared<T>` declares one, and a formal parameter says how its task
-// accesses it: shared_r<T> reads, shared_w<T> writes, shared_rw<T> does both, shared_cw<T, Operator>
+// Shared objects as programs see them. `shared<T>` declares an object, and a formal parameter says how its
+// task accesses it: shared_r<T> reads, shared_w<T> writes, shared_rw<T> does both, shared_cw<T, Operator>
 // accumulates. The postponed ones (shared_rp, shared_wp, shared_rpwp, shared_cwp) are for a task that only
-// passes the object on (KAAPI, section 2.1; modes.hpp has the rules).
+// passes the object on (the KAAPI paper, section 2.1; modes.hpp has the rules).
 //
 // A body makes its own accesses before it forks a task with the same object, or after `sync`.
 #pragma once

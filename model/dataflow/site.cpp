@@ -1,4 +1,5 @@
-// The thread of a group on its worker: closures for each step, and what the added ones do.
+// Runs a thread of a group (a recorded graph of tasks) on its worker. It makes a closure for each step, and
+// carries out the added steps that receive, send and copy values.
 #include "model/dataflow/site.hpp"
 
 #include <array>

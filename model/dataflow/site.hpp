@@ -1,5 +1,5 @@
-// One thread of a group: makes the closures of its program in each iteration, and runs them (KAAPI, section
-// 3.5).
+// Runs one thread of a group (a recorded graph of tasks): in each iteration it makes the closures of its
+// tasks and runs them (the KAAPI paper, section 3.5).
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Cuts a recorded graph into the programs of a group's threads.
+// Divides a recorded task graph into the programs of a group's threads, one for each worker.
 #include "model/dataflow/site_program.hpp"
 
 #include <fmt/format.h>

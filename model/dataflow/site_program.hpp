@@ -1,6 +1,6 @@
-// What one thread of a group does in each iteration (KAAPI, section 3.5): its tasks in the order of the
-// schedule, and between them the added tasks that receive what others have written, and that send what others
-// read. Made of a recording and a placement; it travels to the thread's worker.
+// The program of one thread of a group (the KAAPI paper, section 3.5): the thread's tasks in the order of the
+// schedule. Between them are added tasks that receive values from other threads, and that send values to
+// them. The program is made of a recording and a placement, and travels to the thread's worker.
 //
 // Each version of an object that the thread has lies in a slot. A slot is used for one version after the
 // other. A task that changes an object (rw, cw) finds its new version in the slot of the old one; if that is

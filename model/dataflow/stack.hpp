@@ -1,5 +1,5 @@
 // The memory of one dataflow thread: a stack of linked blocks. Each request is contiguous; one that is larger
-// than a block gets a block of its own size (KAAPI, section 2.2). Only its thread uses it.
+// than a block gets a block of its own size (the KAAPI paper, section 2.2). Only its thread uses it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The owner's side of a dataflow thread: runs frames in the reference order, without recursion, and suspends
-// where it comes to a closure that a thief has and that has not ended.
+// The owner's side of a dataflow thread. It runs frames in the reference order, without recursion. It
+// suspends when it comes to a stolen closure that has not ended.
 #include "model/dataflow/thread.hpp"
 
 #include <algorithm>

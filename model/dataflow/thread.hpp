@@ -1,5 +1,5 @@
-// A dataflow thread: a control flow that runs the closures of its stack in the reference order (KAAPI,
-// sections 2.3 and 3.3). Task bodies get it as their first parameter: it forks. It runs on a strand.
+// A dataflow thread: a control flow that runs the closures of its stack in the reference order (the KAAPI
+// paper, sections 2.3 and 3.3). Task bodies get it as their first parameter: it forks. It runs on a strand.
 //
 // Work first: the owner, which runs the thread, computes no readiness. At the moment when it comes to a
 // closure, all that comes before it in the reference order has ended. So it is ready, and its object's

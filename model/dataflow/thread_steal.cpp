@@ -1,5 +1,5 @@
-// The thief's side of a dataflow thread: which closures are ready, and what becomes of a stolen one (KAAPI,
-// section 3.3). Thieves look at one thread one at a time.
+// The thief's side of a dataflow thread: it finds ready closures and steals them (the KAAPI paper, section
+// 3.3). One thief at a time examines a thread.
 //
 // A thief goes through the oldest frame from its first closure that has not ended, and notes in each object
 // what the closures so far leave of it (Access::Seen). What was noted in an earlier look counts no more.

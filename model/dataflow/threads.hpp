@@ -1,5 +1,5 @@
-// The dataflow threads of one node, as a work source: idle workers take ready closures of threads that wait
-// here, and of those that other workers run; so do thieves of other nodes.
+// The dataflow threads of one node as a work source. Idle workers and thieves of other nodes take ready
+// closures of these threads, whether a thread waits or another worker runs it.
 #pragma once
 
 #include <atomic>

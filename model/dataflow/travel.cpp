@@ -1,4 +1,5 @@
-// Lays out thief threads, writes closures and outputs into messages and reads them back.
+// Moves closures between nodes: lays out thief threads, writes closures and outputs into messages, and reads
+// them back.
 #include "model/dataflow/travel.hpp"
 
 #include <fmt/format.h>

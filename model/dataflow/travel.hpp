@@ -1,6 +1,6 @@
-// Closures that leave their node: a thief on another node gets a copy with the values of its inputs, and
-// sends the outputs back. And what a thief thread of the same node begins with (KAAPI, section 3.3, Figure
-// 4).
+// Moves closures to other nodes: a thief gets a copy with the values of the inputs, and sends the outputs
+// back. It also lays out the thread with which a thief on the same node begins (the KAAPI paper, section 3.3,
+// Figure 4).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The arrays of a shared memory: where each one lies, and which node is the home of each page. No contents.
+// Knows where each array of a shared memory lies, and which node is the home of each page. It holds no
+// contents.
 #pragma once
 
 #include <cstddef>

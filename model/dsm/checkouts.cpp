@@ -1,4 +1,5 @@
-// Checks pages out and in that the node has (checkouts.hpp). Pages that must be waited for are not seen here.
+// Checks pages out and in that the node already has (checkouts.hpp). pages.cpp waits for pages that the node
+// does not have.
 #include "model/dsm/checkouts.hpp"
 
 #include "model/dsm/pages.hpp"

@@ -1,5 +1,5 @@
-// What a node has changed in a page: runs of bytes. Exact to the byte, because several nodes may write
-// neighbouring bytes. They are put in place a word at a time, because a worker may read there meanwhile.
+// The bytes that a node has changed in a page, as runs. They are exact to the byte, because several nodes may
+// write neighbouring bytes. They are applied a word at a time, because a worker may read the page meanwhile.
 #pragma once
 
 #include <algorithm>

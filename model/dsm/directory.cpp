@@ -1,4 +1,4 @@
-// The home of a shared page takes the requests for it one after the other.
+// Orders the requests for a shared page at its home node: it begins them one after the other.
 #include "model/dsm/directory.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The home of a page as its directory: it begins requests for a page one after the other, those to read at
-// the same time, and begins the next when the requester has the page. So messages may arrive in any order.
+// The home of a page as its directory. It begins requests for a page one after the other, those to read at
+// the same time. It begins the next when the requester has the page, so messages may arrive in any order.
 #pragma once
 
 #include <atomic>

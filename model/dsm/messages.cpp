@@ -1,4 +1,4 @@
-// The messages between the nodes of a shared memory, and their handlers.
+// The messages by which the nodes of a shared memory move pages, and their handlers.
 #include "runtime/comm/wire.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// What a node knows of each page of the shared memory: its access here, what waits for it, and at its home,
-// which node owns it. Two levels, made when they are needed: a node pays for the pages that it has touched or
-// is the home of.
+// What a node knows of each page of the shared memory: its own access, and the tasks that wait for it. At the
+// page's home, it also knows the owner. The table has two levels, made when needed, so a node pays only for
+// pages that it has touched or is the home of.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A node's shared pages: waits for a page that the node does not have, and answers other nodes, at once or
-// when no program here uses the page.
+// Manages a node's shared pages. It waits for a page that the node does not have. It answers other nodes at
+// once, or as soon as no program here uses the page.
 #include "model/dsm/pages.hpp"
 
 #include <algorithm>

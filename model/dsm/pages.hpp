@@ -1,5 +1,5 @@
 // The pages of one node: how strands and tasks wait for them, when demands of other nodes are deferred, and
-// the messages between nodes. What is asked and answered is the protocol's.
+// the messages between nodes. The protocol (protocol.hpp) decides what is asked and answered.
 //
 // Two programs that want one page must both come to use it. So a page that has come is held until each of
 // those that waited for it has come back once, and a checkout pins its pages. Meanwhile demands are deferred.

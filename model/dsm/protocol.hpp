@@ -1,6 +1,6 @@
-// What makes the pages of all nodes one memory: a policy. It says what a fault asks the page's home for, how
-// the home answers, and what happens at a barrier. Pages (pages.hpp) does what all protocols share: waiting,
-// deferring and sending.
+// The interface of protocols, which make the pages of all nodes one shared memory. A protocol says what a
+// fault asks the page's home for, how the home answers, and what happens at a barrier. Pages (pages.hpp) does
+// what all protocols share: waiting, deferring and sending.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What programs call of the shared memory: allocation, touching, faults and barriers.
+// Implements the calls of programs to the shared memory: allocation, touching, faults and barriers.
 #include "model/dsm/shared_memory.hpp"
 
 #include <fmt/format.h>

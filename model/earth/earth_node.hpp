@@ -1,4 +1,5 @@
-// What EARTH keeps for a node, and how any program starts EARTH's threads.
+// The state of the execution model EARTH on one node, and the functions by which any program starts EARTH's
+// threads.
 #pragma once
 
 #include <atomic>

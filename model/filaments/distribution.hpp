@@ -1,5 +1,5 @@
-// How iterations are dealt out over nodes, and those of a node over its pools: block, cyclic, block-cyclic.
-// Any other rule is the program's own: it creates a filament where it wants it.
+// Deals out iterations over nodes, and those of a node over its pools: block, cyclic, block-cyclic. A program
+// with another rule creates each filament where it wants it.
 //
 //     for (const auto [row, pool] : block(1, n - 1, fil.nodes(), pools.size()).of(fil.my_node()))
 //         fil.create_filament(pools[pool], row);

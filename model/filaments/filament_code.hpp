@@ -1,5 +1,5 @@
-// What the compiler knows of a filament's function: its program, its arguments, and its name for messages.
-// An argument is a plain value: an address means nothing on another node.
+// Describes a filament's function at compile time: its program, its arguments, and its name for messages. An
+// argument is a plain value: an address means nothing on another node.
 #pragma once
 
 #include <concepts>

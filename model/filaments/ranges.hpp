@@ -1,5 +1,6 @@
-// What a run of filaments will read and write. A phase may declare it: then memory is fetched without
-// hardware (runtime::Trigger::checked), and without executing the filaments (PhaseOptions::skip).
+// The ranges of shared memory that a run of filaments will read and write. If a phase declares them, pages
+// are fetched without hardware traps (runtime::Trigger::checked), and without executing the filaments
+// (PhaseOptions::skip).
 #pragma once
 
 #include <algorithm>

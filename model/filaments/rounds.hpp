@@ -1,6 +1,6 @@
-// The rounds in which the main programs of all nodes meet: barriers and reductions, also of the memory that
-// they share. Each round says where its
-// node is, so that nodes that have come apart get an error instead of each other's values.
+// Lets the main programs of all nodes meet in rounds: barriers and reductions, also of the memory that they
+// share. Each round says at which point of the program its node is. Nodes that have come apart then get an
+// error instead of each other's values.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How the messages of one thread travel: an endpoint of the core carries them (endpoint_carrier.hpp), or the
-// dispatcher of its process does (dispatcher.hpp).
+// The interface to what carries a thread's messages. It is an endpoint of the core (endpoint_carrier.hpp), or
+// the dispatcher of the thread's process (dispatcher.hpp).
 #pragma once
 
 #include <memory>

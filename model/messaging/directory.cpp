@@ -1,4 +1,5 @@
-// The messages of the directory: to the home of a name, and from it to the processes that it has told.
+// Handles the messages of the directory of names. A process tells the home of a name, and the home tells the
+// processes that have cached it.
 #include "model/messaging/directory.hpp"
 
 #include <utility>

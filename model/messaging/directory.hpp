@@ -1,4 +1,5 @@
-// The directory of names (pCoR, section 3.1): distributed over all processes, with caches that are corrected.
+// The directory of names (the pCoR paper, section 3.1): distributed over all processes, with caches that are
+// corrected.
 //
 // The home of a name, a process that its letters determine, knows which thread has it. Other processes keep
 // what it has told them. Invariant: `publish` and `withdraw` return after every process that was told of the

@@ -1,4 +1,5 @@
-// Carries out what the queues of a process decide, and the messages between dispatchers.
+// Sends and receives the fragments that a process's send and receive queues name, by messages between the
+// dispatchers of two processes.
 #include "model/messaging/dispatcher.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// The dispatcher of a process (pCoR, sections 4 and 5): threads leave messages in its send queue and take
-// them from its receive queue. Long messages travel in fragments, each acknowledged, or refused where the
-// receiving process has no control block for it, and then sent again. The core's sender and receiver are its
-// threads (schedule.modules), which poll or block (transport.receive).
+// The dispatcher of a process (the pCoR paper, sections 4 and 5): threads leave messages in its send queue
+// and take them from its receive queue. Long messages travel in fragments, and each fragment is acknowledged.
+// A fragment is refused, and sent again later, if the receiving process has no control block for it. The
+// core's sender and receiver are its threads (schedule.modules), which poll or block (transport.receive).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Which settings of dispatchers make sense.
+// Refuses settings of a dispatcher that contradict each other.
 #include "model/messaging/dispatcher_settings.hpp"
 
 #include <fmt/format.h>

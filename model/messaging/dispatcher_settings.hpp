@@ -1,4 +1,5 @@
-// How the dispatcher of a process carries the messages of its threads (pCoR, sections 4 and 5).
+// The settings of the dispatcher that carries the messages of a process's threads (the pCoR paper, sections 4
+// and 5).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A thread's messages by an endpoint.
+// Sends and receives a thread's messages by an endpoint of the core.
 #include "model/messaging/endpoint_carrier.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A fragment of a message on its way between two dispatchers.
+// The header of a fragment, a part of a message that travels between two dispatchers.
 #pragma once
 
 #include <cstdint>

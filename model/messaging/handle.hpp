@@ -1,4 +1,5 @@
-// What a thread has of a send or receive that it has begun (section 3.2: `int hndl`, and testHandle).
+// The handle of a send or receive that a thread has begun (the pCoR paper, section 3.2: `int hndl`, and
+// testHandle).
 #pragma once
 
 #include <cstddef>

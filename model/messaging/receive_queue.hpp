@@ -1,5 +1,6 @@
-// The receive queue of a process (pCoR, section 5.1): a bounded number of control blocks for the messages to
-// all its threads, found by source, target and tag. A control block has the map of its fragments.
+// The receive queue of a process (the pCoR paper, section 5.1). It has a bounded number of control blocks for
+// the messages to all its threads, found by source, target and tag. A control block has the map of its
+// fragments.
 //
 // Invariants. A message gets a control block only after the one before it from the same thread to the same
 // thread: so those that wait for room never have one behind them that has it. A process whose fragment was

@@ -1,4 +1,4 @@
-// Requests between processes and their answers: a thread asks, and waits.
+// Sends requests from one process to another: a thread asks, and waits for the answer.
 #pragma once
 
 #include <cstdint>

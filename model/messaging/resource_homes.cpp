@@ -1,4 +1,5 @@
-// Resources at their homes: what each kind does with a call, now or when another call permits it.
+// Serves calls of resources (barriers, data, ports, domains and others) at their home processes. A call is
+// answered at once, or as soon as another call permits it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// CoR's resources, which span processes: created by a name, found by it, used by any thread. The paper names
-// them and does not define them (section 1); docs/models/messaging.md says what they are here.
+// Resources that span processes, as in the system CoR: created by a name, found by it, used by any thread.
+// The pCoR paper names them and does not define them (section 1); docs/models/messaging.md does. A resource
+// lives in one process, its home, which its name determines. Each call is a request to it.
 //
 // A resource lives in one process, its home, which its name determines. Each call is a request to it.
 #pragma once

@@ -1,4 +1,4 @@
-// Dispatches fragments, and sends those again that were refused.
+// Sends the fragments of messages, and sends refused ones again.
 #include "model/messaging/send_queue.hpp"
 
 #include <algorithm>

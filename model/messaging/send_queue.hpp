@@ -1,5 +1,5 @@
-// The send queue of a process (pCoR, section 5.2): fragments leave first in, first out, and a message is
-// found by its number when a fragment of it is acknowledged or refused.
+// The send queue of a process (the pCoR paper, section 5.2): fragments leave first in, first out. A message
+// is found by its number when a fragment of it is acknowledged or refused.
 //
 // A process that has refused a fragment is *full*: fragments for it wait until it tells of room, then those
 // of the oldest messages are sent. If it has acknowledged a fragment, the message has its control block, and

@@ -1,4 +1,4 @@
-// A thread's messages: sends and receives by its carrier, and what their handles say.
+// Sends and receives a thread's messages through its carrier, and tells when a handle's operation has ended.
 #include "model/messaging/thread.hpp"
 
 #include <fmt/format.h>

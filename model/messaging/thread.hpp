@@ -1,5 +1,5 @@
 // A thread of pCoR: an ordinary blocking thread that talks to others by their identifiers or names, wherever
-// they are (pCoR, section 3.2). It runs on a strand, so it holds no worker while it waits.
+// they are (the pCoR paper, section 3.2). It runs on a strand, so it holds no worker while it waits.
 //
 //     Handle handle = self.send_copy(to, tag, data, size);
 //     handle = self.recv_copy({.thread = from, .tag = tag}, data, size, &actual);

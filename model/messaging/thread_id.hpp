@@ -1,5 +1,5 @@
-// The global identifiers of pCoR's processes and threads (section 3.1): <process, thread>. They are never
-// reused.
+// The global identifiers of processes and threads: <process, thread> (the pCoR paper, section 3.1). They are
+// never reused.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Threads of this process, and requests for threads of others.
+// Starts threads in this process, and asks other processes to start threads.
 #include "model/messaging/threads.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The shapes of topologies: which places are neighbours.
+// Computes the shapes of topologies (such as grids and tori): which places are neighbours.
 #include <fmt/format.h>
 
 #include "base/error.hpp"

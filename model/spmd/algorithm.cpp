@@ -1,4 +1,4 @@
-// The table of all algorithms.
+// Lists all algorithms of collective operations by name.
 #include "model/spmd/algorithm.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The executor of steps: messages on the endpoint, copies and combinations by the threads of the node.
+// Executes the steps of a collective call: sends and receives messages, while the threads of the node copy
+// and combine.
 #include "model/spmd/collective.hpp"
 
 #include <fmt/format.h>

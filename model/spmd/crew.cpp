@@ -1,4 +1,4 @@
-// Meets the threads of a node, and hands out parts of their leader's jobs.
+// Synchronizes the threads of a node in a collective call, and hands out parts of their leader's work.
 #include "model/spmd/crew.hpp"
 
 #include <fmt/format.h>

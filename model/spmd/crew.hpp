@@ -1,5 +1,5 @@
-// The threads of a node in a collective call (Chiang, Wu, Lin, section 2): one leads, the others do parts of
-// its local work, or communicate beside it. It knows nothing of what they do.
+// The threads of a node in a collective call (Chiang, Wu, Lin, section 2). The leader communicates; the other
+// threads do parts of its local work, or communicate beside it. A crew does not know what its threads do.
 #pragma once
 
 #include <atomic>

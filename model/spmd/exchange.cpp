@@ -1,4 +1,5 @@
-// The order of an exchange, and exchanges of blocks.
+// Orders the messages of an exchange, in which each rank sends other ranks what they need, and makes
+// exchanges of blocks.
 #include "model/spmd/exchange.hpp"
 
 #include <bit>

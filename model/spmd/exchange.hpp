@@ -1,5 +1,5 @@
 // Calls in which each rank sends other ranks what they need, of sizes that may differ: redistributions,
-// shifts, transposes, all-to-some. What is sent is an Exchange; its order is that of all_to_all by
+// shifts, transposes, all-to-some. An Exchange says what is sent. Its order is that of all_to_all by
 // `pairwise`, and the executor of collective calls (collective.hpp) runs it.
 #pragma once
 

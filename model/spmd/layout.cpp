@@ -1,4 +1,4 @@
-// Arithmetic of layouts: which part has an element, and as which of its own.
+// Computes with layouts of distributed arrays: which part has an element, and at which local index.
 #include "model/spmd/layout.hpp"
 
 #include <fmt/format.h>

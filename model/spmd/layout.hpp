@@ -1,7 +1,7 @@
-// How the elements of an array are dealt out, over nodes and then over the threads of a node: BLOCK,
-// BLOCK(m), CYCLIC, CYCLIC(m) or undistributed in each dimension (Chiang, Wu, Lin: "Toward supporting data
-// parallel programming on clusters of symmetric multiprocessors", section 3.2). Pure functions: it holds no
-// elements.
+// How the elements of an array are dealt out, over nodes and then over the threads of a node. In each
+// dimension the distribution is BLOCK, BLOCK(m), CYCLIC, CYCLIC(m) or undistributed (Chiang, Wu, Lin: "Toward
+// supporting data parallel programming on clusters of symmetric multiprocessors", section 3.2). Pure
+// functions: it holds no elements.
 //
 //     const Layout rows({{.extent = n, .nodes = Distribution::block(), .node_parts = nodes,
 //                         .threads = Distribution::block(), .thread_parts = threads},

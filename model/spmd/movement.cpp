@@ -1,5 +1,5 @@
-// Turns strips into two-dimensional copies: rows where both arrays have neighbours in the same dimension,
-// else tiles that are transposed.
+// Moves elements between two arrays by two-dimensional copies. It copies rows if both arrays have neighbours
+// in the same dimension. Otherwise it transposes tiles.
 #include "model/spmd/movement.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Walks through the steps of all ranks with a time for each, in the way of Hockney's model with overheads
-// (Hockney: "The communication challenge for MPP: Intel Paragon and Meiko CS-2", 1994).
+// Predicts the time of a collective call: walks through the steps of all ranks and gives each a time, by
+// Hockney's model with overheads (Hockney: "The communication challenge for MPP: Intel Paragon and Meiko
+// CS-2", 1994).
 #include "model/spmd/pricing.hpp"
 
 #include <algorithm>

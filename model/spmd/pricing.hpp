@@ -1,6 +1,6 @@
-// Prices a collective call by an algorithm: how long its steps take on a platform. A pure function of what
-// all ranks know alike, so all of them choose the same algorithm. It knows neither single links nor what else
-// uses the network.
+// Predicts how long a collective call takes on a platform with a given algorithm. The prediction depends only
+// on what all ranks know, so all of them choose the same algorithm. It knows neither single links nor what
+// else uses the network.
 #pragma once
 
 #include <compare>

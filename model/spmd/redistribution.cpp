@@ -1,5 +1,5 @@
-// For each pair of ranks, and each dimension by itself, the elements that both have: a rank's part of an
-// array is the product of its parts of the dimensions.
+// Finds the elements that move from one rank to another when an array's layout changes. A rank's part of an
+// array is a product over the dimensions, so each dimension is intersected by itself.
 #include "model/spmd/redistribution.hpp"
 
 #include <fmt/format.h>

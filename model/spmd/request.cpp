@@ -1,4 +1,5 @@
-// Calls in words, for errors.
+// Makes the signature of a collective call, which ranks compare, and describes calls in words for error
+// messages.
 #include "model/spmd/request.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// A collective call without its types: what the executor, the threads of a node and the other ranks must
-// know.
+// A collective call without its types, as the executor, the threads of a node and the other ranks see it.
 #pragma once
 
 #include <cstddef>

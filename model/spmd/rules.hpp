@@ -1,4 +1,5 @@
-// Which algorithm a collective call takes, as a file of rules says: by bytes, nodes and threads.
+// Rules that choose the algorithm of a collective call, by bytes, nodes and threads. They are read from a
+// file.
 //
 //     all_reduce:
 //       - {bytes: [0, 32768], algorithm: recursive_doubling}

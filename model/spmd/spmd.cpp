@@ -1,4 +1,4 @@
-// A thread's part in collective calls: it leads its rank, or helps the thread that does.
+// A thread's part in collective calls: it leads its rank, or helps the leader.
 #include "model/spmd/spmd.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A thread of a data-parallel program: which one it is, and the collective calls that it makes together with
-// the other threads of its node and the other nodes (Chiang, Wu, Lin, section 3).
+// A thread of a data-parallel program: its number, and the collective calls that it makes. The other threads
+// of its node and the other nodes make them, too (Chiang, Wu, Lin, section 3).
 //
 //     void main(Spmd& self) override {
 //         self.all_reduce(std::plus<double>(), part, sum);          // arrays of the node

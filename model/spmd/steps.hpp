@@ -1,5 +1,5 @@
-// What a rank does in a collective call, step by step: the language of algorithms (algorithms/), which one
-// executor runs (collective.hpp). An algorithm says its steps one after the other, so none of them is stored.
+// The steps of a rank in a collective call. Algorithms (algorithms/) emit them one after the other, so none
+// is stored, and one executor runs them (collective.hpp).
 //
 // A rank has three arrays: `input` and `output` are the caller's, `scratch` is the executor's. Positions
 // count elements. A send takes its elements at once: later steps may overwrite them. Messages between two

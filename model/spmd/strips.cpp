@@ -1,5 +1,5 @@
-// Intersects the blocks of two parts: for each block on the side of the larger blocks, those of the other
-// side that lie within it are one strip, with cut ones before and after it.
+// Intersects the blocks of two parts of a dimension. The blocks of one side that lie within one larger block
+// of the other side form one strip; cut blocks form strips of their own.
 #include "model/spmd/strips.hpp"
 
 #include <algorithm>

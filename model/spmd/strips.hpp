@@ -1,7 +1,7 @@
-// What two dealings of a dimension have in common: the places, on both sides, of the elements that one part
-// has before and another part has afterwards. It intersects periodic sets block by block, in a single period,
-// and so does not look at elements (after Ramaswamy, Banerjee: "Automatic generation of efficient array
-// redistribution routines for distributed memory multicomputers", 1995).
+// Finds the elements that two parts of a dimension have in common, with their places in both: one part before
+// a redistribution, one after it. It intersects periodic sets block by block, in a single period, and so does
+// not visit elements (after Ramaswamy, Banerjee: "Automatic generation of efficient array redistribution
+// routines for distributed memory multicomputers", 1995).
 #pragma once
 
 #include <vector>

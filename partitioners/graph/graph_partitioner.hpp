@@ -1,5 +1,5 @@
-// Partitions a graph of data into parts of equal work, with few bytes between parts: one interface, one
-// factory, each partitioner in a file of its own beside this one. Precedence is ignored. owner_computes.hpp
+// Partitions a graph of data into parts of equal work, with few bytes between parts. There is one interface
+// and one factory; each partitioner has a file beside this one. Precedence is ignored. owner_computes.hpp
 // turns parts of data into places of tasks.
 #pragma once
 

@@ -1,7 +1,7 @@
-// DLS, dynamic level scheduling: of all pairs of a ready task and a processor, it takes the one whose static
-// level exceeds its earliest start by most. It prefers faster processors. Sih, Lee: "A compile-time
-// scheduling heuristic for interconnection-constrained heterogeneous processor architectures", IEEE TPDS
-// 4(2), 1993, sections III and IV.
+// DLS, dynamic level scheduling: of all pairs of a ready task and a processor, it takes the one of highest
+// dynamic level. That is the task's static level less its earliest start, with a bonus for fast processors.
+// Sih, Lee: "A compile-time scheduling heuristic for interconnection-constrained heterogeneous processor
+// architectures", IEEE TPDS 4(2), 1993, sections III and IV.
 #include <queue>
 #include <tuple>
 

@@ -1,8 +1,8 @@
-// FCP, fast critical path: takes the ready task of highest b-level, and compares two processors: the first
-// free one, and the one that the task's last message comes from. Radulescu, van Gemund: "On the complexity of
-// list scheduling algorithms for distributed-memory systems", ICS 1999. O(v log v + e), whatever the number
-// of processors. The paper's processors are equal. On unequal ones, all processors are compared and the task
-// goes where it ends first: O((v + e) p).
+// FCP, fast critical path: takes the ready task of highest b-level, and compares only two processors. These
+// are the first free one, and the one that the task's last message comes from. Radulescu, van Gemund: "On the
+// complexity of list scheduling algorithms for distributed-memory systems", ICS 1999. O(v log v + e),
+// whatever the number of processors. The paper's processors are equal. On unequal ones, all processors are
+// compared and the task goes where it ends first: O((v + e) p).
 #include <queue>
 
 #include "partitioners/schedulers/levels.hpp"

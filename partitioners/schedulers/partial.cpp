@@ -1,4 +1,4 @@
-// For list schedulers: finds idle intervals of processors, and when a task's data arrive.
+// Finds idle intervals of processors and the arrival times of a task's data, for list schedulers.
 #include "partitioners/schedulers/partial.hpp"
 
 #include <algorithm>

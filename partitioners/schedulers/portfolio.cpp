@@ -1,6 +1,5 @@
-// Takes the best schedule of all other schedulers, and improves it while the caller gives time: by local
-// search (improve.hpp), and on small graphs by a search through all schedules (exact.hpp), which can prove an
-// optimum.
+// Takes the best schedule of all other schedulers, and improves it by local search while the caller gives
+// time (improve.hpp). On small graphs it also searches all schedules (exact.hpp), which can prove an optimum.
 #include <algorithm>
 
 #include "partitioners/schedulers/exact.hpp"

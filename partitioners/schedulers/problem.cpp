@@ -1,4 +1,4 @@
-// For schedulers: checks a machine, and computes mean times and delays, which they use often.
+// Checks the machine of a list scheduler, and computes mean times and delays, which schedulers use often.
 #include "partitioners/schedulers/problem.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
-// The input of a list scheduler: a task graph and processors, the time of every task on every processor,
-// and the delay of a message between any two. Time is a plain number, in the unit of the machine's speeds.
-// There is no contention: a message takes as long as if it had the network to itself. Nothing is scheduled
-// here.
+// The input of a list scheduler: a task graph and processors, the time of every task on every processor, and
+// the delay of every message. Time is a plain number, in the unit of the machine's speeds. There is no
+// contention: a message takes as long as if it had the network to itself. Nothing is scheduled here.
 #pragma once
 
 #include <cmath>

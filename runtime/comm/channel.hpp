@@ -1,5 +1,5 @@
-// A queue of values between the strands and tasks of one node. Values are moved, never copied. Messages
-// between nodes: endpoint.hpp.
+// A queue of values between the strands (user-level threads) and tasks of one node. Values are moved, never
+// copied. endpoint.hpp has messages between nodes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Messages between strands or tasks by address, with tags: a send names an endpoint, a receive waits for a
+// Messages between strands or tasks by address, with tags. A send names an endpoint. A receive waits for a
 // message from a given sender or any, with a given tag or any.
 //
 //     Endpoint here(self.worker().node(), 7);

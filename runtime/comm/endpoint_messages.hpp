@@ -1,4 +1,4 @@
-// The messages that endpoints of different nodes exchange.
+// The layouts of the messages that endpoints of different nodes exchange.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Finds the endpoint that a message is for, and handles the messages between nodes.
+// Finds the endpoint that a message is for, and handles the messages between the endpoints of two nodes.
 #include "runtime/comm/endpoints.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The endpoints of one node: which there are, messages that came before theirs, and large transfers under
-// way.
+// The endpoints of one node. It also stores messages that came before their endpoint was made, and large
+// transfers under way.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Messages between two nodes that no network joins, and large ones that use several networks at once: the
-// sender divides them into fragments, gateways send these on, and the receiver puts them together. Which way
-// they take is NetworkRoutes'.
+// Carries messages between two nodes that no network joins, and large ones that use several networks at once.
+// The sender divides them into fragments, gateways pass these on, and the receiver puts them together.
+// base/network_routes.hpp chooses the way.
 #pragma once
 
 #include <cstdint>

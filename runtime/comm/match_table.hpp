@@ -1,5 +1,5 @@
-// Items that are found by source, by tag, by both or by neither, the oldest first: messages that wait for a
-// receive, and receives that wait for a message. Each operation takes constant time, however many items wait.
+// A table of messages that wait for a receive, or of receives that wait for a message. It finds the oldest by
+// source, by tag, by both or by neither. Each operation takes constant time, however many items wait.
 #pragma once
 
 #include <array>

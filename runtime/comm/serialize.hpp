@@ -1,4 +1,4 @@
-// How values of any type become bytes, for messages and for tasks that leave their node.
+// Writes values of any type as bytes and reads them back, for messages and for tasks that leave their node.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// Posts and reads what a task's payload and its cargo hold.
+// Posts and reads messages with a task's payload and its cargo, which is what the task has on the heap.
 #include "runtime/comm/task_message.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// How the arguments and the result of one task travel: as their payload's bytes, with the cargo in the
-// message's body if there is much of it.
+// Writes the arguments and the result of a task into messages, and reads them back. A message has the bytes
+// of the payload, and the cargo: what the task has on the heap. A large cargo travels in the message's body.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Barrier and reduction over members on all nodes, in two levels: the members of a node meet in shared
+// Barrier and reduction over members on all nodes, in two levels. The members of a node meet in shared
 // memory, and the nodes along a tree of messages. Split-phase: a member arrives, may do something else, and
 // waits.
 //

@@ -1,5 +1,5 @@
-// What a node has sent to each other node, and whether it may send there: a way that is closed lets no
-// message begin, and says exactly when the last that had begun has left. Only where nodes join and leave.
+// Counts the messages of a node to each other node, and says whether it may send there. A closed way lets no
+// message begin, and says exactly when the last that had begun has left. Used only if nodes join and leave.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Code that may wait, and how: a strand leaves its worker, a task on its worker's stack helps there.
-// Functions that wait take one, so that both can call them.
+// The code that calls a function which may wait: a strand leaves its worker, and a task on its worker's stack
+// runs other tasks there. Such functions take a Caller, so that both can call them.
 #pragma once
 
 #include "runtime/core/worker.hpp"

@@ -1,4 +1,4 @@
-// Tells node 0 of waits that are long, and collects what waits where when nothing can go on.
+// Tells node 0 of long waits. If nothing can go on, it collects from all nodes what waits for what.
 #include "runtime/core/deadlock_watch.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Finds out that a run cannot go on: all that is left waits, for something that no task or message will do.
-// It is the same error in every world.
+// Detects that a run cannot go on, because everything that is left waits and no task or message will end a
+// wait. The error is the same on every backend.
 //
 // A run in which no task is left and no message is under way has ended (runtime/run/termination.hpp), unless
 // strands or tasks wait: then it is a deadlock. Strands that wait hold no worker, so their node is passive. A

@@ -1,6 +1,6 @@
-// What the schedule may say of a worker's forks, beyond that thieves get them on demand: that the first are
-// sent along a tree, that a fork is a plain call if enough tasks wait, that all are shared at once. The code
-// is in worker_forks.cpp.
+// Rules of the schedule for a worker's forks. The first forks may go along a tree of workers. A fork may be a
+// plain call if enough tasks wait. All forks may be shared at once. Without rules, thieves get forks on
+// demand. The code is in worker_forks.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What execution models keep for each node, or each worker: a model declares a type, and the node or worker
-// makes one when it is first asked for. Nothing here knows any model.
+// States that execution models have for each node, or each worker. A model declares a type, and the node or
+// worker makes an object of it when it is first asked for. Nothing here knows any model.
 //
 //     struct Futures : runtime::State<runtime::Node> {
 //         explicit Futures(runtime::Node& node);

@@ -1,5 +1,4 @@
-// Numbers the types of tasks in the order of their names, so that a number means the same in each process,
-// and finds a type by its number.
+// Numbers the types of tasks in the order of their names, so that a number means the same in each process.
 #include "runtime/core/task_type.hpp"
 
 #include <cxxabi.h>

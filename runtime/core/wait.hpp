@@ -1,6 +1,6 @@
-// What can be waited for, and what waits. A task on its worker's stack waits in Worker::wait, where the
-// worker runs other tasks meanwhile. A strand waits in Strand::wait, and its worker goes on without it. A
-// model whose tasks never wait, but become ready, leaves a function to be called.
+// The events that code can wait for, and the waiters. A task on its worker's stack waits in Worker::wait,
+// where the worker runs other tasks meanwhile. A strand waits in Strand::wait, and its worker goes on without
+// it. A model whose tasks never wait, but become ready, leaves a function to be called.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// The part of a worker that runs detached tasks, which no caller waits for: those of its own deque, the
-// latest first, and those of the node's shared queue.
+// The part of a worker that runs detached tasks, which no caller waits for. It takes those of its own deque,
+// the latest first, and those of the node's shared queue.
 #include <utility>
 
 #include "base/relax.hpp"

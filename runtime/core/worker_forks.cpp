@@ -1,5 +1,6 @@
-// The part of a worker that forks as the schedule says: sends its first forks along the tree of workers,
-// makes tasks of no more forks than are enough, shares them at once where other nodes take half of all.
+// The part of a worker that applies the schedule's rules to its forks. It sends the first forks along the
+// tree of workers. If enough tasks wait, it calls a fork as a plain function. If other nodes take half of all
+// tasks, it shares them at once.
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/sources/start_tree.hpp"

@@ -1,4 +1,4 @@
-// All nodes in one thread: workers are fibers, and each step a seeded random choice picks a fiber or a
+// Runs all nodes in one thread: workers are fibers, and each step a seeded random choice picks a fiber or a
 // message.
 #include "runtime/inprocess/inprocess_backend.hpp"
 

@@ -1,5 +1,6 @@
-// What all processes of a run must have in common: the program and the experiment. Nodes whose agreements
-// differ refuse each other, because a function's number or an address would mean different things to them.
+// The facts that all processes of a run must have in common: the program and the experiment. Nodes whose
+// agreements differ refuse each other, because a function's number or an address would mean different things
+// to them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Waits for the connections of a node by epoll, and looks at those in memory.
+// Waits for the connections of a node by epoll, and polls those through shared memory.
 //
 // The system tells of an arrival once (EPOLLET), so that it wakes one thread only. A thread that has been
 // told must therefore read all, or keep the connection for the next look.

@@ -1,7 +1,6 @@
-// The connections that the threads of a node wait for which receive: one epoll set, in which two threads may
-// sleep at once, the receiver thread and a worker that rests (Mesh::rest). The system wakes one of them for
-// each arrival, and of two that sleep it prefers the one that came last. That is fast, but nothing depends on
-// it.
+// One epoll set for the connections of a node. Two threads may sleep in it at once: the receiver thread, and
+// a worker that rests (Mesh::rest). For each arrival the system wakes one of them, and prefers the one that
+// came last. That is fast, but nothing depends on it.
 #pragma once
 
 #include <sys/epoll.h>

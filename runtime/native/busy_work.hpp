@@ -1,4 +1,5 @@
-// Burns processor time for work that a program only declares: a core computes for as long, without a result.
+// Burns processor time for work that a program only declares: a core computes as long as the work would take,
+// without a result.
 #pragma once
 
 #include "base/time.hpp"

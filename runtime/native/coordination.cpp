@@ -1,4 +1,4 @@
-// Node 0's part and the other nodes' part in the start and the end of a native run.
+// Starts and ends a native run on all nodes: node 0's part, and the part of the other nodes.
 #include "runtime/native/coordination.hpp"
 
 #include <algorithm>

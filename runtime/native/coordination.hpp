@@ -1,9 +1,9 @@
-// How the nodes of a native run start and end together, led by node 0. Start: each node reports that it is
-// ready. Node 0 compares clocks by pings, and tells each node at which moment of its clock the run begins.
-// End: when all workers have returned, node 0 counts messages sent and delivered until none can be under way
-// (F. Mattern, "Algorithms for distributed termination detection", 1987: the four-counter
-// method). Where nodes join and leave: one that joins reports that it is ready as soon as all others receive
-// from it, and begins in the run's time; one that leaves tells node 0 its counts for good.
+// How node 0 starts and ends a native run. At the start each node reports that it is ready. Node 0 compares
+// clocks by pings, and tells each node at which moment of its clock the run begins. When all workers have
+// returned, node 0 counts messages sent and delivered until none can be under way (F. Mattern, "Algorithms
+// for distributed termination detection", 1987: the four-counter method). A node that joins later reports
+// when all others receive from it, and begins in the run's time. A node that leaves tells node 0 its final
+// counts.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,5 @@
-// UDP by as few system calls as possible, without fragments.
+// Sends and receives UDP datagrams with as few system calls as possible. It asks the system not to fragment
+// them.
 #include "runtime/native/datagram_socket.hpp"
 
 #include <fmt/format.h>

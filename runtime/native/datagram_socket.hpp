@@ -1,5 +1,5 @@
-// What carries datagrams to one peer and back: a UDP socket, or in tests what loses and repeats some. Neither
-// order nor arrival is promised.
+// The interface that carries datagrams to one peer and back: a UDP socket, or in tests a network that loses
+// and repeats some. Neither order nor arrival is promised.
 #pragma once
 
 #include <sys/socket.h>

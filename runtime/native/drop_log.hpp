@@ -1,5 +1,5 @@
-// Warnings about connections that were dropped before they authenticated. Any program that reaches the port
-// can cause such drops by the thousand, so the log gets a line an interval and not a line a connection.
+// Logs connections that were dropped before they authenticated. Any program that reaches the port can cause
+// thousands of such drops. So the log gets a line an interval and not a line a connection.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,11 @@
-// How two processes of a run prove to each other that they belong to it, and make session keys. Four messages
-// of fixed size: the initiator's hello (its number and a fresh public key of X25519, with a keyed hash), the
-// acceptor's challenge (a fresh public key of its own, with a keyed hash over both), the initiator's proof (a
-// keyed hash over all that), the acceptor's verdict. The key of the first hash is the run's; that of the
-// others also has the product of the fresh keys in it, and so have the session keys, one for each direction.
-// Both sides forget the fresh keys' secrets at once: if the run's key becomes known later, what was recorded
-// stays closed (forward secrecy). Processes of one machine leave the product out, because no program can
-// record what they say.
+// Two processes of a run prove to each other that they belong to it, and make session keys. They exchange
+// four messages of fixed size. The initiator's hello has its number and a fresh public key of X25519, with a
+// keyed hash. The acceptor's challenge has a fresh public key of its own, with a keyed hash over both. The
+// initiator's proof is a keyed hash over all that. The last message is the acceptor's verdict. The key of the
+// first hash is the run's. The keys of the other hashes also contain the product of the fresh keys, as do the
+// session keys, one for each direction. Both sides forget the secrets of the fresh keys at once. If the run's
+// key becomes known later, recorded messages remain secret (forward secrecy). Processes of one machine leave
+// the product out, because no program can record what they say.
 //
 // Each keyed hash begins with a label of its own, so no hash can be sent back in another message
 // (reflection). All but the first cover fresh keys of both sides, so none can be used in a later handshake

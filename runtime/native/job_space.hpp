@@ -1,6 +1,7 @@
-// What the processes of a job step tell each other through the cluster's launcher before they are connected:
-// keys with values, by PMI-1 (srun --mpi=pmi2, MPICH's mpirun) or PMIx (srun --mpi=pmix, Open MPI's mpirun).
-// The launcher delivers values unchanged, but may show them to other users: no secret may be among them.
+// The store of keys and values through which the processes of a job step exchange data before they are
+// connected. The cluster's launcher provides it by PMI-1 (srun --mpi=pmi2, MPICH's mpirun) or PMIx (srun
+// --mpi=pmix, Open MPI's mpirun). It delivers values unchanged, but may show them to other users: no secret
+// may be among them.
 #pragma once
 
 #include <memory>

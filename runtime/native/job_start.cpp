@@ -1,4 +1,5 @@
-// Two exchanges: first each process's public key and host, then the rendezvous's address and the sealed keys.
+// Connects the processes of a job step in two exchanges: first each process's public key and host, then the
+// rendezvous's address and the sealed keys.
 #include "runtime/native/job_start.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
-// How the processes of a job step (srun, mpirun) become the nodes of one run without `heddle launch`. Each
-// tells its public key through the launcher. Process 0 makes the run's key, opens the rendezvous, and
-// encrypts the key to each other process. The launcher, and a reader of what it carries, never see the run's
-// key.
+// Makes the processes of a job step (srun, mpirun) the nodes of one run, without `heddle launch`. Each tells
+// its public key through the launcher. Process 0 makes the run's key, opens the rendezvous, and encrypts the
+// key to each other process. The launcher, and a reader of what it carries, never see the run's key.
 #pragma once
 
 #include <memory>

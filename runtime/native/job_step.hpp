@@ -1,4 +1,4 @@
-// Whether a cluster's launcher (srun, mpirun) started this process as one of several alike.
+// Detects whether a cluster's launcher (srun, mpirun) started this process as one of several alike.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// The keys by which the processes of a run know each other. Either all share one secret, which their launcher
-// has handed to each; or each has a key pair, whose public half may travel over any channel that others may
-// read but not change. These keys only authenticate: each connection makes session keys of its own
-// (handshake.hpp), so that a key learned later does not open what was recorded before.
+// The keys by which the processes of a run know each other. Either all share a secret from their launcher, or
+// each has a key pair. Public keys may travel over any channel that other programs may read but not change.
+// These keys only authenticate. Each connection makes session keys of its own (handshake.hpp), so that a key
+// learned later does not open recorded messages.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Where a running launch is asked for more processes: by the program's own nodes, or by `heddle launch
-// --join` through a Unix socket.
+// Serves requests for more processes of a running launch. They come from the program's own nodes, or from
+// `heddle launch --join` through a Unix socket.
 #include "runtime/native/launch_control.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// How a launch that goes on starts more processes: requests come from nodes of the run (rendezvous.hpp) and
-// from `heddle launch --join`, over a Unix socket that processes of the same user may use. The thread that
+// Starts more processes while a launch runs. Nodes of the run request them (rendezvous.hpp), and so does
+// `heddle launch --join`, over a Unix socket. Only processes of the same user may use it. The thread that
 // watches the processes serves the requests, because processes die with the thread that started them.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the launcher tells a host about the nodes that it is to run, and about other hosts on which it is to
-// start some. It travels through the standard input of the process there, because it has the run's key.
+// The part of a launch that one host carries out: the nodes that it runs, and other hosts on which it starts
+// some. The launcher sends it through the standard input of the process there, because it has the run's key.
 // Starts nothing.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The parts of a launch on other hosts, which a remote shell starts. If there are many, some of these hosts
-// start the others: so no machine starts more than a few, and starting takes time by the tree's depth.
+// The parts of a launch on other hosts, which a remote shell starts. If there are many hosts, some of them
+// start further ones. So no machine starts more than a few, and starting takes time by the tree's depth.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// How two processes of one machine agree on a faster way than TCP, after a handshake over a Unix socket. The
+// Lets two processes of one machine agree on a faster way than TCP, after a handshake over a Unix socket. The
 // acceptor offers memory, and the initiator says whether it could open it. Both messages are frames of the
 // session. If either side has no such memory, the Unix socket itself carries their bytes.
 #pragma once

@@ -1,4 +1,4 @@
-// Makes one thread at a time receive, on a node without a receiver thread: a worker that waits, or that looks
+// Lets one thread at a time receive, on a node without a receiver thread: a worker that waits, or that polls
 // between tasks. The caller says how to receive; no socket is used here.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A thread of a node that joins or leaves a run in the midst: it asks the node to leave, at a stated time or
-// on a signal, and asks the launcher for more nodes. It decides nothing: a caller says what a request does.
+// A thread that makes its node join or leave a running program. It asks the node to leave at a stated time or
+// on a signal, and asks the launcher for more nodes. A caller says what a request does.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// Which node of a native run this process is, and how it finds the others. The launcher states it in the
-// environment (launch.hpp). Opens no connection: that is rendezvous.hpp.
+// Tells which node of a native run this process is, and how it finds the other nodes. The launcher states it
+// in the environment (launch.hpp). Opens no connection: that is rendezvous.hpp.
 #pragma once
 
 #include <chrono>

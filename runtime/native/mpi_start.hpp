@@ -1,5 +1,5 @@
-// How the processes of a run over MPI are started: reads what MPI's launchers leave in the environment, and
-// calls mpirun if no launcher was used. It includes nothing of MPI and works without it.
+// Starts the processes of a run over MPI. It reads what MPI's launchers leave in the environment, and calls
+// mpirun if no launcher was used. It includes nothing of MPI and works without it.
 #pragma once
 
 #include <optional>

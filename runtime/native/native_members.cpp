@@ -1,4 +1,4 @@
-// How a native node joins and leaves a run that is on, and asks for more nodes.
+// Lets a native node join and leave a running program, and ask for more nodes.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 

@@ -1,5 +1,5 @@
-// What a NativeBackend keeps, for the files that make up its implementation: native_backend.cpp,
-// native_threads.cpp (the workers' threads) and native_members.cpp (nodes that join and leave).
+// The state of a NativeBackend, for the files that implement it: native_backend.cpp, native_threads.cpp (the
+// workers' threads) and native_members.cpp (nodes that join and leave).
 #pragma once
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
-// A connection carries the token and then requests: a ping, which is answered with the time of day, or a
-// length and as many bytes, which are answered when they have come.
+// Measures the network between two hosts over one TCP connection. The client sends the token and then
+// requests. A ping is answered with the time of day. A length with as many bytes is answered when they have
+// come.
 #include "runtime/native/pair_probe.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What the network between two hosts does, for `heddle doctor`: a server on one of them, and measurements
-// from the other by plain TCP. Nothing of a run travels here.
+// Measures the network between two hosts, for `heddle doctor`: a server runs on one host, and the other
+// measures by plain TCP. No message of a run travels here.
 #pragma once
 
 #include <memory>

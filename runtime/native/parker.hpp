@@ -1,4 +1,5 @@
-// Where one worker's thread sleeps. It holds one permit: unpark puts it there, park takes it or waits for it.
+// Lets one worker's thread sleep and other threads wake it. It holds at most one permit: unpark gives one,
+// park takes it or waits for it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// The algorithms that protect the payloads of one direction of a connection, piece by piece: a large payload
-// is protected while it is written, and checked while it is read. Frames are made in frame.hpp.
+// The algorithms that protect the payloads of one direction of a connection, piece by piece. A large payload
+// is protected while it is written, and checked while it is read. frame.hpp makes the frames.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Dispatches received frames, parts from the other nodes, and reports one that is lost.
+// Dispatches received frames, closes the connections to other nodes, and reports a node that is lost.
 #include "runtime/native/peers.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,6 +1,6 @@
-// The connections of this node to other nodes, one for each network that joins it with another: how they are
-// made, and how each received frame is dispatched. Derived classes decide which threads send and receive:
-// threads of their own (mesh.cpp), or workers (polled_mesh.cpp).
+// The connections of this node to other nodes, one for each network that it shares with another. It makes
+// them, and dispatches each received frame. Derived classes decide which threads send and receive: threads of
+// their own (mesh.cpp), or workers (polled_mesh.cpp).
 #pragma once
 
 #include <atomic>

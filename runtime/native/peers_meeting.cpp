@@ -1,5 +1,5 @@
-// Connects this node to the others: at the start over each of its networks, one network after the other, and
-// while a run goes on to those that join.
+// Connects this node to the other nodes. At the start it connects over each of its networks in turn. While a
+// run goes on, it connects to nodes that join.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>

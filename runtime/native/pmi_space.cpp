@@ -1,6 +1,6 @@
-// The protocol PMI-1: lines of `key=value` words that a process and its launcher write to each other (P.
-// Balaji and others, "PMI: A Scalable Parallel Process-Management Interface for Extreme-Scale Systems",
-// 2010).
+// Exchanges keys and values of a job step by the protocol PMI-1: lines of `key=value` words between a process
+// and its launcher (P. Balaji and others, "PMI: A Scalable Parallel Process-Management Interface for
+// Extreme-Scale Systems", 2010).
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// PMIx by its library, which is loaded only if a launcher offers PMIx.
+// Exchanges keys and values of a job step by PMIx. It loads the PMIx library only if a launcher offers PMIx.
 #include <fmt/format.h>
 
 #include "base/error.hpp"

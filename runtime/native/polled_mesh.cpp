@@ -1,4 +1,5 @@
-// Connections without threads of their own: the worker that sends writes, and a worker that waits receives.
+// Serves connections without threads of their own: the worker that sends writes, and a worker that waits
+// receives.
 #include "runtime/native/polled_mesh.hpp"
 
 #include <poll.h>

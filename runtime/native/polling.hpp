@@ -1,5 +1,6 @@
-// How a receiver waits: it blocks, it polls without pause, or it polls for a short while after a message and
-// then blocks. EARTH had the first two: its run-time system 1.2 polls, 2.0 blocks (Tremblay et al.).
+// The ways in which a receiver waits. It blocks, it polls without pause, or it polls for a short while after
+// a message and then blocks. EARTH had the first two: its run-time system 1.2 polls, 2.0 blocks (Tremblay et
+// al.).
 #pragma once
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// Reads a range of ports such as 7000-7099.
+// Parses a range of ports, such as 7000-7099.
 #include "runtime/native/ports.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The ports that listening sockets may use, where a firewall leaves some open only.
+// The ports that listening sockets may use, for machines whose firewall leaves only some open.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// How the messages between two processes are protected on the way (docs/security.md).
+// Names the ways to protect messages between two processes: authenticated, encrypted, or headers only
+// (docs/security.md).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// How a node receives: by its receiver thread, and while a worker rests, by that worker. So a message for a
-// strand wakes one thread, the worker that runs the strand, instead of two. A worker that has work leaves at
-// once, without a word to the receiver thread, which sleeps at the same place: the system then wakes that
-// one. What is received is handled by the caller's functions, one thread at a time.
+// Lets the receiver thread of a node and a worker that rests take turns at receiving. A message for a strand
+// then wakes one thread instead of two, the worker that runs the strand. If a resting worker gets work, it
+// leaves at once; the receiver thread sleeps in the same epoll set, so the system wakes that next. The
+// caller's functions handle what is received, one thread at a time.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Frames that are no messages, between two nodes that no network joins: gateways pass them on, each inside a
-// frame that says from where and to where. They take the same way as messages do (base/network_routes.hpp).
-// Messages pass gateways above the seam (runtime/comm/forwarding.hpp), so none is here.
+// Passes frames that are no messages between two nodes that no network joins. Gateways pass each on inside a
+// frame that names source and destination. The frames take the same way as messages
+// (base/network_routes.hpp). Messages pass gateways above this layer (runtime/comm/forwarding.hpp).
 #pragma once
 
 #include <functional>

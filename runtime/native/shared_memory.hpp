@@ -1,5 +1,5 @@
-// Memory that two processes of one machine share: two rings, one for each direction. It has no name in any
-// directory, so only a process that is given its descriptor can open it, and nothing of it is left when both
+// Memory that two processes of one machine share: two rings of bytes, one for each direction. It has no name
+// in any directory, so only a process that gets its descriptor can open it. The system frees it when both
 // processes have ended, however they end.
 #pragma once
 

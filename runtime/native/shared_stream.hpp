@@ -1,5 +1,5 @@
-// A connection through memory that two processes of one machine share. A Unix socket between them carries no
-// bytes of the connection: a byte in it wakes the peer (a bell), and its end tells that the peer has ended.
+// A connection through memory that two processes of one machine share. A Unix socket between them carries
+// none of its bytes. A byte there wakes the peer (a bell), and its end tells that the peer has ended.
 #pragma once
 
 #include <cstdint>

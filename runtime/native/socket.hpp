@@ -1,4 +1,4 @@
-// Blocking TCP in small steps, each with a deadline. The bytes have no meaning here, nor has the peer.
+// Blocking TCP in small steps, each with a deadline. It interprets neither the bytes nor the peer.
 #pragma once
 
 #include <sys/socket.h>

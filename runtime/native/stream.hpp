@@ -1,6 +1,6 @@
-// What carries the bytes of a connection between two processes, in order and both ways: a socket (below),
-// memory that both processes share (shared_stream.hpp), or datagrams (udp_stream.hpp). What the bytes mean is
-// not decided here.
+// The interface to what carries the bytes of a connection between two processes, in order and both ways. It
+// is a socket (below), shared memory (shared_stream.hpp), or datagrams (udp_stream.hpp). It does not
+// interpret the bytes.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,5 +1,5 @@
-// Joins the two directions of a connection by UDP: data carry acknowledgements, and where there are no data,
-// or chunks are missing, an acknowledgement travels alone.
+// Joins the two directions of a connection by UDP. Data carry acknowledgements. If there are no data, or
+// chunks are missing, an acknowledgement travels alone.
 #include "runtime/native/udp_connection.hpp"
 
 #include <algorithm>

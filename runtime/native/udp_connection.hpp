@@ -1,6 +1,6 @@
-// One end of a connection by UDP, as a machine that is fed: with bytes to send, with datagrams that have
-// come, and with the time. It says which datagrams to send and when to call it next. It opens no socket and
-// reads no clock, so a test can drive it through any network.
+// One end of a connection by UDP, as a state machine. A caller feeds it with bytes to send, with received
+// datagrams, and with the time. It says which datagrams to send and when to call it next. It opens no socket
+// and reads no clock, so a test can drive it through any network.
 #pragma once
 
 #include <array>

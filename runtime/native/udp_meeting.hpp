@@ -1,6 +1,6 @@
-// How two processes agree to exchange their messages by UDP, after a handshake over TCP. Each makes a socket
+// Lets two processes agree to exchange their messages by UDP, after a handshake over TCP. Each makes a socket
 // for datagrams and tells the other its port. Then both see whether datagrams of the size that they have
-// agreed on come through. The TCP connection stays, as the stream's lifeline.
+// agreed on come through. The TCP connection stays open, to show whether the peer lives.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Puts the pieces that UDP brings into the order in which they were sent, and drops those that came before.
+// Puts the chunks that UDP brings into the order in which they were sent, and drops duplicates.
 #include "runtime/native/udp_receiver.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The datagrams of a connection by UDP: what they say, and how each is authenticated. A datagram is a header,
-// its content (a chunk of the stream, a bitmap or padding) and a tag over both. Which datagrams to send is
-// decided in udp_connection.hpp.
+// The format and authentication of the datagrams of a connection by UDP. A datagram is a header, its content
+// (a chunk of the stream, a bitmap or padding) and a tag over both. udp_connection.hpp decides which
+// datagrams to send.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The sending direction of a connection by UDP: the stream's bytes in numbered chunks, each kept until it is
-// acknowledged, and sent again if it is lost. It opens no socket and reads no clock.
+// The sending direction of a connection by UDP. It numbers the chunks of the stream, keeps each until it is
+// acknowledged, and sends it again if it is lost. It opens no socket and reads no clock.
 #pragma once
 
 #include <cstddef>

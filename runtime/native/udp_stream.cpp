@@ -1,4 +1,5 @@
-// Moves datagrams between a socket and the machine that makes a stream of them, and wakes the reader in time.
+// Moves datagrams between a socket and the state machine that makes a stream of them (udp_connection.hpp),
+// and wakes the reader in time.
 #include "runtime/native/udp_stream.hpp"
 
 #include <sys/epoll.h>

@@ -1,5 +1,5 @@
-// How long a sender of datagrams waits for an acknowledgement, and how many chunks it lets be under way. What
-// is sent, and which chunks are lost, is decided in udp_sender.hpp.
+// Decides how long a sender of datagrams waits for an acknowledgement, and how many unacknowledged chunks it
+// may have. udp_sender.hpp decides what is sent, and which chunks are lost.
 #pragma once
 
 #include <algorithm>

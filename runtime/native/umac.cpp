@@ -1,5 +1,5 @@
 // The three layers of UMAC's hash. The first multiplies pairs of words of a block, and takes nearly all of
-// the time; the second is a polynomial over the blocks; the third makes 32 bits of each round's value.
+// the time. The second is a polynomial over the blocks. The third makes 32 bits of each round's value.
 #include "runtime/native/umac.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// UMAC with a tag of 64 bits (RFC 4418), of a message that comes in pieces: the same tags as nettle's,
-// several times as fast, because the hash of large messages uses vectors of 256 or 512 bits where the
-// processor has them.
+// Computes UMAC tags of 64 bits (RFC 4418) of a message that comes in pieces. The tags equal those of the
+// library nettle. Large messages take a fraction of nettle's time, because their hash uses vectors of 256 or
+// 512 bits on processors that have them.
 #pragma once
 
 #include <nettle/aes.h>

@@ -1,5 +1,5 @@
-// What one node counts while it runs: tasks, steals, messages, bytes. Each worker and the receiver have plain
-// counters of their own; the node adds them up at the end.
+// The counters of one node: tasks, steals, messages, bytes. Each worker and the receiver have plain counters
+// of their own; the node adds them up at the end.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Nodes that join a running program and leave it, by active messages, so all worlds run the same code.
+// Lets nodes join and leave a running program, by active messages, so that all backends run the same code.
 //
 // Node 0 leads: it puts the changes one after the other, and gives each an epoch. The next change begins when
 // all members have acknowledged the last.

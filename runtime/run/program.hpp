@@ -1,4 +1,5 @@
-// What the scheduler runs: a program has an object on each node, and the nodes' values combine to one answer.
+// The interface of programs to the scheduler. A program has an object on each node, and the nodes' values
+// combine to one answer.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What each node sends to node 0 when the run is over: counters, its answer, when its last task ended.
+// The report that each node sends to node 0 when the run is over: counters, its answer, when its last task
+// ended.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What the arrays of a shared memory did in a run: each node's share, which it sends to node 0 at the end.
-// What counts them is in model/dsm/.
+// Counts of what each array of a shared memory did in a run. Each node sends its counts to node 0 at the end.
+// The code in model/dsm/ counts.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Exact detection of the end of a run, for any mix of tasks, tokens and messages: the four-counter method (F.
-// Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987), in waves over
-// a tree of the nodes. It decides only when the run has ended, not how a node stops.
+// Detects the exact end of a run with any mix of tasks, tokens and messages. It uses the four-counter method
+// (F. Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987), in waves
+// over a tree of the nodes. It decides only when the run has ended, not how a node stops.
 //
 // A wave visits every node and waits there until the node is passive (no worker has a task, no token waits).
 // It brings back how many messages that can make work were sent, and how many were received. The run is over

@@ -1,4 +1,4 @@
-// Takes the oldest shared task of a deque: for another worker of the node, or for another node.
+// Takes the oldest shared task of a worker's deque, for another worker of the node or for another node.
 #include "runtime/sources/deques.hpp"
 
 #include <cstring>

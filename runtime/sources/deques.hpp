@@ -1,5 +1,5 @@
-// What thieves take from the workers' deques (runtime/core/deque.hpp), as a work source. Owners push and pop
-// without it.
+// The workers' deques (runtime/core/deque.hpp) as a work source, from which thieves take tasks. Owners push
+// and pop without it.
 #pragma once
 
 #include "runtime/sources/work_source.hpp"

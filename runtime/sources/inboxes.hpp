@@ -1,5 +1,5 @@
-// Tasks for certain workers of a node: a list for each, of which that worker alone runs the tasks. How they
-// come there, and what becomes of their results, is for the classes that derive from it.
+// Lists of tasks for certain workers of a node: one list for each worker, and only that worker runs its
+// tasks. Derived classes decide how tasks come there, and what becomes of their results.
 #pragma once
 
 #include <memory>

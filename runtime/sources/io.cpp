@@ -1,5 +1,5 @@
-// Calls of the system that end some time later: keeps the events of those that have ended until a worker
-// completes them.
+// Starts blocking calls of the system, and keeps the events of those that have ended until a worker completes
+// them.
 #include "runtime/sources/io.hpp"
 
 #include "base/assert.hpp"

@@ -1,4 +1,4 @@
-// Tasks for one certain worker, on any node: sends them there, and their results back.
+// Sends tasks to one certain worker, on any node, and their results back.
 #include "runtime/sources/pinned_tasks.hpp"
 
 #include <fmt/format.h>

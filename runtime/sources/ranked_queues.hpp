@@ -1,4 +1,4 @@
-// The ranked tasks of a node's workers (ranked_queue.hpp) as a work source: a worker runs its own in the
+// The ranked tasks of a node's workers (ranked_queue.hpp) as a work source. A worker runs its own in the
 // order of the schedule, and a thief takes the last.
 #pragma once
 

@@ -1,7 +1,7 @@
-// The start of a run along a tree of all its workers (schedule.start: tree): forks that are made to be sent
-// to certain workers, until each has work (Lowenthal, Subramanian: "HyFi", section 3.5). A worker that has a
-// share of the workers sends its next fork to the first of the share's other half, and gives it that half.
-// After ceil(log2 nodes) + ceil(log2 cores) forks of each worker on the way, every worker has one.
+// Starts a run along a tree of all its workers (schedule.start: tree): it sends forks to certain workers
+// until each has work (Lowenthal, Subramanian: "HyFi", section 3.5). A worker that has a share of the workers
+// sends its next fork to the first worker of the share's other half. It gives that half away with it. After
+// ceil(log2 nodes) + ceil(log2 cores) forks of each worker on the way, every worker has one.
 #pragma once
 
 #include "runtime/core/fork_rules.hpp"

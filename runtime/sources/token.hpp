@@ -1,5 +1,5 @@
-// A task that waits on a node until one of its workers runs it: a token, which came from another node and may
-// go on to a third, or a ready task, which stays on this node.
+// A task that waits on a node until one of its workers runs it. It is a token, which came from another node
+// and may go on to a third, or a ready task, which stays on this node.
 #pragma once
 
 #include <cstddef>

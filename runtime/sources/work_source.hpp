@@ -1,6 +1,7 @@
-// A kind of ready work of a node, and the list of a node's kinds. Workers that look for work, workers about
-// to sleep, the termination detection and the answers to other nodes' steal requests go through this list,
-// and know no kind. An execution model adds a kind by deriving from WorkSource: `node.sources().add(source)`.
+// A work source: one kind of ready work of a node. The node has a list of its sources. Workers that look for
+// work or are about to sleep, the termination detection, and answers to steal requests go through this list.
+// They do not know the kinds. An execution model adds a kind by deriving from WorkSource:
+// `node.sources().add(source)`.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Stealing between nodes, the victim's and the messages' side: requests, tokens that leave, results that come
-// home, and lifelines (Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011).
+// Stealing between nodes. It sends requests and answers them, hands tokens over, brings results home, and
+// serves lifelines (Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011).
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A function call on another stack.
+// Calls a function on another stack.
 #include "runtime/strands/large_stack.hpp"
 
 #include <boost/context/fiber.hpp>

@@ -1,4 +1,5 @@
-// For strands that call a library: their own stacks are small.
+// Runs code on a large stack, for strands (user-level threads) that call a library: their own stacks are
+// small.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// The strands of one node: their stacks, which worker continues one that is ready, and how many wait.
+// The strands (user-level threads) of one node. It owns their stacks, decides which worker continues a ready
+// strand, and counts the waiting ones.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What programs include for strands.
+// Includes the headers that programs with strands (user-level threads) need.
 #pragma once
 
 #include "runtime/strands/node_strands.hpp"

@@ -1,4 +1,4 @@
-"""Every command of docs/clusters.md does on a cluster of namespaces, with ssh and Slurm, what the page shows."""
+"""Runs every command of docs/clusters.md on a cluster of namespaces, with ssh and Slurm. Each does what the page shows."""
 
 import os
 import re

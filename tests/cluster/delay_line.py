@@ -1,5 +1,5 @@
-"""A network whose messages take a while: a switch between TAP devices, one for each host, that passes every packet on after
-a time. Of use where the kernel has no netem, and the same everywhere.
+"""Delays the messages between hosts in a test: a switch between TAP devices, one for each host, passes every packet on
+after a time. It behaves the same on every kernel, also on kernels without netem.
 
 usage: delay_line.py DEVICE...
 

@@ -1,5 +1,5 @@
-"""Four hosts, 0, 1 and 20 ms from each other, solve a problem however they are started: by ssh, by srun with PMI-2 and PMIx, by
-launch in an allocation, by a batch script, by mpirun. The result is right and names the four hosts.
+"""Runs a problem on four hosts, 0, 1 and 20 ms from each other, started in every way. These are ssh, srun with PMI-2 and
+PMIx, launch in an allocation, a batch script, and mpirun. The result is right and names the four hosts.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""heddle doctor --hosts finds out what hosts and their network are like, and foretells what would make a run fail: a host without
-the binary or with a password, closed ports, another build; and what is odd: an MTU.
+"""Tests heddle doctor --hosts. It reports what would make a run fail: a host without the binary or with a password,
+closed ports, another build. It also reports what hosts and their network are like, and oddities such as an unusual
+MTU.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""A launch that must fail: soon, with a message that says what to do, and without leaving a process behind."""
+"""For tests: runs a launch that must fail soon, with a message that says what to do, and without leaving a process
+behind.
+"""
 
 import time
 

@@ -1,5 +1,6 @@
-"""Nodes join a run on several hosts, a millisecond from each other, and leave it: those that join go to the hosts with free slots,
-do work and are in the result; one leaves by a signal; the answer is right. A node that is killed ends the run.
+"""Tests nodes that join and leave a run on several hosts, a millisecond from each other. Those that join go to the hosts
+with free slots, do work and are in the result. One leaves by a signal. The answer is right. A node that is killed
+ends the run.
 """
 
 import json

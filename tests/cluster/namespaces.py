@@ -1,6 +1,7 @@
-"""Several hosts on this machine: network, host-name and mount namespaces on a bridge, each with an sshd. A test calls
-`main(test, hosts=4)`, and `test` gets a `Cluster`. The hosts are h1, h2, ...; the process itself runs on the host `login`.
-With `delays=True` a delay line takes the bridge's place, and `Cluster.set_delay` says how far the hosts are from each other.
+"""For tests: several hosts on this machine, made of network, host-name and mount namespaces on a bridge, each with an
+sshd. A test calls `main(test, hosts=4)`, and `test` gets a `Cluster`. The hosts are h1, h2, ...; the process itself
+runs on the host `login`. With `delays=True` a delay line replaces the bridge, and `Cluster.set_delay` says how far
+the hosts are from each other.
 
 Everything happens in a process namespace of its own. When its first process ends, however it ends, the kernel ends all
 others and removes mounts and networks. Nothing of the machine is changed.

@@ -1,4 +1,4 @@
-"""Slurm on the hosts of a cluster of namespaces: a controller on `login`, a daemon on each host."""
+"""For tests: runs Slurm on the hosts of a cluster of namespaces, with a controller on `login` and a daemon on each host."""
 
 import os
 import shutil

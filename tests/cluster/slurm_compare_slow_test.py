@@ -1,6 +1,6 @@
-"""Comparisons of 60 simulated cells, and of 12 native ones of 1, 2 and 3 processes, by Slurm's job arrays. Meanwhile a host fails and
-a task is cancelled. Submitted again, the arrays run what is missing, no finished cell runs twice, and the tables of the
-simulated cells are those of a local run, byte for byte.
+"""Tests comparisons by Slurm's job arrays: 60 simulated cells, and 12 native ones of 1, 2 and 3 processes. Meanwhile a
+host fails and a task is cancelled. Submitted again, the arrays run the missing cells, and no finished cell runs
+twice. The tables of the simulated cells are those of a local run, byte for byte.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Runs within Slurm on four hosts: by srun with PMI-2 and PMIx, by launch in an allocation, by a batch script. Each finds the
-right answer on four hosts. Processes that would each run the whole experiment are refused.
+"""Tests runs within Slurm on four hosts: by srun with PMI-2 and PMIx, by launch in an allocation, by a batch script.
+Each finds the right answer on four hosts. Processes that would each run the whole experiment are refused.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What `heddle run --json` on a cluster of namespaces must have printed for nqueens."""
+"""For tests: checks what `heddle run --json` printed for nqueens on a cluster of namespaces."""
 
 import json
 

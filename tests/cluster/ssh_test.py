@@ -1,6 +1,6 @@
-"""heddle launch --hosts between hosts of their own, by ssh: four hosts solve a problem together, and what goes wrong on one of
-them ends the run within 15 seconds, with a message that names the host and says what to do. What takes these seconds is in
-ssh_waits_slow_test.py.
+"""Tests heddle launch --hosts by ssh: four hosts solve a problem together. A fault on one host ends the run within 15
+seconds. The message names the host and says what to do. ssh_waits_slow_test.py has the faults that take these
+seconds.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""heddle launch --hosts by ssh, if a host drops packets or never starts its process: the run ends within 15 seconds, with a
-message that names node and host and says what to do.
+"""Tests heddle launch --hosts by ssh if a host drops packets or never starts its process. The run ends within 15
+seconds, with a message that names node and host and says what to do.
 """
 
 from failing import fails

@@ -1,5 +1,5 @@
-"""heddle launch --hosts by a tree of starters: some hosts start further ones, by ssh or by srun. The run is right, and whatever is
-killed, the launcher, a starter in the middle or a node, nothing is left running on any host.
+"""Tests heddle launch --hosts by a tree of starters: some hosts start further ones, by ssh or by srun. The run is right.
+The launcher, a starter in the middle or a node is killed, and nothing is left running on any host.
 """
 
 import os

@@ -1,5 +1,6 @@
-// A fuzz target for connections by UDP: bytes as datagrams from strangers, which must change nothing, and as
-// datagrams of a peer that has the keys, which may say anything. Neither may break memory.
+// A fuzz target for connections by UDP. It feeds bytes as datagrams from strangers, which must change
+// nothing. It also feeds them as datagrams of a peer that has the keys, which may contain anything. Neither
+// may break memory.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

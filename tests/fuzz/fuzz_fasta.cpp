@@ -1,4 +1,4 @@
-// A fuzz target: reads an input as FASTA, as DNA and as proteins.
+// A fuzz target for FASTA files: reads an input as DNA and as proteins.
 #include "tests/fuzz/target.hpp"
 #include "workloads/alignment/fasta.hpp"
 

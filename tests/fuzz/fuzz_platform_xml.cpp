@@ -1,4 +1,5 @@
-// A fuzz target: the part of a platform file that heddle reads itself, and SimGrid's error messages about it.
+// A fuzz target for SimGrid platform files: the part that heddle reads itself, and SimGrid's error messages
+// about it.
 #include "sim/platform_file.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -1,5 +1,6 @@
-// A block of the matrix of a local alignment: from the values on its upper and left edges those on its lower
-// and right ones, and the best score inside. Does not keep the inside: trace.hpp finds the alignment.
+// Computes a block of the matrix of a local alignment. It takes the values on the upper and left edges, and
+// gives those on the lower and right ones, with the best score inside. It does not keep the inside: trace.hpp
+// finds the alignment.
 //
 // The recurrences (Smith and Waterman, J. Mol. Biol. 147, 1981; Gotoh, J. Mol. Biol. 162, 1982), with rows
 // for the letters of a and columns for those of b, and every value outside of the matrix 0:

@@ -1,5 +1,5 @@
-// The interface from tile.cpp to the vector code (striped_*.cpp) for an alignment: the rows of one stripe of
-// the matrix, as numbers relative to a base.
+// The interface between tile.cpp and the vector code (striped_*.cpp) of an alignment: the rows of one stripe
+// of the matrix, as numbers relative to a base.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// How rows of a stripe are computed in vectors of 8-bit or 16-bit numbers, whatever a vector is. For
-// striped_*.cpp only: each compiles it for other instructions, so everything is in an unnamed namespace, and
-// includes come before.
+// Computes the rows of a stripe of an alignment in vectors of 8-bit or 16-bit numbers, for any width of
+// vectors. Only striped_*.cpp include it, and each compiles it for other instructions. So everything is in an
+// unnamed namespace, and includes come before.
 //
 // Rows go one after the other, and a row's vectors from left to right, each of which has cells that are
 // `vectors` columns apart (Farrar, Bioinformatics 23, 2007). E has to cross from the last vector to the next

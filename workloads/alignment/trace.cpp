@@ -1,4 +1,4 @@
-// Follows an alignment backwards, through blocks that are computed once more with the direction of each cell.
+// Follows an alignment backwards, through blocks that it computes again with the direction of each cell.
 #include "workloads/alignment/trace.hpp"
 
 #include <algorithm>

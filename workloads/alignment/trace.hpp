@@ -1,5 +1,5 @@
-// Finds the alignment itself without storing the matrix: it stores the edges of blocks, and computes once
-// more only the blocks that the alignment passes, from its end to its beginning.
+// Finds the alignment itself without storing the matrix. It stores the edges of blocks. From the alignment's
+// end to its beginning, it computes once more only the blocks that the alignment passes.
 #pragma once
 
 #include <cstddef>

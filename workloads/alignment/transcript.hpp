@@ -1,4 +1,5 @@
-// What an alignment does with each letter (match, insert, delete), and its score. It finds no alignments.
+// Lists what an alignment does with each letter (match, insert, delete), and computes its score. It finds no
+// alignments.
 #pragma once
 
 #include <cstddef>

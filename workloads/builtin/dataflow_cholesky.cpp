@@ -1,5 +1,5 @@
 // dataflow_cholesky: factorizes A = L L^T, symmetric positive definite, in tiles, as a plain loop of forks.
-// What follows what is never said: it follows from the accesses to tiles.
+// The program states no order of tasks: it follows from the accesses to tiles.
 #include "workloads/dataflow_tiles.hpp"
 
 namespace heddle::workloads {

@@ -1,6 +1,6 @@
-// dataflow_jacobi: Jacobi iteration on an n x n grid with a border of zeros, as a plain loop of forks: a task
-// for each strip of rows and each sweep. The rows at the edges of a strip are objects of their own, so that a
-// task gets no more of its neighbours than it reads.
+// dataflow_jacobi: Jacobi iteration on an n x n grid with a border of zeros, as a plain loop of forks. Each
+// strip of rows has a task in each sweep. The rows at the edges of a strip are objects of their own. So a
+// task gets only those rows of its neighbours that it reads.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// filament_lu: A = P L U of a dense matrix that all nodes share, with exchanges of rows (partial pivoting), a
-// filament for each row in each of two phases, as in section 4.2 of the HyFi paper (Lowenthal, Subramanian).
-// Rows are dealt out cyclically. They stay where they are: which row is the k-th is kept beside them.
+// filament_lu: A = P L U of a dense matrix that all nodes share, with exchanges of rows (partial pivoting).
+// It has two phases with a filament for each row, as in section 4.2 of the HyFi paper (Lowenthal,
+// Subramanian). Rows are dealt out cyclically. They remain where they are: a table beside them says which row
+// is the k-th.
 #include <fmt/format.h>
 
 #include <algorithm>

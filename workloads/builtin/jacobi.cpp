@@ -1,6 +1,6 @@
-// jacobi: Jacobi iteration on an n x n grid with a border of zeros, a filament for each point, as in
-// section 4.1 of the HyFi paper (Lowenthal, Subramanian). It begins with sin(pi x) sin(pi y), which each
-// sweep multiplies by cos(pi / (n - 1)).
+// jacobi: Jacobi iteration on an n x n grid with a border of zeros, a filament for each point. It is the
+// program of section 4.1 of the HyFi paper (Lowenthal, Subramanian). It begins with sin(pi x) sin(pi y),
+// which each sweep multiplies by cos(pi / (n - 1)).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// map_viewer: shows a region of a large map, scaled down: a thread for each tile loads it, scales it down and
+// map_viewer: shows a region of a large map, scaled down. A thread for each tile loads it, scales it down and
 // sends its part of the image to the viewer (Alves, Pina, Exposto, Rufino: the case study of the pCoR paper,
 // section 7). The names of the classes there: imgViewer (the main thread), imgTLoader (threads of the
 // viewer's own process), imgCLoader (a thread for each tile asks a daemon) and imgDaemon (one on each

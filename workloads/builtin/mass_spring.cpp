@@ -1,6 +1,6 @@
-// mass_spring: a chain of masses and springs that swings, in strips, as a loop of forks. This is the kind of
-// program of the KAAPI paper's section 4.4, where a physical simulation makes many short iterations, each of
-// a few tasks that fork most of the work.
+// mass_spring: a chain of masses and springs that swings, in strips, as a loop of forks. The KAAPI paper's
+// section 4.4 has this kind of program: a physical simulation with many short iterations. Each has a few
+// tasks, which fork most of the work.
 //
 // A strip of springs reads the positions of its masses and makes tensions; a strip of masses reads the
 // tensions on both sides of each mass. No sum is accumulated, so no order of tasks changes a bit.

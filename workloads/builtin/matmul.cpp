@@ -1,5 +1,6 @@
-// matmul: C = A B of n x n matrices that all nodes share, a filament for each point of C, as in section 4.3
-// of the HyFi paper (Lowenthal, Subramanian). Node 0 writes A and B, and the other nodes get what they read.
+// matmul: C = A B of n x n matrices that all nodes share, a filament for each point of C. It is the program
+// of section 4.3 of the HyFi paper (Lowenthal, Subramanian). Node 0 writes A and B, and the other nodes get
+// what they read.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// nas_is: the NAS Parallel Benchmark IS over shared memory, a filament for each processor's part of the keys
-// or of their values in each of its phases (Bailey et al.: "The NAS Parallel Benchmarks", RNR-94-007,
-// section 2.3.5). Small integers are ranked ten times by counting, and at the end the ranks sort them.
+// nas_is: the NAS Parallel Benchmark IS over shared memory (Bailey et al.: "The NAS Parallel Benchmarks",
+// RNR-94-007, section 2.3.5). In each phase a filament handles a processor's part of the keys or of their
+// values. Small integers are ranked ten times by counting, and at the end the ranks sort them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // overlap: how much of a message a computation hides (Gautier, Besseron, Pigeon: "KAAPI", PASCO 2007, section
 // 4.3). Node 0 sends data, computes and waits for an acknowledgement. These are four tasks of a dataflow
-// graph, which a group runs round by round: one that writes the data, one that reads them on node 1, the
-// computation, and one that reads the acknowledgement.
+// graph, which a group runs round by round. They write the data, read them on node 1, compute, and read the
+// acknowledgement.
 #include <fmt/format.h>
 
 #include <algorithm>

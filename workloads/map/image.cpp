@@ -1,5 +1,5 @@
-// JPEG by libjpeg-turbo, PNG by libpng. Both report errors by a long jump or a call that must not return, so
-// nothing with a destructor is made between them and the code that they leave.
+// Reads JPEG by libjpeg-turbo and writes PNG by libpng. Both report errors by a long jump or a call that must
+// not return. So nothing with a destructor is made between them and the code that they leave.
 #include "workloads/map/image.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Geometry and arithmetic of a map: all in whole numbers, so the order of fragments changes nothing.
+// Divides a region of a map into tiles, and scales tiles down. All arithmetic is in whole numbers, so the
+// order in which parts of the image arrive changes nothing.
 #include "workloads/map/tiles.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A map of tiles, a region of it, and how the region is scaled down: each pixel of the result is the mean of
-// factor x factor pixels, rounded half up; of fewer where the region ends.
+// A map of tiles, a region of it, and how the region is scaled down. Each pixel of the result is the mean of
+// factor x factor pixels, rounded half up. At the region's edges fewer pixels count.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The same accesses with the same system calls and nothing else: a signal handler that permits the access to
-// the page that faults, in one mapping of a file of memory.
+// Measures page faults that a signal handler resolves with bare system calls (mprotect or userfaultfd),
+// without Heddle. heddle_faults.cpp measures the same accesses through Heddle.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-// What a bare switch between two stacks costs with Boost.Context: COUNT. Prints nanoseconds of a switch.
+// Measures a bare switch between two stacks with Boost.Context. Argument: COUNT. Prints nanoseconds of a
+// switch.
 #include <boost/context/fiber.hpp>
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
-// The command line of the fork/join peers: PROGRAM fib|queens|queens_bytes|uts SIZE WORKERS. A peer is a
-// class with fib(n), queens(board), uts(tree, node), each with a task for every call, and with run(workers,
-// code), which calls `code` where tasks may be made. Times `code` alone.
+// The main function of the fork/join benchmarks of other libraries: PROGRAM fib|queens|queens_bytes|uts SIZE
+// WORKERS. Each library has a class with fib(n), queens(board) and uts(tree, node), which make a task for
+// every call. Its run(workers, code) calls `code` where tasks may be made. Only the time of `code` counts.
 #pragma once
 
 #include <cstdlib>

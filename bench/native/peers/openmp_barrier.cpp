@@ -1,4 +1,4 @@
-// What a barrier of two threads costs with OpenMP: COUNT. Prints nanoseconds of a barrier.
+// Measures a barrier of two threads with OpenMP. Argument: COUNT. Prints nanoseconds of a barrier.
 #include <omp.h>
 
 #include <string>

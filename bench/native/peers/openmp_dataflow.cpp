@@ -1,5 +1,5 @@
-// Empty tasks, each of which reads one object and changes the one before: COUNT OBJECTS THREADS. By tasks
-// with depend clauses; one thread creates them while all run them.
+// Measures empty OpenMP tasks with depend clauses, each of which reads one object and changes the one before.
+// Arguments: COUNT OBJECTS THREADS. One thread creates the tasks while all run them.
 #include <omp.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// The benchmark graphs with OpenMP tasks and depend clauses: one thread creates the tasks while all run
-// them.
+// Runs the benchmark's task graphs with OpenMP tasks and depend clauses: one thread creates the tasks while
+// all run them.
 #include <omp.h>
 
 #include "bench/native/peers/graph_main.hpp"

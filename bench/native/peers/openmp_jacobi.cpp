@@ -1,4 +1,4 @@
-// Sweeps of Jacobi's iteration by a parallel loop over rows: N SWEEPS THREADS.
+// Measures sweeps of Jacobi's iteration with an OpenMP loop over rows. Arguments: N SWEEPS THREADS.
 #include <omp.h>
 
 #include <algorithm>

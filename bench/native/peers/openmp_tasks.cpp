@@ -1,4 +1,4 @@
-// The fork/join benchmark problems (fib, queens, uts) with OpenMP tasks.
+// Solves the fork/join benchmark problems (fib, queens, uts) with OpenMP tasks.
 #include <omp.h>
 
 #include "bench/native/peers/fork_join_main.hpp"

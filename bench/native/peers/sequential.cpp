@@ -1,4 +1,4 @@
-// The fork/join benchmark problems as plain recursion: the baseline of all other programs.
+// Solves the fork/join benchmark problems by plain recursion: the baseline of all other programs.
 #include "bench/native/peers/fork_join_main.hpp"
 
 namespace {

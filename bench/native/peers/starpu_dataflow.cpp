@@ -1,5 +1,5 @@
-// Empty tasks, each of which reads one object and changes the one before: COUNT OBJECTS WORKERS. By StarPU's
-// starpu_task_insert, which finds the dependencies in the order of the calls.
+// Measures empty StarPU tasks, each of which reads one object and changes the one before. Arguments: COUNT
+// OBJECTS WORKERS. StarPU's starpu_task_insert finds the dependencies from the order of the calls.
 #include <starpu.h>
 
 #include <string>

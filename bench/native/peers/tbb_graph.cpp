@@ -1,5 +1,5 @@
-// The benchmark graphs with oneTBB's flow graph: a continue_node for each task. Making the graph is not
-// timed, as for Heddle; a graph of ten million tasks takes several gigabytes.
+// Runs the benchmark's task graphs with oneTBB's flow graph: a continue_node for each task. Making the graph
+// is not timed, as for Heddle; a graph of ten million tasks takes several gigabytes.
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>

@@ -1,4 +1,4 @@
-// The fork/join benchmark problems (fib, queens, uts) with oneTBB's task groups.
+// Solves the fork/join benchmark problems (fib, queens, uts) with oneTBB's task groups.
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>

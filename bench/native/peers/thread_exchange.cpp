@@ -1,5 +1,6 @@
-// What two bare threads need to hand a number to and fro: line|futex COUNT. Prints nanoseconds of a round
-// trip: by a line of the cache that both look at, or with threads that sleep until they are woken.
+// Measures how long two bare threads need to pass a number back and forth. Arguments: line|futex COUNT. With
+// `line` both poll one cache line; with `futex` each sleeps until the other wakes it. Prints nanoseconds of a
+// round trip.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>

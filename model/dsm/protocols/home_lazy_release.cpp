@@ -1,8 +1,8 @@
-// Several nodes write a page at a time (Zhou, Iftode, Li: "Performance evaluation of two home-based lazy
-// release consistency protocols for shared virtual memory systems", OSDI 1996). The home has the master copy.
-// Another node keeps a twin of a page that it writes. At a barrier it sends what differs to the home, and
-// nodes that have copies are told to drop them. A read sees what was written before the last barrier, or
-// something that is written meanwhile.
+// The protocol of home-based lazy release consistency: several nodes write a page at a time (Zhou, Iftode,
+// Li: "Performance evaluation of two home-based lazy release consistency protocols for shared virtual memory
+// systems", OSDI 1996). The home has the master copy. Another node keeps a twin of a page that it writes. At
+// a barrier it sends what differs to the home, and nodes that have copies are told to drop them. A read sees
+// what was written before the last barrier, or a value that is written meanwhile.
 //
 // A node that comes to a barrier waits until its changes are at the homes, and all nodes with copies know. So
 // after the barrier no node reads what was there before.

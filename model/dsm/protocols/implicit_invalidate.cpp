@@ -1,7 +1,7 @@
-// One node writes a page at a time, and others may read old copies of it until the next barrier, where each
-// node drops its copies without a message (Freeh, Lowenthal, Andrews: "Distributed Filaments: efficient
-// fine-grain parallelism on a cluster of workstations", OSDI 1994). A read sees what was written before the
-// last barrier, or something that is written meanwhile.
+// The implicit-invalidate protocol of shared memory. One node writes a page at a time, while other nodes may
+// read old copies of it until the next barrier. There each node drops its copies without a message (Freeh,
+// Lowenthal, Andrews: "Distributed Filaments: efficient fine-grain parallelism on a cluster of workstations",
+// OSDI 1994). A read sees what was written before the last barrier, or a value that is written meanwhile.
 #include <vector>
 
 #include "model/dsm/directory.hpp"

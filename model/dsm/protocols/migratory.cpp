@@ -1,5 +1,6 @@
-// One copy of each page, which moves with every fault (Lowenthal, Freeh, Andrews: "Using fine-grain threads
-// and run-time decision making in parallel computing", 1996). Sequentially consistent.
+// The migratory protocol of shared memory: each page has one copy, which moves with every fault (Lowenthal,
+// Freeh, Andrews: "Using fine-grain threads and run-time decision making in parallel computing", 1996).
+// Sequentially consistent.
 #include "model/dsm/directory.hpp"
 #include "model/dsm/pages.hpp"
 

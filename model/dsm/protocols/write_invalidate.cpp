@@ -1,5 +1,6 @@
-// One writer, or many readers (Li, Hudak: "Memory coherence in shared virtual memory systems", TOCS 1989):
-// before a node writes, all copies are given up. Sequentially consistent.
+// The write-invalidate protocol of shared memory: a page has one writer, or many readers (Li, Hudak: "Memory
+// coherence in shared virtual memory systems", TOCS 1989). Before a node writes, all other nodes give their
+// copies up. Sequentially consistent.
 #include <algorithm>
 
 #include "model/dsm/directory.hpp"

@@ -1,4 +1,4 @@
-// A split-phase barrier of EARTH's library for threads of all nodes: a team of the core
+// A split-phase barrier of EARTH's library for threads of all nodes. It uses a team of the core
 // (runtime/comm/team.hpp), which a thread on each node opens and closes.
 #pragma once
 

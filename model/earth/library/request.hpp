@@ -1,4 +1,4 @@
-// What the objects of EARTH's library share. Each object has a handler thread on its home node. Fibers of any
+// Shared by the objects of EARTH's library. Each object has a handler thread on its home node. Fibers of any
 // node send requests to its mailbox; the handler's exclusive fibers serve them in turn. A handle of an object
 // is plain bytes, to be passed to threads like any value.
 #pragma once

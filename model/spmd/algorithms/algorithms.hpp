@@ -1,4 +1,5 @@
-// The algorithms, each in its file, and what several of them share.
+// Declares the algorithms of collective operations, each in a file of its own, and what several of them
+// share.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// In each round a rank sends all blocks that it has twice as far as in the round before, and turns the array
-// at the end. Bruck et al.: "Efficient algorithms for all-to-all communications in multiport message-passing
-// systems", 1997, section 4 (the concatenation), as in Thakur, Rabenseifner, Gropp 2005, section 4.1.
+// All-gather in few rounds: a rank sends all blocks that it has, each round to twice the distance. At the end
+// it rotates the array. Bruck et al.: "Efficient algorithms for all-to-all communications in multiport
+// message-passing systems", 1997, section 4 (the concatenation), as in Thakur, Rabenseifner, Gropp 2005,
+// section 4.1.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,6 +1,6 @@
-// A k-nomial gather to rank 0 and a k-nomial broadcast of all blocks: Thakur, Rabenseifner, Gropp:
-// "Optimization of collective communication operations in MPICH", 2005, section 4.1, name it as what an
-// all-gather must not be slower than. With a high radix it has few latencies in a row.
+// All-gather by a k-nomial gather to rank 0 and a k-nomial broadcast of all blocks. An all-gather must not be
+// slower than that (Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in
+// MPICH", 2005, section 4.1). With a high radix it has few latencies in a row.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,6 +1,7 @@
-// Pairs of ranks at doubling distances exchange all blocks that they have. Thakur, Rabenseifner, Gropp:
-// "Optimization of collective communication operations in MPICH", 2005, section 4.1. Ranks that are too many
-// for a power of two leave their block to the next rank, and get all from it.
+// All-gather by pairs of ranks, which exchange all blocks that they have, at doubling distances. Thakur,
+// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.1. If
+// the ranks are no power of two, the surplus ones give their block to the next rank and get all blocks from
+// it.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,5 @@
-// Each rank passes on to the next one the block that came last. Thakur, Rabenseifner, Gropp: "Optimization of
-// collective communication operations in MPICH", 2005, section 4.1.
+// All-gather around a ring: in each round a rank sends the next rank the block that it received last. Thakur,
+// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.1.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

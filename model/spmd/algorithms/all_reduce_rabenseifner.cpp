@@ -1,6 +1,6 @@
-// A reduce-scatter by halving exchanges, then an all-gather by doubling ones. Rabenseifner: "Optimization of
-// collective reduction operations", 2004, section 4, as in Thakur, Rabenseifner, Gropp 2005, section 4.5:
-// vector halving with distance doubling, so that values are combined in the order of the ranks, and back.
+// All-reduce by a reduce-scatter of halving exchanges, then an all-gather of doubling ones. Rabenseifner:
+// "Optimization of collective reduction operations", 2004, section 4, as in Thakur, Rabenseifner, Gropp 2005,
+// section 4.5. Distances double while parts halve, so values are combined in the order of the ranks.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

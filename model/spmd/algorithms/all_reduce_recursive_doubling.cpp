@@ -1,5 +1,6 @@
-// Pairs of ranks at doubling distances exchange what they have combined, the whole array each time. Thakur,
-// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.5.
+// All-reduce by pairs of ranks, which exchange what they have combined, the whole array each time, at
+// doubling distances. Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in
+// MPICH", 2005, section 4.5.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,6 +1,7 @@
-// A k-nomial reduction to rank 0 and a k-nomial broadcast: with radix 2 what MPICH had before 2005 (Thakur,
-// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.5). On
-// 3 ranks, and with a higher radix, it has fewer latencies in a row than doubling.
+// All-reduce by a k-nomial reduction to rank 0 and a k-nomial broadcast. With radix 2 it is MPICH's algorithm
+// before 2005 (Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH",
+// 2005, section 4.5). On 3 ranks, and with a higher radix, it has fewer latencies in a row than recursive
+// doubling.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

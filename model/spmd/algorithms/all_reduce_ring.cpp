@@ -1,6 +1,6 @@
-// A reduce-scatter around the ring, then an all-gather around the ring. Patarasuk, Yuan: "Bandwidth optimal
-// all-reduce algorithms for clusters of workstations", 2009, section 4. A part is combined in the order of
-// the ranks around the ring, which begins elsewhere for each part.
+// All-reduce by a reduce-scatter around a ring, then an all-gather around it. Patarasuk, Yuan: "Bandwidth
+// optimal all-reduce algorithms for clusters of workstations", 2009, section 4. Each part is combined in the
+// order of the ranks, but begins at another rank.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

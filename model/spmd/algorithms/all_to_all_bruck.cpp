@@ -1,7 +1,7 @@
-// All ranks send several blocks together in few rounds; a block goes over other ranks. Bruck et al.:
-// "Efficient algorithms for all-to-all communications in multiport message-passing systems", 1997, section 3
-// (the index operation). Block j of a rank has to go j ranks ahead, and hops by the powers of the radix in j.
-// A higher radix makes more messages of fewer blocks.
+// All-to-all in few rounds: ranks send several blocks in one message, and pass blocks on for other ranks.
+// Bruck et al.: "Efficient algorithms for all-to-all communications in multiport message-passing systems",
+// 1997, section 3 (the index operation). Block j of a rank must go j ranks ahead. It hops by the powers of
+// the radix in j. A higher radix makes more messages of fewer blocks.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,7 +1,7 @@
-// In each round every rank exchanges blocks with one other rank. Thakur, Rabenseifner, Gropp: "Optimization
-// of collective communication operations in MPICH", 2005, section 4.6: in each round pairs exchange, by
-// exclusive or as in Chiang, Wu, Lin, section 3.1.2. Where the ranks are no power of two, round k pairs the
-// ranks whose sum is k modulo p, so each pair meets once, too.
+// All-to-all in rounds of pairs: in round k the ranks i and i xor k exchange blocks (Thakur, Rabenseifner,
+// Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.6; Chiang, Wu, Lin,
+// section 3.1.2). If the ranks are no power of two, round k pairs the ranks whose sum is k modulo p. So each
+// pair meets once, too.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

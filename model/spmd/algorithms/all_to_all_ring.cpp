@@ -1,6 +1,6 @@
-// In each round every rank sends a block to one rank and receives one from another. Thakur, Rabenseifner,
-// Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.6, for any number of
-// ranks: in round k a rank sends k ahead and receives from k behind.
+// All-to-all for any number of ranks: in round k a rank sends a block k ranks ahead, and receives one from k
+// ranks behind. Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH",
+// 2005, section 4.6.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

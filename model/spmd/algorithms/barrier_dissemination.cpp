@@ -1,6 +1,7 @@
-// In each round a rank signals to ranks at growing distances, and waits for those that signal to it. Radix 2:
-// Hensgen, Finkel, Manber: "Two algorithms for barrier synchronization", 1988. Any radix: Hoefler et al.:
-// "Fast barrier synchronization for InfiniBand", 2006, where a rank's signals of a round travel together.
+// Barrier by dissemination: in each round a rank signals to ranks at growing distances, and waits for signals
+// of ranks as far behind. Radix 2: Hensgen, Finkel, Manber: "Two algorithms for barrier synchronization",
+// 1988. Any radix: Hoefler et al.: "Fast barrier synchronization for InfiniBand", 2006, where a rank's
+// signals of a round travel together.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,5 @@
-// Each rank sends to the next one, the array as a whole (chain) or in segments (pipeline): Pjesivac-Grbovic
-// et al.: "Performance analysis of MPI collective operations", 2007, section 3.
+// Broadcast along a chain: each rank sends the array to the next one, as a whole (chain) or in segments
+// (pipeline). Pjesivac-Grbovic et al.: "Performance analysis of MPI collective operations", 2007, section 3.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,5 @@
-// The root sends to each rank: the flat tree of Pjesivac-Grbovic et al.: "Performance analysis of MPI
-// collective operations", 2007, section 3.
+// Broadcast by a flat tree: the root sends to each rank. Pjesivac-Grbovic et al.: "Performance analysis of
+// MPI collective operations", 2007, section 3.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

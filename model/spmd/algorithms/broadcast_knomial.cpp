@@ -1,7 +1,8 @@
-// A tree: a rank that has the array sends it on to the roots of smaller and smaller subtrees. Radix 2:
-// Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section
-// 4.2. Any radix: the k-nomial tree of Pjesivac-Grbovic et al.: "Performance analysis of MPI collective
-// operations", 2007, section 3, with fewer latencies in a row and more messages of one rank.
+// Broadcast along a tree: a rank that has the array sends it to the roots of smaller and smaller subtrees.
+// Radix 2: Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005,
+// section 4.2. Any radix: the k-nomial tree of Pjesivac-Grbovic et al.: "Performance analysis of MPI
+// collective operations", 2007, section 3. A higher radix has fewer latencies in a row, and a rank sends more
+// messages.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

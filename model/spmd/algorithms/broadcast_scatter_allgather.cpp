@@ -1,6 +1,6 @@
-// Barnett et al.: "Interprocessor collective communication library (InterCom)", 1994 (van de Geijn's
-// algorithm), as in Thakur, Rabenseifner, Gropp 2005, section 4.2: a binomial scatter of the array's parts,
-// then an all-gather around the ring.
+// Broadcast by a binomial scatter of the array's parts, then an all-gather around the ring. Barnett et al.:
+// "Interprocessor collective communication library (InterCom)", 1994 (van de Geijn's algorithm), as in
+// Thakur, Rabenseifner, Gropp 2005, section 4.2.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,7 +1,7 @@
-// A k-nomial scatter of the array's parts, then an all-gather in few rounds: by recursive doubling where
-// the ranks are a power of two (Thakur, Rabenseifner, Gropp: "Optimization of collective communication
-// operations in MPICH", 2005, section 4.2), else in the rounds of Bruck et al. 1997, section 4. There the
-// parts that a rank has may pass the end of the array: then they are two messages.
+// Broadcast by a k-nomial scatter of the array's parts, then an all-gather in few rounds. If the ranks are a
+// power of two, the all-gather doubles recursively (Thakur, Rabenseifner, Gropp: "Optimization of collective
+// communication operations in MPICH", 2005, section 4.2). Else it has the rounds of Bruck et al. 1997,
+// section 4. There a rank's parts may wrap around the end of the array; then they are two messages.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,6 +1,6 @@
-// A tree: each rank collects the blocks of its subtree, and sends them to its parent. Radix 2: Thakur,
-// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.3. Any
-// radix: a k-nomial tree. Each rank sends the blocks of its subtree in one message.
+// Gather along a tree: each rank collects the blocks of its subtree, and sends them to its parent in one
+// message. Radix 2: Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in
+// MPICH", 2005, section 4.3. Any radix: a k-nomial tree.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,9 +1,9 @@
-// A tree: each rank combines its array with those of its subtrees, and sends the result to its parent. Radix
-// 2: Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005,
-// section 4.4. Any radix: the k-nomial tree of Pjesivac-Grbovic et al.: "Performance analysis of MPI
-// collective operations", 2007, section 3. A tree from the root on combines in the order of the ranks around
-// the ring. A tree from rank 0 on combines in the order of the ranks, and gives the same bits for each root;
-// it costs one more message.
+// Reduction along a tree: each rank combines its array with those of its subtrees, and sends the result to
+// its parent. Radix 2: Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in
+// MPICH", 2005, section 4.4. Any radix: the k-nomial tree of Pjesivac-Grbovic et al.: "Performance analysis
+// of MPI collective operations", 2007, section 3. A tree from the root on combines in the order of the ranks
+// around the ring. A tree from rank 0 on combines in the order of the ranks. It gives the same bits for each
+// root, and costs one more message.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,6 +1,6 @@
-// A reduce-scatter by halving exchanges, then a gather to the root. Rabenseifner: "Optimization of collective
-// reduction operations", 2004, section 4, as in Thakur, Rabenseifner, Gropp 2005, section 4.4: halving
-// exchanges combine parts, and a binomial tree gathers them at the root.
+// Reduction by a reduce-scatter of halving exchanges, then a binomial gather of the combined parts to the
+// root. Rabenseifner: "Optimization of collective reduction operations", 2004, section 4, as in Thakur,
+// Rabenseifner, Gropp 2005, section 4.4.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

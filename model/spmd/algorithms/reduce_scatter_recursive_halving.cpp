@@ -1,6 +1,6 @@
-// Pairs of ranks exchange the half that the other one answers for, and combine it. Thakur, Rabenseifner,
-// Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.3: pairs at halving
-// distances exchange halves. Distant ranks are combined first.
+// Reduce-scatter by pairs of ranks at halving distances: each sends the half that its partner answers for,
+// and combines its own. Distant ranks are combined first. Thakur, Rabenseifner, Gropp: "Optimization of
+// collective communication operations in MPICH", 2005, section 4.3.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

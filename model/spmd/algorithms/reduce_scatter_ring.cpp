@@ -1,5 +1,5 @@
-// The first half of Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-// 2009, section 4: a block is combined on its way around the ring, and ends at its rank.
+// Reduce-scatter around a ring: a block is combined on its way, and ends at its rank. It is the first half of
+// Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009, section 4.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

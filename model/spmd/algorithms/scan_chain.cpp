@@ -1,4 +1,4 @@
-// The sequential scan, rank after rank: the fewest messages. Sanders, Traeff: "Parallel prefix (scan)
+// Prefix sums (scan) rank after rank, with the fewest messages. Sanders, Traeff: "Parallel prefix (scan)
 // algorithms for MPI", 2006, section 2.
 #include "model/spmd/algorithms/algorithms.hpp"
 

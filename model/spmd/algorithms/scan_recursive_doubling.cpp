@@ -1,5 +1,5 @@
-// Hillis, Steele: "Data parallel algorithms", 1986: after round k a rank has combined the 2^k ranks that end
-// with it.
+// Prefix sums (scan) by recursive doubling: after round k a rank has combined the 2^k ranks that end with it.
+// Hillis, Steele: "Data parallel algorithms", 1986.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

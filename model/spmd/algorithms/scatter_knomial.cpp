@@ -1,6 +1,6 @@
-// A tree: each rank gets the blocks of its subtree, keeps its own and sends the others on. Radix 2: Thakur,
-// Rabenseifner, Gropp: "Optimization of collective communication operations in MPICH", 2005, section 4.2. Any
-// radix: a k-nomial tree. Each rank gets the blocks of its subtree in one message.
+// Scatter along a tree: each rank gets the blocks of its subtree in one message, keeps its own and sends the
+// others on. Radix 2: Thakur, Rabenseifner, Gropp: "Optimization of collective communication operations in
+// MPICH", 2005, section 4.2. Any radix: a k-nomial tree.
 #include "model/spmd/algorithms/algorithms.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,5 +1,6 @@
-// From near to far: the thief's own node, then a few nodes of its group (a leaf switch of a fat tree, a group
-// of a dragonfly, a row of a torus, a cluster of a platform file), then nodes anywhere, then a back-off.
+// Steals from near to far: from the thief's own node, from a few nodes of its group, from nodes anywhere.
+// Then it backs off. Groups are those of the network: leaf switches of a fat tree, groups of a dragonfly,
+// rows of a torus, clusters of a platform file.
 #include <algorithm>
 
 #include "runtime/stealing/rounds.hpp"

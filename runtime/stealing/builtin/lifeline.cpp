@@ -1,6 +1,6 @@
-// Lifelines (Saraswat, Kambadur, Kodali, Grove, Krishnamoorthy: "Lifeline-based global load balancing", PPoPP
-// 2011): after `retries` random nodes without success the thief ties itself to its neighbours in a hypercube
-// and sleeps; they send work when they have some.
+// Lifelines: after `retries` random nodes without success, a thief ties itself to its neighbours in a
+// hypercube and sleeps. They send work when they have some (Saraswat, Kambadur, Kodali, Grove,
+// Krishnamoorthy: "Lifeline-based global load balancing", PPoPP 2011).
 #include "runtime/stealing/rounds.hpp"
 
 namespace heddle::runtime {

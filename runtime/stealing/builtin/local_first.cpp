@@ -1,5 +1,5 @@
-// All workers of the thief's own node, then one random node, then a back-off (the filaments paper, fork/join
-// section: a node looks at itself before it asks another).
+// Steals from the workers of the thief's own node first, then from one random node, and then backs off (the
+// fork/join section of Lowenthal, Subramanian, "HyFi": a node looks at itself before it asks another).
 #include <utility>
 
 #include "runtime/stealing/rounds.hpp"

@@ -1,5 +1,5 @@
-// Any other worker of the run with equal chance, wherever it is (Blumofe, Leiserson: "Scheduling
-// multithreaded computations by work stealing", JACM 1999). One victim a round, then a back-off.
+// Steals from any other worker of the run with equal chance, wherever it is: one victim a round, then a
+// back-off (Blumofe, Leiserson: "Scheduling multithreaded computations by work stealing", JACM 1999).
 #include <utility>
 
 #include "runtime/stealing/rounds.hpp"

@@ -1,9 +1,9 @@
 // Cluster-aware random stealing (van Nieuwpoort, Kielmann, Bal: "Efficient load balancing for wide-area
 // divide-and-conquer applications", PPoPP 2001). A node without work asks a node of another cluster, and does
-// not wait for the answer: meanwhile its workers steal within their own cluster. A node has one request to
-// other clusters under way at most. The clusters are the groups of the network. In contrast to the paper the
-// answer brings half of what the victim's node shares, and a node that has nothing to share keeps the request
-// until it has, or has no work any more (runtime/stealing/steal_service.cpp).
+// not wait for the answer. Meanwhile its workers steal within their own cluster. A node has at most one
+// request to other clusters under way. The clusters are the groups of the network. Two things differ from the
+// paper (runtime/stealing/steal_service.cpp). The answer brings half of what the victim's node shares. A node
+// that has nothing to share keeps the request until it has, or until it has no work any more.
 #include <utility>
 
 #include "runtime/stealing/rounds.hpp"
