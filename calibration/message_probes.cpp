@@ -65,6 +65,8 @@ public:
     void bounce(Node& node, NodeId from, std::span<const std::byte> message);
 
 private:
+    static constexpr double reading_seconds_max = 0.05;
+
     std::uint64_t left_ = 0;
     double end_ = 0;  ///< when the last answer came: how long its worker takes to wake is no part of it
     Letter letter_{8};
@@ -110,8 +112,10 @@ void RoundTripProgram::begin(Worker& worker) {
         add({"message_wake", 0, 1, seconds_now(worker) - end_});
         for (std::uint64_t bytes = 8;;) {
             letter_ = Letter(bytes);
-            (void)trips(2);  // so that no receiver sleeps
-            const std::uint64_t count = messages_of(effort_, 50, bytes);
+            // First two, so that no receiver sleeps. Where a message takes milliseconds a few say enough.
+            const auto in_time = static_cast<std::uint64_t>(reading_seconds_max / (trips(2) / 2 + 1e-9));
+            const std::uint64_t count =
+                std::clamp<std::uint64_t>(in_time, 2, messages_of(effort_, 50, bytes));
             add({"round_trip", letter_.wire_bytes(), static_cast<double>(count), trips(count)});
             if (bytes == effort_.message_bytes) break;
             bytes = std::min(4 * bytes, effort_.message_bytes);

@@ -13,14 +13,10 @@ INSTANTIATE_TEST_SUITE_P(All, SpmdTimeOfThousand, testing::ValuesIn(all_algorith
                              return name_of(tested.param.operation) + ("_" + tested.param.name);
                          });
 
-// Algorithms that send a million messages would take SimGrid too long.
 TEST_P(SpmdTimeOfThousand, IsThatOfTheClosedForm) {
     constexpr RankId ranks = 1000;
     const Algorithm& algorithm = GetParam();
-    const Task task{algorithm.operation, ranks, 0, 1, 1, true};
-    if (algorithm.operation == Operation::barrier ||
-        closed_form(algorithm).sent(ranks, 1, task).messages >= ranks * (ranks - 1))
-        GTEST_SKIP();
+    if (algorithm.operation == Operation::barrier) GTEST_SKIP() << "it has no bytes; its latencies: below";
     const bool in_blocks = algorithm.operation >= Operation::gather ||
                            algorithm.operation == Operation::reduce_scatter ||
                            algorithm.name == "rabenseifner";

@@ -20,59 +20,52 @@ struct Timed {
     Sent sent;
 };
 
-/// Calls once. Only times count, so all ranks share two arrays, which the simulator's one thread permits.
+/// Calls once. Only times count, so arrays are only declared.
 class OneCall final : public SpmdProgram {
 public:
-    struct Shared {
-        std::vector<std::uint64_t> input;
-        std::vector<std::uint64_t> output;
-        double end = 0;
-    };
-
-    OneCall(const Algorithm& algorithm, const Task& task, const CrewSettings& crew, Shared& shared)
+    /// `end`: the last rank's, in seconds. The simulator's one thread permits that all write it.
+    OneCall(const Algorithm& algorithm, const Task& task, const CrewSettings& crew, double& end)
         : SpmdProgram({.crew = crew, .algorithms = {{algorithm.operation, algorithm.name}}}),
           task_(task),
-          shared_(shared) {}
+          end_(end) {}
 
     void main(Spmd& self) override {
         call(self);
-        shared_.end = std::max(shared_.end, to_seconds(self.worker().backend->now(self.worker())));
+        end_ = std::max(end_, to_seconds(self.worker().backend->now(self.worker())));
     }
     runtime::Answer answer() const override { return {}; }
 
 private:
-    void call(Spmd& self) {
-        const std::span in(shared_.input);
-        const std::span out(shared_.output);
-        const Index n = task_.count;
-        const Index all = n * task_.ranks;
+    void call(Spmd& self) const {
+        const Declared<std::uint64_t> one(task_.count);
+        const Declared<std::uint64_t> each(task_.count * task_.ranks);
         const std::plus<std::uint64_t> add;
         switch (task_.operation) {
             case Operation::barrier:
                 return self.barrier();
             case Operation::broadcast:
-                return self.broadcast(out.first(n), task_.root);
+                return self.broadcast(one, task_.root);
             case Operation::reduce:
-                return self.reduce(add, in.first(n), out.first(n), task_.root);
+                return self.reduce(add, one, one, task_.root);
             case Operation::all_reduce:
-                return self.all_reduce(add, in.first(n), out.first(n));
+                return self.all_reduce(add, one, one);
             case Operation::reduce_scatter:
-                return self.reduce_scatter(add, in.first(all), out.first(n));
+                return self.reduce_scatter(add, each, one);
             case Operation::scan:
-                return self.scan(add, in.first(n), out.first(n));
+                return self.scan(add, one, one);
             case Operation::gather:
-                return self.gather(in.first(n), out.first(all), task_.root);
+                return self.gather(one, each, task_.root);
             case Operation::scatter:
-                return self.scatter(in.first(all), out.first(n), task_.root);
+                return self.scatter(each, one, task_.root);
             case Operation::all_gather:
-                return self.all_gather(in.first(n), out.first(all));
+                return self.all_gather(one, each);
             case Operation::all_to_all:
-                return self.all_to_all(in.first(all), out.first(all));
+                return self.all_to_all(each, each);
         }
     }
 
     Task task_;
-    Shared& shared_;
+    double& end_;
 };
 
 /// The network of a cell. Elements have eight bytes.
@@ -98,16 +91,14 @@ struct Star {
 
 inline Timed timed(const Algorithm& algorithm, const Task& task, const Platform& platform,
                    const CrewSettings& crew = {}) {
-    OneCall::Shared shared;
-    shared.input.resize(task.count * task.ranks);
-    shared.output.resize(task.count * task.ranks);
+    double end = 0;
     sim::SimBackend backend(platform);
     runtime::Schedule schedule;
     schedule.stealing.victim = "none";  // there is nothing to steal, and requests disturb waiting ranks
     const runtime::RunResult result = runtime::Execution(backend, schedule, [&](NodeId) {
-                                          return std::make_unique<OneCall>(algorithm, task, crew, shared);
+                                          return std::make_unique<OneCall>(algorithm, task, crew, end);
                                       }).run();
-    Timed timed{shared.end, {}};
+    Timed timed{end, {}};
     const auto value = [&](const std::string& name) {
         double sum = 0;
         for (const runtime::AnswerValue& each : result.answer)

@@ -1,4 +1,4 @@
-// The layouts of the messages that endpoints of different nodes exchange.
+// Posts the messages that endpoints of different nodes exchange.
 #pragma once
 
 #include <cstdint>

@@ -218,9 +218,9 @@ class Cluster:
         os.chmod(other, 0o755)
         return other
 
-    def run(self, *words, **options):
+    def run(self, *words, seconds_max=SECONDS_MAX, **options):
         return subprocess.run(words, env=self.environment, cwd=self.work, capture_output=True, text=True,
-                              timeout=SECONDS_MAX, stdin=subprocess.DEVNULL, **options)
+                              timeout=seconds_max, stdin=subprocess.DEVNULL, **options)
 
     def launch(self, hosts, *command, options=()):
         return self.run(self.heddle, "launch", "--hosts", hosts, *options, "--", *command)
