@@ -31,6 +31,7 @@ TEST_P(SpmdAlgorithms, EqualTheSequentialReference) {
             Random random(ranks * 100 + seed);
             Task task = draw_task(random, algorithm.operation, ranks);
             if (seed == 0) task.count = 0;
+            task.levels = draw_levels(random, ranks);
             task.commutes = algorithm.commutes || random.below(4) == 0;
             const Interpreted result = Interpreter(algorithm, task).run();
             for (RankId rank = 0; rank < ranks; ++rank)
@@ -66,13 +67,77 @@ TEST_P(SpmdAlgorithms, TakeTheTimeOfTheClosedForm) {
     }
 }
 
+/// Groups of `inner` ranks, and groups of `outer` of these, as algorithms of two and of three levels have
+/// them.
+std::shared_ptr<const Levels> alike(RankId ranks, RankId inner, RankId outer) {
+    const auto firsts = [](RankId count, RankId size) {
+        std::vector<RankId> all;
+        for (RankId first = 0; first < count; first += size) all.push_back(first);
+        return all;
+    };
+    Levels levels;
+    levels.two = std::make_shared<Groups>(ranks, firsts(ranks, inner));
+    levels.three = std::make_shared<Groups>(
+        ranks, firsts(ranks, inner), std::make_shared<Groups>(ranks / inner, firsts(ranks / inner, outer)));
+    return std::make_shared<Levels>(levels);
+}
+
+TEST_P(SpmdAlgorithms, OfLevelsSendWhatTheClosedFormSaysForTheirGroups) {
+    const Algorithm& algorithm = GetParam();
+    if (algorithm.levels == 1) GTEST_SKIP();
+    for (const RankId inner : {1U, 2U, 3U, 4U}) {
+        for (const RankId outer : {1U, 2U, 3U}) {
+            for (const RankId groups : {1U, 2U, 4U, 5U}) {
+                const RankId ranks = inner * outer * groups;
+                // Parts of parts have whole numbers of elements.
+                const RankId top = outer * groups;
+                const Index count =
+                    algorithm.operation == Operation::all_gather ? 3 : Index{top} * std::bit_floor(top) * 12;
+                for (const RankId root : {RankId{0}, ranks / 2, ranks - 1}) {
+                    Task task{algorithm.operation, ranks, root, count, 4, true};
+                    task.levels = alike(ranks, inner, outer);
+                    const Interpreted result = Interpreter(algorithm, task).run();
+                    EXPECT_EQ((Sent{result.messages, result.elements}),
+                              closed_form(algorithm).sent(ranks, count, task))
+                        << groups << " x " << outer << " x " << inner << " ranks, root " << root;
+                }
+            }
+        }
+    }
+}
+
+TEST_P(SpmdAlgorithms, OfLevelsTakeTheTimeOfTheClosedFormForTheirGroups) {
+    const Algorithm& algorithm = GetParam();
+    if (algorithm.levels == 1 || algorithm.name.find("leaders") != std::string::npos) GTEST_SKIP();
+    for (const RankId inner : {1U, 2U, 8U}) {
+        for (const RankId outer : {1U, 4U}) {
+            for (const RankId groups : {1U, 2U, 4U}) {
+                const RankId ranks = inner * outer * groups;
+                for (const RankId root : {RankId{0}, ranks - 1}) {
+                    const Index count = algorithm.operation == Operation::all_gather ? 2 : ranks * 2;
+                    Task task{algorithm.operation, ranks, root, count, ranks, true};
+                    task.levels = alike(ranks, inner, outer);
+                    EXPECT_EQ(Interpreter(algorithm, task).run().time.sum,
+                              closed_form(algorithm).time(ranks, task.count, task).sum)
+                        << groups << " x " << outer << " x " << inner << " ranks, root " << root;
+                }
+            }
+        }
+    }
+}
+
 // A send of a large message ends when it is received. The executor's next send waits for that
 // (CrewSettings::Sends::in_turn).
 TEST_P(SpmdAlgorithms, EndIfSendsWaitForReceives) {
     for (RankId ranks = 1; ranks <= 66; ++ranks) {
-        const Task task{GetParam().operation, ranks, ranks / 3, 5, 2, true};
-        Interpreter(GetParam(), task, Interpreter::Sends::synchronous).run();
-        ASSERT_FALSE(HasFailure()) << ranks << " ranks";
+        Random random(ranks);
+        Task task{GetParam().operation, ranks, ranks / 3, 5, 2, true};
+        for (int draw = 0; draw < (GetParam().levels > 1 ? 20 : 1); ++draw) {
+            Interpreter(GetParam(), task, Interpreter::Sends::synchronous).run();
+            ASSERT_FALSE(HasFailure()) << ranks << " ranks, draw " << draw;
+            task.levels = draw_levels(random, ranks);
+            task.root = static_cast<RankId>(random.below(ranks));
+        }
     }
 }
 

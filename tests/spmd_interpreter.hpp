@@ -70,7 +70,8 @@ public:
         for (RankId rank = 0; rank < task.ranks; ++rank) {
             Machine machine;
             Collected steps;
-            algorithm.steps({rank, task.ranks, task.root, task.count, task.segment}, steps);
+            algorithm.steps({rank, task.ranks, task.root, task.count, task.segment, task.levels.get()},
+                            steps);
             machine.steps = std::move(steps.all);
             machine.arrays[0] = input_of(task, rank);
             machine.arrays[1] = initial_output(task, rank);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
 #include "model/spmd/algorithm.hpp"
+#include "model/spmd/groups.hpp"
 
 namespace heddle::spmd::testing_spmd {
 
@@ -31,6 +34,7 @@ struct Task {
     Index count;
     Index segment;
     bool commutes;
+    std::shared_ptr<const Levels> levels = nullptr;
 
     Value apply(const Value& left, const Value& right) const {
         return commutes ? add(left, right) : compose(left, right);
@@ -40,6 +44,27 @@ struct Task {
 inline Task draw_task(Random& random, Operation operation, RankId ranks) {
     return {operation,           ranks, static_cast<RankId>(random.below(ranks)), random.below(40),
             1 + random.below(9), true};
+}
+
+/// Groups of one size, or of any sizes.
+inline std::vector<RankId> draw_firsts(Random& random, RankId ranks) {
+    std::vector<RankId> firsts{0};
+    const RankId size = 1 + static_cast<RankId>(random.below(6));
+    const bool alike = random.below(2) == 0;
+    for (RankId rank = 1; rank < ranks; ++rank)
+        if (alike ? rank % size == 0 : random.below(size) == 0) firsts.push_back(rank);
+    return firsts;
+}
+inline std::shared_ptr<const Levels> draw_levels(Random& random, RankId ranks) {
+    if (random.below(8) == 0) return nullptr;
+    Levels levels;
+    if (random.below(8) == 0) return std::make_shared<Levels>(levels);
+    levels.two = std::make_shared<Groups>(ranks, draw_firsts(random, ranks));
+    std::vector<RankId> firsts = draw_firsts(random, ranks);
+    const auto count = static_cast<RankId>(firsts.size());
+    levels.three = std::make_shared<Groups>(ranks, std::move(firsts),
+                                            std::make_shared<Groups>(count, draw_firsts(random, count)));
+    return std::make_shared<Levels>(levels);
 }
 
 /// What rank `rank` has at place `i` before the call.

@@ -132,9 +132,11 @@ inline Star latency_counts() {
 /// The size of a call whose smallest messages have `unit` elements.
 inline Index count_for(const Algorithm& algorithm, RankId ranks, Index unit) {
     if (algorithm.name == "pipeline") return std::max<Index>(1, unit / 256) * Rank::segment_bytes / 8;
-    const bool in_parts = algorithm.operation == Operation::all_reduce
-                              ? algorithm.name == "rabenseifner" || algorithm.name == "ring"
-                              : algorithm.name.starts_with("scatter_") || algorithm.name == "rabenseifner";
+    const bool whole = algorithm.operation == Operation::broadcast ||
+                       algorithm.operation == Operation::reduce ||
+                       algorithm.operation == Operation::all_reduce;
+    const auto has = [&](const char* word) { return algorithm.name.find(word) != std::string::npos; };
+    const bool in_parts = whole && (has("rabenseifner") || has("ring") || has("scatter") || has("leaders"));
     return in_parts ? ranks * unit : unit;
 }
 

@@ -43,6 +43,7 @@ struct Algorithm {
     bool commutes;  ///< it combines in another order than that of the ranks: the operator must commute
     void (*steps)(const Call& call, Steps& steps);
     bool independent = false;  ///< its steps may be done in any order, by several threads
+    int levels = 1;  ///< 2 and 3: it takes groups of ranks (Call::levels); without them it is another one
 };
 
 /// All, by operation; the first of each operation is what a program gets that names none.

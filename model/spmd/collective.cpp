@@ -375,11 +375,15 @@ Index segment_elements(Index element_bytes) {
     return std::max<Index>(1, Rank::segment_bytes / element_bytes);
 }
 
-Rank::Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places)
-    : endpoint_(node, places.address(rank).number), rank_(rank), ranks_(ranks), places_(places) {}
+Rank::Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places, const Levels& levels)
+    : endpoint_(node, places.address(rank).number),
+      rank_(rank),
+      ranks_(ranks),
+      places_(places),
+      levels_(levels) {}
 
 Call Rank::call_of(const Request& request) const {
-    return {rank_, ranks_, request.root, request.count, segment_elements(request.element_bytes)};
+    return {rank_, ranks_, request.root, request.count, segment_elements(request.element_bytes), &levels_};
 }
 
 void Rank::run(Strand& self, const Request& request, Crew& crew, const CrewSettings& settings) {

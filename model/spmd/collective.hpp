@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "model/spmd/crew.hpp"
+#include "model/spmd/groups.hpp"
 #include "model/spmd/request.hpp"
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/strands/strands.hpp"
@@ -46,8 +47,8 @@ public:
     /// Payload of a segment. With its signature it is sent without being announced.
     static constexpr Index segment_bytes = runtime::Endpoint::eager_max - 256;
 
-    /// It lives on the stack of the strand that leads the rank.
-    Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places);
+    /// It lives on the stack of the strand that leads the rank. `levels` must outlive it.
+    Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places, const Levels& levels);
 
     RankId rank() const { return rank_; }
     RankId ranks() const { return ranks_; }
@@ -75,6 +76,7 @@ private:
     RankId rank_;
     RankId ranks_;
     RankPlaces places_;
+    const Levels& levels_;
     std::uint64_t calls_ = 0;
     Scratch scratch_;
 };

@@ -4,7 +4,9 @@
 #include "model/spmd/pricing.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -57,26 +59,45 @@ struct PricedMessage {
     bool large = false;
 };
 
-struct Progress {
-    double now = 0;
+/// What the ranks of a node share.
+struct NodeProgress {
     double card_free = 0;      ///< when all before has left
     double in_free = 0;        ///< when all before has come
-    double sender_free = 0;    ///< of its node: when it has sent all before
-    double receiver_free = 0;  ///< of its node: when it has handled all before
+    double sender_free = 0;    ///< when it has sent all before
+    double receiver_free = 0;  ///< when it has handled all before
+};
+
+struct Progress {
+    NodeProgress* node;
+    double now = 0;
     bool unaccepted = false;
+};
+
+/// From one rank to another.
+struct PricedWay {
+    bool local = false;  ///< within a node
+    double latency = 0;
 };
 
 class Walk {
 public:
-    Walk(const Prices& prices, Index element_bytes)
-        : prices_(prices), element_bytes_(static_cast<double>(element_bytes)) {}
+    Walk(const Prices& prices, const Levels* levels, Index element_bytes)
+        : prices_(prices), levels_(levels), element_bytes_(static_cast<double>(element_bytes)) {
+        if (levels_ && (!levels_->network || levels_->far_latency == 0)) levels_ = nullptr;
+    }
 
     double bytes(const PricedStep& step) const { return static_cast<double>(step.count) * element_bytes_; }
-    bool local(RankId a, RankId b) const { return a / prices_.ranks_per_node == b / prices_.ranks_per_node; }
+    RankId node_of(RankId rank) const { return rank / prices_.ranks_per_node; }
+    PricedWay way(RankId a, RankId b) const {
+        if (node_of(a) == node_of(b)) return {true, 0};
+        if (!levels_) return {false, prices_.latency};
+        const Groups& near = *levels_->network;
+        return {false, near.of(a) == near.of(b) ? levels_->near_latency : levels_->far_latency};
+    }
 
     /// An empty message to another node, from its hand-over until its receiver has handled it.
-    double trip() const {
-        return prices_.hand_over + prices_.send + prices_.latency + bytes_besides / prices_.bandwidth +
+    double trip(const PricedWay& way) const {
+        return prices_.hand_over + prices_.send + way.latency + bytes_besides / prices_.bandwidth +
                prices_.receive;
     }
 
@@ -89,38 +110,41 @@ public:
         return std::max(moved, static_cast<double>(step.count) / prices_.core_speed / threads);
     }
 
-    PricedMessage send(Progress& from, const PricedStep& step, bool is_local) const {
+    PricedMessage send(Progress& from, const PricedStep& step, const PricedWay& way) const {
         const double size = bytes(step);
+        NodeProgress& node = *from.node;
         from.now += step.again ? 0 : 2 * size / prices_.memory_bandwidth;
-        if (is_local) return {from.now, 0, false};
+        if (way.local) return {from.now, 0, false};
         const double whole = size + bytes_besides;
         const bool large = size + sizeof(Signature) > runtime::Endpoint::eager_max;
         if (large) {
             from.unaccepted = true;
-            return {from.now + trip(), whole, true};
+            return {from.now + trip(way), whole, true};
         }
         from.now += prices_.hand_over;
-        from.sender_free = std::max(from.now, from.sender_free) + prices_.send + whole * prices_.send_byte;
-        const double begins = std::max(from.sender_free, from.card_free);
-        from.card_free = begins + whole / prices_.bandwidth;
+        node.sender_free = std::max(from.now, node.sender_free) + prices_.send + whole * prices_.send_byte;
+        const double begins = std::max(node.sender_free, node.card_free);
+        node.card_free = begins + whole / prices_.bandwidth;
         return {begins, whole, false};
     }
 
     void receive(Progress& to, Progress& from, PricedMessage message, const PricedStep& step,
-                 bool is_local) const {
+                 const PricedWay& way) const {
         if (message.large) {
-            const double accepted = std::max(to.now, message.begins + prices_.wake) + trip() + prices_.wake;
-            message.begins = std::max(accepted + prices_.hand_over + prices_.send, from.card_free) +
+            const double accepted =
+                std::max(to.now, message.begins + prices_.wake) + trip(way) + prices_.wake;
+            message.begins = std::max(accepted + prices_.hand_over + prices_.send, from.node->card_free) +
                              message.bytes * prices_.send_byte;
-            from.card_free = message.begins + message.bytes / prices_.bandwidth;
+            from.node->card_free = message.begins + message.bytes / prices_.bandwidth;
             from.unaccepted = false;
         }
         double comes = message.begins;
-        if (!is_local) {
-            to.in_free = std::max(comes, to.in_free) + message.bytes / prices_.bandwidth;
-            comes = std::max(to.in_free + prices_.latency, to.receiver_free) + prices_.receive +
+        if (!way.local) {
+            NodeProgress& node = *to.node;
+            node.in_free = std::max(comes, node.in_free) + message.bytes / prices_.bandwidth;
+            comes = std::max(node.in_free + way.latency, node.receiver_free) + prices_.receive +
                     message.bytes * prices_.receive_byte;
-            to.receiver_free = comes;
+            node.receiver_free = comes;
         }
         if (comes > to.now) to.now = comes + prices_.wake;
         to.now += local_work(step);
@@ -128,6 +152,7 @@ public:
 
 private:
     const Prices& prices_;
+    const Levels* levels_;  ///< null: every two nodes are as far apart
     double element_bytes_;
 };
 
@@ -135,19 +160,20 @@ private:
 constexpr std::size_t steps_max = 2'000'000;
 
 /// As if all other ranks did at each time what this one does: exact where all do the same.
-double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank) {
-    Progress progress;
+double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank, RankId ranks) {
+    NodeProgress node;
+    Progress progress{&node};
     std::vector<PricedMessage> sent;
     std::size_t received = 0;
     for (const PricedStep& step : steps.all) {
         switch (step.kind) {
             case Step::Kind::send:
-                sent.push_back(walk.send(progress, step, walk.local(rank, step.peer)));
+                sent.push_back(walk.send(progress, step, walk.way(rank, step.peer)));
                 break;
             case Step::Kind::receive:
             case Step::Kind::combine:
                 if (received < sent.size()) {
-                    walk.receive(progress, progress, sent[received], step, walk.local(rank, step.peer));
+                    walk.receive(progress, progress, sent[received], step, walk.way(rank, step.peer));
                     ++received;
                 }
                 break;
@@ -158,32 +184,46 @@ double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank) {
         }
     }
     for (; received < sent.size(); ++received) {
-        Progress receiver;
-        walk.receive(receiver, progress, sent[received], {0, 0, Step::Kind::receive, false}, false);
+        NodeProgress other;
+        Progress receiver{&other};
+        const RankId far = walk.node_of(rank) == 0 ? ranks - 1 : 0;
+        walk.receive(receiver, progress, sent[received], {0, 0, Step::Kind::receive, false},
+                     walk.way(rank, far));
         progress.now = std::max(progress.now, receiver.now);
     }
     return progress.now;
 }
 
-/// The ranks take turns, each until it waits.
+/// The ranks take turns, the one with the earliest time first. Where several share a node's card each takes
+/// one step, else as many as it can.
 class PricedRun {
 public:
     PricedRun(const Walk& walk, std::vector<PricedSteps> steps)
-        : walk_(walk), steps_(std::move(steps)), progress_(steps_.size()), next_(steps_.size()) {
-        for (RankId rank = 0; rank < steps_.size(); ++rank) ready_.push_back(rank);
+        : walk_(walk), steps_(std::move(steps)), next_(steps_.size()) {
+        const auto ranks = static_cast<RankId>(steps_.size());
+        nodes_.resize(walk.node_of(ranks - 1) + 1);
+        for (RankId rank = 0; rank < ranks; ++rank) {
+            progress_.push_back({&nodes_[walk.node_of(rank)]});
+            make_ready(rank);
+        }
     }
 
     double seconds() {
+        const bool shared = nodes_.size() < steps_.size();
         while (!ready_.empty()) {
-            const RankId rank = ready_.back();
-            ready_.pop_back();
-            while (next_[rank] < steps_[rank].all.size() && step(rank, steps_[rank].all[next_[rank]]))
-                ++next_[rank];
+            const RankId rank = ready_.top().second;
+            ready_.pop();
+            bool goes_on = true;
+            for (bool first = true; goes_on && (first || !shared); first = false) {
+                goes_on = next_[rank] < steps_[rank].all.size() && step(rank, steps_[rank].all[next_[rank]]);
+                if (goes_on) ++next_[rank];
+            }
+            if (goes_on) make_ready(rank);
         }
         double last = 0;
         for (RankId rank = 0; rank < steps_.size(); ++rank) {
             HEDDLE_ASSERT(next_[rank] == steps_[rank].all.size());  // no algorithm deadlocks
-            last = std::max({last, progress_[rank].now, progress_[rank].card_free});
+            last = std::max({last, progress_[rank].now, progress_[rank].node->card_free});
         }
         return last;
     }
@@ -202,8 +242,8 @@ private:
             case Step::Kind::send: {
                 if (progress.unaccepted) return false;
                 Queue& queue = queue_of(rank, step.peer);
-                queue.messages.push_back(walk_.send(progress, step, walk_.local(rank, step.peer)));
-                if (std::exchange(queue.awaited, false)) ready_.push_back(step.peer);
+                queue.messages.push_back(walk_.send(progress, step, walk_.way(rank, step.peer)));
+                if (std::exchange(queue.awaited, false)) make_ready(step.peer);
                 return true;
             }
             case Step::Kind::receive:
@@ -214,8 +254,8 @@ private:
                     return false;
                 }
                 const PricedMessage message = queue.messages[queue.taken++];
-                walk_.receive(progress, progress_[step.peer], message, step, walk_.local(rank, step.peer));
-                if (message.large) ready_.push_back(step.peer);
+                walk_.receive(progress, progress_[step.peer], message, step, walk_.way(rank, step.peer));
+                if (message.large) make_ready(step.peer);
                 return true;
             }
             case Step::Kind::copy:
@@ -225,13 +265,16 @@ private:
         }
         return true;
     }
+    void make_ready(RankId rank) { ready_.emplace(progress_[rank].now, rank); }
     Queue& queue_of(RankId from, RankId to) { return queues_[std::uint64_t{from} << 32U | to]; }
 
     const Walk& walk_;
     std::vector<PricedSteps> steps_;
+    std::vector<NodeProgress> nodes_;
     std::vector<Progress> progress_;
     std::vector<std::size_t> next_;
-    std::vector<RankId> ready_;
+    using Ready = std::pair<double, RankId>;
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
     std::unordered_map<std::uint64_t, Queue> queues_;  // never iterated over
 };
 
@@ -240,6 +283,12 @@ PricedSteps steps_of(const Algorithm& algorithm, Call call, RankId rank) {
     PricedSteps steps;
     algorithm.steps(call, steps);
     return steps;
+}
+
+/// So many levels have groups.
+int levels_in(const Call& call) {
+    if (!call.levels || !call.levels->two) return 1;
+    return call.levels->three->above() ? 3 : 2;
 }
 
 }  // namespace
@@ -260,10 +309,14 @@ Prices Prices::of(const runtime::Topology& topology, const Overheads& overheads)
 }
 
 double price(const Algorithm& algorithm, const Call& call, Index element_bytes, const Prices& prices) {
-    const Walk walk(prices, element_bytes);
     std::vector<PricedSteps> all{steps_of(algorithm, call, 0)};
     if (call.root != 0) all.front() = steps_of(algorithm, call, call.root);
-    if (all.front().all.size() > steps_max / call.ranks) return price_alone(walk, all.front(), call.root);
+    if (all.front().all.size() > steps_max / call.ranks) {
+        Prices of_each = prices;
+        of_each.bandwidth /= prices.ranks_per_node;
+        return price_alone(Walk(of_each, call.levels, element_bytes), all.front(), call.root, call.ranks);
+    }
+    const Walk walk(prices, call.levels, element_bytes);
     all.clear();
     for (RankId rank = 0; rank < call.ranks; ++rank) all.push_back(steps_of(algorithm, call, rank));
     return PricedRun(walk, std::move(all)).seconds();
@@ -271,13 +324,15 @@ double price(const Algorithm& algorithm, const Call& call, Index element_bytes, 
 
 const Algorithm& cheapest(Operation operation, const Call& call, Index element_bytes, bool commutes,
                           const Prices& prices) {
-    using Key = std::tuple<Operation, RankId, bool, Index, Index, bool, Prices>;
+    using Key = std::tuple<Operation, RankId, bool, Index, Index, bool, std::uint64_t, Prices>;
     static runtime::SpinLock lock;
     static std::map<Key, const Algorithm*> known;
     // Links are alike, so it only matters whether the root is the first rank.
     Call asked = call;
     asked.root = call.root == 0 || call.ranks == 1 ? 0 : 1;
-    const Key key{operation, call.ranks, asked.root != 0, call.count, element_bytes, commutes, prices};
+    const std::uint64_t levels = call.levels ? call.levels->fingerprint() : 0;
+    const Key key{operation,     call.ranks, asked.root != 0, call.count,
+                  element_bytes, commutes,   levels,          prices};
     {
         const runtime::SpinLock::Guard guard(lock);
         if (const auto found = known.find(key); found != known.end()) return *found->second;
@@ -286,6 +341,7 @@ const Algorithm& cheapest(Operation operation, const Call& call, Index element_b
     double least = 0;
     for (const Algorithm& algorithm : all_algorithms()) {
         if (algorithm.operation != operation || (algorithm.commutes && !commutes)) continue;
+        if (algorithm.levels > levels_in(call)) continue;  // it is another one
         const double seconds = price(algorithm, asked, element_bytes, prices);
         if (best && seconds >= least) continue;
         best = &algorithm;

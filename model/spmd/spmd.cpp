@@ -47,6 +47,7 @@ private:
 SpmdNode::SpmdNode(runtime::Node& node, SpmdOptions given)
     : options(std::move(given)),
       threads(node.topology().cores),
+      levels(Levels::of(node.topology(), ranks_per_node(), options.group)),
       crew(threads),
       team(node, RankPlaces::first_number, threads) {
     for (const Operation operation : operations) {
@@ -68,10 +69,10 @@ const Algorithm& SpmdNode::choose(runtime::Worker& worker, const Request& reques
         if (found) return *found;
     }
     Prices prices = Prices::of(topology, *worker.costs);
-    const bool flat = options.ranks == SpmdOptions::Ranks::threads;
-    prices.ranks_per_node = flat ? threads : 1;
-    prices.threads = flat ? 1 : std::clamp<std::uint32_t>(options.crew.copiers, 1, threads);
-    const Call call{0, ranks, request.root, request.count, segment_elements(request.element_bytes)};
+    prices.ranks_per_node = ranks_per_node();
+    prices.threads =
+        prices.ranks_per_node > 1 ? 1 : std::clamp<std::uint32_t>(options.crew.copiers, 1, threads);
+    const Call call{0, ranks, request.root, request.count, segment_elements(request.element_bytes), &levels};
     return cheapest(request.operation, call, request.element_bytes, commutes, prices);
 }
 
@@ -96,7 +97,8 @@ Spmd::Spmd(runtime::Strand& strand, SpmdNode& node, std::uint32_t thread, Thread
       node_(strand.worker().id.node),
       nodes_(strand.worker().node().topology().nodes) {
     if (flat() || thread == 0)
-        endpoint_.emplace(strand.worker().node(), rank(), ranks(), RankPlaces{flat() ? here_.threads : 1});
+        endpoint_.emplace(strand.worker().node(), rank(), ranks(), RankPlaces{here_.ranks_per_node()},
+                          here_.levels);
 }
 
 void Spmd::barrier(std::string_view algorithm) {

@@ -42,11 +42,16 @@ struct SpmdOptions {
     /// without rules the first one of the list.
     std::map<Operation, std::string> algorithms = {};
     std::shared_ptr<const Rules> rules = {};
+    /// So many ranks in a row are near each other, for algorithms with levels; 0: as the topology says.
+    RankId group = 0;
 };
 
 /// The threads of a node.
 struct SpmdNode {
     SpmdNode(runtime::Node& node, SpmdOptions options);
+
+    /// Of a node.
+    RankId ranks_per_node() const { return options.ranks == SpmdOptions::Ranks::threads ? threads : 1; }
 
     SpmdOptions options;
     std::uint32_t threads;
@@ -54,6 +59,7 @@ struct SpmdNode {
     const Algorithm& choose(runtime::Worker& worker, const Request& request, RankId ranks) const;
 
     std::array<const Algorithm*, std::size(operations)> algorithms;  ///< null: chosen for each call
+    Levels levels;
     Crew crew;
     runtime::Team team;
 };

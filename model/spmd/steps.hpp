@@ -15,6 +15,8 @@ namespace heddle::spmd {
 
 using RankId = std::uint32_t;
 
+struct Levels;
+
 enum class Array : std::uint8_t { input, output, scratch };
 
 /// Elements of one of the rank's arrays.
@@ -50,9 +52,10 @@ class Steps {
 public:
     virtual ~Steps() = default;
 
-    /// So many elements of scratch: before the first step that has them.
+    /// So many elements of scratch: before the first step that has them. Those that are there stay.
     virtual void reserve(Index elements) = 0;
 
+    void step(const Step& step) { take(step); }
     void send(RankId to, const Range& from) { take({Step::Kind::send, to, {}, from, false}); }
     void receive(RankId from, const Range& into) { take({Step::Kind::receive, from, into, {}, false}); }
     void combine(RankId from, const Range& into, Comes comes) {
@@ -67,13 +70,15 @@ protected:
     virtual void take(const Step& step) = 0;
 };
 
-/// What a rank knows of a call. All ranks call with the same `ranks`, `root`, `count` and `segment`.
+/// What a rank knows of a call. All ranks call with the same `ranks`, `root`, `count`, `segment` and
+/// `levels`.
 struct Call {
     RankId rank = 0;
     RankId ranks = 1;
     RankId root = 0;
-    Index count = 0;    ///< elements of the whole array, or of a rank's block (Operation)
-    Index segment = 1;  ///< elements of a segment, where an algorithm sends an array in several
+    Index count = 0;                 ///< elements of the whole array, or of a rank's block (Operation)
+    Index segment = 1;               ///< elements of a segment, where an algorithm sends an array in several
+    const Levels* levels = nullptr;  ///< which ranks are near each other (groups.hpp); null: unknown
 
     /// The rank that is `distance` after this one in the ring of all.
     RankId after(RankId distance) const {

@@ -19,6 +19,24 @@ Function scan_recursive_doubling, scan_chain;
 Function all_gather_ring, all_gather_recursive_doubling, all_gather_bruck;
 Function all_to_all_pairwise, all_to_all_ring;
 
+// Of two and of three levels (levels.hpp).
+template <int levels>
+void barrier_levels(const Call& call, Steps& steps);
+template <int levels>
+void reduce_levels(const Call& call, Steps& steps);
+template <int levels>
+void all_gather_levels(const Call& call, Steps& steps);
+/// `among`: that of the last level's leaders.
+template <int levels, Function among>
+void broadcast_levels(const Call& call, Steps& steps);
+template <int levels, Function among>
+void all_reduce_levels(const Call& call, Steps& steps);
+// Of two levels, with several leaders.
+template <RankId leaders>
+void broadcast_leaders(const Call& call, Steps& steps);
+template <RankId leaders>
+void all_reduce_leaders(const Call& call, Steps& steps);
+
 // For the radices that the end of each one's file names. Those of radix 2 have names of their own in the
 // table.
 template <RankId radix>
@@ -165,6 +183,37 @@ void go_around(const Call& call, RankId number, Steps& steps, const PartRange& p
     for (RankId round = 0; round + 1 < call.ranks; ++round) {
         steps.send(call.after(1), part((number + call.ranks - round) % call.ranks));
         steps.receive(call.before(1), part((number + 2 * call.ranks - round - 1) % call.ranks));
+    }
+}
+
+/// An all-gather in lg p rounds, numbered from the root on: `part(first, last)` are those of the ranks
+/// numbered first to last - 1, all in one range. If the ranks are a power of two, pairs exchange all that
+/// they have. Else in each round a rank sends what it has to the one that many before it: two ranges, if it
+/// has the last part and the first one.
+template <class Part>
+void gather_doubling(const Call& call, const Part& part, Steps& steps) {
+    const RankId number = call.from_root();
+    const bool pairs = std::has_single_bit(call.ranks);
+    const auto around = [&](RankId first, RankId size, const auto& piece) {
+        const RankId to_end = std::min(size, call.ranks - first);
+        piece(part(first, first + to_end));
+        if (to_end < size) piece(part(0, size - to_end));
+    };
+    for (RankId distance = 1; distance < call.ranks; distance *= 2) {
+        if (pairs) {
+            const RankId other = number ^ distance;
+            const auto group = [&](RankId of) {
+                const RankId begin = of / distance * distance;
+                return part(begin, begin + distance);
+            };
+            steps.send(call.of_root(other), group(number));
+            steps.receive(call.of_root(other), group(other));
+            continue;
+        }
+        const RankId size = std::min(distance, call.ranks - distance);
+        around(number, size, [&](const Range& own) { steps.send(call.before(distance), own); });
+        around((number + distance) % call.ranks, size,
+               [&](const Range& other) { steps.receive(call.after(distance), other); });
     }
 }
 
