@@ -56,7 +56,7 @@ struct Cell {
         double best = 1e300;
         std::string which;
         for (const Algorithm& algorithm : all_algorithms()) {
-            if (algorithm.operation != operation) continue;
+            if (algorithm.operation != operation || algorithm.levels > 1) continue;
             const double each = seconds(algorithm.name);
             if (each < best) which = algorithm.name;
             best = std::min(best, each);

@@ -24,8 +24,9 @@ struct Timed {
 class OneCall final : public SpmdProgram {
 public:
     /// `end`: the last rank's, in seconds. The simulator's one thread permits that all write it.
-    OneCall(const Algorithm& algorithm, const Task& task, const CrewSettings& crew, double& end)
-        : SpmdProgram({.crew = crew, .algorithms = {{algorithm.operation, algorithm.name}}}),
+    OneCall(const Algorithm& algorithm, const Task& task, SpmdOptions::Ranks ranks, const CrewSettings& crew,
+            double& end)
+        : SpmdProgram({.ranks = ranks, .crew = crew, .algorithms = {{algorithm.operation, algorithm.name}}}),
           task_(task),
           end_(end) {}
 
@@ -89,14 +90,17 @@ struct Star {
     }
 };
 
+/// With more ranks than nodes each thread is a rank.
 inline Timed timed(const Algorithm& algorithm, const Task& task, const Platform& platform,
                    const CrewSettings& crew = {}) {
+    using Ranks = SpmdOptions::Ranks;
+    const Ranks ranks = task.ranks > platform.nodes ? Ranks::threads : Ranks::nodes;
     double end = 0;
     sim::SimBackend backend(platform);
     runtime::Schedule schedule;
     schedule.stealing.victim = "none";  // there is nothing to steal, and requests disturb waiting ranks
     const runtime::RunResult result = runtime::Execution(backend, schedule, [&](NodeId) {
-                                          return std::make_unique<OneCall>(algorithm, task, crew, end);
+                                          return std::make_unique<OneCall>(algorithm, task, ranks, crew, end);
                                       }).run();
     Timed timed{end, {}};
     const auto value = [&](const std::string& name) {

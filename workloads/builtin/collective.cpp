@@ -285,6 +285,7 @@ public:
             throw Error(fmt::format("{} of data that are only declared", to_a_value),
                         "its value is that of elements: choose data: checked")
                 .at(settings.where("data"));
+        options_.group = settings.integer<std::uint32_t>("group");
         using Sends = spmd::CrewSettings::Sends;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
                          settings.integer<std::uint32_t>("communicators"),
@@ -369,6 +370,14 @@ const Registration registration{
        {"checked", "declared"}},
       {"repeats", SettingKind::integer, "10", "calls that are measured, after one that is not", {}, 1, 1e6},
       {"ranks", SettingKind::choice, "nodes", "what a rank is: a node, or a thread", {"nodes", "threads"}},
+      {"group",
+       SettingKind::integer,
+       "0",
+       "so many ranks in a row are near each other, for algorithms with levels; 0: those of a node, or of a "
+       "group of the network",
+       {},
+       0,
+       1e6},
       {"copiers",
        SettingKind::integer,
        "1024",
