@@ -7,7 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -137,6 +142,53 @@ TEST_P(SpmdLevels, TakeTheTimeOfTheClosedFormForTheirGroups) {
                               closed_form(algorithm).time(ranks, task.count, task).sum)
                         << groups << " x " << outer << " x " << inner << " ranks, root " << root;
                 }
+            }
+        }
+    }
+}
+
+/// Of which ranks each one has heard when it has done all its steps.
+std::vector<std::set<RankId>> heard_of(const Algorithm& algorithm, const Task& task) {
+    std::vector<std::vector<Step>> steps(task.ranks);
+    std::vector<std::size_t> next(task.ranks);
+    std::vector<std::set<RankId>> heard(task.ranks);
+    std::map<std::pair<RankId, RankId>, std::deque<std::set<RankId>>> queues;
+    for (RankId rank = 0; rank < task.ranks; ++rank) {
+        Collected all;
+        algorithm.steps({rank, task.ranks, 0, 0, 1, task.levels.get()}, all);
+        steps[rank] = all.all;
+        heard[rank] = {rank};
+    }
+    for (bool moves = true; moves;) {
+        moves = false;
+        for (RankId rank = 0; rank < task.ranks; ++rank) {
+            for (; next[rank] < steps[rank].size(); ++next[rank], moves = true) {
+                const Step& step = steps[rank][next[rank]];
+                if (step.kind == Step::Kind::send) {
+                    queues[{rank, step.peer}].push_back(heard[rank]);
+                    continue;
+                }
+                auto& queue = queues[{step.peer, rank}];
+                if (queue.empty()) break;
+                heard[rank].insert(queue.front().begin(), queue.front().end());
+                queue.pop_front();
+            }
+        }
+    }
+    return heard;
+}
+
+// No rank returns before all have called.
+TEST(SpmdBarriers, EndWhenEachRankHasHeardOfAll) {
+    for (const Algorithm& algorithm : all_algorithms()) {
+        if (algorithm.operation != Operation::barrier) continue;
+        for (RankId ranks = 1; ranks <= 33; ++ranks) {
+            for (int draw = 0; draw < 10; ++draw) {
+                Random random(ranks * 100 + static_cast<unsigned>(draw));
+                Task task{Operation::barrier, ranks, 0, 0, 1, true};
+                task.levels = draw_levels(random, ranks);
+                for (const std::set<RankId>& of_one : heard_of(algorithm, task))
+                    ASSERT_EQ(of_one.size(), ranks) << algorithm.name << ", " << ranks << " ranks";
             }
         }
     }

@@ -35,7 +35,7 @@ runtime::Topology topology(std::vector<std::uint32_t> group, CoreId near_cores =
 }
 
 TEST(SpmdGroups, KnowTheirRanksWhetherAlikeOrNot) {
-    for (const Firsts& begins : {Firsts{0, 3, 6}, Firsts{0, 1, 6}, Firsts{0}, Firsts{0, 4}}) {
+    for (const Firsts& begins : {Firsts{0, 3, 6}, Firsts{0, 1, 6}, Firsts{0}, Firsts{0, 3}, Firsts{0, 5}}) {
         const Groups groups(8, begins);
         ASSERT_EQ(groups.count(), begins.size());
         RankId least = 8;

@@ -1,6 +1,6 @@
 // Each leader gathers the blocks of its group, the leaders gather those of all groups, whose sizes may
 // differ, and each leader broadcasts all blocks in its group. Traeff: "Efficient allgather for regular
-// SMP-clusters", 2006, section 3.
+// SMP-clusters", 2006.
 #include <functional>
 
 #include "model/spmd/algorithms/levels.hpp"

@@ -1,5 +1,5 @@
 // A reduction in each group, an all-reduce of the leaders, and a broadcast in each group. Kielmann et al.:
-// "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999, section 3. All
+// "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999. All
 // combine in the order of the ranks.
 #include "model/spmd/algorithms/levels.hpp"
 

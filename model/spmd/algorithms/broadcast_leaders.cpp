@@ -1,7 +1,7 @@
 // Several leaders in each group: the root gives each leader of its group a part, leaders of one number
 // broadcast theirs (broadcast_scatter_doubling.cpp), and each sends its part to its group. Several leaders as
 // in Bayatpour et al.: "Scalable reduction collectives with data partitioning-based multi-leader design",
-// 2017, section 4.
+// 2017.
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {

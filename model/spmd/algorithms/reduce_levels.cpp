@@ -1,6 +1,6 @@
 // Each group's leader combines the arrays of its group, then the leaders' arrays are combined: the mirror of
 // broadcast_levels.cpp. Kielmann et al.: "MagPIe: MPI's collective communication operations for clustered
-// wide area systems", 1999, section 3. A group's tree begins at its leader, so the operator must commute.
+// wide area systems", 1999. A group's tree begins at its leader, so the operator must commute.
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {
