@@ -15,7 +15,8 @@ inline void run_seed(std::uint64_t seed, int calls) {
     machine.cores = static_cast<CoreId>(1 + random.below(4));
     machine.seed = seed;
     for (NodeId node = 0; node < machine.nodes; ++node)
-        machine.group.push_back(node == 0 ? 0 : machine.group.back() + random.below(2));
+        machine.group.push_back(
+            node == 0 ? 0 : machine.group.back() + static_cast<std::uint32_t>(random.below(2)));
     machine.gate_open = random.below(2) == 0;
     if (random.below(3) != 0) machine.faults = {.delay_max = 300, .reorders = true, .wakes_percent = 20};
     SpmdOptions options;

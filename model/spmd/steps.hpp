@@ -52,7 +52,7 @@ class Steps {
 public:
     virtual ~Steps() = default;
 
-    /// So many elements of scratch: before the first step that has them. Those that are there stay.
+    /// So many elements of scratch: before the first step that has them.
     virtual void reserve(Index elements) = 0;
 
     void step(const Step& step) { take(step); }

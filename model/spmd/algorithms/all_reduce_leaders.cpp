@@ -1,6 +1,7 @@
 // Several leaders in each group: each combines its part of the group's arrays, the leaders of one number
 // combine theirs by halving and doubling (all_reduce_rabenseifner.cpp), and each sends its part to its group.
-// Bayatpour et al.: "Scalable reduction collectives with data partitioning-based multi-leader design", 2017. All combine in the order of the ranks.
+// Bayatpour et al.: "Scalable reduction collectives with data partitioning-based multi-leader design", 2017.
+// All combine in the order of the ranks.
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {

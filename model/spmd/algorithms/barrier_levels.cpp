@@ -1,5 +1,6 @@
 // The ranks of a group signal to its leader, the leaders meet by dissemination, and each releases its group.
-// Kielmann et al.: "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999; dissemination: barrier_dissemination.cpp.
+// Kielmann et al.: "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999;
+// dissemination: barrier_dissemination.cpp.
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -1,6 +1,7 @@
 // The groups' leaders broadcast, then each leader in its group: so the array comes to each group once.
-// Kielmann et al.: "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999. More levels: Karonis et al.: "Exploiting hierarchy in parallel computer networks to optimize
-// collective operation performance", 2000.
+// Kielmann et al.: "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999.
+// More levels: Karonis et al.: "Exploiting hierarchy in parallel computer networks to optimize collective
+// operation performance", 2000.
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {

@@ -10,7 +10,8 @@
 namespace heddle::spmd::algorithms {
 
 /// The steps of some of the ranks, which are numbered from 0 on for an algorithm: `rank_of(number)` is the
-/// rank. The algorithm's input and output may be parts of other arrays. Scratch is shared. If the input is
+/// rank. The algorithm's input and output may be parts of other arrays. Scratch is shared, and an
+/// algorithm that reserves more of it than those before loses what they have there. If the input is
 /// where the algorithm puts its result first, that copy is left out; so the algorithm must read its input
 /// only then.
 template <class RankOf>
