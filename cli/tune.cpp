@@ -113,6 +113,14 @@ configs::Experiment read_base(const std::string& file, const std::vector<configs
     return base;
 }
 
+/// Whether ranks may have groups (spmd::Levels). Without them algorithms with levels would be others again.
+bool has_groups(const configs::Experiment& base) {
+    const Platform& platform = base.platform;
+    return base.settings.text("ranks") == "threads" || base.settings.integer<std::uint32_t>("group") > 0 ||
+           platform.processes > 1 || !platform.file.empty() || !platform.networks.empty() ||
+           platform.network.topology != Network::Topology::star;
+}
+
 TuningGrid tuning_grid_of(const TuneOptions& options, const configs::Experiment& base) {
     const bool native = base.backend == Backend::native;
     const auto numbers = [&](const char* option, const std::string& given, const char* key,
@@ -126,7 +134,8 @@ TuningGrid tuning_grid_of(const TuneOptions& options, const configs::Experiment&
         grid_operations(options.operations),
         numbers("--nodes", options.nodes, "platform.nodes", base.platform.nodes, native ? "2" : "2,4,8"),
         numbers("--threads", options.threads, "platform.cores", base.platform.cores, native ? "1" : "1,2"),
-        grid_values("--bytes", options.bytes.empty() ? default_bytes : options.bytes, GridUnit::bytes)};
+        grid_values("--bytes", options.bytes.empty() ? default_bytes : options.bytes, GridUnit::bytes),
+        has_groups(base)};
 }
 
 /// What an algorithm's runs of one call have left. Throws Error for a run that has failed other than by

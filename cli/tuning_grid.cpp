@@ -91,7 +91,8 @@ std::string compare_section(const TuningGrid& grid) {
     };
     for (const spmd::Operation operation : grid.operations) {
         for (const spmd::Algorithm& algorithm : spmd::all_algorithms())
-            if (algorithm.operation == operation) add(operation, algorithm.name);
+            if (algorithm.operation == operation && (grid.levels || algorithm.levels == 1))
+                add(operation, algorithm.name);
         add(operation, spmd::automatic);
     }
     return fmt::format(

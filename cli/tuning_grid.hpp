@@ -14,6 +14,8 @@ struct TuningGrid {
     std::vector<std::uint64_t> nodes;
     std::vector<std::uint64_t> threads;
     std::vector<std::uint64_t> bytes;
+    /// Some ranks are nearer to each other than others: algorithms with levels are measured too.
+    bool levels = false;
 };
 
 /// Whether numbers may have a unit of bytes and be 0.

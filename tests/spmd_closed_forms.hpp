@@ -273,7 +273,7 @@ struct Shape {
     std::uint64_t top;               ///< leaders of the last level
     std::uint64_t least = 1;         ///< ranks of the smallest group
     std::uint64_t rounds = 0;        ///< of trees in groups, if all have as many ranks as the first one
-    std::uint64_t ranks_each = 1;    ///< for which a leader of the last level stands, if so
+    std::uint64_t ranks_each = 1;    ///< of a leader of the last level, if so
     std::uint64_t blocks_below = 0;  ///< in subtrees of trees in groups, if so
 };
 

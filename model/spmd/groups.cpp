@@ -120,9 +120,9 @@ Levels Levels::of(const runtime::Topology& topology, RankId ranks_per_node, Rank
         if (levels.network) add(runs(topology, ranks_per_node));
     }
     if (found.empty()) return levels;
-    // That of nodes if there are sockets too, or switches: the second of three, the first of two.
-    const bool has_socket = found.front().size() > topology.nodes && stated == 0;
-    const Firsts& node = found[has_socket && found.size() > 1 ? 1 : 0];
+    // Of nodes, if their ranks are several. Finer ones are of sockets.
+    const bool is_finer = found.front().size() > topology.nodes && stated == 0;
+    const Firsts& node = found[is_finer && found.size() > 1 ? 1 : 0];
     levels.two = std::make_shared<Groups>(ranks, node);
     levels.three = levels.two;
     if (found.size() > 1) levels.three = nested(ranks, found[found.size() - 2], found.back());
