@@ -50,6 +50,24 @@ TEST_P(SpmdPrice, OfLargeMessagesIsThatOfTheirBytes) {
     }
 }
 
+// Three groups of four ranks. From root 5 the array passes between groups once, and in the flat tree twice to
+// rank 0.
+TEST(SpmdPriceOfGroups, CountsLatenciesWithinAndBetweenThem) {
+    Levels levels;
+    levels.two = levels.three = levels.network = std::make_shared<Groups>(12, std::vector<RankId>{0, 4, 8});
+    levels.near_latency = 1e-6;
+    levels.far_latency = 10e-6;
+    const Call call{0, 12, 5, 1, 4000, &levels};
+    const Prices prices = ideal(1e-3, 1e15);
+    const auto micros = [&](const char* name) {
+        return price(find_algorithm(Operation::broadcast, name), call, 8, prices) * 1e6;
+    };
+    EXPECT_NEAR(micros("two_level"), 12, 0.01);
+    EXPECT_NEAR(micros("binomial"), 21, 0.01);
+    EXPECT_EQ(cheapest(Operation::broadcast, {0, 12, 0, 1, 4000}, 8, true, prices).levels, 1)
+        << "there are no groups";
+}
+
 TEST(SpmdCheapest, LeavesOutAlgorithmsThatCannotDoTheOperator) {
     const Prices prices = ideal(1e-6, 1e9);
     const Call other_root{0, 16, 1, 1 << 20, 4000};
