@@ -3,6 +3,7 @@
 // receiver's cores lose (Culler, Liu, Martin, Yoshikawa: "Assessing fast network interfaces", IEEE Micro
 // 1996).
 #include <algorithm>
+#include <map>
 
 #include "calibration/probe.hpp"
 #include "runtime/comm/outbox.hpp"
@@ -105,6 +106,7 @@ void RoundTripProgram::begin(Worker& worker) {
         gate_.wait_for(worker, step);
         return end_ - begin;
     };
+    std::map<std::uint64_t, std::uint64_t> counts;  // by size: readings of one size are comparable
     for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
         // As long as a worker sleeps that waits for one answer.
         letter_ = Letter(8);
@@ -115,7 +117,10 @@ void RoundTripProgram::begin(Worker& worker) {
             // First two, so that no receiver sleeps. Where a message takes milliseconds a few say enough.
             const auto in_time = static_cast<std::uint64_t>(reading_seconds_max / (trips(2) / 2 + 1e-9));
             const std::uint64_t count =
-                std::clamp<std::uint64_t>(in_time, 2, messages_of(effort_, 50, bytes));
+                counts
+                    .try_emplace(bytes,
+                                 std::clamp<std::uint64_t>(in_time, 2, messages_of(effort_, 50, bytes)))
+                    .first->second;
             add({"round_trip", letter_.wire_bytes(), static_cast<double>(count), trips(count)});
             if (bytes == effort_.message_bytes) break;
             bytes = std::min(4 * bytes, effort_.message_bytes);
