@@ -35,7 +35,7 @@ public:
         const bool first = alone || self.thread_rank() == 0;
         for (const Algorithm& algorithm : all_algorithms()) {
             const Task task{algorithm.operation, self.ranks(), self.ranks() / 2, count_, 1, true};
-            const Index in = input_of(task, self.rank()).size();
+            const Index in = input_size(task, self.rank());
             const Index out = output_size(task, self.rank());
             if (first && !declared_) arrays = {std::vector<Value>(in), std::vector<Value>(out)};
             self.barrier();

@@ -79,19 +79,24 @@ inline std::vector<Value> values(RankId rank, Index count) {
     return all;
 }
 
-inline std::vector<Value> input_of(const Task& task, RankId rank) {
+/// How many elements the input has.
+inline Index input_size(const Task& task, RankId rank) {
     switch (task.operation) {
         case Operation::barrier:
         case Operation::broadcast:
-            return {};
+            return 0;
         case Operation::scatter:
-            return values(rank, rank == task.root ? task.ranks * task.count : 0);
+            return rank == task.root ? task.ranks * task.count : 0;
         case Operation::reduce_scatter:
         case Operation::all_to_all:
-            return values(rank, task.ranks * task.count);
+            return task.ranks * task.count;
         default:
-            return values(rank, task.count);
+            return task.count;
     }
+}
+
+inline std::vector<Value> input_of(const Task& task, RankId rank) {
+    return values(rank, input_size(task, rank));
 }
 
 /// How many elements the output has.

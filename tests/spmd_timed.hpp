@@ -12,6 +12,7 @@
 #include "runtime/run/execution.hpp"
 #include "sim/sim_backend.hpp"
 #include "tests/spmd_closed_forms.hpp"
+#include "tests/spmd_programs.hpp"
 
 namespace heddle::spmd::testing_spmd {
 
@@ -31,40 +32,14 @@ public:
           end_(end) {}
 
     void main(Spmd& self) override {
-        call(self);
+        const Declared<std::uint64_t> in(input_size(task_, self.rank()));
+        const Declared<std::uint64_t> out(output_size(task_, self.rank()));
+        call_with(self, task_, {}, in, out, std::plus<std::uint64_t>());
         end_ = std::max(end_, to_seconds(self.worker().backend->now(self.worker())));
     }
     runtime::Answer answer() const override { return {}; }
 
 private:
-    void call(Spmd& self) const {
-        const Declared<std::uint64_t> one(task_.count);
-        const Declared<std::uint64_t> each(task_.count * task_.ranks);
-        const std::plus<std::uint64_t> add;
-        switch (task_.operation) {
-            case Operation::barrier:
-                return self.barrier();
-            case Operation::broadcast:
-                return self.broadcast(one, task_.root);
-            case Operation::reduce:
-                return self.reduce(add, one, one, task_.root);
-            case Operation::all_reduce:
-                return self.all_reduce(add, one, one);
-            case Operation::reduce_scatter:
-                return self.reduce_scatter(add, each, one);
-            case Operation::scan:
-                return self.scan(add, one, one);
-            case Operation::gather:
-                return self.gather(one, each, task_.root);
-            case Operation::scatter:
-                return self.scatter(each, one, task_.root);
-            case Operation::all_gather:
-                return self.all_gather(one, each);
-            case Operation::all_to_all:
-                return self.all_to_all(each, each);
-        }
-    }
-
     Task task_;
     double& end_;
 };
