@@ -25,9 +25,10 @@ inline void run_seed(std::uint64_t seed, int calls) {
     options.crew.copiers = static_cast<std::uint32_t>(1 + random.below(4));
     options.crew.overlap = random.below(2) == 0;
     options.crew.communicators = static_cast<std::uint32_t>(1 + random.below(3));
+    const std::uint64_t split_max = random.below(2) == 0 ? 0 : 4;
     inprocess::InprocessBackend backend(machine);
     runtime::Execution(backend, {}, [&](NodeId) {
-        return std::make_unique<RandomCalls>(options, seed, calls);
+        return std::make_unique<RandomCalls>(options, seed, calls, split_max);
     }).run();
 }
 

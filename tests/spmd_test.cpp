@@ -28,10 +28,12 @@ protected:
         GetParam().run(nodes(wanted), cores,
                        [&](NodeId) { return std::make_unique<MainFunction>(options, body); });
     }
-    static void run_random(NodeId wanted, CoreId cores, const SpmdOptions& options, int calls) {
+    static void run_random(NodeId wanted, CoreId cores, const SpmdOptions& options, int rounds,
+                           std::uint64_t split_max = 0) {
         const std::uint64_t seed = wanted * 100 + cores;
-        GetParam().run(nodes(wanted), cores,
-                       [&](NodeId) { return std::make_unique<RandomCalls>(options, seed, calls); });
+        GetParam().run(nodes(wanted), cores, [&](NodeId) {
+            return std::make_unique<RandomCalls>(options, seed, rounds, split_max);
+        });
     }
     /// What ends a run of several ranks. Natively a failed run with several workers or nodes ends the
     /// process.

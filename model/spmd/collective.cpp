@@ -380,7 +380,8 @@ Rank::Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places, co
       rank_(rank),
       ranks_(ranks),
       places_(places),
-      levels_(levels) {}
+      levels_(levels),
+      calls_(places.split_call == 0 ? 0 : places.split_call - 1) {}
 
 Call Rank::call_of(const Request& request) const {
     return {rank_, ranks_, request.root, request.count, segment_elements(request.element_bytes), &levels_};
@@ -410,9 +411,10 @@ void Rank::execute(Strand& self, const Request& request, Crew& crew, const CrewS
     execution.finish();
 }
 
-void Rank::end(Strand& self) {
+void Rank::end(Strand& self, std::uint64_t split_calls) {
     ++calls_;
-    const Request request;  // without an algorithm
+    Request request;  // without an algorithm
+    request.count = split_calls;
     const CrewSettings settings;
     Execution execution(*this, self, request, nullptr, settings, {});
     find_algorithm(Operation::barrier, "dissemination").steps(call_of(request), execution);

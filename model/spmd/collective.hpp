@@ -29,12 +29,19 @@ struct CrewSettings {
     Sends sends = Sends::in_turn;
 };
 
-/// Which endpoints the ranks have.
+/// Which endpoints the ranks have: for blocking calls one each, for each split-phase call one more.
 struct RankPlaces {
     RankId per_node = 1;
+    std::uint64_t split_call = 0;  ///< its number, from 1; 0: of blocking calls
 
     static constexpr std::uint32_t first_number = 0x5350'4d44;
-    runtime::Address address(RankId rank) const { return {rank / per_node, first_number + rank % per_node}; }
+    runtime::Address address(RankId rank) const {
+        // Numbers of split-phase calls come again after hundreds of millions, when the calls have long ended.
+        const std::uint64_t lanes = (runtime::Endpoint::first_given - first_number) / per_node - 1;
+        const std::uint64_t lane = split_call == 0 ? 0 : 1 + (split_call - 1) % lanes;
+        return {rank / per_node,
+                static_cast<std::uint32_t>(first_number + lane * per_node + rank % per_node)};
+    }
 };
 
 /// Call::segment.
@@ -56,9 +63,9 @@ public:
     /// One call, with the threads of `crew`, which are in the same call.
     void run(runtime::Strand& self, const Request& request, Crew& crew, const CrewSettings& settings);
 
-    /// The program has ended here. Returns when it has ended everywhere. Throws Error if ranks make calls
-    /// that this one does not, or messages are left.
-    void end(runtime::Strand& self);
+    /// The program has ended here, after so many split-phase calls. Returns when it has ended everywhere.
+    /// Throws Error if ranks make calls that this one does not, or messages are left.
+    void end(runtime::Strand& self, std::uint64_t split_calls);
 
 private:
     class Execution;
@@ -77,7 +84,7 @@ private:
     RankId ranks_;
     RankPlaces places_;
     const Levels& levels_;
-    std::uint64_t calls_ = 0;
+    std::uint64_t calls_;  ///< their number, as messages of errors say it
     Scratch scratch_;
 };
 

@@ -1,10 +1,7 @@
 // Synchronizes the threads of a node in a collective call, and hands out parts of their leader's work.
 #include "model/spmd/crew.hpp"
 
-#include <fmt/format.h>
-
 #include "base/assert.hpp"
-#include "base/error.hpp"
 
 namespace heddle::spmd {
 
@@ -17,19 +14,8 @@ void Crew::lead(runtime::Strand& self, const Request& request) {
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) self.wait(all_here_);
     missing_.store(threads_, std::memory_order_relaxed);
     all_here_.reset();
-    for (std::uint32_t thread = 1; thread < threads_; ++thread) {
-        const Request& other = helpers_[thread - 1].request;
-        if (signature_of(other, 0) == signature_of(request, 0) && other.input == request.input &&
-            other.output == request.output)
-            continue;
-        throw Error(
-            fmt::format("threads 0 and {} of node {} disagree: {} and {}{}", thread, self.worker().id.node,
-                        in_words(signature_of(request, 0)), in_words(signature_of(other, 0)),
-                        request.input != other.input || request.output != other.output
-                            ? ", with different arrays"
-                            : ""),
-            "all threads of a node make the same collective calls, with the node's arrays");
-    }
+    for (std::uint32_t thread = 1; thread < threads_; ++thread)
+        expect_alike(self.worker().id.node, 0, request, thread, helpers_[thread - 1].request);
 }
 
 void Crew::help(runtime::Strand& self, std::uint32_t thread, const Request& request) {

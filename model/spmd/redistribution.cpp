@@ -194,31 +194,30 @@ Index Redistribution::output_elements(RankId rank) const {
 
 namespace detail {
 
-void expect_arrays(const Spmd& self, const Redistribution& what, Index in, Index out) {
+void expect_arrays(RankId rank, RankId ranks, const Redistribution& what, Index in, Index out) {
     const char* const call = name_of(what.kind());
-    if (what.ranks() > self.ranks())
-        throw Error(
-            fmt::format("{} with layouts over {} ranks, and there are {}", call, what.ranks(), self.ranks()),
-            "deal the array out over the ranks that there are");
+    if (what.ranks() > ranks)
+        throw Error(fmt::format("{} with layouts over {} ranks, and there are {}", call, what.ranks(), ranks),
+                    "deal the array out over the ranks that there are");
     const auto expect = [&](const char* array, Index has, Index needs) {
         if (has == needs) return;
         throw Error(fmt::format("{} with an {} of {} elements at rank {}, whose layout gives it {}", call,
-                                array, has, self.rank(), needs),
+                                array, has, rank, needs),
                     "a rank's array has the extents that Layout::extents names");
     };
-    expect("input", in, what.input_elements(self.rank()));
-    expect("output", out, what.output_elements(self.rank()));
+    expect("input", in, what.input_elements(rank));
+    expect("output", out, what.output_elements(rank));
 }
 
-void expect_blocks(const Spmd& self, const char* call, std::span<const Index> counts, Index elements) {
-    if (counts.size() != self.ranks())
-        throw Error(
-            fmt::format("{} with {} counts, and there are {} ranks", call, counts.size(), self.ranks()),
-            "give a count for each rank, 0 where there is nothing");
+void expect_blocks(RankId rank, RankId ranks, const char* call, std::span<const Index> counts,
+                   Index elements) {
+    if (counts.size() != ranks)
+        throw Error(fmt::format("{} with {} counts, and there are {} ranks", call, counts.size(), ranks),
+                    "give a count for each rank, 0 where there is nothing");
     const Index sum = std::accumulate(counts.begin(), counts.end(), Index{0});
     if (sum == elements) return;
     throw Error(fmt::format("{} at rank {} with an array of {} elements, whose counts are {} together", call,
-                            self.rank(), elements, sum),
+                            rank, elements, sum),
                 "an array has the blocks of all ranks, one after the other");
 }
 

@@ -78,57 +78,60 @@ private:
 namespace detail {
 
 /// Checks that they fit. `in` and `out`: elements of the rank's arrays.
-void expect_arrays(const Spmd& self, const Redistribution& what, Index in, Index out);
+void expect_arrays(RankId rank, RankId ranks, const Redistribution& what, Index in, Index out);
 /// The sum. Throws Error unless there is a count for each rank, and they are those of an array's elements.
-void expect_blocks(const Spmd& self, const char* call, std::span<const Index> counts, Index elements);
+void expect_blocks(RankId rank, RankId ranks, const char* call, std::span<const Index> counts,
+                   Index elements);
 
-template <class In, class Out>
-void exchange(Spmd& self, const Exchange& what, const In& input, Out& output) {
+template <class Self, class In, class Out>
+auto exchange(Self& self, const Exchange& what, const In& input, Out& output) {
     using T = ElementOf<Out>;
     static_assert(fit_each_other<In, Out>,
                   "input and output have elements of one type, and both are declared or neither is");
     static_assert(std::is_trivially_copyable_v<T>, "elements travel as plain bytes");
     if constexpr (is_declared<std::remove_cv_t<Out>>) {
-        self.exchange(what, sizeof(T));
+        return self.exchange(what, sizeof(T));
     } else {
-        self.exchange(what, std::as_bytes(std::span(std::ranges::data(input), std::ranges::size(input))),
-                      std::as_writable_bytes(std::span(std::ranges::data(output), std::ranges::size(output))),
-                      sizeof(T));
+        return self.exchange(
+            what, std::as_bytes(std::span(std::ranges::data(input), std::ranges::size(input))),
+            std::as_writable_bytes(std::span(std::ranges::data(output), std::ranges::size(output))),
+            sizeof(T));
     }
 }
 
 }  // namespace detail
 
-template <Elements In, Elements Out>
-void redistribute(Spmd& self, const Redistribution& what, const In& input, Out&& output) {
-    detail::expect_arrays(self, what, elements_in(input), elements_in(output));
-    detail::exchange(self, what, input, output);
+/// `self`: a thread, or `start()` of it for a split-phase call; so in all calls below.
+template <class Self, Elements In, Elements Out>
+auto redistribute(Self&& self, const Redistribution& what, const In& input, Out&& output) {
+    detail::expect_arrays(self.rank(), self.ranks(), what, elements_in(input), elements_in(output));
+    return detail::exchange(self, self.keep(what), input, output);
 }
 
 /// Each rank sends rank r `to_each[r]` elements and gets `from_each[r]` elements of it. Blocks lie in the
 /// order of the ranks. Where there are no elements there is no message. All ranks must agree.
-template <Elements In, Elements Out>
-void all_to_some(Spmd& self, const In& input, const std::vector<Index>& to_each, Out&& output,
+template <class Self, Elements In, Elements Out>
+auto all_to_some(Self&& self, const In& input, const std::vector<Index>& to_each, Out&& output,
                  const std::vector<Index>& from_each) {
-    detail::expect_blocks(self, "all_to_some", to_each, elements_in(input));
-    detail::expect_blocks(self, "all_to_some", from_each, elements_in(output));
-    detail::exchange(self, Blocks(self.rank(), to_each, from_each), input, output);
+    detail::expect_blocks(self.rank(), self.ranks(), "all_to_some", to_each, elements_in(input));
+    detail::expect_blocks(self.rank(), self.ranks(), "all_to_some", from_each, elements_in(output));
+    return detail::exchange(self, self.keep(Blocks(self.rank(), to_each, from_each)), input, output);
 }
 
 /// Each rank gets the elements of all, `counts[r]` of rank r.
-template <Elements In, Elements Out>
-void all_gather_some(Spmd& self, const In& input, Out&& output, const std::vector<Index>& counts) {
-    detail::expect_blocks(self, "all_gather_some", counts, elements_in(output));
-    const Index own = counts[self.rank()];
-    detail::expect_blocks(self, "all_gather_some", std::vector<Index>(self.ranks(), own),
+template <class Self, Elements In, Elements Out>
+auto all_gather_some(Self&& self, const In& input, Out&& output, const std::vector<Index>& counts) {
+    detail::expect_blocks(self.rank(), self.ranks(), "all_gather_some", counts, elements_in(output));
+    const std::vector<Index> own(self.ranks(), counts[self.rank()]);
+    detail::expect_blocks(self.rank(), self.ranks(), "all_gather_some", own,
                           elements_in(input) * self.ranks());
-    detail::exchange(self, Blocks::gathered(self.rank(), counts), input, output);
+    return detail::exchange(self, self.keep(Blocks::gathered(self.rank(), counts)), input, output);
 }
 
 /// The paper's all-scatter, "identical to all-to-all personalized communication" (section 3.1.4).
-template <Elements In, Elements Out>
-void all_scatter(Spmd& self, const In& input, Out&& output, std::string_view algorithm = {}) {
-    self.all_to_all(input, output, algorithm);
+template <class Self, Elements In, Elements Out>
+auto all_scatter(Self&& self, const In& input, Out&& output, std::string_view algorithm = {}) {
+    return self.all_to_all(input, output, algorithm);
 }
 
 }  // namespace heddle::spmd

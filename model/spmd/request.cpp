@@ -4,7 +4,36 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+
 namespace heddle::spmd {
+
+void refuse_sizes(const Request& request, RankId ranks) {
+    throw Error(fmt::format("{} on {} ranks with an input and an output that do not fit",
+                            name_of(request.operation), ranks),
+                "blocks are alike on all ranks: gather, all_gather: output = ranks x input; scatter, "
+                "reduce_scatter: input = ranks x output; all_to_all: both are ranks x block");
+}
+
+void expect_apart(const Request& request, Index input, Index output) {
+    const std::byte* const out = request.output;
+    if (input == 0 || output == 0 || request.input + input * request.element_bytes <= out ||
+        out + output * request.element_bytes <= request.input)
+        return;
+    throw Error(fmt::format("{} with an input and an output that overlap", request.name()),
+                "give them memory of their own");
+}
+
+void expect_alike(NodeId node, std::uint32_t thread, const Request& request, std::uint32_t other_thread,
+                  const Request& other) {
+    const bool same_arrays = other.input == request.input && other.output == request.output;
+    const Signature own = signature_of(request, 0);
+    const Signature others = signature_of(other, 0);
+    if (same_arrays && own == others) return;
+    throw Error(fmt::format("threads {} and {} of node {} disagree: {} and {}{}", thread, other_thread, node,
+                            in_words(own), in_words(others), same_arrays ? "" : ", with different arrays"),
+                "all threads of a node make the same collective calls, with the node's arrays");
+}
 
 Signature signature_of(const Request& request, std::uint64_t number) {
     Signature signature;
@@ -24,6 +53,7 @@ Signature signature_of(const Request& request, std::uint64_t number) {
                                   : Signature::end;
     }
     if (request.declared) signature.operation |= Signature::declared;
+    if (request.split_phase) signature.operation |= Signature::split_phase;
     return signature;
 }
 
@@ -33,7 +63,17 @@ std::string in_words(const Signature& signature) {
         without.operation &= ~Signature::declared;
         return in_words(without) + ", whose data are only declared";
     }
-    if (signature.algorithm == Signature::end) return "the end of its main program";
+    if ((signature.operation & Signature::split_phase) != 0) {
+        Signature without = signature;
+        without.operation &= ~Signature::split_phase;
+        return "split-phase " + in_words(without);
+    }
+    if (signature.algorithm == Signature::end) {
+        const std::string text = "the end of its main program";
+        if (signature.count == 0) return text;
+        return fmt::format("{}, after {} split-phase call{}", text, signature.count,
+                           signature.count == 1 ? "" : "s");
+    }
     if (signature.algorithm == Signature::exchange) {
         const auto kind = static_cast<Exchange::Kind>(signature.operation);
         std::string text = name_of(kind);

@@ -66,10 +66,19 @@ struct Request {
     std::byte* output = nullptr;
     /// Input and output are only declared (declared.hpp): there is no memory, and messages have no content.
     bool declared = false;
+    bool split_phase = false;
     const Exchange* exchange = nullptr;  ///< if it is one; then there is no algorithm
 
     const char* name() const { return exchange ? name_of(exchange->kind()) : name_of(operation); }
 };
+
+/// Throws Error if input and output, of so many elements, overlap.
+void expect_apart(const Request& request, Index input, Index output);
+[[noreturn]] void refuse_sizes(const Request& request, RankId ranks);
+
+/// Throws Error unless two threads of a node make the same call, with the same arrays.
+void expect_alike(NodeId node, std::uint32_t thread, const Request& request, std::uint32_t other_thread,
+                  const Request& other);
 
 /// What all ranks must say alike, and each message carries. Plain bytes.
 struct Signature {
@@ -77,13 +86,14 @@ struct Signature {
     std::uint64_t count = 0;
     std::uint32_t element_bytes = 0;
     std::uint32_t root = 0;
-    std::uint32_t operation = 0;  ///< and `declared`, if the call's data are
+    std::uint32_t operation = 0;  ///< and the flags `declared`, `split_phase`
     std::uint32_t algorithm = 0;  ///< its place in the table; `end` for the end of the program
 
     static constexpr std::uint32_t end = ~std::uint32_t{0};
     /// Of an exchange: `operation` is its kind, `root` its fingerprint.
     static constexpr std::uint32_t exchange = end - 1;
     static constexpr std::uint32_t declared = 1U << 31U;
+    static constexpr std::uint32_t split_phase = 1U << 30U;
 
     bool operator==(const Signature&) const = default;
 };

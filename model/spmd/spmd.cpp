@@ -59,6 +59,11 @@ SpmdNode::SpmdNode(runtime::Node& node, SpmdOptions given)
     }
 }
 
+const Algorithm* SpmdNode::algorithm_of(Operation operation, std::string_view name) const {
+    if (name.empty()) return algorithms[static_cast<std::size_t>(operation)];
+    return name == automatic ? nullptr : &find_algorithm(operation, name);
+}
+
 const Algorithm& SpmdNode::choose(runtime::Worker& worker, const Request& request, RankId ranks) const {
     const runtime::Topology& topology = worker.node().topology();
     const bool commutes = !request.combine.apply || request.combine.commutes;
@@ -101,38 +106,16 @@ Spmd::Spmd(runtime::Strand& strand, SpmdNode& node, std::uint32_t thread, Thread
                           here_.levels);
 }
 
-void Spmd::barrier(std::string_view algorithm) {
-    Request request;
-    request.algorithm = named(Operation::barrier, algorithm);
-    run(request);
-}
-
-void Spmd::exchange(const Exchange& what, std::span<const std::byte> input, std::span<std::byte> output,
-                    Index element_bytes) {
-    Request request;
-    request.exchange = &what;
-    request.element_bytes = element_bytes;
-    request.input = input.data();
-    request.output = output.data();
-    expect_apart(request, input.size() / element_bytes, output.size() / element_bytes);
-    run(request);
-}
-
-void Spmd::exchange(const Exchange& what, Index element_bytes) {
-    Request request;
-    request.exchange = &what;
-    request.element_bytes = element_bytes;
-    request.declared = true;
-    run(request);
+void Spmd::choose_algorithm(Request& request) {
+    if (request.algorithm || request.exchange) return;
+    request.algorithm = &here_.choose(worker(), request, ranks());
+    if (thread_ == 0) worker().node().state<ChosenAlgorithms>().add(*request.algorithm);
 }
 
 void Spmd::run(const Request& made) {
     says_.in_call(made.name(), ++calls_);
     Request request = made;
-    if (!request.algorithm && !request.exchange) {
-        request.algorithm = &here_.choose(worker(), request, ranks());
-        if (thread_ == 0) worker().node().state<ChosenAlgorithms>().add(*request.algorithm);
-    }
+    choose_algorithm(request);
     if (flat()) return endpoint_->run(strand_, request, alone_, here_.options.crew);
     if (thread_ != 0) return here_.crew.help(strand_, thread_, request);
     here_.crew.lead(strand_, request);
@@ -142,28 +125,12 @@ void Spmd::run(const Request& made) {
 
 void Spmd::end() {
     says_.at_end();
-    if (flat()) return endpoint_->end(strand_);
+    if (flat()) return endpoint_->end(strand_, split_calls_);
     const Request request;
     if (thread_ != 0) return here_.crew.help(strand_, thread_, request);
     here_.crew.lead(strand_, request);
-    endpoint_->end(strand_);
+    endpoint_->end(strand_, split_calls_);
     here_.crew.dismiss(strand_);
-}
-
-void Spmd::refuse_sizes(const Request& request) const {
-    throw Error(fmt::format("{} on {} ranks with an input and an output that do not fit",
-                            name_of(request.operation), ranks()),
-                "blocks are alike on all ranks: gather, all_gather: output = ranks x input; scatter, "
-                "reduce_scatter: input = ranks x output; all_to_all: both are ranks x block");
-}
-
-void Spmd::expect_apart(const Request& request, Index input, Index output) const {
-    const std::byte* const out = request.output;
-    if (input == 0 || output == 0 || request.input + input * request.element_bytes <= out ||
-        out + output * request.element_bytes <= request.input)
-        return;
-    throw Error(fmt::format("{} with an input and an output that overlap", request.name()),
-                "give them memory of their own");
 }
 
 void Spmd::expect_elements(std::uint64_t elements) const {

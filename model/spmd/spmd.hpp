@@ -24,8 +24,9 @@
 #include <type_traits>
 
 #include "model/spmd/collective.hpp"
-#include "model/spmd/declared.hpp"
+#include "model/spmd/operations.hpp"
 #include "model/spmd/rules.hpp"
+#include "model/spmd/split_call.hpp"
 #include "runtime/comm/team.hpp"
 #include "runtime/strands/strands.hpp"
 
@@ -55,12 +56,16 @@ struct SpmdNode {
 
     SpmdOptions options;
     std::uint32_t threads;
-    /// The algorithm that the call takes, which named none. The same on all ranks.
+    /// The algorithm of a call that names this one, or none (""). Null: it is chosen when the call's size is
+    /// known.
+    const Algorithm* algorithm_of(Operation operation, std::string_view name) const;
+    /// It is chosen so, the same on all ranks.
     const Algorithm& choose(runtime::Worker& worker, const Request& request, RankId ranks) const;
 
     std::array<const Algorithm*, std::size(operations)> algorithms;  ///< null: chosen for each call
     Levels levels;
     Crew crew;
+    SplitCalls split_calls;
     runtime::Team team;
 };
 
@@ -78,7 +83,7 @@ private:
     char* own_end_;
 };
 
-class Spmd {
+class Spmd : public Operations<Spmd> {
 public:
     /// On the strand that runs the thread. `says`: where the strand's name is, to which calls are added.
     Spmd(runtime::Strand& strand, SpmdNode& node, std::uint32_t thread, ThreadName& says);
@@ -103,87 +108,15 @@ public:
     /// Declares `units` units of the program's work (Program::unit).
     void work(std::uint64_t units = 1) const { worker().work(units); }
 
-    // --- collective calls (Operation). Arrays are contiguous, of the same plain type, or Declared; input and
-    // output must not overlap. `algorithm`: a name, `auto`, or none for that of the options. Operators are
-    // associative; one that does not commute is given as InOrder{operator}. Throw Error for sizes that do not
-    // fit, an unknown algorithm, and where ranks or threads make different calls.
+    // --- collective calls: those of Operations, which return when this rank's part is complete
+    /// The same calls split-phase: `self.start().all_reduce(...)` (split_call.hpp).
+    SplitPhase start() { return SplitPhase(*this); }
 
-    void barrier(std::string_view algorithm = {});
-
-    template <Elements Data>
-    void broadcast(Data&& data, RankId root, std::string_view algorithm = {}) {
-        Request request = make(Operation::broadcast, algorithm, root, data);
-        request.count = elements_in(data);
-        run(request);
+    /// Calls return when they are complete, so what they are given lives long enough.
+    template <class T>
+    const T& keep(const T& value) const {
+        return value;
     }
-
-    /// `output` is used at the root only.
-    template <class Op, Elements In, Elements Out>
-    void reduce(Op op, const In& input, Out&& output, RankId root, std::string_view algorithm = {}) {
-        Request request = make(Operation::reduce, algorithm, root, input, output, op);
-        request.count = elements_in(input);
-        expect(request, rank() != root || elements_in(output) == request.count);
-        run(request);
-    }
-    template <class Op, Elements In, Elements Out>
-    void all_reduce(Op op, const In& input, Out&& output, std::string_view algorithm = {}) {
-        Request request = make(Operation::all_reduce, algorithm, 0, input, output, op);
-        request.count = elements_in(input);
-        expect(request, elements_in(output) == request.count);
-        run(request);
-    }
-    template <class Op, Elements In, Elements Out>
-    void reduce_scatter(Op op, const In& input, Out&& output, std::string_view algorithm = {}) {
-        Request request = make(Operation::reduce_scatter, algorithm, 0, input, output, op);
-        request.count = elements_in(output);
-        expect(request, elements_in(input) == request.count * ranks());
-        run(request);
-    }
-    template <class Op, Elements In, Elements Out>
-    void scan(Op op, const In& input, Out&& output, std::string_view algorithm = {}) {
-        Request request = make(Operation::scan, algorithm, 0, input, output, op);
-        request.count = elements_in(input);
-        expect(request, elements_in(output) == request.count);
-        run(request);
-    }
-
-    /// `output` is used at the root only.
-    template <Elements In, Elements Out>
-    void gather(const In& input, Out&& output, RankId root, std::string_view algorithm = {}) {
-        Request request = make(Operation::gather, algorithm, root, input, output);
-        request.count = elements_in(input);
-        expect(request, rank() != root || elements_in(output) == request.count * ranks());
-        run(request);
-    }
-    /// `input` is used at the root only.
-    template <Elements In, Elements Out>
-    void scatter(const In& input, Out&& output, RankId root, std::string_view algorithm = {}) {
-        Request request = make(Operation::scatter, algorithm, root, input, output);
-        request.count = elements_in(output);
-        expect(request, rank() != root || elements_in(input) == request.count * ranks());
-        run(request);
-    }
-    template <Elements In, Elements Out>
-    void all_gather(const In& input, Out&& output, std::string_view algorithm = {}) {
-        Request request = make(Operation::all_gather, algorithm, 0, input, output);
-        request.count = elements_in(input);
-        expect(request, elements_in(output) == request.count * ranks());
-        run(request);
-    }
-    template <Elements In, Elements Out>
-    void all_to_all(const In& input, Out&& output, std::string_view algorithm = {}) {
-        Request request = make(Operation::all_to_all, algorithm, 0, input, output);
-        request.count = elements_in(input) / ranks();
-        expect(request,
-               elements_in(input) == request.count * ranks() && elements_in(output) == elements_in(input));
-        run(request);
-    }
-
-    /// The calls of redistribution.hpp. The input and the output are the rank's.
-    void exchange(const Exchange& what, std::span<const std::byte> input, std::span<std::byte> output,
-                  Index element_bytes);
-    /// Both only declared.
-    void exchange(const Exchange& what, Index element_bytes);
 
     // --- one value of each thread, whatever the ranks are
     /// The values of all threads of all nodes, combined in their order: the same on each. `op` captures
@@ -213,57 +146,28 @@ public:
 
 private:
     friend class SpmdProgram;
+    friend class Operations<Spmd>;
+    friend class SplitPhase;
+    friend class SplitCall;
 
     bool flat() const { return here_.options.ranks == SpmdOptions::Ranks::threads; }
 
-    /// Null: it is chosen when the call's size is known.
-    const Algorithm* named(Operation operation, std::string_view algorithm) const {
-        if (algorithm.empty()) return here_.algorithms[static_cast<std::size_t>(operation)];
-        return algorithm == automatic ? nullptr : &find_algorithm(operation, algorithm);
+    const Algorithm* algorithm_of(Operation operation, std::string_view name) const {
+        return here_.algorithm_of(operation, name);
     }
-    template <class Out>
-    Request make(Operation operation, std::string_view algorithm, RankId root, Out& output) const {
-        using T = ElementOf<Out>;
-        static_assert(std::is_trivially_copyable_v<T>, "elements travel as plain bytes");
-        Request request;
-        request.operation = operation;
-        request.algorithm = named(operation, algorithm);
-        request.root = root;
-        request.element_bytes = sizeof(T);
-        request.output = reinterpret_cast<std::byte*>(data_of(output));
-        request.declared = is_declared<std::remove_cv_t<Out>>;
-        return request;
-    }
-    template <class In, class Out>
-    Request make(Operation operation, std::string_view algorithm, RankId root, const In& input,
-                 Out& output) const {
-        static_assert(fit_each_other<In, Out>,
-                      "input and output have elements of one type, and both are declared or neither is");
-        Request request = make(operation, algorithm, root, output);
-        request.input = reinterpret_cast<const std::byte*>(data_of(input));
-        if (!request.declared) expect_apart(request, elements_in(input), elements_in(output));
-        return request;
-    }
-    template <class In, class Out, class Op>
-    Request make(Operation operation, std::string_view algorithm, RankId root, const In& input, Out& output,
-                 const Op& op) const {
-        Request request = make(operation, algorithm, root, input, output);
-        request.combine = operator_of<ElementOf<In>>(op);
-        return request;
-    }
-    void expect(const Request& request, bool fits) const {
-        if (!fits) refuse_sizes(request);
-    }
-    [[noreturn]] void refuse_sizes(const Request& request) const;
-    void expect_apart(const Request& request, Index input, Index output) const;
     void expect_elements(std::uint64_t elements) const;
+    /// Names its algorithm, if that is chosen now.
+    void choose_algorithm(Request& request);
     void run(const Request& request);
+    SplitCall start(const Request& request, Kept kept);
+    void begin(const std::shared_ptr<StartedCall>& call);
     void end();
 
     runtime::Strand& strand_;
     SpmdNode& here_;
     ThreadName& says_;
     std::uint64_t calls_ = 0;
+    std::uint64_t split_calls_ = 0;
     std::uint32_t thread_;
     NodeId node_;
     NodeId nodes_;

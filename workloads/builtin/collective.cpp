@@ -35,6 +35,9 @@ struct Pattern {
     Index count;    ///< elements of an array, or of a block
     std::uint64_t repeats;
     bool declared;  ///< data have no memory
+    bool split_phase;
+    double work;           ///< flops of each thread beside a call
+    std::uint64_t pieces;  ///< of the work
 };
 
 /// Of a rank's arrays, whose blocks have `count` elements.
@@ -156,8 +159,9 @@ private:
     RankId root_;
 };
 
-template <class Data>
-void make_call(Spmd& self, Operation operation, Data& input, Data& output, RankId root) {
+/// `self`: a thread, or `start()` of it.
+template <class Self, class Data>
+auto make_call(Self&& self, Operation operation, Data& input, Data& output, RankId root) {
     const std::plus<Element> add;
     switch (operation) {
         case Operation::barrier:
@@ -179,8 +183,9 @@ void make_call(Spmd& self, Operation operation, Data& input, Data& output, RankI
         case Operation::all_gather:
             return self.all_gather(input, output);
         case Operation::all_to_all:
-            return self.all_to_all(input, output);
+            break;
     }
+    return self.all_to_all(input, output);
 }
 
 class CollectiveProgram final : public spmd::SpmdProgram {
@@ -213,12 +218,13 @@ public:
             if (pattern_.to_value) {
                 const Element all = self.all_reduce_array(std::plus<Element>(), arrays->input);
                 if (leads) arrays->output[0] = all;
+                work(self);
             } else if (pattern_.declared) {
                 const Sizes sizes = sizes_of(pattern_, self.ranks(), self.rank() == root);
                 const spmd::Declared<Element> input(sizes.input), output(sizes.output);
-                make_call(self, pattern_.operation, input, output, root);
+                call_and_work(self, input, output, root);
             } else {
-                make_call(self, pattern_.operation, arrays->input, arrays->output, root);
+                call_and_work(self, arrays->input, arrays->output, root);
             }
             const double end = seconds_of(self);
             if (!leads) continue;
@@ -245,6 +251,25 @@ public:
     }
 
 private:
+    template <class Data>
+    void call_and_work(Spmd& self, Data& input, Data& output, RankId root) const {
+        if (!pattern_.split_phase) {
+            make_call(self, pattern_.operation, input, output, root);
+            return work(self);
+        }
+        spmd::SplitCall call = make_call(self.start(), pattern_.operation, input, output, root);
+        work(self);
+        call.wait();
+    }
+    /// Between its pieces a split-phase call goes on.
+    void work(Spmd& self) const {
+        if (pattern_.work == 0) return;
+        for (std::uint64_t piece = 0; piece < pattern_.pieces; ++piece) {
+            self.worker().compute({pattern_.work / static_cast<double>(pattern_.pieces), 0}, {});
+            self.strand().yield();
+        }
+    }
+
     struct Result {
         std::uint64_t wrong = 0;
         std::uint64_t calls = 0;
@@ -271,9 +296,14 @@ Operation operation_named(const std::string& name) {
 class Collective final : public Workload {
 public:
     explicit Collective(const Settings& settings)
-        : pattern_{operation_named(settings.text("operation")), settings.text("operation") == to_a_value,
+        : pattern_{operation_named(settings.text("operation")),
+                   settings.text("operation") == to_a_value,
                    (settings.integer<std::uint64_t>("bytes") + sizeof(Element) - 1) / sizeof(Element),
-                   settings.integer<std::uint64_t>("repeats"), settings.text("data") == "declared"},
+                   settings.integer<std::uint64_t>("repeats"),
+                   settings.text("data") == "declared",
+                   settings.boolean("split_phase"),
+                   settings.number("work"),
+                   settings.integer<std::uint64_t>("pieces")},
           total_(settings.integer<std::uint64_t>("total") / sizeof(Element)) {
         using Ranks = spmd::SpmdOptions::Ranks;
         options_.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
@@ -285,6 +315,10 @@ public:
             throw Error(fmt::format("{} of data that are only declared", to_a_value),
                         "its value is that of elements: choose data: checked")
                 .at(settings.where("data"));
+        if (pattern_.to_value && pattern_.split_phase)
+            throw Error(fmt::format("{} in two phases", to_a_value),
+                        "its threads combine their parts themselves: choose another operation")
+                .at(settings.where("split_phase"));
         options_.group = settings.integer<std::uint32_t>("group");
         using Sends = spmd::CrewSettings::Sends;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
@@ -369,6 +403,22 @@ const Registration registration{
        "elements whose values are checked, or only declared ones: the same messages, no memory",
        {"checked", "declared"}},
       {"repeats", SettingKind::integer, "10", "calls that are measured, after one that is not", {}, 1, 1e6},
+      {"split_phase", SettingKind::boolean, "false",
+       "calls are started, and go on while the threads do their work"},
+      {"work",
+       SettingKind::flops,
+       "0f",
+       "of each thread in each call: after it, or while it goes on if it is split-phase",
+       {},
+       0,
+       flops_max},
+      {"pieces",
+       SettingKind::integer,
+       "1",
+       "pieces of that work, between which a thread lets a split-phase call go on",
+       {},
+       1,
+       1e6},
       {"ranks", SettingKind::choice, "nodes", "what a rank is: a node, or a thread", {"nodes", "threads"}},
       {"group",
        SettingKind::integer,
