@@ -90,6 +90,11 @@ std::shared_ptr<const Levels> alike(RankId ranks, RankId inner, RankId outer) {
     return std::make_shared<Levels>(levels);
 }
 
+/// Whether the count is that of a block for each rank.
+bool has_blocks(Operation operation) {
+    return operation >= Operation::reduce_scatter && operation != Operation::scan;
+}
+
 std::vector<Algorithm> of_levels() {
     std::vector<Algorithm> some;
     std::ranges::copy_if(all_algorithms(), std::back_inserter(some),
@@ -112,7 +117,7 @@ TEST_P(SpmdLevels, SendWhatTheClosedFormSaysForTheirGroups) {
                 // Parts of parts have whole numbers of elements.
                 const RankId top = outer * groups;
                 const Index count =
-                    algorithm.operation == Operation::all_gather ? 3 : Index{top} * std::bit_floor(top) * 12;
+                    has_blocks(algorithm.operation) ? 3 : Index{top} * std::bit_floor(top) * 12;
                 for (const RankId root : {RankId{0}, ranks / 2, ranks - 1}) {
                     Task task{algorithm.operation, ranks, root, count, 4, true};
                     task.levels = alike(ranks, inner, outer);
@@ -135,7 +140,7 @@ TEST_P(SpmdLevels, TakeTheTimeOfTheClosedFormForTheirGroups) {
             for (const RankId groups : {1U, 2U, 4U}) {
                 const RankId ranks = inner * outer * groups;
                 for (const RankId root : {RankId{0}, ranks - 1}) {
-                    const Index count = algorithm.operation == Operation::all_gather ? 2 : ranks * 2;
+                    const Index count = has_blocks(algorithm.operation) ? 2 : ranks * 2;
                     Task task{algorithm.operation, ranks, root, count, ranks, true};
                     task.levels = alike(ranks, inner, outer);
                     EXPECT_EQ(Interpreter(algorithm, task).run().time.sum,

@@ -386,8 +386,63 @@ Forms forms_of_leaders(const std::string& end) {
     };
 }
 
+/// Of operations that have two levels only. Groups have g ranks each, and P leaders.
+inline Forms forms_of_two_levels() {
+    const auto blocks_sent = [](auto p, auto n, const Task& task) -> Sent {
+        const Shape is = Shape::two(p, task);
+        return {p - 1, (is.blocks_below + is.ranks_each * Radix<2>::below_root(is.top)) * n};
+    };
+    const auto blocks_time = [](auto p, auto n, const Task& task) {
+        const Shape is = Shape::two(p, task);
+        return Cost::of(is.rounds + lg(is.top), (p - 1) * n);
+    };
+    return {
+        {{Operation::gather, "two_level"}, {blocks_sent, blocks_time}},
+        {{Operation::scatter, "two_level"}, {blocks_sent, blocks_time}},
+        {{Operation::scan, "two_level"},
+         {[](auto p, auto n, const Task& task) {
+              const Shape is = Shape::two(p, task);
+              const auto doubling = [](std::uint64_t ranks) {
+                  return lg(ranks) * ranks - (std::bit_ceil(ranks) - 1);
+              };
+              const std::uint64_t spread = (is.top - 1) * (is.ranks_each - 1);
+              return each(is.top * doubling(is.ranks_each) + doubling(is.top) + spread, n);
+          },
+          [](auto p, auto n, const Task& task) {
+              const Shape is = Shape::two(p, task);
+              return in_rounds((is.top > 1 ? 2 : 1) * is.rounds + lg(is.top), n);
+          }}},
+        {{Operation::reduce_scatter, "two_level"},
+         {[](auto p, auto n, const Task& task) -> Sent {
+              const Shape is = Shape::two(p, task);
+              return {2 * (p - is.top) + is.top * (is.top - 1),
+                      ((p - is.top) * p + (is.top - 1) * p + is.blocks_below) * n};
+          },
+          [](auto p, auto n, const Task& task) {
+              const Shape is = Shape::two(p, task);
+              return in_rounds(is.rounds, p * n) + in_rounds(is.top - 1, is.ranks_each * n) +
+                     Cost::of(is.rounds, (is.ranks_each - 1) * n);
+          }}},
+        // Members send at one time.
+        {{Operation::all_to_all, "two_level"},
+         {[](auto p, auto n, const Task& task) -> Sent {
+              const Shape is = Shape::two(p, task);
+              return {2 * (p - is.top) + is.top * (is.top - 1),
+                      (2 * (p - is.top) * p + p * p - p * is.ranks_each) * n};
+          },
+          [](auto p, auto n, const Task& task) {
+              const Shape is = Shape::two(p, task);
+              const std::uint64_t others = is.ranks_each - 1;
+              const std::uint64_t rounds = std::has_single_bit(is.top) ? is.top - 1 : is.top;
+              return Cost::of(others > 0 ? 1 : 0, others * p * n) +
+                     in_rounds(rounds, is.ranks_each * is.ranks_each * n) + in_rounds(others, p * n);
+          }}},
+    };
+}
+
 inline Forms level_forms() {
     Forms forms = forms_of_levels<Shape::two>("two_level");
+    forms.merge(forms_of_two_levels());
     forms.merge(forms_of_levels<Shape::three>("three_level"));
     forms.merge(forms_of_leaders<2>("_2"));
     forms.merge(forms_of_leaders<4>("_4"));

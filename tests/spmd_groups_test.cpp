@@ -161,10 +161,19 @@ TEST(SpmdMessagesBetweenNodes, AreThoseOfOneRankForEachNode) {
 }
 
 // Blocks of r ranks travel as one.
-TEST(SpmdMessagesBetweenNodes, OfAllGatherHaveTheBlocksOfAllRanks) {
+TEST(SpmdMessagesBetweenNodes, HaveTheBlocksOfAllRanks) {
     const Levels levels = Levels::of(topology(std::vector<std::uint32_t>(8, 0)), 3);
-    EXPECT_EQ(between_groups("two_level", Operation::all_gather, 0, levels, 5),
+    const auto two_level = [&](Operation operation) {
+        return between_groups("two_level", operation, 0, levels, 5);
+    };
+    EXPECT_EQ(two_level(Operation::all_gather),
               of_nodes("recursive_doubling", Operation::all_gather, 8, 15));
+    EXPECT_EQ(two_level(Operation::gather), of_nodes("binomial", Operation::gather, 8, 15));
+    EXPECT_EQ(two_level(Operation::scatter), of_nodes("binomial", Operation::scatter, 8, 15));
+    EXPECT_EQ(two_level(Operation::scan), of_nodes("recursive_doubling", Operation::scan, 8, 5));
+    EXPECT_EQ(two_level(Operation::reduce_scatter), of_nodes("ring", Operation::reduce_scatter, 8, 15));
+    // From each of three ranks to each of three.
+    EXPECT_EQ(two_level(Operation::all_to_all), of_nodes("pairwise", Operation::all_to_all, 8, 45));
 }
 
 }  // namespace

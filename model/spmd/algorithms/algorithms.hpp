@@ -31,7 +31,9 @@ template <int levels, Function among>
 void broadcast_levels(const Call& call, Steps& steps);
 template <int levels, Function among>
 void all_reduce_levels(const Call& call, Steps& steps);
-// Of two levels, with several leaders.
+// Of two levels.
+Function gather_two_level, scatter_two_level, scan_two_level, reduce_scatter_two_level, all_to_all_two_level;
+// With several leaders.
 template <RankId leaders>
 void broadcast_leaders(const Call& call, Steps& steps);
 template <RankId leaders>
