@@ -78,7 +78,7 @@ Address Endpoint::address() const {
 
 // --- arriving
 
-void Endpoint::State::arrive(ArrivedPointer message, std::vector<Posted*>& woken) {
+void Endpoint::State::arrive(ArrivedPointer message, Woken& woken) {
     Inbound& from = inbound[message->source];
     if (message->sequence != from.expected) {
         const std::uint64_t sequence = message->sequence;
@@ -95,11 +95,11 @@ void Endpoint::State::arrive(ArrivedPointer message, std::vector<Posted*>& woken
     }
 }
 
-void Endpoint::State::deliver(ArrivedPointer message, std::vector<Posted*>& woken) {
+void Endpoint::State::deliver(ArrivedPointer message, Woken& woken) {
     if (Matched* const receive = receives.take(message->source, message->tag)) {
         auto& posted = *static_cast<Posted*>(receive);
         posted.message = std::move(message);
-        woken.push_back(&posted);
+        woken.add(posted);
         return;
     }
     messages.put(*message.release());
@@ -115,23 +115,20 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
         throw Error(fmt::format("a message for {}, and there are {} nodes", text_of(to), nodes),
                     "nodes are numbered from 0");
     }
-    send.message = std::make_unique<Arrived>();
-    send.message->source = key_of(address());
-    send.message->tag = tag;
-    send.message->bytes = data.size() + data.declared();
+    send.envelope = {.source = key_of(address()), .tag = tag, .bytes = data.size() + data.declared()};
     send.data = std::move(data);
     send.room.at = to;
-    send.room.cost = cost_of(send.message->bytes);
+    send.room.cost = cost_of(send.envelope.bytes);
     const SpinLock::Guard guard(state_->lock);
     State::Outbound& outbound = state_->outbound[key_of(to)];
-    send.message->sequence = outbound.next++;
+    send.envelope.sequence = outbound.next++;
     send.has_room = outbound.ask(send.room, state_->window);
 }
 
 void Endpoint::end_send(const Caller& caller, Outgoing& send) {
     if (!send.has_room) caller.wait(send.room);
     const Address to = send.room.at;
-    if (to.node != caller.node().id() && send.message->bytes > eager_max) return send_in_parts(caller, send);
+    if (to.node != caller.node().id() && send.envelope.bytes > eager_max) return send_in_parts(caller, send);
     send_at_once(caller.worker(), send);
 }
 
@@ -139,10 +136,9 @@ void Endpoint::end_send(const Caller& caller, Outgoing& send) {
 void Endpoint::send_at_once(Worker& worker, Outgoing& send) {
     const Address to = send.room.at;
     if (to.node == worker.id.node) {
-        send.message->data = std::move(send.data);
-        endpoints_.arrive(worker, to.number, std::move(send.message));
+        endpoints_.arrive(worker, to.number, std::make_unique<Arrived>(send.envelope, std::move(send.data)));
     } else {
-        post_message(worker, to, *send.message, send.data, send.sharing);
+        post_message(worker, to, send.envelope, send.data, send.sharing);
     }
 }
 
@@ -155,9 +151,9 @@ void Endpoint::send(Caller caller, Address to, std::uint64_t tag, Parcel data) {
 /// Of a large message to another node. There is room.
 void Endpoint::announce(Worker& worker, Outgoing& send) {
     send.offer.to = send.room.at;
-    send.offer.tag = send.message->tag;
-    send.message->offer = endpoints_.put(send.offer);
-    post_message(worker, send.room.at, *send.message, {}, Sharing::together);
+    send.offer.tag = send.envelope.tag;
+    send.envelope.offer = endpoints_.put(send.offer);
+    post_message(worker, send.room.at, send.envelope, {}, Sharing::together);
     send.announced = true;
 }
 
@@ -167,7 +163,7 @@ void Endpoint::send_in_parts(const Caller& caller, Outgoing& send) {
     Offer& offer = send.offer;
     if (!send.announced) announce(caller.worker(), send);
     caller.wait(offer);
-    const std::uint64_t size = send.message->bytes;
+    const std::uint64_t size = send.envelope.bytes;
     const Body body = send.data.take_body();
     const std::uint64_t content = body->size();
     for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
@@ -188,7 +184,7 @@ void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Parcel 
     const auto going = std::make_shared<Outgoing>();  // a strand's body is copied
     going->sharing = sharing;
     begin_send(*going, to, tag, std::move(data));
-    if (going->has_room && (to.node == worker.id.node || going->message->bytes <= eager_max)) {
+    if (going->has_room && (to.node == worker.id.node || going->envelope.bytes <= eager_max)) {
         send_at_once(worker, *going);
         return left(worker);
     }

@@ -7,10 +7,10 @@
 
 namespace heddle::runtime {
 
-struct Arrived;
+struct Envelope;
 
 /// A message with its data, or the announcement of a large one.
-void post_message(Worker& worker, Address to, const Arrived& message, const Parcel& data,
+void post_message(Worker& worker, Address to, const Envelope& message, const Parcel& data,
                   Endpoint::Sharing sharing);
 
 /// A receive takes large message `offer`: its parts go to `transfer`.

@@ -45,16 +45,13 @@ void take_message(Node& node, NodeId from, std::span<const std::byte> message, b
     if (header.offer == 0 && (declared ? data.size() >= header.bytes || header.bytes > Endpoint::eager_max
                                        : data.size() != header.bytes))
         throw MalformedMessage("its data are not as long as it says");
-    auto arrived = std::make_unique<Arrived>();
-    arrived->source = key_of({from, header.from});
-    arrived->tag = header.tag;
-    arrived->sequence = header.sequence;
-    arrived->bytes = header.bytes;
-    arrived->offer = header.offer;
-    arrived->data =
+    const Envelope envelope{key_of({from, header.from}), header.tag, header.sequence, header.bytes,
+                            header.offer};
+    Parcel content =
         declared ? Parcel(std::make_shared<Bytes>(data.begin(), data.end()), header.bytes - data.size())
                  : Parcel(data);
-    node.state<Endpoints>().arrive(node.receiver(), header.to, std::move(arrived));
+    node.state<Endpoints>().arrive(node.receiver(), header.to,
+                                   std::make_unique<Arrived>(envelope, std::move(content)));
 }
 
 const Handler message_handler("endpoint.message", Handler::Kind::work,
@@ -91,7 +88,7 @@ const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& no
 
 }  // namespace
 
-void post_message(Worker& worker, Address to, const Arrived& message, const Parcel& data,
+void post_message(Worker& worker, Address to, const Envelope& message, const Parcel& data,
                   Endpoint::Sharing sharing) {
     const MessageHeader header{to.number,     address_of(message.source).number,
                                message.tag,   message.sequence,
@@ -148,7 +145,7 @@ void Endpoints::open(Endpoint& endpoint) {
     }
     const auto early = early_.find(number);
     if (early == early_.end()) return;
-    std::vector<Posted*> none;
+    Woken none;
     for (ArrivedPointer& message : early->second) endpoint.state_->arrive(std::move(message), none);
     early_.erase(early);
 }
@@ -160,7 +157,7 @@ void Endpoints::close(std::uint32_t number) {
 
 // A receive that is woken stays until then, so it is woken after the locks.
 void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message) {
-    std::vector<Posted*> woken;
+    Woken woken;
     {
         const SpinLock::Guard guard(lock_);
         const auto found = open_.find(to);
@@ -179,7 +176,7 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
         const SpinLock::Guard inner(endpoint.lock);
         endpoint.arrive(std::move(message), woken);
     }
-    for (Posted* const receive : woken) receive->complete(node_, caller);
+    woken.each([&](Posted& receive) { receive.complete(node_, caller); });
 }
 
 void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/comm/endpoint.hpp"
@@ -29,12 +30,28 @@ inline Address address_of(std::uint64_t key) {
     return {static_cast<NodeId>(key >> 32U), static_cast<std::uint32_t>(key)};
 }
 
-/// A message at its receiver, or the announcement of a large one.
-struct Arrived : Matched {
-    Parcel data;
+/// What is said of a message, beside its data.
+struct Envelope {
+    std::uint64_t source = 0;
+    std::uint64_t tag = 0;
     std::uint64_t sequence = 0;  ///< among the messages from one endpoint to another
     std::uint64_t bytes = 0;     ///< of the data, which may be still to come
-    std::uint64_t offer = 0;     ///< the sender's number for a large message; 0: the data are here
+    std::uint64_t offer = 0;     ///< the sender's number for a large message; 0: the data come with it
+};
+
+/// A message at its receiver, or the announcement of a large one.
+struct Arrived : Matched {
+    Arrived(const Envelope& envelope, Parcel content)
+        : Matched(envelope.source, envelope.tag),
+          data(std::move(content)),
+          sequence(envelope.sequence),
+          bytes(envelope.bytes),
+          offer(envelope.offer) {}
+
+    Parcel data;
+    std::uint64_t sequence;
+    std::uint64_t bytes;
+    std::uint64_t offer;
 };
 using ArrivedPointer = std::unique_ptr<Arrived>;
 
@@ -50,6 +67,25 @@ struct Posted final : Matched, Event {
 
     Filter filter;
     ArrivedPointer message;
+    Posted* next_woken = nullptr;
+};
+
+/// Receives that have got their message, in this order.
+class Woken {
+public:
+    void add(Posted& receive) {
+        (last_ ? last_->next_woken : first_) = &receive;
+        last_ = &receive;
+    }
+    /// Each may be gone after its call.
+    template <class Code>
+    void each(const Code& code) const {
+        for (Posted* receive = first_; receive;) code(*std::exchange(receive, receive->next_woken));
+    }
+
+private:
+    Posted* first_ = nullptr;
+    Posted* last_ = nullptr;
 };
 
 /// The data of a large message on their way to a receive.
@@ -96,7 +132,7 @@ struct Room final : Event {
 
 /// A message between its beginning and the moment when it leaves.
 struct Outgoing {
-    std::unique_ptr<Arrived> message;
+    Envelope envelope;
     Parcel data;
     Room room;
     Offer offer;
@@ -188,8 +224,8 @@ struct Endpoint::State {
     };
 
     /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`.
-    void arrive(ArrivedPointer message, std::vector<Posted*>& woken);
-    void deliver(ArrivedPointer message, std::vector<Posted*>& woken);
+    void arrive(ArrivedPointer message, Woken& woken);
+    void deliver(ArrivedPointer message, Woken& woken);
 
     std::uint32_t number;
     std::uint64_t window;

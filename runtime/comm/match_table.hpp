@@ -22,6 +22,9 @@ namespace detail {
 enum class Key : std::uint8_t { any, source, tag, both };
 inline constexpr std::size_t keys = 4;
 
+/// A table with at most so many lists keeps empty ones: most sources and tags come again.
+inline constexpr std::size_t empty_max = 64;
+
 inline Key key_of(const Match& match) {
     if (match.source) return match.tag ? Key::both : Key::source;
     return match.tag ? Key::tag : Key::any;
@@ -55,6 +58,9 @@ struct KeyHash {
 
 /// An item of a table; derive from it. In at most one table, which does not own it.
 struct Matched {
+    Matched() = default;
+    Matched(std::uint64_t its_source, std::uint64_t its_tag) : source(its_source), tag(its_tag) {}
+
     std::uint64_t source = 0;
     std::uint64_t tag = 0;
 
@@ -90,7 +96,7 @@ public:
         for (std::size_t key = 0; key < detail::keys; ++key) {
             const auto list = lists_.find(value_of(static_cast<detail::Key>(key), message));
             unlink(list->second, key, message);
-            if (!list->second.first) lists_.erase(list);
+            if (!list->second.first && lists_.size() > detail::empty_max) lists_.erase(list);
         }
         --size_;
     }
@@ -141,14 +147,14 @@ public:
         for (std::size_t key = 0; key < detail::keys; ++key) {
             if (of_key_[key] == 0) continue;
             const auto found = lines_.find(detail::value_of(static_cast<detail::Key>(key), source, tag));
-            if (found == lines_.end()) continue;
+            if (found == lines_.end() || !found->second.first) continue;
             Matched* const first = found->second.first;
             if (!oldest || first->number_ < oldest->number_) oldest = first;
         }
         if (!oldest) return nullptr;
         const auto line = lines_.find(detail::value_of(oldest->wanted_, oldest->source, oldest->tag));
         line->second.first = oldest->links_[0].after;
-        if (!line->second.first) lines_.erase(line);
+        end(line);
         --of_key_[static_cast<std::size_t>(oldest->wanted_)];
         return oldest;
     }
@@ -161,7 +167,7 @@ public:
         Matched* const after = receive.links_[0].after;
         (before ? before->links_[0].after : line->second.first) = after;
         if (!after) line->second.last = before;
-        if (!line->second.first) lines_.erase(line);
+        end(line);
         --of_key_[static_cast<std::size_t>(receive.wanted_)];
     }
 
@@ -171,7 +177,14 @@ private:
         Matched* last = nullptr;
     };
 
-    std::unordered_map<detail::KeyValue, Line, detail::KeyHash> lines_;
+    using Lines = std::unordered_map<detail::KeyValue, Line, detail::KeyHash>;
+    void end(Lines::iterator line) {
+        if (line->second.first) return;
+        line->second.last = nullptr;
+        if (lines_.size() > detail::empty_max) lines_.erase(line);
+    }
+
+    Lines lines_;
     std::array<std::size_t, detail::keys> of_key_{};
     std::uint64_t next_ = 0;
 };
