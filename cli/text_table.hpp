@@ -1,4 +1,4 @@
-// Aligns columns of text for a terminal. For tables in files there is results/table.hpp.
+// Aligns columns of text for a terminal. For tables in files there is base/csv_table.hpp.
 #pragma once
 
 #include <cstddef>

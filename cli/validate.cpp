@@ -12,6 +12,7 @@
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
+#include "cli/validation_replay.hpp"
 #include "cli/validation_report.hpp"
 #include "cli/validation_runner.hpp"
 #include "cli/verbs.hpp"
@@ -34,6 +35,7 @@ struct ValidateOptions {
     std::uint64_t order_seed = 1;
     bool show = false;
     bool json = false;
+    bool replay = false;
 };
 
 /// Beside those of every verb: no error was shown, but it was not shown either that there is none.
@@ -57,6 +59,21 @@ std::string json_text(const results::Validation& validation, const ValidationRun
 int verdict_code(const results::Validation& validation) {
     if (validation.failed() > 0) return wrong_answer;
     return validation.passed() == validation.lines.size() ? success : undecided_exit;
+}
+
+/// Says on standard error what cannot be replayed, and why. Returns the signal that stopped it, or 0.
+int replay_validation(const WorldPlans& plans, const std::string& directory, Replays how,
+                      ValidationRun& run) {
+    const ReplayResult replays = replay_runs(plans, directory, how, run.pairs);
+    if (replays.without_graph > 0)
+        std::cerr << fmt::format("{} configurations run no placed graph, and are not replayed\n",
+                                 replays.without_graph);
+    if (replays.without_record > 0)
+        std::cerr << fmt::format(
+            "{} native runs left no record, and are not replayed: name another --out to run them again\n",
+            replays.without_record);
+    for (const std::string& error : replays.failed) std::cerr << fmt::format("a replay failed: {}\n", error);
+    return replays.signal;
 }
 
 int conclude_validation(const ValidateOptions& options, const WorldPlans& plans, const ValidationRun& run,
@@ -91,6 +108,7 @@ int validate_file(const ValidateOptions& options) {
     runner.budget_seconds = to_seconds(parse_time(options.budget));
     runner.runs_max = options.runs;
     runner.seed = options.order_seed;
+    runner.record = options.replay;
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
     std::cerr << fmt::format("{}: {} configurations in both worlds; results in {}\n", combinations.base.name,
                              grouped(combinations.all.size()), runner.directory);
@@ -99,6 +117,9 @@ int validate_file(const ValidateOptions& options) {
         run.pairs = read_pairs(plans, runner.directory);
     else
         run = run_validation(plans, runner);
+    if (options.replay && run.signal == 0)
+        run.signal =
+            replay_validation(plans, runner.directory, options.show ? Replays::read : Replays::run, run);
     if (run.signal != 0) {
         std::cerr << fmt::format("heddle: stopped; the same command goes on from here ({})\n",
                                  runner.directory);
@@ -132,6 +153,8 @@ void add_validate(CLI::App& app, Action& action) {
     verb->add_option("--runs", options->runs, "runs of each configuration in each world, at most; 64")
         ->check(CLI::Range(1, 1024));
     verb->add_option("--order", options->order_seed, "seed of the order of the runs; 1");
+    verb->add_flag("--replay", options->replay,
+                   "simulate the schedules that native runs had as well, for workloads that place a graph");
     verb->add_flag("--show", options->show, "run nothing, and show what is there");
     verb->add_flag("--json", options->json, "print one JSON object and nothing else");
     verb->callback([options, &action] { action = [options] { return validate_file(*options); }; });

@@ -38,6 +38,24 @@ std::string blame(const ValidationLine& line) {
     return fmt::format("{} {:+.0f}%", most->first, 100 * most->second);
 }
 
+std::string percent_or_dash(std::optional<double> part) {
+    return part ? fmt::format("{:+.1f}%", 100 * *part) : "-";
+}
+
+/// What the errors are made of; nothing without replays.
+std::string replays_table(const Validation& validation) {
+    std::vector<std::vector<std::string>> rows = {
+        {"", "replayed runs", "native", "replayed", "simulated", "timing", "scheduling"}};
+    for (const ValidationLine& line : validation.lines) {
+        if (line.replayed_runs == 0) continue;
+        rows.push_back({line_name(line, validation.keys), std::to_string(line.replayed_runs),
+                        seconds_or_dash(line.native_seconds), seconds_or_dash(line.replayed_seconds),
+                        seconds_or_dash(line.simulated_seconds), percent_or_dash(line.timing_error()),
+                        percent_or_dash(line.scheduling_error())});
+    }
+    return rows.size() == 1 ? std::string() : columns(rows, 1) + "\n";
+}
+
 std::string times_table(const Validation& validation) {
     std::vector<std::vector<std::string>> rows = {
         {"", "runs", "native", "simulated", "ratio", "from", "to", "within 5%", "within 15%", "mostly"}};
@@ -123,7 +141,8 @@ std::string total_of(const Validation& validation) {
 }  // namespace
 
 std::string validation_text(const Validation& validation) {
-    return times_table(validation) + "\n" + counts_table(validation) + "\n" + total_of(validation);
+    return times_table(validation) + "\n" + replays_table(validation) + counts_table(validation) + "\n" +
+           total_of(validation);
 }
 
 }  // namespace heddle::cli

@@ -159,7 +159,9 @@ private:
         pool.ended = [&](const host::JobEnd& end) {
             if (const auto left = outcome_after(cell, options_.directory, end)) outcome = *left;
         };
-        const int signal = host::run_jobs({{command_line_of(cell, options_.directory), true}}, pool);
+        std::vector<std::string> argv = command_line_of(cell, options_.directory);
+        if (step.native && options_.record) argv.emplace_back("--record");
+        const int signal = host::run_jobs({{std::move(argv), true}}, pool);
         if (outcome.bad())
             progress_.say(fmt::format("failed: {}: {}", plan.described(cell), outcome.failure.error));
         WorldPair& pair = run_.pairs[step.pair];

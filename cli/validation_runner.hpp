@@ -28,6 +28,7 @@ struct ValidationOptions {
     double budget_seconds = 60;
     std::size_t runs_max = 64;  ///< of each configuration in each world
     std::uint64_t seed = 1;     ///< of the order
+    bool record = false;        ///< native runs leave tables of what they did
 };
 
 struct ValidationRun {

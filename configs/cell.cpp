@@ -26,6 +26,8 @@ std::vector<InputFile> files_named_by(const Experiment& experiment) {
     }
     if (experiment.backend == Backend::sim && !experiment.platform.file.empty())
         files.push_back({"platform.file", experiment.platform.file, {}});
+    if (experiment.reads_placement())
+        files.push_back({"schedule.placement_file", experiment.schedule.placement_file, {}});
     if (!experiment.platform_from.empty()) files.push_back({"platform.from", experiment.platform_from, {}});
     return files;
 }

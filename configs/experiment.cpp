@@ -16,6 +16,7 @@
 #include "configs/platform_base.hpp"
 #include "configs/policy_settings.hpp"
 #include "partitioners/partitioner.hpp"
+#include "partitioners/place_graph.hpp"
 #include "workloads/work_kinds.hpp"
 
 namespace heddle::configs {
@@ -224,6 +225,11 @@ void check_together(const Experiment& experiment) {
         throw Error("schedule.stealing.back_off_min is more than back_off_max", "state both",
                     experiment.where(key));
     }
+    if (experiment.reads_placement() && experiment.schedule.placement_file.empty())
+        throw Error(
+            "placement: file, and no file is named",
+            "state schedule.placement_file, a table with the worker of each task (docs/schedulers.md)",
+            experiment.where("schedule.placement"));
     refuse_overwritten_inputs(experiment);
     const auto workload = experiment.make_workload();
     if (experiment.platform.nodes < 2) return;
@@ -317,6 +323,10 @@ std::vector<std::string> backend_names() {
     return {name(Backend::native), name(Backend::sim), name(Backend::inprocess)};
 }
 
+bool Experiment::reads_placement() const {
+    return schedule.placement == partitioners::from_file;
+}
+
 Location Experiment::where(const std::string& key) const {
     const auto found = stated.find(key);
     return found == stated.end() ? Location{file, 0} : found->second;
@@ -395,6 +405,7 @@ std::vector<std::string> input_files(const Experiment& experiment) {
     std::vector<std::string> files = experiment.settings.input_files();
     if (experiment.backend == Backend::sim && !experiment.platform.file.empty())
         files.push_back(experiment.platform.file);
+    if (experiment.reads_placement()) files.push_back(experiment.schedule.placement_file);
     if (!experiment.platform_from.empty()) files.push_back(experiment.platform_from);
     return files;
 }
@@ -402,6 +413,7 @@ std::vector<std::string> input_files(const Experiment& experiment) {
 std::string path_shown(const Experiment& experiment, const std::string& key, const std::string& stated) {
     if (key == "platform.file") return experiment.platform.file;
     if (key == "platform.from") return experiment.platform_from;
+    if (key == "schedule.placement_file") return experiment.schedule.placement_file;
     for (const Setting& setting : experiment.settings.declared()) {
         const bool path = setting.kind == SettingKind::input_path || setting.kind == SettingKind::output_path;
         if (path && key == "workload." + setting.name) return experiment.settings.path(setting.name);

@@ -89,6 +89,9 @@ struct Experiment {
 
     bool is_stated(const std::string& key) const { return stated.contains(key); }
 
+    /// Whether a file says which worker runs each task: `schedule.placement_file`.
+    bool reads_placement() const;
+
     /// Where a key was stated; the file as a whole if it is not stated.
     Location where(const std::string& key) const;
 

@@ -107,6 +107,12 @@ void add_schedule(std::vector<Field>& all) {
         "schedule.placement", partitioners::placement_names(), "where a task starts",
         [](const Experiment& e) { return e.schedule.placement; },
         [](Experiment& e, const std::string& name, std::size_t) { e.schedule.placement = name; }));
+    all.push_back(path(
+        "schedule.placement_file",
+        "for placement: file, a table with the worker of each task, relative to this file, such as `heddle "
+        "run "
+        "--tasks` writes",
+        [](auto& e) -> auto& { return e.schedule.placement_file; }));
     add_forks(all);
     add_stealing(all);
     static const std::vector<std::string> balancers{"none", "sender", "neighbours"};

@@ -58,6 +58,7 @@ bool applies(const std::string& key, const Experiment& experiment) {
         return experiment.messages.send == Messages::Send::sequence;
     if (key.starts_with("transport."))
         return experiment.backend == Backend::native && experiment.is_stated(key);
+    if (key == "schedule.placement_file") return experiment.reads_placement();
     if (!key.starts_with("platform.")) return true;
     if (key == "platform.kernels") return !experiment.kernels.empty();
     if (key == "platform.compute")

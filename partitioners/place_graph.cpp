@@ -8,6 +8,7 @@
 
 #include "partitioners/graph/owner_computes.hpp"
 #include "partitioners/partitioner.hpp"
+#include "partitioners/placement_file.hpp"
 #include "partitioners/schedulers/levels.hpp"
 #include "partitioners/schedulers/scheduler.hpp"
 #include "partitioners/schedulers/verify.hpp"
@@ -59,6 +60,7 @@ std::vector<NamedPlacement> collect() {
     add(all());
     add(schedulers::all());
     add(graph_partitioners());
+    found.push_back({from_file, "as a table says (schedule.placement_file)"});
     return found;
 }
 
@@ -82,6 +84,13 @@ PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const
     const schedulers::Problem problem(*what.graph, schedulers::Machine::of_cluster(cluster, what.costs));
     const double bound = schedulers::lower_bounds(problem).best();
 
+    if (name == from_file) {
+        if (what.file.empty())
+            throw Error("placement: file, and no file is named",
+                        "state schedule.placement_file: a table of tasks");
+        StatedPlacement stated = read_placement(what.file, *what.graph, cluster.grid);
+        return promised(problem, std::move(stated.placement), std::move(stated.sequence), bound);
+    }
     // A name that two families have is the scheduler's, as for `heddle schedule`.
     if (is_among(schedulers::all(), name)) {
         const schedulers::Schedule schedule = schedulers::make(name)->schedule(problem, {seed, {}});

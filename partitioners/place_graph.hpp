@@ -13,6 +13,9 @@
 
 namespace heddle::partitioners {
 
+/// The placement that a file states.
+inline constexpr const char* from_file = "file";
+
 /// A name that a configuration may give as its placement.
 struct NamedPlacement {
     std::string name;
@@ -29,6 +32,7 @@ struct GraphToPlace {
     std::span<const DatumIndex> writes = {};  ///< the datum that each task writes; empty: one of its own
     DatumIndex data = 0;                      ///< how many data there are
     std::span<const std::vector<double>> costs = {};  ///< flops of a task on each worker; empty: all alike
+    std::string file = {};                            ///< that `from_file` reads (placement_file.hpp)
 };
 
 struct PlacedTasks {

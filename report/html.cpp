@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/csv_table.hpp"
 #include "base/units.hpp"
-#include "results/table.hpp"
 
 namespace heddle::report {
 
@@ -122,8 +122,7 @@ HtmlTable::HtmlTable(std::string name, std::string caption, std::vector<std::str
 std::string HtmlTable::csv() const {
     std::string text;
     const auto line = [&text](const auto& cells, auto what) {
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            text += (i > 0 ? "," : "") + results::csv_cell(what(cells[i]));
+        for (std::size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(what(cells[i]));
         text += "\n";
     };
     line(fields_, [](const std::string& field) { return field; });

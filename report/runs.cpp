@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/csv_table.hpp"
 #include "base/error.hpp"
 #include "results/columns.hpp"
 #include "results/record.hpp"
-#include "results/table.hpp"
 
 namespace heddle::report {
 
@@ -56,9 +56,9 @@ public:
         std::set<std::string> cells;
         for (const fs::path& folder : folders_in(directory))
             if (is_cell(folder)) cells.insert(folder.filename());
-        results::Table table;
+        CsvTable table;
         try {
-            table = results::Table::parse(text_of(fs::path(directory) / "runs.csv"));
+            table = CsvTable::parse(text_of(fs::path(directory) / "runs.csv"));
         } catch (const Error& error) {
             runs_.remarks.push_back(
                 fmt::format("{}/runs.csv cannot be read: {}.", directory, error.message()));

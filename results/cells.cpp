@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/csv_table.hpp"
 #include "base/error.hpp"
 #include "results/data_package.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 
@@ -202,8 +202,8 @@ void write_tables(const std::string& directory, const std::vector<std::string>& 
     }
     for (const std::string& cell : others) add(cell);
     if (runs.empty()) return;
-    write_atomically(fs::path(directory) / "runs.csv", Table::of(runs).csv());
-    write_atomically(fs::path(directory) / "timings.csv", Table::of(timings).csv());
+    write_atomically(fs::path(directory) / "runs.csv", CsvTable::of(runs).csv());
+    write_atomically(fs::path(directory) / "timings.csv", CsvTable::of(timings).csv());
     write_data_package(directory);
 }
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/csv_table.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "results/record.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 
@@ -317,7 +317,7 @@ std::string comparison_csv(const Comparison& comparison) {
             for (const auto& [what, value] : line.counted) add(what.c_str(), true, value);
         }
     }
-    return Table::of(rows).csv();
+    return CsvTable::of(rows).csv();
 }
 
 std::string comparison_json(const Comparison& comparison) {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/csv_table.hpp"
 #include "results/columns.hpp"
 #include "results/store.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 
@@ -21,24 +21,24 @@ constexpr std::array tables = {"runs.csv",   "timings.csv", "comparison.csv", "r
                                "steals.csv", "tasks.csv",   "workers.csv",    "timeline.csv"};
 
 /// The header, and the row after it: enough to know the columns and the workload.
-Table beginning_of(const std::string& path) {
+CsvTable beginning_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text;
     std::string line;
     for (int lines = 0; lines < 2 && std::getline(file, line); ++lines) text += line + "\n";
     // A value in quotes may hold a line break, which ends the second line early: its row is short, not wrong.
-    return Table::parse(text);
+    return CsvTable::parse(text);
 }
 
 /// The workload of the first run, which decides what its settings mean.
-std::string workload_in(const Table& table) {
+std::string workload_in(const CsvTable& table) {
     const auto& columns = table.columns();
     const auto place = std::find(columns.begin(), columns.end(), "workload_name") - columns.begin();
     const bool known = static_cast<std::size_t>(place) < columns.size() && !table.rows().empty();
     return known ? table.rows().front()[static_cast<std::size_t>(place)] : std::string();
 }
 
-Json fields_of(const std::string& name, const Table& table) {
+Json fields_of(const std::string& name, const CsvTable& table) {
     const std::string workload = workload_in(table);
     Json fields = Json::array();
     for (const std::string& column : table.columns()) {

@@ -14,9 +14,9 @@
 #include <iterator>
 #include <utility>
 
+#include "base/csv_table.hpp"
 #include "base/output_file.hpp"
 #include "results/data_package.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 
@@ -58,9 +58,9 @@ std::string read_if_there(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-Table read_table(const std::string& path) {
+CsvTable read_table(const std::string& path) {
     try {
-        Table table = Table::parse(read_if_there(path));
+        CsvTable table = CsvTable::parse(read_if_there(path));
         if (!table.columns().empty() && table.columns().front() != "cell") {
             throw Error("the first column is not `cell`",
                         "the table was not written by heddle; move it away");
@@ -72,7 +72,7 @@ Table read_table(const std::string& path) {
 }
 
 void put_row(const std::string& path, const Row& row) {
-    Table table = read_table(path);
+    CsvTable table = read_table(path);
     table.put(row);
     write_atomically(path, table.csv());
 }

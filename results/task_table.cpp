@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/csv_table.hpp"
 #include "results/exact_seconds.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 

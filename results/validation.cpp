@@ -143,6 +143,16 @@ std::optional<double> ValidationLine::error() const {
     return ratio ? std::optional(std::abs(ratio->value - 1)) : std::nullopt;
 }
 
+std::optional<double> ValidationLine::timing_error() const {
+    if (!replayed_seconds || !ratio) return std::nullopt;
+    return *replayed_seconds / *native_seconds - 1;
+}
+
+std::optional<double> ValidationLine::scheduling_error() const {
+    if (!replayed_seconds || !ratio) return std::nullopt;
+    return *simulated_seconds / *replayed_seconds - 1;
+}
+
 std::size_t Validation::passed() const {
     return static_cast<std::size_t>(
         std::count_if(lines.begin(), lines.end(), [](const ValidationLine& line) { return line.passes(); }));
@@ -193,6 +203,9 @@ ValidationLine validate_pair(const WorldPair& pair) {
     line.simulated_runs = simulated.size();
     if (!native.empty()) line.native_seconds = median(native);
     if (!simulated.empty()) line.simulated_seconds = median(simulated);
+    const std::vector<double> replayed = right_makespans(pair.replayed);
+    line.replayed_runs = replayed.size();
+    if (!replayed.empty()) line.replayed_seconds = median(replayed);
     line.same_tasks = same_tasks_in(pair);
     line.counted = medians_of(pair);
     if (native.empty() || simulated.empty() || *std::min_element(native.begin(), native.end()) <= 0)

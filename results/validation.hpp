@@ -23,7 +23,8 @@ struct WorldPair {
     std::vector<std::string> values;  ///< of the compared keys
     std::vector<Outcome> native;
     std::vector<Outcome> simulated;
-    std::size_t repeated = 0;   ///< native runs that were disturbed, and were run again
+    std::vector<Outcome> replayed = {};  ///< simulated with the schedules that native runs had
+    std::size_t repeated = 0;            ///< native runs that were disturbed, and were run again
     std::size_t disturbed = 0;  ///< native runs that were disturbed, and count because repeats were, too
 };
 
@@ -56,6 +57,8 @@ struct ValidationLine {
     std::size_t disturbed = 0;
     std::optional<double> native_seconds;  ///< median
     std::optional<double> simulated_seconds;
+    std::optional<double> replayed_seconds;  ///< of the right replays, as the next
+    std::size_t replayed_runs = 0;
     std::optional<Ratio> ratio;  ///< of the medians, simulated over native
     Equivalence within_narrow = Equivalence::undecided;
     Equivalence within_wide = Equivalence::undecided;
@@ -69,6 +72,10 @@ struct ValidationLine {
 
     /// |ratio - 1|, if there is a ratio.
     std::optional<double> error() const;
+    /// What the ratio is made of, if there are replays: replayed over native time less 1, which the times of
+    /// tasks and messages cause; and simulated over replayed time less 1, which the schedule causes.
+    std::optional<double> timing_error() const;
+    std::optional<double> scheduling_error() const;
     bool passes() const { return within_wide == Equivalence::within && same_tasks != false && bad == 0; }
     /// Shown to be wrong, or not run to a right answer; neither that nor `passes` is undecided.
     bool fails() const { return within_wide == Equivalence::outside || same_tasks == false || bad > 0; }

@@ -1,10 +1,11 @@
 // Writes a validation as the table results.csv and as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/csv_table.hpp"
 #include "results/record.hpp"
-#include "results/table.hpp"
 #include "results/validation.hpp"
 
 namespace heddle::results {
@@ -42,6 +43,11 @@ OrderedJson json_of_line(const ValidationLine& line, const std::vector<std::stri
               {"low", interval ? OrderedJson(interval->low) : OrderedJson()},
               {"high", interval ? OrderedJson(interval->high) : OrderedJson()}}},
             {"error", number_or_null(line.error())},
+            {"replayed",
+             {{"runs", line.replayed_runs},
+              {"median_seconds", number_or_null(line.replayed_seconds)},
+              {"timing_error", number_or_null(line.timing_error())},
+              {"scheduling_error", number_or_null(line.scheduling_error())}}},
             {"within_5_percent", name(line.within_narrow)},
             {"within_15_percent", name(line.within_wide)},
             {"same_tasks", line.same_tasks ? OrderedJson(*line.same_tasks) : OrderedJson()},
@@ -53,6 +59,8 @@ OrderedJson json_of_line(const ValidationLine& line, const std::vector<std::stri
 
 std::string validation_csv(const Validation& validation) {
     std::vector<Row> rows;
+    const bool replays = std::ranges::any_of(
+        validation.lines, [](const ValidationLine& line) { return line.replayed_runs > 0; });
     for (const ValidationLine& line : validation.lines) {
         Row& row = rows.emplace_back();
         for (std::size_t i = 0; i < line.values.size(); ++i)
@@ -69,6 +77,12 @@ std::string validation_csv(const Validation& validation) {
         row.emplace_back("ratio_low", interval ? number_or_empty(interval->low) : "");
         row.emplace_back("ratio_high", interval ? number_or_empty(interval->high) : "");
         row.emplace_back("error", number_or_empty(line.error()));
+        if (replays) {
+            row.emplace_back("replayed_runs", std::to_string(line.replayed_runs));
+            row.emplace_back("replayed_seconds", number_or_empty(line.replayed_seconds));
+            row.emplace_back("timing_error", number_or_empty(line.timing_error()));
+            row.emplace_back("scheduling_error", number_or_empty(line.scheduling_error()));
+        }
         row.emplace_back("within_5_percent", name(line.within_narrow));
         row.emplace_back("within_15_percent", name(line.within_wide));
         row.emplace_back("same_tasks", !line.same_tasks ? "" : *line.same_tasks ? "true" : "false");
@@ -79,7 +93,7 @@ std::string validation_csv(const Validation& validation) {
             row.emplace_back("simulated_" + medians.what, number_or_empty(medians.simulated));
         }
     }
-    return Table::of(rows).csv();
+    return CsvTable::of(rows).csv();
 }
 
 std::string validation_json(const Validation& validation) {

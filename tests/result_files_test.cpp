@@ -9,9 +9,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/csv_table.hpp"
 #include "results/record.hpp"
 #include "results/store.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 namespace {
@@ -136,7 +136,7 @@ TEST_F(Results, ACellIsADirectoryNamedByItsConfiguration) {
 TEST_F(Results, RunsAreRowsAndVariablesAreColumns) {
     const Store store(folder);
     for (const std::uint64_t seed : {1U, 2U, 1U}) store.write(example(seed));  // the third replaces the first
-    const Table table = Table::parse(read(folder / "runs.csv"));
+    const CsvTable table = CsvTable::parse(read(folder / "runs.csv"));
     ASSERT_EQ(table.rows().size(), 2U);
     const auto value = [&table](std::size_t row, const std::string& column) -> std::string {
         const auto found = std::find(table.columns().begin(), table.columns().end(), column);
@@ -165,7 +165,7 @@ TEST_F(Results, TheLastColumnsAreCountsOfSharedMemoryWhereThereIsSome) {
     shares.result.total.page_bytes = 12288;
     shares.result.sharing.arrays.push_back({"grid", 0, {}});
     store.write(shares);
-    const Table table = Table::parse(read(folder / "runs.csv"));
+    const CsvTable table = CsvTable::parse(read(folder / "runs.csv"));
     const std::vector<std::string> names{"files_id",           "memory_page_faults", "memory_page_requests",
                                          "memory_pages_moved", "memory_page_bytes",  "memory_invalidations"};
     const auto first = static_cast<std::ptrdiff_t>(table.columns().size() - names.size());
@@ -192,8 +192,8 @@ TEST_F(Results, SeveralWritersLoseNoRow) {
         waitpid(writer, &status, 0);
         EXPECT_EQ(status, 0);
     }
-    EXPECT_EQ(Table::parse(read(folder / "runs.csv")).rows().size(), 20U);
-    EXPECT_EQ(Table::parse(read(folder / "timings.csv")).rows().size(), 20U);
+    EXPECT_EQ(CsvTable::parse(read(folder / "runs.csv")).rows().size(), 20U);
+    EXPECT_EQ(CsvTable::parse(read(folder / "timings.csv")).rows().size(), 20U);
 }
 
 std::string refusal(const std::string& directory) {
@@ -219,16 +219,16 @@ TEST_F(Results, ADirectoryThatCannotBeWrittenIsRefusedBeforehand) {
                 HasSubstr("runs.csv: the first column is not `cell`; the table was not written by heddle"));
 }
 
-TEST(Table, KeepsCommasQuotesAndLines) {
-    Table table;
+TEST(CsvTable, KeepsCommasQuotesAndLines) {
+    CsvTable table;
     table.put({{"cell", "1"}, {"a", "x,y"}, {"b", "say \"no\""}});
     table.put({{"cell", "2"}, {"b", "two\nlines"}, {"c", ""}});
-    const Table again = Table::parse(table.csv());
+    const CsvTable again = CsvTable::parse(table.csv());
     EXPECT_EQ(again.csv(), table.csv());
     EXPECT_THAT(again.columns(), ElementsAre("cell", "a", "b", "c"));
     EXPECT_THAT(again.rows()[0], ElementsAre("1", "x,y", "say \"no\"", ""));
     EXPECT_THAT(again.rows()[1], ElementsAre("2", "", "two\nlines", ""));
-    EXPECT_TRUE(Table::parse("").columns().empty());
+    EXPECT_TRUE(CsvTable::parse("").columns().empty());
 }
 
 }  // namespace

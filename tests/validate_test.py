@@ -121,6 +121,33 @@ def check_mistakes(validations):
     assert refused.returncode == 2 and 'did you mean "platform.cores"?' in refused.stderr, refused
 
 
+GRAPH = """
+name: graph
+workload: {name: cholesky, tiles: 6, tile_size: 32}
+platform: {nodes: 1, cores: 2}
+schedule: {placement: cyclic, stealing: {victim: random}}
+"""
+
+
+def check_replay(validations):
+    """Each native run is simulated once with its own schedule; forked tasks have none."""
+    file, out = validations.file("graph.yaml", GRAPH), validations.path("graph")
+    words = ("validate", file, "--replay", "--out", out, "--runs", "3", "--budget", "3600s", "--json")
+    done = validations.run(*words)
+    line, = json.loads(done.stdout)["lines"]
+    parts = line["replayed"]
+    assert parts["runs"] == 3 and line["failed"] == 0, done
+    assert abs((1 + parts["timing_error"]) * (1 + parts["scheduling_error"]) / line["ratio"]["value"] - 1) < 1e-12, line
+    replays = os.listdir(os.path.join(out, "replays"))
+    row, = validations.rows("graph", "results.csv")
+    assert float(row["timing_error"]) == parts["timing_error"] and row["replayed_runs"] == "3", row
+    assert {one["schedule_placement"] for one in validations.rows("graph", "runs.csv")} == {"cyclic"}
+    assert json.loads(validations.run(*words, "--show").stdout)["lines"] == [line]
+    assert sorted(os.listdir(os.path.join(out, "replays"))) == sorted(replays)
+    done = validations.run("validate", validations.file("forks.yaml", TEXT), "--replay", "--out", validations.path("forks"), "--runs", "1")
+    assert "4 configurations run no placed graph, and are not replayed" in done.stderr, done
+
+
 def main():
     arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +155,7 @@ def main():
         file, out, found = check_both_worlds(validations)
         check_going_on(validations, file, out, found)
         check_report(validations, out)
+        check_replay(validations)
         check_verdict(validations)
         check_mistakes(validations)
     return 0

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include "base/csv_table.hpp"
 #include "results/columns.hpp"
-#include "results/table.hpp"
 
 namespace heddle::results {
 namespace {
@@ -121,8 +121,25 @@ TEST(Validation, TheTotalIsOverLinesWithARatio) {
     EXPECT_EQ(validation.failed(), 1U);
 }
 
+TEST(Validation, ReplaysDivideTheErrorIntoTimingAndScheduling) {
+    WorldPair pair = pair_of({"1"}, 1, 1.2);
+    EXPECT_FALSE(validate_pair(pair).timing_error() || validate_pair(pair).scheduling_error());
+    for (const double seconds : {1.1, 1.1, 1.3}) pair.replayed.push_back(outcome(seconds));
+    pair.replayed.push_back({});  // one that failed
+    const ValidationLine line = validate_pair(pair);
+    EXPECT_EQ(line.replayed_runs, 3U);
+    EXPECT_THAT(*line.timing_error(), DoubleNear(0.1, 0.002));
+    EXPECT_THAT(*line.scheduling_error(), DoubleNear(1.2 / 1.1 - 1, 1e-12));
+    EXPECT_THAT((1 + *line.timing_error()) * (1 + *line.scheduling_error()),
+                DoubleNear(line.ratio->value, 1e-12));
+    const CsvTable table = CsvTable::parse(validation_csv(validate("v", {"platform.nodes"}, {pair})));
+    for (const std::string& column : table.columns())
+        EXPECT_NE(describe_column("results.csv", column).meaning, "a key of the experiment") << column;
+    EXPECT_THAT(table.columns(), ::testing::Contains("scheduling_error"));
+}
+
 TEST(Validation, EachColumnOfTheTableIsDescribed) {
-    const Table table = Table::parse(
+    const CsvTable table = CsvTable::parse(
         validation_csv(validate("v", {"platform.nodes"}, {pair_of({"1"}, 1, 1.02), {{"2"}, {}, {}}})));
     EXPECT_EQ(table.rows().size(), 2U);
     EXPECT_EQ(table.columns().front(), "platform_nodes");

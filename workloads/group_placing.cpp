@@ -18,7 +18,9 @@ namespace {
 /// scheduler may leave a worker without tasks because the rest then ends earlier.
 void expect_a_task_for_each_part(const std::string& placement, TaskIndex tasks, const WorkerGrid& grid) {
     const std::vector<std::string> schedulers = schedulers::names();
-    if (tasks >= grid.workers() || std::ranges::find(schedulers, placement) != schedulers.end()) return;
+    if (tasks >= grid.workers() || placement == partitioners::from_file ||
+        std::ranges::find(schedulers, placement) != schedulers.end())
+        return;
     throw Error(
         fmt::format("a group has {} tasks, and {} is to make {} parts of them, one for each worker", tasks,
                     placement, grid.workers()),
@@ -60,7 +62,8 @@ std::optional<dataflow::Placer> group_placer(const ClusterView& cluster, const r
         const TaskGraph graph =
             recording.sent_graph(measured ? measured_work(recording, cluster) : std::vector<double>{});
         expect_a_task_for_each_part(schedule.placement, graph.tasks(), cluster.grid);
-        const partitioners::GraphToPlace what{&graph, recording.written(), recording.data(), {}};
+        const partitioners::GraphToPlace what{
+            &graph, recording.written(), recording.data(), {}, schedule.placement_file};
         partitioners::PlacedTasks placed =
             partitioners::place_graph(schedule.placement, what, cluster, schedule.seed);
         dataflow::GroupPlacing placing;

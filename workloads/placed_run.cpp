@@ -9,8 +9,9 @@ namespace heddle::workloads {
 
 using model::PlacedGraph;
 
-PlacedRun place_for_run(const partitioners::GraphToPlace& what, ClusterView cluster,
+PlacedRun place_for_run(partitioners::GraphToPlace what, ClusterView cluster,
                         const runtime::Schedule& schedule, PlacedGraph::Data data) {
+    what.file = schedule.placement_file;
     cluster.bytes_besides = PlacedGraph::message_bytes_besides;
     cluster.message_seconds += PlacedGraph::message_bytes_besides * cluster.seconds_per_byte;
     partitioners::PlacedTasks placed =

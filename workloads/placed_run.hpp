@@ -20,7 +20,7 @@ struct PlacedRun {
 
 /// Places the graph, which must outlive the result. Where nothing is stolen, workers keep strictly to the
 /// order of the schedule. Throws Error as partitioners::place_graph does.
-PlacedRun place_for_run(const partitioners::GraphToPlace& what, ClusterView cluster,
+PlacedRun place_for_run(partitioners::GraphToPlace what, ClusterView cluster,
                         const runtime::Schedule& schedule, model::PlacedGraph::Data data);
 
 /// What a task of the placed graph is called; nothing if it has no such task.

@@ -94,7 +94,8 @@ struct Pruning {
 };
 
 struct Schedule {
-    std::string placement = "none";  ///< none, block, cyclic (see partitioners/)
+    std::string placement = "none";   ///< none, block, cyclic (see partitioners/)
+    std::string placement_file = {};  ///< that the placement `file` reads
     Start start = Start::none;
     Pruning pruning;
     Stealing stealing;

@@ -110,8 +110,10 @@ public:
             builder.add_task(static_cast<double>(bag_.flops(task)));
         }
         const TaskGraph graph = builder.build();
+        partitioners::GraphToPlace what{&graph};
+        what.file = schedule.placement_file;
         const Placement placed =
-            partitioners::place_graph(schedule.placement, {&graph}, cluster, schedule.seed).placement;
+            partitioners::place_graph(schedule.placement, what, cluster, schedule.seed).placement;
         for (TaskIndex task = 0; task < bag_.tasks; ++task) {
             const WorkerId worker = placed.of(task);
             bag_.of_worker[std::size_t{worker.node} * grid.cores + worker.core].push_back(task);

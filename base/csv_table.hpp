@@ -6,18 +6,18 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::results {
+namespace heddle {
 
 /// A value as a cell, in quotes if it needs them.
 std::string csv_cell(const std::string& value);
 
-class Table {
+class CsvTable {
 public:
     /// Reads a table; an empty text is an empty one. Throws Error where a row is longer than the header.
-    static Table parse(const std::string& text);
+    static CsvTable parse(const std::string& text);
 
     /// A table of these rows, in their order. Columns come in the order in which rows first name them.
-    static Table of(const std::vector<std::vector<std::pair<std::string, std::string>>>& rows);
+    static CsvTable of(const std::vector<std::vector<std::pair<std::string, std::string>>>& rows);
 
     /// Adds a row of names and values, in the place of the row with the same first value. Columns that are
     /// new come last and are empty in the other rows. The first name must be the table's first column.
@@ -33,4 +33,4 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace heddle::results
+}  // namespace heddle

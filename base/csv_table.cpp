@@ -1,5 +1,5 @@
 // Parses and prints CSV with quotes, and replaces the rows of a table by their first column.
-#include "results/table.hpp"
+#include "base/csv_table.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 
-namespace heddle::results {
+namespace heddle {
 
 namespace {
 
@@ -64,9 +64,9 @@ std::string csv_cell(const std::string& value) {
     return cell + '"';
 }
 
-Table Table::parse(const std::string& text) {
+CsvTable CsvTable::parse(const std::string& text) {
     std::vector<Line> lines = lines_of(text);
-    Table table;
+    CsvTable table;
     if (lines.empty()) return table;
     table.columns_ = std::move(lines.front());
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -81,8 +81,8 @@ Table Table::parse(const std::string& text) {
     return table;
 }
 
-Table Table::of(const std::vector<std::vector<std::pair<std::string, std::string>>>& rows) {
-    Table table;
+CsvTable CsvTable::of(const std::vector<std::vector<std::pair<std::string, std::string>>>& rows) {
+    CsvTable table;
     std::map<std::string, std::size_t> places;
     for (const auto& row : rows) {
         for (const auto& [name, value] : row) {
@@ -97,7 +97,7 @@ Table Table::of(const std::vector<std::vector<std::pair<std::string, std::string
     return table;
 }
 
-void Table::put(const std::vector<std::pair<std::string, std::string>>& row) {
+void CsvTable::put(const std::vector<std::pair<std::string, std::string>>& row) {
     HEDDLE_ASSERT(!row.empty());
     for (const auto& [name, value] : row) {
         if (std::find(columns_.begin(), columns_.end(), name) != columns_.end()) continue;
@@ -118,11 +118,11 @@ void Table::put(const std::vector<std::pair<std::string, std::string>>& row) {
     }
 }
 
-std::string Table::csv() const {
+std::string CsvTable::csv() const {
     std::string out;
     write(columns_, out);
     for (const Line& line : rows_) write(line, out);
     return out;
 }
 
-}  // namespace heddle::results
+}  // namespace heddle
