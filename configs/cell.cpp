@@ -96,7 +96,7 @@ std::string changed(const Determinants& before, const Determinants& after) {
     }
     for (const auto& [name, id] : after.program) {
         const auto same = std::find_if(before.program.begin(), before.program.end(),
-                                       [&name](const CodeId& other) { return other.first == name; });
+                                       [&known = name](const CodeId& other) { return other.first == known; });
         if (same != before.program.end() && same->second == id) continue;
         add(name == "program" || name == "workload" ? "the " + name : name);
     }

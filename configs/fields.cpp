@@ -103,8 +103,10 @@ void add_forks(std::vector<Field>& all) {
 
 void add_schedule(std::vector<Field>& all) {
     using runtime::Modules;
+    std::vector<std::string> placements = partitioners::placement_names();
+    placements.emplace_back(partitioners::from_file);
     all.push_back(choice(
-        "schedule.placement", partitioners::placement_names(), "where a task starts",
+        "schedule.placement", placements, "where a task starts; file: as placement_file says",
         [](const Experiment& e) { return e.schedule.placement; },
         [](Experiment& e, const std::string& name, std::size_t) { e.schedule.placement = name; }));
     all.push_back(path(

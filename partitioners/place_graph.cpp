@@ -60,7 +60,6 @@ std::vector<NamedPlacement> collect() {
     add(all());
     add(schedulers::all());
     add(graph_partitioners());
-    found.push_back({from_file, "as a table says (schedule.placement_file)"});
     return found;
 }
 
@@ -79,7 +78,7 @@ std::vector<std::string> placement_names() {
 
 PlacedTasks place_graph(const std::string& name, const GraphToPlace& what, const ClusterView& cluster,
                         std::uint64_t seed) {
-    if (!is_among(placements(), name))
+    if (name != from_file && !is_among(placements(), name))
         throw Error(fmt::format("unknown placement \"{}\"", name), nearest_advice(name, placement_names()));
     const schedulers::Problem problem(*what.graph, schedulers::Machine::of_cluster(cluster, what.costs));
     const double bound = schedulers::lower_bounds(problem).best();

@@ -13,10 +13,10 @@
 
 namespace heddle::partitioners {
 
-/// The placement that a file states.
+/// In place of a method's name: as a file states.
 inline constexpr const char* from_file = "file";
 
-/// A name that a configuration may give as its placement.
+/// A method that a configuration may give as its placement.
 struct NamedPlacement {
     std::string name;
     std::string help;

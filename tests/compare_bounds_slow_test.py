@@ -38,11 +38,13 @@ def check_comparison(heddle, file, out):
                 assert line["lower_bound_seconds"] is None, (file, line)
                 continue
             bound, median = line["lower_bound_seconds"], line["makespan_seconds"]["median"]
+            if bound is None and line["counted"]["time_seconds_working"] == 0:
+                continue  # a run without work has no bound
             assert bound is not None and 0 < bound <= median, (file, values, bound, median)
             # Keys of the schedule change neither the work nor the machine. The sum of the tasks' work is rounded in
-            # the order in which workers did them.
+            # the order in which workers did them, which matters as much as lower_bound_seconds allows (1e-9).
             same = tuple(sorted((key, value) for key, value in values.items() if not key.startswith("schedule.") and key != "variant"))
-            assert math.isclose(bounds.setdefault(same, bound), bound, rel_tol=1e-12), (file, values, bound, bounds[same])
+            assert math.isclose(bounds.setdefault(same, bound), bound, rel_tol=1e-9), (file, values, bound, bounds[same])
     return sum(len(group["lines"]) for group in compared["groups"])
 
 

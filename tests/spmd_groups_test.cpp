@@ -166,8 +166,7 @@ TEST(SpmdMessagesBetweenNodes, HaveTheBlocksOfAllRanks) {
     const auto two_level = [&](Operation operation) {
         return between_groups("two_level", operation, 0, levels, 5);
     };
-    EXPECT_EQ(two_level(Operation::all_gather),
-              of_nodes("recursive_doubling", Operation::all_gather, 8, 15));
+    EXPECT_EQ(two_level(Operation::all_gather), of_nodes("recursive_doubling", Operation::all_gather, 8, 15));
     EXPECT_EQ(two_level(Operation::gather), of_nodes("binomial", Operation::gather, 8, 15));
     EXPECT_EQ(two_level(Operation::scatter), of_nodes("binomial", Operation::scatter, 8, 15));
     EXPECT_EQ(two_level(Operation::scan), of_nodes("recursive_doubling", Operation::scan, 8, 5));

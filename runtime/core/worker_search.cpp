@@ -19,7 +19,7 @@ namespace {
 constexpr int coarse_task = 16;
 constexpr int long_idle = 1000;
 
-/// A worker backs off fewer than `rounds_max` times within `least_time`, or the run is refused: ten
+/// A worker backs off fewer than `rounds_max` times within `least_time`, or the run is refused: a hundred
 /// nanoseconds for each round are far less than a message takes.
 constexpr std::uint32_t rounds_max = 1'000'000;
 constexpr Time least_time = std::chrono::milliseconds(100);

@@ -26,7 +26,9 @@ using runtime::Context;
 
 namespace {
 
-constexpr Time step = std::chrono::nanoseconds(1);
+/// So long that a worker which looks for work a million times, while others take steps, is not taken for one
+/// whose search takes no time (worker_search.cpp).
+constexpr Time step = std::chrono::nanoseconds(10);
 
 struct Fiber {
     context::fiber fiber;

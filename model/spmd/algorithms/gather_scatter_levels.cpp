@@ -1,4 +1,4 @@
-// Gather and scatter in two levels: trees in groups of near ranks, and a tree of the groups' leaders, who
+// Gather and scatter in two levels: trees in groups of near ranks, and a tree of the groups' leaders, which
 // send the blocks of whole groups. Kielmann et al.: "MagPIe: MPI's collective communication operations for
 // clustered wide area systems", 1999.
 #include "model/spmd/algorithms/block_trees.hpp"
