@@ -213,6 +213,42 @@ TEST_P(Pages, FaultAsOftenWhateverNoticesIt) {
     }
 }
 
+#ifdef __x86_64__
+/// Two nodes run instructions that need two pages. The nodes must not take these from each other forever.
+TEST_P(Pages, OfOneInstructionComeTogether) {
+    for (const dsm::ProtocolKind& kind : dsm::protocols()) {
+        for (const runtime::Trigger trigger : triggers()) {
+            if (trigger == runtime::Trigger::checked) continue;
+            runtime::SharedPages settings;
+            settings.protocol = kind.name;
+            settings.trigger = trigger;
+            std::atomic<int> wrong{0};
+            run(
+                2, 1,
+                [&](Strand& self, SharedMemory& memory) {
+                    const auto bytes = memory.allocate<std::byte>("bytes", 2 * memory.page_bytes());
+                    memory.seal(self);
+                    std::byte* const second = memory.at(bytes) + memory.page_bytes();
+                    for (int round = 0; round < 20; ++round) {
+                        std::uint64_t across = 0;
+                        __asm__ volatile("movq %1, %0"
+                                         : "=r"(across)
+                                         : "m"(*reinterpret_cast<const std::array<std::byte, 8>*>(second - 4)));
+                        if (across != 0) ++wrong;
+                        // Each node copies to the page that the other one reads.
+                        const bool up = self.worker().id.node == 0;
+                        const std::byte* from = up ? second - 64 : second + 64;
+                        std::byte* to = up ? second + 128 : second - 128;
+                        __asm__ volatile("movsq" : "+S"(from), "+D"(to) : : "memory");
+                    }
+                },
+                settings);
+            EXPECT_EQ(wrong, 0) << kind.name;
+        }
+    }
+}
+#endif
+
 /// A page of which two nodes write a half each is reported with its rows.
 TEST_P(Pages, WrittenByTwoNodesBetweenBarriersAreReported) {
     const auto result = run(2, 1, [](Strand& self, SharedMemory& memory) {

@@ -28,6 +28,7 @@ Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, st
       table_(memory.arrays().pages()),
       checkouts_(memory.node().cores()),
       outstanding_(memory.node().cores()),
+      histories_(memory.node().cores()),
       array_counts_(memory.arrays().all().size() + 1) {}
 
 std::span<std::byte> Pages::contents(PageId id) {
@@ -75,7 +76,7 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
                 enlist(page, wait);
                 if (page.asked == Access::none) ask = page.asked = protocol_->asks_for(wanted);
             } else if (keep == Keep::hold) {
-                ++page.strand_holds;
+                ++(faulter.strand ? page.strand_holds : page.task_holds);
             } else if (keep == Keep::pin) {
                 ++page.pins;
                 pins_.fetch_add(1, std::memory_order_relaxed);
@@ -94,6 +95,40 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
         }
         held = wait_for(faulter, id, wait);
     }
+}
+
+void Pages::acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted) {
+    // It goes on with this worker.
+    Worker& worker = *faulter.worker;
+    FaultHistory& history = histories_[worker.id.core];
+    const auto together = history.begin(faulter.strand, {offset, wanted}, worker.backend->now(worker));
+    if (together.empty()) {
+        acquire(faulter, page_of(offset), wanted, Keep::nothing);
+    } else {
+        acquire_together(faulter, {together.begin(), together.end()});
+    }
+    history.end(faulter.strand, worker.backend->now(worker));
+}
+
+/// Holds what it has while it waits for more, in ascending order as all that hold pages do.
+void Pages::acquire_together(Faulter& faulter, std::vector<FaultedByte> bytes) {
+    std::ranges::sort(bytes, {}, &FaultedByte::offset);
+    for (const auto& [offset, wanted] : bytes) acquire(faulter, page_of(offset), wanted, Keep::hold);
+    for (const auto& [offset, wanted] : bytes) release_soon(faulter, page_of(offset));
+}
+
+/// Ends a hold, and leaves the page here until the instruction has run.
+void Pages::release_soon(Faulter& faulter, PageId id) {
+    std::vector<Demand> left;
+    {
+        Page& page = at(id);
+        const SpinLock::Guard guard(page.lock);
+        --(faulter.strand ? page.strand_holds : page.task_holds);
+        if (page.deferred.empty()) return;
+        if (!occupied(id, page)) left.swap(page.deferred);
+        open(id, page);
+    }
+    ask_again(*faulter.worker, left);
 }
 
 /// Paper of HyFi, section 3.3: a page is pending for the processors of those that wait for it, and each of

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "model/dsm/checkouts.hpp"
+#include "model/dsm/fault_history.hpp"
 #include "model/dsm/page_table.hpp"
 #include "model/dsm/protocol.hpp"
 #include "model/dsm/shared_memory.hpp"
@@ -42,11 +43,13 @@ public:
     // --- for faults
     enum class Keep : std::uint8_t {
         nothing,  ///< the page may leave at once
-        hold,     ///< as a strand that was woken
+        hold,     ///< as a strand or task that was woken
         pin,
     };
     /// Returns when the page may be accessed so.
     void acquire(Faulter& faulter, PageId id, Access wanted, Keep keep);
+    /// The same for a fault in the middle of an instruction, and for the other pages that it needs.
+    void acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted);
     bool lacks(PageId id, Access wanted);
     /// Pins the page if it may be accessed so.
     bool try_pin(PageId id, Access wanted);
@@ -132,6 +135,8 @@ private:
     void defer(const Demand& demand, Page& page);
     void serve_deferred(runtime::Context& caller, PageId id);
     void ask_again(runtime::Worker& worker, const std::vector<Demand>& demands);
+    void acquire_together(Faulter& faulter, std::vector<FaultedByte> bytes);
+    void release_soon(Faulter& faulter, PageId id);
     void enlist(Page& page, PageWait& wait);
     bool try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken);
     void completed(runtime::Context& caller, PageId id, PageWait* woken);
@@ -153,6 +158,7 @@ private:
     PageTable table_;
     Checkouts checkouts_;
     std::vector<std::atomic<std::uint32_t>> outstanding_;  ///< of each processor
+    std::vector<FaultHistory> histories_;                  ///< of each processor
     std::atomic<std::uint32_t> parked_{0};                 ///< workers that wait for a page
     std::atomic<std::uint64_t> pins_{0};                   ///< with locks
     runtime::SpinLock deferring_lock_;                     ///< over `deferring_`; after a page's

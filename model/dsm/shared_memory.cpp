@@ -230,7 +230,7 @@ void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, bool 
     Faulter faulter{&worker, strand && !strand->forks() ? strand : nullptr, true};
     const Access wanted = write ? Access::write : Access::read;
     made_->count_fault(worker, page_of(offset), wanted);
-    made_->acquire(faulter, page_of(offset), wanted, Pages::Keep::nothing);
+    made_->acquire_in_place(faulter, offset, wanted);
 }
 
 // --- for models, reports and handlers
