@@ -20,6 +20,7 @@ namespace heddle {
 struct Overheads {
     Time fork{};                 ///< create a task and push it
     Time join{};                 ///< pop an un-stolen task
+    Time fork_shared{};          ///< added to a fork and its join if the task is shown to thieves at once
     Time steal_attempt{};        ///< look at another worker of the node and find no task
     Time steal{};                ///< take a task from another worker of the node
     Time steal_far{};            ///< added if that worker is on another socket, task or not
@@ -33,15 +34,19 @@ struct Overheads {
     Time message_receive{};      ///< receive one message and run its handler (paid by the receiver module)
     Time message_send_kib{};     ///< added for each KiB of it: copies into the system, checksums
     Time message_receive_kib{};  ///< the same where it arrives
+    Time message_match{};        ///< at an endpoint, of a message with its receive (paid by both workers)
     Time poll{};                 ///< look for messages (schedule.modules: single; paid by the worker)
     Time poll_peer{};            ///< added to each look for messages, for each other node
     Time wake_up{};              ///< from an unpark to the parked worker's next instruction
+    Time wake_up_asleep{};       ///< added if the worker, or the receiver, looks no more and sleeps
     Time wake_up_deep{};         ///< added if the worker has been parked for `deep_sleep` or longer
+    Time wake_up_message{};      ///< added if the handler of a message wakes the worker
     Time deep_sleep{};           ///< a core that idles for so long sleeps deeply
     Time unpark{};               ///< wake a parked worker (paid by the worker or handler that wakes it)
     Time page_fault{};           ///< from an access that a page does not permit to its handler, and back
     Time page_protect{};         ///< change what accesses one page, or one run of pages, permits
     Time page_fill{};            ///< put a fetched page in place, besides the copy of its bytes
+    Time page_first{};           ///< added when a node may access a page for the first time: its memory
     Time page_diff_kib{};        ///< for each KiB that is copied to a twin, compared with it or patched
 
     static Overheads defaults();

@@ -27,6 +27,10 @@ struct Overhead {
 constexpr Overhead overheads[] = {
     {"fork", &Overheads::fork, "create a task and push it"},
     {"join", &Overheads::join, "pop a task that was not stolen"},
+    {"fork_shared", &Overheads::fork_shared,
+     "added to a fork and its join if the task is shown to thieves at once: schedule.stealing.amount "
+     "donation in "
+     "a run of several nodes, and the tasks that wait with schedule.pruning"},
     {"steal_attempt", &Overheads::steal_attempt,
      "look at another worker of the node that has no task to give"},
     {"steal", &Overheads::steal, "take a task from another worker of the node"},
@@ -47,13 +51,20 @@ constexpr Overhead overheads[] = {
      "receive one message and run its handler (paid by the receiver module)"},
     {"message_send_kib", &Overheads::message_send_kib, "added for each KiB of it: copies, checksums"},
     {"message_receive_kib", &Overheads::message_receive_kib, "the same where it arrives"},
+    {"message_match", &Overheads::message_match,
+     "send a message at an endpoint, or receive one there: the worker pays it besides all others"},
     {"poll", &Overheads::poll, "look for messages, where schedule.modules is single (paid by the worker)"},
     {"poll_peer", &Overheads::poll_peer,
      "what each other node adds to a look for messages, as select() goes through all sockets: to each poll "
      "of a worker, or to each message_receive"},
     {"wake_up", &Overheads::wake_up, "from an unpark to the parked worker's next instruction"},
+    {"wake_up_asleep", &Overheads::wake_up_asleep,
+     "added to wake_up if the worker looks no more and sleeps (schedule.spin, spin_alone), and to the first "
+     "message that a sleeping receiver gets"},
     {"wake_up_deep", &Overheads::wake_up_deep,
      "added to wake_up if the worker has been parked for deep_sleep or longer"},
+    {"wake_up_message", &Overheads::wake_up_message,
+     "added to wake_up if the handler of a message wakes the worker"},
     {"deep_sleep", &Overheads::deep_sleep, "a core that idles for so long sleeps deeply"},
     {"unpark", &Overheads::unpark,
      "wake a parked worker (paid by the worker, or by the module whose handler wakes it)"},
@@ -63,6 +74,8 @@ constexpr Overhead overheads[] = {
      "shared memory: change what accesses one page, or one run of pages, permits"},
     {"page_fill", &Overheads::page_fill,
      "shared memory: put a fetched page in place, besides the copy of its bytes"},
+    {"page_first", &Overheads::page_first,
+     "shared memory: added when a node may access a page for the first time, which gives it memory"},
     {"page_diff_kib", &Overheads::page_diff_kib,
      "shared memory: for each KiB of a page that is copied to a twin, compared with it or patched"},
 };
@@ -120,6 +133,8 @@ KernelSpeed kernel_in(const Value& value, const std::string& key) {
         const std::string name = key + "." + entry.key;
         if (entry.key == "kernel") {
             read.kernel = scalar_text(entry, name, {Kind::text});
+        } else if (entry.key == "size") {
+            read.size = number_in(entry, name, {Kind::number, 1e-9, 1e18});
         } else if (entry.key == "speed") {
             try {
                 speed = parse_flops(scalar_text(entry, name, {Kind::flops}));
@@ -128,7 +143,7 @@ KernelSpeed kernel_in(const Value& value, const std::string& key) {
             }
         } else {
             throw Error(fmt::format("unknown key \"{}\" in {}", entry.key, key),
-                        nearest_advice(entry.key, {"kernel", "speed"}), entry.key_where);
+                        nearest_advice(entry.key, {"kernel", "size", "speed"}), entry.key_where);
         }
     }
     if (read.kernel.empty() || !speed || !(*speed >= 1 && *speed <= 1e18))
@@ -138,25 +153,43 @@ KernelSpeed kernel_in(const Value& value, const std::string& key) {
     return read;
 }
 
+[[noreturn]] void refuse_again(const KernelSpeed& one, const std::string& key, const Location& where) {
+    throw Error(fmt::format("{}: the speed of {} is stated twice for one size", key, one.kernel),
+                "state one speed, or one for each `size`", where);
+}
+
 Field kernel_speeds() {
     const std::string key = "platform.kernels";
-    return {key,
-            {Kind::kernels},
-            "flops per second of a core at kinds of work that workloads name; of other work it is core_speed",
-            [=](Experiment& experiment, const Value& value) {
-                if (value.kind != Value::Kind::list)
-                    throw Error(fmt::format("{}: expected a list, found {}", key, value.described()),
-                                kernel_example, value.where);
-                std::vector<KernelSpeed> read;
-                for (const Value& item : value.children) read.push_back(kernel_in(item, key));
-                experiment.kernels = std::move(read);
-            },
-            [](const Experiment& experiment) {
-                Json list = Json::array();
-                for (const KernelSpeed& one : experiment.kernels)
-                    list.push_back({{"kernel", one.kernel}, {"speed", print_flops(one.speed)}});
-                return list;
-            }};
+    return {
+        key,
+        {Kind::kernels},
+        "flops per second of a core at kinds of work that workloads name, for any size of their data or for "
+        "some "
+        "sizes; of other work it is core_speed",
+        [=](Experiment& experiment, const Value& value) {
+            if (value.kind != Value::Kind::list)
+                throw Error(fmt::format("{}: expected a list, found {}", key, value.described()),
+                            kernel_example, value.where);
+            std::vector<KernelSpeed> read;
+            for (const Value& item : value.children) {
+                const KernelSpeed one = kernel_in(item, key);
+                for (const KernelSpeed& other : read)
+                    if (other.kernel == one.kernel && (other.size == one.size || other.size * one.size == 0))
+                        refuse_again(one, key, item.where);
+                read.push_back(one);
+            }
+            experiment.kernels = std::move(read);
+        },
+        [](const Experiment& experiment) {
+            Json list = Json::array();
+            for (const KernelSpeed& one : experiment.kernels) {
+                Json item{{"kernel", one.kernel}};
+                if (one.size != 0) item["size"] = one.size;
+                item["speed"] = print_flops(one.speed);
+                list.push_back(std::move(item));
+            }
+            return list;
+        }};
 }
 
 void add_platform(std::vector<Field>& all) {

@@ -41,9 +41,8 @@ public:
     /// The thread's, never given before.
     virtual runtime::Address address() const = 0;
 
-    /// Returns at once. Completes `left` when the message has left, perhaps before it returns.
-    virtual void start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data,
-                            const std::shared_ptr<Left>& left) = 0;
+    /// Returns at once: null if the message has left, else what is completed when it leaves.
+    virtual std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) = 0;
     /// Returns when the message has left.
     virtual void send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) = 0;
 

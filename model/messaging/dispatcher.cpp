@@ -155,8 +155,7 @@ public:
         round.run();
     }
 
-    void start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data,
-                    const std::shared_ptr<Left>& left) override {
+    std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) override {
         const std::uint64_t size = data ? data->size() : 0;
         expect_fits(size);
         FragmentHeader header;
@@ -165,14 +164,15 @@ public:
         header.tag = tag;
         header.size = size;
         header.sequence = sequences_[runtime::key_of(address_of(to))]++;
+        auto left = std::make_shared<Left>();
         Round round(dispatcher_, worker);
         round.add(queues().send.put(to.process, header, std::move(data), left));
         round.run();
+        return left;
     }
 
     void send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) override {
-        const auto left = std::make_shared<Left>();
-        start_send(strand.worker(), to, tag, std::move(data), left);
+        const auto left = start_send(strand.worker(), to, tag, std::move(data));
         strand.wait(*left);
     }
 

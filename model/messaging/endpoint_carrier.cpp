@@ -26,10 +26,13 @@ runtime::Filter filter_of(const From& from) {
 
 }  // namespace
 
-void EndpointCarrier::start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data,
-                                 const std::shared_ptr<Left>& left) {
-    endpoint_.start_send(worker, address_of(to), tag, runtime::Parcel(std::move(data)),
+std::shared_ptr<Left> EndpointCarrier::start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) {
+    runtime::Parcel parcel(std::move(data));
+    if (endpoint_.send_now(worker, address_of(to), tag, parcel)) return nullptr;
+    auto left = std::make_shared<Left>();
+    endpoint_.start_send(worker, address_of(to), tag, std::move(parcel),
                          [left](runtime::Worker& sender) { left->complete(sender.node(), sender); });
+    return left;
 }
 
 void EndpointCarrier::send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) {

@@ -10,8 +10,7 @@ public:
     explicit EndpointCarrier(runtime::Node& node) : endpoint_(node, runtime::Endpoint::Late::error) {}
 
     runtime::Address address() const override { return endpoint_.address(); }
-    void start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data,
-                    const std::shared_ptr<Left>& left) override;
+    std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) override;
     void send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) override;
     std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from) override;
     bool has_come(runtime::Worker& worker, Receive& receive) override;

@@ -17,7 +17,7 @@ class Handle {
 public:
     Handle() = default;
 
-    /// Whether its operation was begun, and not found to have ended.
+    /// Whether its operation may not have ended yet.
     explicit operator bool() const { return left_ || receive_; }
 
 private:

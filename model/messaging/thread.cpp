@@ -68,9 +68,8 @@ Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t siz
 Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
     worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
     Handle handle;
-    handle.left_ = std::make_shared<Left>();
-    carrier_->start_send(worker(), to, tag, std::move(block), handle.left_);
-    if (handle.left_->done()) return handle;
+    handle.left_ = carrier_->start_send(worker(), to, tag, std::move(block));
+    if (!handle.left_ || handle.left_->done()) return handle;
     std::erase_if(leaving_, [](const auto& left) { return left->done(); });
     leaving_.push_back(handle.left_);
     return handle;

@@ -122,27 +122,45 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
     const SpinLock::Guard guard(state_->lock);
     State::Outbound& outbound = state_->outbound[key_of(to)];
     send.envelope.sequence = outbound.next++;
-    send.has_room = outbound.ask(send.room, state_->window);
+    send.has_room = outbound.take(send.room.cost, state_->window);
+    if (!send.has_room) outbound.waiting.push_back(&send.room);
+}
+
+bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& data, Sharing sharing) {
+    const std::uint64_t bytes = data.size() + data.declared();
+    if (to.node >= endpoints_.node().topology().nodes) return false;
+    if (to.node != worker.id.node && bytes > eager_max) return false;
+    Envelope envelope{.source = key_of(address()), .tag = tag, .bytes = bytes};
+    {
+        const SpinLock::Guard guard(state_->lock);
+        State::Outbound& outbound = state_->outbound[key_of(to)];
+        if (!outbound.take(cost_of(bytes), state_->window)) return false;
+        envelope.sequence = outbound.next++;
+    }
+    worker.charge(worker.costs->message_match);
+    pass_on(worker, to, envelope, data, sharing);
+    return true;
 }
 
 void Endpoint::end_send(const Caller& caller, Outgoing& send) {
     if (!send.has_room) caller.wait(send.room);
     const Address to = send.room.at;
     if (to.node != caller.node().id() && send.envelope.bytes > eager_max) return send_in_parts(caller, send);
-    send_at_once(caller.worker(), send);
+    pass_on(caller.worker(), to, send.envelope, send.data, send.sharing);
 }
 
 /// There is room, and the receiver is here or the message is small.
-void Endpoint::send_at_once(Worker& worker, Outgoing& send) {
-    const Address to = send.room.at;
+void Endpoint::pass_on(Worker& worker, Address to, const Envelope& envelope, Parcel& data, Sharing sharing) {
     if (to.node == worker.id.node) {
-        endpoints_.arrive(worker, to.number, std::make_unique<Arrived>(send.envelope, std::move(send.data)));
+        endpoints_.arrive(worker, to.number, std::make_unique<Arrived>(envelope, std::move(data)));
     } else {
-        post_message(worker, to, send.envelope, send.data, send.sharing);
+        post_message(worker, to, envelope, data, sharing);
     }
 }
 
 void Endpoint::send(Caller caller, Address to, std::uint64_t tag, Parcel data) {
+    if (send_now(caller.worker(), to, tag, data)) return;
+    caller.worker().charge(caller.worker().costs->message_match);
     Outgoing going;
     begin_send(going, to, tag, std::move(data));
     end_send(caller, going);
@@ -181,17 +199,16 @@ void Endpoint::send_in_parts(const Caller& caller, Outgoing& send) {
 
 void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Parcel data,
                           std::function<void(Worker&)> left, Sharing sharing) {
+    if (send_now(worker, to, tag, data, sharing)) return left(worker);
+    worker.charge(worker.costs->message_match);
     const auto going = std::make_shared<Outgoing>();  // a strand's body is copied
     going->sharing = sharing;
     begin_send(*going, to, tag, std::move(data));
-    if (going->has_room && (to.node == worker.id.node || going->envelope.bytes <= eager_max)) {
-        send_at_once(worker, *going);
-        return left(worker);
-    }
     // The caller may accept a message from there next. If its own announcement came after that accept, the
     // other node would send its data before it accepts. Messages of two nodes arrive in order, so its accept
     // would come after all its data, and the two directions of an exchange would take turns.
-    if (going->has_room && to.node != worker.id.node) announce(worker, *going);
+    const bool is_large = to.node != worker.id.node && going->envelope.bytes > eager_max;
+    if (is_large && going->has_room) announce(worker, *going);
     const auto body = [this, going, left = std::move(left)](Strand& self) {
         end_send(self, *going);
         left(self.worker());
@@ -233,6 +250,7 @@ Incoming Endpoint::end(const Caller& caller, BegunReceive& receive) {
         message.data = receive.transfer->whole();
     }
     const Address from = address_of(message.source);
+    caller.worker().charge(caller.worker().costs->message_match);
     give_credit(caller.worker(), from, cost_of(message.bytes));
     return {from, message.tag, std::move(message.data)};
 }

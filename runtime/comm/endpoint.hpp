@@ -29,6 +29,7 @@ namespace heddle::runtime {
 class Endpoints;
 struct Arrived;
 struct BegunReceive;
+struct Envelope;
 struct Outgoing;
 
 /// Where an endpoint is. Plain bytes, so it may travel itself.
@@ -91,6 +92,11 @@ public:
         in_turn    ///< it leaves after the messages in turn that the node sent before (Path::in_turn)
     };
 
+    /// Sends the message at once, if it is small or stays on the node, and there is room for it. Else it
+    /// returns false and has done nothing.
+    bool send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& data,
+                  Sharing sharing = Sharing::together);
+
     /// Returns at once. Sends the message now, if it is small and there is room for it. Else a strand of its
     /// own does, in its place in the order; a large message is announced now, if there is room. Then calls
     /// `left`. The endpoint must live until then.
@@ -134,7 +140,7 @@ private:
 
     void begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel data);
     void end_send(const Caller& caller, Outgoing& send);
-    void send_at_once(Worker& worker, Outgoing& send);
+    void pass_on(Worker& worker, Address to, const Envelope& envelope, Parcel& data, Sharing sharing);
     void announce(Worker& worker, Outgoing& send);
     void send_in_parts(const Caller& caller, Outgoing& send);
     void begin(BegunReceive& receive);

@@ -184,6 +184,24 @@ private:
     std::uint64_t next_transfer_ = 1;
 };
 
+/// A value for each other endpoint, made when it is first asked for. Most messages go where the last one
+/// went.
+template <class Value>
+class ByEndpoint {
+public:
+    Value& operator[](std::uint64_t key) {
+        if (last_ && key == key_) return *last_;
+        key_ = key;
+        last_ = &values_[key];
+        return *last_;
+    }
+
+private:
+    std::unordered_map<std::uint64_t, Value> values_;  // what is in it does not move
+    std::uint64_t key_ = 0;
+    Value* last_ = nullptr;
+};
+
 /// What an endpoint keeps.
 struct Endpoint::State {
     State(std::uint32_t its_number, std::uint64_t its_window) : number(its_number), window(its_window) {}
@@ -204,13 +222,10 @@ struct Endpoint::State {
         bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
             return bytes == 0 || bytes + cost <= window_bytes;
         }
-        /// Gives the room, if no other waits and there is as much. Else it waits.
-        bool ask(Room& room, std::uint64_t window_bytes) {
-            if (!waiting.empty() || !has_room(room.cost, window_bytes)) {
-                waiting.push_back(&room);
-                return false;
-            }
-            bytes += room.cost;
+        /// Gives the room, if no other waits and there is as much.
+        bool take(std::uint64_t cost, std::uint64_t window_bytes) {
+            if (!waiting.empty() || !has_room(cost, window_bytes)) return false;
+            bytes += cost;
             return true;
         }
         /// `cost` was received. Adds those to `given` that have room now.
@@ -232,8 +247,8 @@ struct Endpoint::State {
     SpinLock lock;  ///< over all below
     Messages messages;
     Receives receives;
-    std::unordered_map<std::uint64_t, Inbound> inbound;    ///< by sender
-    std::unordered_map<std::uint64_t, Outbound> outbound;  ///< by receiver
+    ByEndpoint<Inbound> inbound;    ///< senders
+    ByEndpoint<Outbound> outbound;  ///< receivers
 };
 
 }  // namespace heddle::runtime

@@ -1,5 +1,6 @@
 // A table of messages that wait for a receive, or of receives that wait for a message. It finds the oldest by
-// source, by tag, by both or by neither. Each operation takes constant time, however many items wait.
+// source, by tag, by both or by neither. Each operation takes constant time, however many items wait. While
+// they are few, they are in one list, which is faster to go through than tables.
 #pragma once
 
 #include <array>
@@ -22,6 +23,9 @@ namespace detail {
 enum class Key : std::uint8_t { any, source, tag, both };
 inline constexpr std::size_t keys = 4;
 
+/// So many items are in one list.
+inline constexpr std::size_t few = 8;
+
 /// A table with at most so many lists keeps empty ones: most sources and tags come again.
 inline constexpr std::size_t empty_max = 64;
 
@@ -36,12 +40,20 @@ struct KeyValue {
     std::uint64_t tag;
 
     bool operator==(const KeyValue&) const = default;
+
+    bool matches(std::uint64_t its_source, std::uint64_t its_tag) const {
+        return (key == Key::any || key == Key::tag || source == its_source) &&
+               (key == Key::any || key == Key::source || tag == its_tag);
+    }
 };
 
 inline KeyValue value_of(Key key, std::uint64_t source, std::uint64_t tag) {
     const bool by_source = key == Key::source || key == Key::both;
     const bool by_tag = key == Key::tag || key == Key::both;
     return {key, by_source ? source : 0, by_tag ? tag : 0};
+}
+inline KeyValue value_of(const Match& match) {
+    return {key_of(match), match.source.value_or(0), match.tag.value_or(0)};
 }
 
 struct KeyHash {
@@ -65,6 +77,7 @@ struct Matched {
     std::uint64_t tag = 0;
 
 private:
+    friend class MatchedList;
     friend class Messages;
     friend class Receives;
     struct Link {
@@ -76,57 +89,90 @@ private:
     detail::Key wanted_ = detail::Key::any;  ///< of a receive
 };
 
-/// Messages that no receive has taken, each in four lists.
+/// Items in the order in which they were put. An item may be in a list for each key.
+class MatchedList {
+public:
+    bool empty() const { return first_ == nullptr; }
+    Matched* first() const { return first_; }
+    static Matched* after(detail::Key key, const Matched& item) {
+        return item.links_[static_cast<std::size_t>(key)].after;
+    }
+
+    void append(detail::Key key, Matched& item) {
+        const auto k = static_cast<std::size_t>(key);
+        item.links_[k] = {last_, nullptr};
+        (last_ ? last_->links_[k].after : first_) = &item;
+        last_ = &item;
+    }
+    void unlink(detail::Key key, const Matched& item) {
+        const auto k = static_cast<std::size_t>(key);
+        const Matched::Link link = item.links_[k];
+        (link.before ? link.before->links_[k].after : first_) = link.after;
+        (link.after ? link.after->links_[k].before : last_) = link.before;
+    }
+
+private:
+    Matched* first_ = nullptr;
+    Matched* last_ = nullptr;
+};
+
+/// Messages that no receive has taken: all of them in one list, and where they are many, also in three lists
+/// by their source and tag.
 class Messages {
 public:
     void put(Matched& message) {
-        for (std::size_t key = 0; key < detail::keys; ++key)
-            append(lists_[value_of(static_cast<detail::Key>(key), message)], key, message);
+        all_.append(detail::Key::any, message);
         ++size_;
+        if (indexed_) return index(message);
+        if (size_ <= detail::few) return;
+        indexed_ = true;
+        for (Matched* one = all_.first(); one; one = MatchedList::after(detail::Key::any, *one)) index(*one);
     }
 
     /// The oldest that matches, or null. It stays.
     Matched* find(const Match& match) const {
-        const auto found = lists_.find(
-            detail::value_of(detail::key_of(match), match.source.value_or(0), match.tag.value_or(0)));
-        return found == lists_.end() ? nullptr : found->second.first;
+        const detail::KeyValue wanted = detail::value_of(match);
+        if (wanted.key == detail::Key::any) return all_.first();
+        if (!indexed_) {
+            Matched* one = all_.first();
+            while (one && !wanted.matches(one->source, one->tag))
+                one = MatchedList::after(detail::Key::any, *one);
+            return one;
+        }
+        const auto found = lists_.find(wanted);
+        return found == lists_.end() ? nullptr : found->second.first();
     }
 
     void remove(Matched& message) {
-        for (std::size_t key = 0; key < detail::keys; ++key) {
-            const auto list = lists_.find(value_of(static_cast<detail::Key>(key), message));
-            unlink(list->second, key, message);
-            if (!list->second.first && lists_.size() > detail::empty_max) lists_.erase(list);
-        }
+        all_.unlink(detail::Key::any, message);
         --size_;
+        if (!indexed_) return;
+        for (const detail::Key key : indices) {
+            const auto list = lists_.find(detail::value_of(key, message.source, message.tag));
+            list->second.unlink(key, message);
+            if (list->second.empty() && lists_.size() > detail::empty_max) lists_.erase(list);
+        }
+        indexed_ = size_ != 0;
     }
 
     std::size_t size() const { return size_; }
 
 private:
-    struct List {
-        Matched* first = nullptr;
-        Matched* last = nullptr;
-    };
-    static detail::KeyValue value_of(detail::Key key, const Matched& item) {
-        return detail::value_of(key, item.source, item.tag);
-    }
-    static void append(List& list, std::size_t key, Matched& item) {
-        item.links_[key] = {list.last, nullptr};
-        (list.last ? list.last->links_[key].after : list.first) = &item;
-        list.last = &item;
-    }
-    static void unlink(List& list, std::size_t key, const Matched& item) {
-        const Matched::Link link = item.links_[key];
-        (link.before ? link.before->links_[key].after : list.first) = link.after;
-        (link.after ? link.after->links_[key].before : list.last) = link.before;
+    static constexpr std::array indices{detail::Key::source, detail::Key::tag, detail::Key::both};
+
+    void index(Matched& message) {
+        for (const detail::Key key : indices)
+            lists_[detail::value_of(key, message.source, message.tag)].append(key, message);
     }
 
-    std::unordered_map<detail::KeyValue, List, detail::KeyHash> lists_;
+    MatchedList all_;
     std::size_t size_ = 0;
+    bool indexed_ = false;
+    std::unordered_map<detail::KeyValue, MatchedList, detail::KeyHash> lists_;
 };
 
-/// Receives that wait, each in one list.
+/// Receives that wait: all of them in one list, and where they are many, each also in that of those that want
+/// the same.
 class Receives {
 public:
     void put(Matched& receive, const Match& match) {
@@ -134,57 +180,59 @@ public:
         receive.tag = match.tag.value_or(0);
         receive.wanted_ = detail::key_of(match);
         receive.number_ = next_++;
-        Line& line = lines_[detail::value_of(receive.wanted_, receive.source, receive.tag)];
-        receive.links_[0].after = nullptr;
-        (line.last ? line.last->links_[0].after : line.first) = &receive;
-        line.last = &receive;
-        ++of_key_[static_cast<std::size_t>(receive.wanted_)];
+        all_.append(detail::Key::any, receive);
+        ++size_;
+        if (indexed_) return index(receive);
+        if (size_ <= detail::few) return;
+        indexed_ = true;
+        for (Matched* one = all_.first(); one; one = MatchedList::after(detail::Key::any, *one)) index(*one);
     }
 
     /// Takes the oldest that wants such a message, or null.
     Matched* take(std::uint64_t source, std::uint64_t tag) {
         Matched* oldest = nullptr;
-        for (std::size_t key = 0; key < detail::keys; ++key) {
-            if (of_key_[key] == 0) continue;
-            const auto found = lines_.find(detail::value_of(static_cast<detail::Key>(key), source, tag));
-            if (found == lines_.end() || !found->second.first) continue;
-            Matched* const first = found->second.first;
-            if (!oldest || first->number_ < oldest->number_) oldest = first;
+        if (indexed_) {
+            for (std::size_t key = 0; key < detail::keys; ++key) {
+                if (of_key_[key] == 0) continue;
+                const auto found = lines_.find(detail::value_of(static_cast<detail::Key>(key), source, tag));
+                if (found == lines_.end() || found->second.empty()) continue;
+                Matched* const first = found->second.first();
+                if (!oldest || first->number_ < oldest->number_) oldest = first;
+            }
+        } else {
+            oldest = all_.first();
+            while (oldest && !wanted_by(*oldest).matches(source, tag))
+                oldest = MatchedList::after(detail::Key::any, *oldest);
         }
-        if (!oldest) return nullptr;
-        const auto line = lines_.find(detail::value_of(oldest->wanted_, oldest->source, oldest->tag));
-        line->second.first = oldest->links_[0].after;
-        end(line);
-        --of_key_[static_cast<std::size_t>(oldest->wanted_)];
+        if (oldest) remove(*oldest);
         return oldest;
     }
 
-    /// One that waits. It is looked for among those that want the same.
+    /// One that waits.
     void remove(Matched& receive) {
-        const auto line = lines_.find(detail::value_of(receive.wanted_, receive.source, receive.tag));
-        Matched* before = nullptr;
-        for (Matched* one = line->second.first; one != &receive; one = one->links_[0].after) before = one;
-        Matched* const after = receive.links_[0].after;
-        (before ? before->links_[0].after : line->second.first) = after;
-        if (!after) line->second.last = before;
-        end(line);
+        all_.unlink(detail::Key::any, receive);
+        --size_;
+        if (!indexed_) return;
+        const auto line = lines_.find(wanted_by(receive));
+        line->second.unlink(detail::Key::both, receive);
         --of_key_[static_cast<std::size_t>(receive.wanted_)];
+        if (line->second.empty() && lines_.size() > detail::empty_max) lines_.erase(line);
+        indexed_ = size_ != 0;
     }
 
 private:
-    struct Line {
-        Matched* first = nullptr;
-        Matched* last = nullptr;
-    };
-
-    using Lines = std::unordered_map<detail::KeyValue, Line, detail::KeyHash>;
-    void end(Lines::iterator line) {
-        if (line->second.first) return;
-        line->second.last = nullptr;
-        if (lines_.size() > detail::empty_max) lines_.erase(line);
+    static detail::KeyValue wanted_by(const Matched& receive) {
+        return {receive.wanted_, receive.source, receive.tag};
+    }
+    void index(Matched& receive) {
+        lines_[wanted_by(receive)].append(detail::Key::both, receive);
+        ++of_key_[static_cast<std::size_t>(receive.wanted_)];
     }
 
-    Lines lines_;
+    MatchedList all_;
+    std::size_t size_ = 0;
+    bool indexed_ = false;
+    std::unordered_map<detail::KeyValue, MatchedList, detail::KeyHash> lines_;
     std::array<std::size_t, detail::keys> of_key_{};
     std::uint64_t next_ = 0;
 };

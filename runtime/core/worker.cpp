@@ -226,7 +226,8 @@ void Worker::copy(const Copy& what, void* to, const void* from) {
     HEDDLE_ASSERT((to == nullptr) == (from == nullptr));
     const Work cost{0, what.bytes_moved(node_.topology().cache)};
     if (to == nullptr) return compute(cost, {});
-    compute(cost, [&] { what.carry_out(to, from); });
+    const auto code = [&] { what.carry_out(to, from); };
+    compute(cost, std::ref(code));  // which std::function holds without an allocation
 }
 
 Counters Worker::counted() const {
