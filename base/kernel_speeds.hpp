@@ -1,5 +1,6 @@
 // The speeds of a core at kinds of work that workloads name, such as a node of a search tree. A core has one
-// `core_speed`, but declared flops of different work take different times.
+// `core_speed`, but declared flops of different work take different times, and so do those of one kind whose
+// data lie in another cache.
 #pragma once
 
 #include <functional>
@@ -9,27 +10,32 @@
 
 namespace heddle {
 
-/// What a platform states of one kind of work: flops per second, as the workload declares flops for it.
+/// What a platform states of one kind of work.
 struct KernelSpeed {
     std::string kernel;
-    double speed = 1;
+    double size = 0;   ///< of its data, as the workload counts it, such as the rows of a matrix; 0: of any
+    double speed = 1;  ///< flops per second, as the workload declares flops for it
 
     bool operator==(const KernelSpeed&) const = default;
 };
 
-/// The speed of that kind of work; nothing if none is stated, or no kind is named.
-inline std::optional<double> speed_of(const std::vector<KernelSpeed>& kernels, const std::string& kernel) {
-    for (const KernelSpeed& one : kernels)
-        if (!kernel.empty() && one.kernel == kernel) return one.speed;
-    return std::nullopt;
-}
+/// The speed of that kind of work on data of that size; nothing if none is stated, or no kind is named.
+/// Between two sizes the time of a flop follows a line over the logarithm of the size; beyond all sizes it is
+/// that of the nearest.
+std::optional<double> speed_of(const std::vector<KernelSpeed>& kernels, const std::string& kernel,
+                               double size);
 
-/// A kind of work that can be measured without its workload. `make` prepares data, and returns code that does
-/// `flops` of the work, as the workload declares it.
+/// A kind of work that can be measured without its workload.
 struct Kernel {
+    /// `make` prepares data of that size, and returns code that does `flops` of the work.
+    struct Sample {
+        double size = 0;  ///< as in KernelSpeed
+        double flops = 0;
+        std::function<std::function<void()>()> make;
+    };
+
     std::string name;
-    double flops = 0;
-    std::function<std::function<void()>()> make;
+    std::vector<Sample> samples;
 };
 
 }  // namespace heddle

@@ -89,6 +89,11 @@ double scale_of(double bytes) {
     return 1 + bytes / kib;
 }
 
+std::string kernel_entry(const Quantity& quantity) {
+    const std::string key = kernel_key + quantity.first.substr(kernel_quantity.size());
+    return quantity.second == 0 ? key : fmt::format("{}@{}", key, quantity.second);
+}
+
 class Solver {
 public:
     Solver(const Medians& medians, Way way) : medians_(medians), way_(way) {}
@@ -132,16 +137,18 @@ private:
             const double share = fork > 0 && join > 0 ? fork / (fork + join) : 0.5;
             set("overheads.fork", *pair * share);
             set("overheads.join", *pair * (1 - share));
+            if (const auto shared = get("shared_fork_join")) set("overheads.fork_shared", *shared - *pair);
         }
         if (const auto sync = get("sync")) set("overheads.sync", *sync);
         if (const auto strand = get("strand")) set("overheads.strand", *strand);
         if (const auto two = get("two_switches")) set("overheads.strand_switch", *two / 2);
         if (const auto both = get("put_and_take")) set("overheads.token", *both / 2);
+        if (const auto both = get("send_and_receive")) set("overheads.message_match", *both / 2);
         if (const auto product = get("flop"); product && *product > 0)
             set("core_speed", flops_of_product / *product);
         for (const auto& [quantity, seconds] : medians_)
             if (quantity.first.starts_with(kernel_quantity) && seconds > 0)
-                set(kernel_key + quantity.first.substr(kernel_quantity.size()), 1 / seconds);
+                set(kernel_entry(quantity), 1 / seconds);
         for (const Point& streams : all("stream_byte"))
             if (streams.y > 0) set(fmt::format("memory_bandwidth.{}", streams.x), 1 / streams.y);
     }
@@ -159,10 +166,13 @@ private:
         const auto soon = get("wake_soon");
         if (!soon) return;
         set("overheads.wake_up", *soon);
+        const double asleep = get("wake_asleep").value_or(*soon);
+        set("overheads.wake_up_asleep", asleep - *soon);
         const auto step = get("deep_sleep");
-        set("overheads.wake_up_deep", step ? get("wake_late").value_or(*soon) - *soon : 0);
+        set("overheads.wake_up_deep", step ? get("wake_late").value_or(asleep) - asleep : 0);
         set("overheads.deep_sleep", step.value_or(0));
         if (const auto paid = get("unpark")) set("overheads.unpark", *paid);
+        if (const auto woken = get("message_wake")) set("overheads.wake_up_message", *woken - *soon);
     }
 
     void messages() {
@@ -247,6 +257,7 @@ private:
         set("overheads.page_protect", *change);
         const double protect = entry("overheads.page_protect");
         set("overheads.page_fault", *write - protect);
+        if (const auto fresh = get("first_write")) set("overheads.page_first", *fresh - *write);
         if (const auto copy = get("copy_write"))
             set("overheads.page_diff_kib", (*copy - *write) / (page_bytes / kib));
         const auto fetch = get("fetch");
@@ -286,6 +297,10 @@ const std::vector<Described> described = {
      "trees of tasks, less the calls, divided as in batches of forks and then joins",
      ""},
     {"overheads.join", {"fork_join", "fork", "join"}, "see fork", ""},
+    {"overheads.fork_shared",
+     {"shared_fork_join", "fork_join"},
+     "the same trees where each task is shown to thieves at once, less those",
+     ""},
     {"overheads.steal_attempt", {"look"}, "rounds of a search that finds nothing", one_core},
     {"overheads.steal", {"look_and_steal", "look"}, "rounds that take a task, less a look", one_core},
     {"overheads.steal_far",
@@ -308,18 +323,30 @@ const std::vector<Described> described = {
      one_node},
     {"overheads.message_send_kib", {"send"}, "the slope of that line", one_node},
     {"overheads.message_receive_kib", {"receive"}, "the slope of that line", one_node},
+    {"overheads.message_match",
+     {"send_and_receive"},
+     "messages of 8 bytes that a strand sends to itself",
+     ""},
     {"overheads.poll", {"poll"}, "rounds of a worker that looks for messages itself", one_node},
     {"overheads.poll_peer",
      {"receive_of_three", "receive"},
      "what a third node adds to what a core loses for a message",
      "fewer than three nodes take part"},
     {"overheads.wake_up", {"wake_soon"}, "from the call to the woken worker's next instruction", one_core},
+    {"overheads.wake_up_asleep",
+     {"wake_asleep", "wake_soon"},
+     "after 20us, when the worker sleeps, less the one before",
+     one_core},
     {"overheads.wake_up_deep",
-     {"wake_late", "wake_soon"},
+     {"wake_late", "wake_asleep"},
      "after long sleeps, less after short ones",
      one_core},
+    {"overheads.wake_up_message",
+     {"message_wake", "wake_soon"},
+     "from the handler of a message to the next instruction of the worker that waits for it, less wake_up",
+     one_node},
     {"overheads.deep_sleep", {"deep_sleep", "wake_soon"}, "bisection of how long the worker slept", one_core},
-    {"overheads.unpark", {"unpark"}, "what the call takes, after long sleeps", one_core},
+    {"overheads.unpark", {"unpark"}, "what the call takes if the worker sleeps", one_core},
     {"overheads.page_fault",
      {"home_write", "home_barrier"},
      "first writes of a page's home, less the change of access",
@@ -328,6 +355,10 @@ const std::vector<Described> described = {
     {"overheads.page_fill",
      {"fetch", "home_write", "round_trip", "message_wake"},
      "fetched pages, less fault, messages, access and waking",
+     one_node},
+    {"overheads.page_first",
+     {"first_write", "home_write"},
+     "first writes of pages that no node has used, less those of a home",
      one_node},
     {"overheads.page_diff_kib",
      {"copy_write", "home_write"},
@@ -412,12 +443,6 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
         result.remarks.emplace_back(
             "what both ends of a message pay came to more than half a round trip, and was lowered in "
             "proportion");
-    const auto by_message = medians.find({"message_wake", 0});
-    const auto alone = solution.find("overheads.wake_up");
-    if (by_message != medians.end() && alone != solution.end() && by_message->second > 2 * alone->second)
-        result.remarks.push_back(
-            fmt::format("a message woke a worker within {:.1f}us; wake_up is that of a run of one node",
-                        1e6 * by_message->second));
     const auto add = [&](const std::string& key, double value, std::size_t count, std::string method) {
         std::vector<double>& values = drawn[key];
         std::ranges::sort(values);
@@ -436,10 +461,10 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
             result.missing.push_back({one.key, one.otherwise});
         }
         if (std::string(one.key) != "core_speed") continue;
-        for (const auto& [key, value] : solution) {
-            if (!key.starts_with(kernel_key)) continue;
-            const std::string quantity = kernel_quantity + key.substr(kernel_key.size());
-            add(key, value, fewest(samples, {quantity.c_str()}), "that work alone, in the cache");
+        for (const auto& [quantity, values] : samples) {
+            if (!quantity.first.starts_with(kernel_quantity)) continue;
+            const auto speed = solution.find(kernel_entry(quantity));
+            if (speed != solution.end()) add(speed->first, speed->second, values.size(), "that work alone");
         }
         for (int streams = 1;; ++streams) {
             const auto memory = solution.find(memory_key + std::to_string(streams));

@@ -22,7 +22,7 @@ struct Entry {
     std::string method;
 };
 
-/// Before a kernel's name: its key.
+/// Before a kernel's name: its key. Behind it `@` and the size of its data, if that matters.
 inline const std::string kernel_key = "kernels.";
 
 /// The kind of the entry of that key.

@@ -1,6 +1,8 @@
-// The micro-benchmark of kinds of work that workloads name. It measures the kinds in turn, so that a
-// disturbance affects all of them.
-#include <algorithm>
+// The micro-benchmark of kinds of work that workloads name. It measures all kinds and sizes in turn, so that
+// a disturbance affects all of them.
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "calibration/probe.hpp"
 
@@ -13,25 +15,35 @@ public:
     using ProbeProgram::ProbeProgram;
 
     void begin(runtime::Worker& worker) override {
-        std::vector<std::function<void()>> codes;
-        for (const Kernel& kernel : effort_.kernels) codes.push_back(kernel.make());
-        for (const auto& code : codes) code();  // caches and pages
-        for (std::uint32_t i = 0; i < effort_.repetitions; ++i)
-            for (std::size_t k = 0; k < codes.size(); ++k)
+        std::vector<Made> all;
+        for (const Kernel& kernel : effort_.kernels)
+            for (const Kernel::Sample& sample : kernel.samples)
+                all.push_back({kernel.name, sample, sample.make()});
+        for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+            for (const Made& made : all) {
+                made.code();  // caches and pages
                 for (const std::uint64_t calls : {std::uint64_t{1}, effort_.operations(5) + 1})
-                    read(worker, effort_.kernels[k], calls, codes[k]);
+                    read(worker, made, calls);
+            }
+        }
     }
 
 private:
-    void read(runtime::Worker& worker, const Kernel& kernel, std::uint64_t calls,
-              const std::function<void()>& code) {
-        const double flops = kernel.flops * static_cast<double>(calls);
+    struct Made {
+        const std::string& kernel;
+        const Kernel::Sample& sample;
+        std::function<void()> code;
+    };
+
+    void read(runtime::Worker& worker, const Made& made, std::uint64_t calls) {
+        const double size = made.sample.size;
+        const double flops = made.sample.flops * static_cast<double>(calls);
         settle(worker);
         const double begin = seconds_now(worker);
-        worker.compute({effort_.declared ? effort_.declared(kernel.name, flops) : flops, 0}, [&] {
-            for (std::uint64_t call = 0; call < calls; ++call) code();
+        worker.compute({effort_.declared ? effort_.declared(made.kernel, size, flops) : flops, 0}, [&] {
+            for (std::uint64_t call = 0; call < calls; ++call) made.code();
         });
-        add({kernel_quantity + kernel.name, 0, flops, seconds_now(worker) - begin});
+        add({kernel_quantity + made.kernel, size, flops, seconds_now(worker) - begin});
     }
 };
 

@@ -2,11 +2,12 @@
 // memory.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "calibration/probe.hpp"
 #include "model/fork_join.hpp"
+#include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/sync_slot.hpp"
 #include "runtime/strands/strands.hpp"
 
@@ -21,39 +22,31 @@ struct Nothing {
     static std::uint32_t run(model::Strand /*strand*/) { return 0; }
 };
 
-/// A full binary tree of tasks: forks and joins as recursion makes them.
+/// A tree of tasks: forks and joins as recursion makes them. Its two branches differ, or else the compiler
+/// would take one of the calls for both.
 struct Tree {
     static constexpr auto name = "calibration.tree";
     static std::uint32_t run(model::Strand strand, std::uint32_t height) {
-        if (height != 0) [[likely]] {
+        if (height > 1) [[likely]] {
             strand.fork<Tree>(height - 1);
-            const auto second = strand.call<Tree>(height - 1);
+            const auto second = strand.call<Tree>(height - 2);
             return strand.join<Tree>() + second;
         }
         return 1;
     }
 };
 /// The same without tasks.
-std::uint32_t leaves(std::uint32_t height) {
-    return height == 0 ? 1 : leaves(height - 1) + leaves(height - 1);
+[[gnu::noinline]] std::uint32_t leaves(std::uint32_t height) {
+    return height > 1 ? leaves(height - 1) + leaves(height - 2) : 1;
 }
 
-/// Forks and joins, in trees and in batches, and signals of a sync slot.
-class LocalProgram final : public ProbeProgram {
+class TreeProgram : public ProbeProgram {
 public:
     using ProbeProgram::ProbeProgram;
 
-    void begin(Worker& worker) override {
-        for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
-            read_tree(worker);
-            read_batch(worker);
-            read_signals(worker);
-        }
-    }
-
-private:
+protected:
     /// The time of a tree, less that of the same calls.
-    void read_tree(Worker& worker) {
+    void read_tree(Worker& worker, const char* quantity, std::uint64_t tasks_about) {
         const auto seconds_of = [&](auto&& code) {
             settle(worker);
             const double begin = seconds_now(worker);
@@ -61,11 +54,43 @@ private:
             settle(worker);
             return seconds_now(worker) - begin;
         };
-        volatile auto height = static_cast<std::uint32_t>(std::bit_width(effort_.operations(60'000)));
+        // A tree has one leaf more than it has forks.
+        std::uint32_t leaves_before = 1, leaves_here = 1, high = 1;
+        for (; leaves_here <= effort_.operations(tasks_about); ++high)
+            leaves_before = std::exchange(leaves_here, leaves_here + leaves_before);
+        volatile std::uint32_t height = high;
         const double calls = seconds_of([&] { return leaves(height); });
         const double tasks = seconds_of([&] { return model::Strand(worker).call<Tree>(height); });
-        add({"fork_join", 0, static_cast<double>((1U << height) - 1), tasks - calls});
+        add({quantity, 0, static_cast<double>(leaves_here - 1), tasks - calls});
     }
+
+    std::uint32_t sum_ = 0;
+};
+
+/// Forks that are shown to thieves at once.
+class SharedForkProgram final : public TreeProgram {
+public:
+    using TreeProgram::TreeProgram;
+
+    void begin(Worker& worker) override {
+        for (std::uint32_t i = 0; i < effort_.repetitions; ++i) read_tree(worker, "shared_fork_join", 20'000);
+    }
+};
+
+/// Forks and joins, in trees and in batches, and signals of a sync slot.
+class LocalProgram final : public TreeProgram {
+public:
+    using TreeProgram::TreeProgram;
+
+    void begin(Worker& worker) override {
+        for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+            read_tree(worker, "fork_join", 60'000);
+            read_batch(worker);
+            read_signals(worker);
+        }
+    }
+
+private:
     void read_batch(Worker& worker) {
         for (const std::uint64_t count : {effort_.operations(1000), effort_.operations(10'000)}) {
             model::Strand strand(worker);
@@ -86,8 +111,6 @@ private:
                  for (std::uint64_t i = 0; i < count; ++i) slot.signal(worker.node(), worker);
              });
     }
-
-    std::uint32_t sum_ = 0;
 };
 
 /// Strands: what starting one takes, and going from one to another.
@@ -132,6 +155,31 @@ private:
     }
 
     std::uint64_t ended_ = 0;
+};
+
+/// A strand sends messages to itself: each is matched with its receive, and neither waits nor travels.
+class EndpointProgram final : public ProbeProgram {
+public:
+    using ProbeProgram::ProbeProgram;
+
+    void begin(Worker& worker) override {
+        runtime::Strand::start(worker, [this](runtime::Strand& self) {
+            runtime::Endpoint here(self.worker().node());
+            for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+                read(self.worker(), "send_and_receive", 0,
+                     {effort_.operations(100), effort_.operations(2000)}, [&](std::uint64_t count) {
+                         for (std::uint64_t k = 0; k < count; ++k) exchange(self, here);
+                     });
+            }
+        });
+    }
+
+private:
+    static void exchange(runtime::Strand& self, runtime::Endpoint& here) {
+        constexpr std::size_t bytes = 8;
+        here.send(self, here.address(), 1, std::make_shared<runtime::Bytes>(bytes));
+        (void)here.receive(self, {.tag = 1});
+    }
 };
 
 /// The token queue that the workers of a node share: a token is put and taken.
@@ -313,8 +361,20 @@ Probe local_probe(const Effort& effort) {
     return quiet<LocalProgram>("local", "forks, joins, signals", 1, effort);
 }
 
+Probe shared_fork_probe(const Effort& effort) {
+    Probe probe =
+        quiet<SharedForkProgram>("shared forks", "forks that are shown to thieves at once", 1, effort);
+    // More than a tree ever has waiting.
+    probe.schedule.pruning = {runtime::Pruning::Policy::queue_length, 1000};
+    return probe;
+}
+
 Probe strand_probe(const Effort& effort) {
     return quiet<StrandProgram>("strands", "starting and switching strands", 1, effort);
+}
+
+Probe endpoint_probe(const Effort& effort) {
+    return quiet<EndpointProgram>("endpoints", "messages and receives at an endpoint", 1, effort);
 }
 
 Probe token_probe(const Effort& effort) {

@@ -278,8 +278,12 @@ Probe between(std::string name, std::string what, NodeId nodes, CoreId cores, co
 
 }  // namespace
 
+// The worker that waits for one answer does not sleep.
 Probe round_trip_probe(const Effort& effort) {
-    return between<RoundTripProgram>("round trips", "round trips between two nodes, by size", 2, 1, effort);
+    Probe probe =
+        between<RoundTripProgram>("round trips", "round trips between two nodes, by size", 2, 1, effort);
+    probe.schedule.spin = never_sleeps;
+    return probe;
 }
 
 // The second core is idle, and the sender module uses it.

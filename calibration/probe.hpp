@@ -27,8 +27,8 @@ struct Effort {
     std::uint64_t message_bytes = 16U << 20;  ///< the largest message
     double deep_seconds = 20e-3;              ///< the longest sleep that is tried
     std::vector<Kernel> kernels = {};         ///< kinds of work to measure
-    /// What work of that kind declares for so many flops; null: these.
-    std::function<double(const std::string& kernel, double flops)> declared = {};
+    /// What work of that kind, on data of that size, declares for so many flops; null: these.
+    std::function<double(const std::string& kernel, double size, double flops)> declared = {};
 
     /// So many operations, scaled.
     std::uint64_t operations(std::uint64_t stated) const;
@@ -105,12 +105,17 @@ inline void settle(runtime::Worker& worker) {
     worker.charge(Time::zero());
 }
 
+/// As long as a worker looks that is not to sleep.
+inline constexpr Time never_sleeps = std::chrono::seconds(1);
+
 /// A settled schedule without stealing.
 runtime::Schedule quiet_schedule();
 
 // --- the probes, a file each
 Probe local_probe(const Effort& effort);
+Probe shared_fork_probe(const Effort& effort);
 Probe strand_probe(const Effort& effort);
+Probe endpoint_probe(const Effort& effort);
 Probe token_probe(const Effort& effort);
 Probe speed_probe(const Effort& effort);
 Probe kernel_probe(const Effort& effort);
@@ -126,5 +131,7 @@ Probe enqueue_probe(const Effort& effort);
 Probe send_probe(const Effort& effort);
 Probe receive_probe(const Effort& effort, NodeId nodes);
 Probe page_probe(const Effort& effort);
+/// Not among `probes`.
+Probe node_probe(const Effort& effort, NodeId nodes);
 
 }  // namespace heddle::calibration

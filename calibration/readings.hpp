@@ -16,6 +16,10 @@ namespace heddle::calibration {
 /// Before a kernel's name: its quantity.
 inline const std::string kernel_quantity = "kernel ";
 
+/// The quantities of node_probe; their size is the node.
+inline const std::string node_flop = "node_flop";
+inline const std::string node_byte = "node_byte";
+
 /// One reading: `count` operations of kind `quantity` took `seconds`. `size` is what the kind depends on
 /// besides, such as the bytes of a message; 0 where there is nothing.
 struct Reading {

@@ -1,5 +1,6 @@
-// The micro-benchmark of waking a worker: the time until its next instruction, after short and long sleeps,
-// and the time that the waking worker pays. It also finds how long a sleep must be to count as long.
+// The micro-benchmark of waking a worker: the time until its next instruction while it still looks, after a
+// short sleep and after a long one, and the time that the waking worker pays. It also finds how long a sleep
+// must be to count as long.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +20,9 @@ public:
     void begin(Worker& worker) override { worker.id.core == 0 ? wake(worker) : sleep(worker); }
 
 private:
+    // The worker still looks; it sleeps, but not deeply.
     static constexpr double shortest = 1e-6;
+    static constexpr double asleep = 20e-6;
 
     struct Wake {
         double slept = 0;
@@ -64,18 +67,20 @@ private:
     }
 
     void wake(Worker& worker) {
-        std::vector<double> after_short, after_long;
+        std::vector<double> after_nap, after_long;
         const double longest = effort_.deep_seconds;
         for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
             const Wake soon = wake_after(worker, shortest);
+            const Wake nap = wake_after(worker, asleep);
             const Wake late = wake_after(worker, longest);
             add("wake_soon", 0, soon.woken);
+            add("wake_asleep", 0, nap.woken);
             add("wake_late", 0, late.woken);
-            add("unpark", 0, late.paid);
-            after_short.push_back(soon.woken);
+            add("unpark", 0, nap.paid);
+            after_nap.push_back(nap.woken);
             after_long.push_back(late.woken);
         }
-        find_step(worker, median(after_short), median(after_long));
+        find_step(worker, median(after_nap), median(after_long));
         over_.store(true, std::memory_order_release);
         sleeper_gate_.open(worker, ~std::uint64_t{0}, 1);
     }
@@ -84,7 +89,7 @@ private:
     void find_step(Worker& worker, double shallow, double deep) {
         constexpr double worth_it = 1.2;
         if (deep < worth_it * shallow) return;
-        double below = shortest, above = effort_.deep_seconds;
+        double below = asleep, above = effort_.deep_seconds;
         constexpr double near = 1.002;
         while (above > near * below) {
             const double middle = std::sqrt(below * above);
@@ -113,9 +118,13 @@ private:
 }  // namespace
 
 Probe wake_probe(const Effort& effort) {
-    return {"wake", "waking a worker", 1,
-            2,      quiet_schedule(),  [effort](NodeId) {
-                return std::make_unique<WakeProgram>(effort); }};
+    Probe probe{
+        "wake", "waking a worker", 1,
+        2,      quiet_schedule(),  [effort](NodeId) {
+                    return std::make_unique<WakeProgram>(effort); }};
+    // It sleeps soon.
+    probe.schedule.spin_alone = probe.schedule.spin;
+    return probe;
 }
 
 }  // namespace heddle::calibration

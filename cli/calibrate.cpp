@@ -118,7 +118,11 @@ calibration::Reach reach_of(const Platform* described) {
     return {described->cores, sockets ? described->cores / described->sockets : 0, 3};
 }
 
-Probe probe_named(const std::string& name, const Effort& effort, const calibration::Reach& reach) {
+/// `nodes`: of the probe of nodes.
+Probe probe_named(const std::string& name, const Effort& effort, const calibration::Reach& reach,
+                  NodeId nodes) {
+    Probe all = calibration::node_probe(effort, nodes);
+    if (all.name == name) return all;
     for (Probe& probe : calibration::probes(effort, reach))
         if (probe.name == name) return std::move(probe);
     throw Error(fmt::format("there is no probe \"{}\"", name));
@@ -131,12 +135,19 @@ Readings run_here(const Probe& probe, const Platform* described) {
     return calibration::run(probe, *world);
 }
 
+std::vector<host::HostSlots> one_node_each(const std::string& listed) {
+    std::vector<host::HostSlots> hosts = host::parse_hosts(listed);
+    for (host::HostSlots& one : hosts) one.slots = 1;
+    return hosts;
+}
+
 /// In processes of their own, as `heddle launch` starts them. Node 0 leaves the readings in a file.
 Readings run_launched(const Probe& probe, const CalibrateOptions& options) {
     const std::string file = fmt::format("{}.{}.tmp", options.out, ::getpid());
     native::HostLaunchOptions launch;
     launch.nodes = probe.nodes;
-    launch.argv = {host::own_program(), "calibrate-part", "--probe", probe.name, "--out", file};
+    launch.argv = {host::own_program(),         "calibrate-part", "--probe", probe.name, "--nodes",
+                   std::to_string(probe.nodes), "--out",          file};
     if (options.quick) launch.argv.emplace_back("--quick");
     if (options.repetitions != 0)
         launch.argv.insert(launch.argv.end(), {"--repetitions", std::to_string(options.repetitions)});
@@ -144,7 +155,7 @@ Readings run_launched(const Probe& probe, const CalibrateOptions& options) {
     if (options.hosts.empty()) {
         code = native::launch_here(launch);
     } else {
-        launch.hosts = host::parse_hosts(options.hosts);
+        launch.hosts = one_node_each(options.hosts);
         launch.build = configs::program_id();
         code = native::launch_on_hosts(launch);
     }
@@ -157,9 +168,9 @@ Readings run_launched(const Probe& probe, const CalibrateOptions& options) {
 }
 
 /// A process of such a launch.
-int run_part(const std::string& name, const CalibrateOptions& options) {
+int run_part(const std::string& name, NodeId nodes, const CalibrateOptions& options) {
     const Effort effort = effort_of(options.repetitions, options.quick, false);
-    const Probe probe = probe_named(name, effort, reach_of(nullptr));
+    const Probe probe = probe_named(name, effort, reach_of(nullptr), nodes);
     const Readings readings = run_here(probe, nullptr);
     if (!part_of_this_process().speaks()) return success;
     const runtime::Bytes bytes = calibration::to_bytes(readings);
@@ -210,6 +221,29 @@ void print_table(const calibration::Calibration& found) {
     std::cout << columns(rows, 1);
 }
 
+/// Measures all hosts at the same time, and says which are slow.
+std::vector<HostSpeed> compare_hosts(const CalibrateOptions& options, const Effort& effort,
+                                     std::vector<ProbeReadings>& all) {
+    std::vector<HostSpeed> speeds;
+    if (options.hosts.empty()) return speeds;
+    const auto hosts = one_node_each(options.hosts);
+    const Probe probe = calibration::node_probe(effort, static_cast<NodeId>(hosts.size()));
+    say(probe.what);
+    all.push_back({probe.name, run_launched(probe, options)});
+    for (const calibration::NodeSpeed& node : calibration::node_speeds_of(all.back().readings))
+        speeds.push_back({hosts.at(node.node).host, node});
+    return speeds;
+}
+
+void print_hosts(const std::vector<HostSpeed>& hosts) {
+    if (hosts.empty()) return;
+    std::vector<std::vector<std::string>> rows = {{"host", "core", "memory", ""}};
+    for (const auto& [name, speed] : hosts)
+        rows.push_back({name, fmt::format("{:.1f}%", 100 * speed.core),
+                        fmt::format("{:.1f}%", 100 * speed.memory), speed.is_slow() ? "slow" : ""});
+    std::cout << columns(rows, 1);
+}
+
 int calibrate_machine(const CalibrateOptions& options) {
     const bool simulated = !options.simulated.empty();
     const double begin = host::wall_seconds();
@@ -230,6 +264,7 @@ int calibrate_machine(const CalibrateOptions& options) {
                                                                  : run_launched(probe, options)});
         std::ranges::copy(all.back().readings, std::back_inserter(readings));
     }
+    facts.hosts = compare_hosts(options, effort, all);
     const bool inside = simulated ? platform.processes > 1 : options.hosts.empty();
     const auto found =
         calibration::calibrate(calibration::samples_of(readings), inside ? Way::shared_memory : Way::network);
@@ -243,6 +278,7 @@ int calibrate_machine(const CalibrateOptions& options) {
     write_file(beside(options.out), readings_csv(all));
     write_file(options.out, calibration_yaml(found, facts));
     print_table(found);
+    print_hosts(facts.hosts);
     std::cout << fmt::format("{}: {} entries, {} not measured; readings in {}\n", options.out,
                              found.entries.size(), found.missing.size(), beside(options.out));
     return success;
@@ -282,8 +318,10 @@ void add_calibrate(CLI::App& app, Action& action) {
         "--simulate", options->simulated,
         "measure this platform in simulation: an experiment or platform in YAML, or YAML written out");
     simulate->type_name("PLATFORM");
-    verb->add_option("--hosts", options->hosts,
-                     "two hosts, by ssh, between which messages are measured: a,b; this machine first")
+    verb->add_option(
+            "--hosts", options->hosts,
+            "hosts, by ssh: messages are measured between the first two, and all are compared: a,b,c; "
+            "this machine first")
         ->excludes(simulate);
     verb->add_option("--diff", options->diff, "compare two calibrations")->type_name("FILE")->expected(2);
     verb->add_option("--workload", options->workload,
@@ -297,13 +335,17 @@ void add_calibrate(CLI::App& app, Action& action) {
     // What it launches.
     const auto part = std::make_shared<CalibrateOptions>();
     const auto probe = std::make_shared<std::string>();
+    const auto nodes = std::make_shared<NodeId>(1);
     CLI::App* hidden = app.add_subcommand("calibrate-part", "");
     hidden->group("");
     hidden->add_option("--probe", *probe)->required();
+    hidden->add_option("--nodes", *nodes)->required();
     hidden->add_option("--out", part->out)->required();
     hidden->add_flag("--quick", part->quick);
     hidden->add_option("--repetitions", part->repetitions);
-    hidden->callback([part, probe, &action] { action = [part, probe] { return run_part(*probe, *part); }; });
+    hidden->callback([part, probe, nodes, &action] {
+        action = [part, probe, nodes] { return run_part(*probe, *nodes, *part); };
+    });
 }
 
 }  // namespace heddle::cli

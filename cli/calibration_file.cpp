@@ -77,8 +77,9 @@ std::string kernels_yaml(const Calibration& found) {
     std::string list;
     for (const Entry& entry : found.entries) {
         if (!entry.key.starts_with(calibration::kernel_key)) continue;
-        list += fmt::format("    - {{kernel: {}, speed: {}}}  # {}\n",
-                            entry.key.substr(calibration::kernel_key.size()),
+        std::string kernel = entry.key.substr(calibration::kernel_key.size());
+        if (const auto at = kernel.find('@'); at != std::string::npos) kernel.replace(at, 1, ", size: ");
+        list += fmt::format("    - {{kernel: {}, speed: {}}}  # {}\n", kernel,
                             written(entry.kind, entry.value), interval(entry));
     }
     return list.empty() ? "" : "  kernels:\n" + list;
@@ -151,6 +152,10 @@ std::string calibration_yaml(const Calibration& found, const CalibrationFacts& f
     for (const char* section : {"overheads", "network", "shared_memory"})
         text += section_yaml(found, section);
     text += "calibration:\n" + facts_yaml(facts);
+    if (!facts.hosts.empty()) text += "  hosts:  # as shares of the median\n";
+    for (const auto& [name, speed] : facts.hosts)
+        text += fmt::format("    - {{host: {}, core: {:.4f}, memory: {:.4f}, slow: {}}}\n", quoted(name),
+                            speed.core, speed.memory, speed.is_slow());
     if (!found.remarks.empty()) text += "  remarks:\n";
     for (const std::string& remark : found.remarks) text += fmt::format("    - {}\n", quoted(remark));
     text += "  entries:\n";

@@ -6,8 +6,15 @@
 #include <vector>
 
 #include "calibration/entries.hpp"
+#include "calibration/node_speeds.hpp"
 
 namespace heddle::cli {
+
+/// A host that was compared with others.
+struct HostSpeed {
+    std::string name;
+    calibration::NodeSpeed speed;
+};
 
 /// What a calibration says of itself besides its entries.
 struct CalibrationFacts {
@@ -19,6 +26,7 @@ struct CalibrationFacts {
     calibration::Noise noise;
     double seconds = 0;    ///< that it took; 0: not stated
     std::string readings;  ///< the name of the file beside it
+    std::vector<HostSpeed> hosts = {};
 };
 
 /// A platform file: `platform`, for `platform.from`, and `calibration`, for people and `--diff`.

@@ -63,10 +63,10 @@ std::unique_ptr<runtime::Backend> make_sim([[maybe_unused]] const configs::Exper
     options.sends_sequences = experiment.messages.send == configs::Messages::Send::sequence;
     if (experiment.compute == configs::Compute::measured) options.stopwatch = host::thread_seconds;
     options.receiver_polls = experiment.messages.receive == configs::Messages::Receive::poll;
-    Platform platform = experiment.platform;
-    // In a run of several nodes a worker looks for so long, and then sleeps.
-    if (platform.nodes > 1)
-        platform.overheads.deep_sleep = std::min(platform.overheads.deep_sleep, experiment.schedule.spin);
+    const Platform& platform = experiment.platform;
+    options.looks = platform.nodes > 1 ? experiment.schedule.spin : experiment.schedule.spin_alone;
+    const bool looks = experiment.messages.receive == configs::Messages::Receive::automatic;
+    options.receiver_looks = looks ? experiment.messages.look : Time::zero();
     auto world = std::make_unique<sim::SimBackend>(platform, options);
     // After the platform: building it forks, and a fork copies no other threads.
     if (threads > 1) world->use(std::make_shared<host::ThreadCrew>(threads));

@@ -263,7 +263,9 @@ void complete_platform(Experiment& experiment) {
 /// What a unit of work costs if the platform knows the speed of its kind, and no cost is stated: as many
 /// flops at core_speed as take that long.
 void complete_unit_cost(Experiment& experiment) {
-    const auto speed = speed_of(experiment.kernels, workloads::kernel_of(experiment.kind->name));
+    const auto unit = workloads::kernel_of(experiment.kind->name);
+    const double size = unit.size_setting.empty() ? 0 : experiment.settings.number(unit.size_setting);
+    const auto speed = speed_of(experiment.kernels, unit.kernel, size);
     constexpr const char* unit_cost = "unit_cost";
     if (!speed || experiment.settings.stated(unit_cost)) return;
     const double flops = experiment.settings.number(unit_cost) * experiment.platform.core_speed / *speed;

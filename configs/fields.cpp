@@ -151,8 +151,8 @@ void add_schedule(std::vector<Field>& all) {
     add_memory_fields(all);
     all.push_back(time(
         "schedule.spin",
-        "natively, how long a worker without work looks before it sleeps, in a run of several nodes; 0s: it "
-        "sleeps at once",
+        "how long a worker without work looks before it sleeps, in a run of several nodes; 0s: it sleeps at "
+        "once. In simulation waking it then takes overheads.wake_up_asleep more",
         [](auto& e) -> auto& { return e.schedule.spin; }));
     all.push_back(time(
         "schedule.spin_alone", "the same in a run of one node",
@@ -216,7 +216,7 @@ void add_transport(std::vector<Field>& all) {
         }));
     all.push_back(time(
         "transport.look",
-        "natively, with receive: auto, how long the receiver looks for another message before it sleeps",
+        "with receive: auto, how long the receiver looks for another message before it sleeps",
         [](auto& e) -> auto& { return e.messages.look; }));
     all.push_back(time(
         "transport.gather",

@@ -55,6 +55,7 @@ Json definitions() {
           {"required", Json::array({"kernel", "speed"})},
           {"properties",
            {{"kernel", {{"type", "string"}, {"minLength", 1}}},
+            {"size", {{"$ref", "#/definitions/number"}}},
             {"speed", {{"$ref", "#/definitions/flops"}}}}}}},
         {"event",
          {{"type", "object"},

@@ -309,14 +309,22 @@ void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     worker.waking = true;
     --node.idle;
     Time cost = world_.costs.wake_up;
-    // A parked worker's clock is the time at which it parked.
-    // Before, it looks again and again, and sees what the caller has written.
-    const bool sleeps_deeply = caller.clock - worker.context->clock >= world_.costs.deep_sleep;
+    // A parked worker's clock is the time at which it parked. It looks again and again, then it sleeps, in
+    // the end deeply.
+    const Time parked = caller.clock - worker.context->clock;
+    bool sleeps = parked >= world_.looks;
+    if (!is_worker(caller)) {
+        cost = checked_sum(cost, world_.costs.wake_up_message);
+        // A worker that rests receives itself, so it was awake, or was woken for the message.
+        if (std::exchange(node.receiver_rests, false)) sleeps = false;
+    }
+    if (sleeps) cost = checked_sum(cost, world_.costs.wake_up_asleep);
+    const bool sleeps_deeply = parked >= world_.costs.deep_sleep;
     if (sleeps_deeply) cost = checked_sum(cost, world_.costs.wake_up_deep);
     const Time time = node.pace.after(caller.clock, cost);
     push_resume(worker, time);
     if (is_worker(caller)) caller.horizon = std::min(caller.horizon, time);
-    if (sleeps_deeply && world_.costs.unpark > Time::zero()) charge_waker(caller);
+    if ((sleeps || sleeps_deeply) && world_.costs.unpark > Time::zero()) charge_waker(caller);
 }
 
 /// A worker pays at its next operation: it may hold a lock now, and must not pause.
@@ -349,6 +357,11 @@ void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::funct
     const Time clock = worker.context->clock;
     work = worker.node->pace.drawn(work);
     const Time flops_end = worker.node->pace.computed(worker.context->id.core, clock, work.flops);
+    const struct Computing {
+        explicit Computing(SimNode& of) : node(of) { ++node.computing; }
+        ~Computing() { --node.computing; }
+        SimNode& node;
+    } computing(*worker.node);
     if (world_.receiver_polls && flops_end > clock) [[unlikely]]
         return compute_on_shared_cores(worker, flops_end - clock, work.bytes);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);

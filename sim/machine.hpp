@@ -87,6 +87,10 @@ struct World {
           workers_send(options.workers_send),
           sends_sequences(options.sends_sequences && !options.single_module && !options.workers_send),
           receiver_polls(options.receiver_polls && !options.single_module),
+          receiver_sleeps(charged.wake_up_asleep > Time::zero() && !options.receiver_polls &&
+                          !options.single_module),
+          looks(options.looks),
+          receiver_looks(options.receiver_looks),
           lanes(lane_count),
           stopwatch(options.stopwatch),
           core_speed(platform.core_speed) {}
@@ -107,6 +111,9 @@ struct World {
     bool workers_send;     ///< there is no sender module
     bool sends_sequences;  ///< sim/sender.hpp
     bool receiver_polls;   ///< it takes a core
+    bool receiver_sleeps;  ///< and waking it takes time
+    Time looks;            ///< SimOptions
+    Time receiver_looks;
     std::vector<Lane> lanes;
     const std::function<double()> stopwatch;  ///< null: code takes as long as it declares
     const double core_speed;
@@ -234,6 +241,7 @@ private:
     void send_sequence(SimNode& node, Sender& sender, Time now);
     void receive(Message& message, Time now);
     void receive_next(SimNode& node, Time now);
+    Time waking_receiver(const SimNode& node, Time now) const;
     void deliver(SimNode& node, Time now);
     void hand_to_program(SimNode& node, Message& message, Time now);
     void wake_to_poll(SimNode& node, Time now);

@@ -181,7 +181,9 @@ bool SimMachine::poll(SimWorker& worker) {
 void SimMachine::receive_next(SimNode& node, Time now) {
     Context& receiver = *node.receiver->context;
     while (node.received) {
-        const Time begin = std::max(now, receiver.clock);
+        Time begin = std::max(now, receiver.clock);
+        if (world_.receiver_sleeps) [[unlikely]]
+            begin = checked_sum(begin, waking_receiver(node, now));
         const Time cost = world_.costs.receiving(node.received->size());
         if (!world_.receiver_polls) take_from_core(node, cost);
         if (Recorder* recorder = receiver.recorder) recorder->receiving(note_of(*node.received), begin);
@@ -189,6 +191,21 @@ void SimMachine::receive_next(SimNode& node, Time now) {
         if (end > now) return push(end, EventKind::delivery, node.id, &node);
         deliver(node, now);
     }
+}
+
+/// What the receiver module takes to wake. If all workers of the node do declared work, it sleeps as soon as
+/// it has no message. Else it looks for another one before, and so does a worker that has parked or looks for
+/// work.
+Time SimMachine::waking_receiver(const SimNode& node, Time now) const {
+    const Time rested = now - node.receiver->context->clock;
+    const auto looks = [&](const SimWorker& worker) {
+        return worker.parked && now - worker.context->clock < world_.looks;
+    };
+    bool awake = rested <= Time::zero();
+    if (node.computing != node.cores())
+        awake = awake || rested < world_.receiver_looks || node.computing + node.idle < node.cores() ||
+                std::ranges::any_of(node.workers, looks);
+    return awake ? Time::zero() : world_.costs.wake_up_asleep;
 }
 
 void SimMachine::deliver(SimNode& node, Time now) {
@@ -209,6 +226,7 @@ void SimMachine::hand_to_program(SimNode& node, Message& message, Time now) {
     const MessageNote note = recorder ? note_of(message) : MessageNote{};  // its body is given away
     receiver.clock = now;
     receiver.horizon = never;  // a handler runs in one go
+    node.receiver_rests = node.idle > 0;
     runtime::Body body;
     if (message.encloses) body = std::move(message.enclosure.body);
     // The sender may keep its own, and be at work in another thread.

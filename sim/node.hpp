@@ -28,7 +28,8 @@ struct SimNode {
     CoreId cores() const { return static_cast<CoreId>(workers.size()); }
 
     NodeId id;
-    CoreId idle = 0;  ///< workers that are parked or have finished
+    CoreId idle = 0;       ///< workers that are parked or have finished
+    CoreId computing = 0;  ///< workers that do declared work
     std::span<SimWorker> workers;
     SimWorker* receiver;
     Pace pace;
@@ -41,8 +42,9 @@ struct SimNode {
     std::uint64_t messages_sent = 0;
     Message* received = nullptr;  ///< the receiver module's work; the first is being received
     Message* last_received = nullptr;
-    CoreId finished = 0;    ///< workers that have left
-    CoreId next_taken = 0;  ///< the core that the next message takes its time from
+    bool receiver_rests = false;  ///< a worker that rests receives the message whose handler runs
+    CoreId finished = 0;          ///< workers that have left
+    CoreId next_taken = 0;        ///< the core that the next message takes its time from
     /// If the receiver polls: the cores that it leaves to the workers. In picoseconds of work.
     MemoryBus cores_left;
     std::uint64_t cores_round = 0;  ///< changes whenever the next end of `cores_left` does

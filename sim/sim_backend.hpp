@@ -38,6 +38,11 @@ struct SimOptions {
     /// one core gives half of it.
     bool receiver_polls = false;
 
+    /// How long a worker that parks looks for work before it sleeps, and a receiver for another message.
+    /// Then waking it takes Overheads::wake_up_asleep more.
+    Time looks = never;
+    Time receiver_looks = never;
+
     /// What the calling thread has had of a processor, in seconds. Where it is set, code takes as long as it
     /// has run, and not as long as it declares.
     std::function<double()> stopwatch{};

@@ -58,6 +58,26 @@ TEST_F(ConfigFrom, AKernelsSpeedIsTheCostOfAUnitUnlessOneIsStated) {
     EXPECT_EQ(read("{from: here.yaml}").settings.number("unit_cost"), 20);
 }
 
+// The term of a product is declared as 2 flops, and a core does 2 Gf/s: 1 ns a term. At 4 and 1 Gf/s terms
+// take 0.5 and 2 ns, and halfway between the sizes, in factors, 1.25 ns.
+TEST_F(ConfigFrom, AKernelsSpeedMayDependOnTheSizeOfTheData) {
+    const auto cost = [&](const std::string& n, const std::string& kernels) {
+        return read("{core_speed: 2Gf, kernels: [" + kernels + "]}",
+                    {"workload.name=matmul", "workload.n=" + n})
+            .settings.number("unit_cost");
+    };
+    const std::string both =
+        "{kernel: matmul.term, size: 400, speed: 1Gf}, {kernel: matmul.term, size: 100, speed: 4Gf}";
+    EXPECT_EQ(cost("100", both), 1);
+    EXPECT_EQ(cost("200", both), 2.5);
+    EXPECT_EQ(cost("400", both), 4);
+    EXPECT_EQ(cost("50", both), 1);
+    EXPECT_EQ(cost("900", both), 4);
+    EXPECT_EQ(cost("200", "{kernel: matmul.term, speed: 4Gf}"), 1);
+    EXPECT_THROW(cost("200", both + ", {kernel: matmul.term, size: 100, speed: 2Gf}"), Error);
+    EXPECT_THROW(cost("200", both + ", {kernel: matmul.term, speed: 2Gf}"), Error);
+}
+
 TEST_F(ConfigFrom, WhatTheFileStatesHoldsUnlessAKeyBesideItStatesOtherwise) {
     write("here.yaml", here);
     const Experiment e = read(

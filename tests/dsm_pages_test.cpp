@@ -231,9 +231,10 @@ TEST_P(Pages, OfOneInstructionComeTogether) {
                     std::byte* const second = memory.at(bytes) + memory.page_bytes();
                     for (int round = 0; round < 20; ++round) {
                         std::uint64_t across = 0;
-                        __asm__ volatile("movq %1, %0"
-                                         : "=r"(across)
-                                         : "m"(*reinterpret_cast<const std::array<std::byte, 8>*>(second - 4)));
+                        __asm__ volatile(
+                            "movq %1, %0"
+                            : "=r"(across)
+                            : "m"(*reinterpret_cast<const std::array<std::byte, 8>*>(second - 4)));
                         if (across != 0) ++wrong;
                         // Each node copies to the page that the other one reads.
                         const bool up = self.worker().id.node == 0;

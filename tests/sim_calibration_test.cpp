@@ -4,6 +4,7 @@
 
 #include "base/random.hpp"
 #include "calibration/entries.hpp"
+#include "calibration/node_speeds.hpp"
 #include "calibration/probe.hpp"
 #include "configs/experiment.hpp"
 #include "sim/sim_backend.hpp"
@@ -20,7 +21,12 @@ Overheads nominal() {
     Overheads costs = Overheads::defaults();
     costs.message_send_kib = nanoseconds(100);
     costs.message_receive_kib = nanoseconds(150);
+    costs.fork_shared = nanoseconds(30);
+    costs.page_first = nanoseconds(700);
     costs.poll_peer = nanoseconds(60);
+    costs.message_match = nanoseconds(120);
+    costs.wake_up_message = microseconds(2);
+    costs.wake_up_asleep = microseconds(8);
     costs.wake_up_deep = microseconds(20);
     costs.deep_sleep = microseconds(100);
     costs.unpark = nanoseconds(400);
@@ -43,6 +49,7 @@ Platform random_platform(std::uint64_t seed) {
     costs = nominal();
     for (Time* const cost : {&costs.fork,
                              &costs.join,
+                             &costs.fork_shared,
                              &costs.steal_attempt,
                              &costs.steal,
                              &costs.steal_far,
@@ -56,15 +63,19 @@ Platform random_platform(std::uint64_t seed) {
                              &costs.message_receive,
                              &costs.message_send_kib,
                              &costs.message_receive_kib,
+                             &costs.message_match,
                              &costs.poll,
                              &costs.poll_peer,
                              &costs.wake_up,
+                             &costs.wake_up_asleep,
                              &costs.wake_up_deep,
+                             &costs.wake_up_message,
                              &costs.deep_sleep,
                              &costs.unpark,
                              &costs.page_fault,
                              &costs.page_protect,
                              &costs.page_fill,
+                             &costs.page_first,
                              &costs.page_diff_kib})
         *cost = scaled(*cost, random);
     platform.core_speed *= factor(random);
@@ -87,8 +98,12 @@ Effort small_effort() {
     effort.message_bytes = 2U << 20;
     effort.deep_seconds = 5e-3;
     // Work of which a core does more flops than core_speed.
-    effort.kernels = {{"test.work", 1e4, [] { return [] {}; }}};
-    effort.declared = [](const std::string&, double flops) { return flops / kernel_factor; };
+    const auto nothing = [] { return [] {}; };
+    effort.kernels = {{"test.work", {{0, 1e4, nothing}}},
+                      {"test.sized", {{10, 1e4, nothing}, {20, 3e4, nothing}}}};
+    effort.declared = [](const std::string&, double size, double flops) {
+        return flops / (size == 20 ? 1 : kernel_factor);
+    };
     return effort;
 }
 
@@ -105,6 +120,8 @@ Samples measured(const Platform& given, Way way) {
         sim::SimOptions options;
         options.single_module = probe.schedule.modules == runtime::Modules::single;
         options.workers_send = probe.schedule.modules == runtime::Modules::worker;
+        options.looks = probe.nodes > 1 ? probe.schedule.spin : probe.schedule.spin_alone;
+        options.receiver_looks = std::chrono::milliseconds(10);
         sim::SimBackend backend(platform, options);
         const Readings of_probe = run(probe, backend);
         EXPECT_FALSE(of_probe.empty()) << probe.name;
@@ -119,6 +136,8 @@ std::map<std::string, double> expected(const Platform& platform, Way way) {
         values["overheads." + name] = to_seconds(cost);
     values["core_speed"] = platform.core_speed;
     values["kernels.test.work"] = kernel_factor * platform.core_speed;
+    values["kernels.test.sized@10"] = kernel_factor * platform.core_speed;
+    values["kernels.test.sized@20"] = platform.core_speed;
     for (CoreId streams = 1; streams <= cores; ++streams)
         values["memory_bandwidth." + std::to_string(streams)] = std::min(
             streams * platform.core_memory_bandwidth, platform.memory_bandwidth.by_streams().front());
@@ -130,6 +149,16 @@ std::map<std::string, double> expected(const Platform& platform, Way way) {
         values["shared_memory.bandwidth"] = platform.shared_memory.bandwidth;
     }
     return values;
+}
+
+/// Of one repetition on nodes with these speeds.
+std::vector<NodeSpeed> compared(const std::vector<double>& node_speeds) {
+    Platform platform = random_platform(1);
+    platform.nodes = static_cast<NodeId>(node_speeds.size());
+    platform.cores = 1;
+    platform.node_speeds = node_speeds;
+    sim::SimBackend backend(platform, sim::SimOptions{});
+    return node_speeds_of(run(node_probe(small_effort(), platform.nodes), backend));
 }
 
 class Calibrated : public ::testing::TestWithParam<std::uint64_t> {};
@@ -153,5 +182,16 @@ TEST_P(Calibrated, EveryEntryIsFoundWithinTwoPercent) {
     for (const auto& [key, value] : wanted) {
         ASSERT_TRUE(values.contains(key)) << key;
         EXPECT_NEAR(values[key] / value, 1, 0.02) << key << ": " << values[key] << " for " << value;
+    }
+}
+
+TEST(CalibratedNodes, ThoseThatAreSlowAreNamed) {
+    const std::vector<double> stated = {1.05, 1, 0.7, 1, 0.95};
+    const auto nodes = compared(stated);
+    ASSERT_EQ(nodes.size(), stated.size());
+    for (const NodeSpeed& node : nodes) {
+        EXPECT_NEAR(node.core, stated[node.node], 1e-5) << node.node;
+        EXPECT_NEAR(node.memory, 1, 0.05) << node.node;
+        EXPECT_EQ(node.is_slow(), node.node == 2) << node.node;
     }
 }

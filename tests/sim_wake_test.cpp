@@ -15,18 +15,21 @@ Platform platform_of(CoreId cores) {
 }
 
 /// How long after the unpark worker 1 goes on if it has slept for `slept`.
-Time wake_up_after(Time slept, const Platform& platform) {
+Time wake_up_after(Time slept, const Platform& platform, const SimOptions& options = {}) {
     Time woken{};
-    run(platform, [&](Script&, Context& context) {
-        if (context.id.core == 1) {
-            compute(context, busy(us(3)));
-            context.backend->park(context, never);
-            woken = now(context);
-        } else {
-            compute(context, busy(us(3) + slept));
-            context.backend->unpark(context, 1);
-        }
-    });
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.core == 1) {
+                compute(context, busy(us(3)));
+                context.backend->park(context, never);
+                woken = now(context);
+            } else {
+                compute(context, busy(us(3) + slept));
+                context.backend->unpark(context, 1);
+            }
+        },
+        {}, options);
     return woken - us(3) - slept;
 }
 
@@ -40,6 +43,52 @@ TEST(SimWake, ADeepSleeperTakesLonger) {
     Platform shallow = platform;
     shallow.overheads.wake_up_deep = Time::zero();
     EXPECT_EQ(wake_up_after(us(1000), shallow), us(2));
+}
+
+// wake_up_asleep in addition once the worker looks no more.
+TEST(SimWake, AWorkerLooksBeforeItSleeps) {
+    Platform platform = platform_of(2);
+    platform.overheads.wake_up_asleep = us(7);
+    SimOptions options;
+    options.looks = us(4);
+    EXPECT_EQ(wake_up_after(us(4) - Time(1), platform, options), us(2));
+    EXPECT_EQ(wake_up_after(us(4), platform, options), us(9));
+    EXPECT_EQ(wake_up_after(us(20), platform, options), us(59));
+}
+
+/// When node 1 handles a message that arrives after 2 us, and when its worker goes on that the handler wakes.
+std::pair<Time, Time> handled_and_woken(bool computes, Time looks, Time receiver_looks) {
+    Platform platform = ideal(2);
+    platform.overheads.wake_up = us(1);
+    platform.overheads.wake_up_message = us(3);
+    platform.overheads.wake_up_asleep = us(7);
+    SimOptions options;
+    options.looks = looks;
+    options.receiver_looks = receiver_looks;
+    Time handled{}, woken{};
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.node == 0) return send(context, 1, 0);
+            if (computes) compute(context, busy(us(20)));
+            while (handled == Time::zero()) context.backend->park(context, never);
+            woken = now(context);
+        },
+        [&](Script&, Context& context, NodeId, auto) {
+            handled = now(context);
+            context.backend->unpark(context, 0);
+        },
+        options);
+    return {handled, woken};
+}
+
+// A receiver is awake while its worker, or the receiver itself, looks. Else it wakes first. A worker that
+// rests is the receiver: it wakes once.
+TEST(SimWake, AReceiverThatSleepsWakesForTheMessage) {
+    EXPECT_EQ(handled_and_woken(false, us(100), us(0)), std::pair(us(2), us(6)));
+    EXPECT_EQ(handled_and_woken(false, us(1), us(100)), std::pair(us(2), us(6)));
+    EXPECT_EQ(handled_and_woken(false, us(1), us(0)), std::pair(us(9), us(13)));
+    EXPECT_EQ(handled_and_woken(true, us(100), us(100)), std::pair(us(9), us(20)));
 }
 
 // A sleep ends with its park: a worker that parks again sleeps lightly again.

@@ -142,7 +142,9 @@ protected:
         for (std::size_t r = 0; r < rows.size(); ++r) {
             const auto checkout = fil.memory().touch(
                 fil.strand(), {dsm::reading(matrix.shared, matrix.place(rows[r].index, 0), matrix.n)});
-            if (!skips()) std::memcpy(evidence.data() + r * bytes, matrix.row(rows[r].index), bytes);
+            if (skips()) continue;
+            fil.strand().worker().compute(
+                {}, [&] { std::memcpy(evidence.data() + r * bytes, matrix.row(rows[r].index), bytes); });
         }
         SharedProgram::show(std::move(evidence));
     }

@@ -13,7 +13,7 @@ namespace {
 
 struct KnownKernels {
     std::vector<Kernel> kernels;
-    std::map<std::string, std::string> of_workload;
+    std::map<std::string, UnitKernel> of_workload;
 };
 
 KnownKernels& known_kernels() {
@@ -27,16 +27,17 @@ const std::vector<Kernel>& kernels() {
     return known_kernels().kernels;
 }
 
-std::string kernel_of(const std::string& workload) {
+UnitKernel kernel_of(const std::string& workload) {
     const auto& known = known_kernels().of_workload;
     const auto found = known.find(workload);
-    return found == known.end() ? "" : found->second;
+    return found == known.end() ? UnitKernel{} : found->second;
 }
 
-KernelRegistration::KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads) {
+KernelRegistration::KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads,
+                                       const std::string& size_setting) {
     KnownKernels& known = known_kernels();
     for (const std::string& workload : workloads) {
-        const bool is_new = known.of_workload.emplace(workload, kernel.name).second;
+        const bool is_new = known.of_workload.emplace(workload, UnitKernel{kernel.name, size_setting}).second;
         HEDDLE_ASSERT(is_new);  // a workload has one kind of unit
     }
     const auto place = std::ranges::lower_bound(known.kernels, kernel.name, {}, &Kernel::name);

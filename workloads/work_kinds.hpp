@@ -12,12 +12,17 @@ namespace heddle::workloads {
 /// All of them, by name.
 const std::vector<Kernel>& kernels();
 
-/// The kind of work that the setting `unit_cost` of that workload is the cost of; empty: of no kind.
-std::string kernel_of(const std::string& workload);
+/// The kind of work that the setting `unit_cost` of a workload is the cost of.
+struct UnitKernel {
+    std::string kernel;        ///< empty: of no kind
+    std::string size_setting;  ///< that says the size of the data; empty: the size does not matter
+};
+UnitKernel kernel_of(const std::string& workload);
 
 /// Registers one before `main`. `workloads`: those whose unit of work it is.
 struct KernelRegistration {
-    KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads);
+    KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads,
+                       const std::string& size_setting = "");
 };
 
 }  // namespace heddle::workloads

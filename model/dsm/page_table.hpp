@@ -130,6 +130,7 @@ struct Page {
     runtime::SpinLock lock;
     Access access = Access::none;
     Access asked = Access::none;  ///< by the request that is under way
+    bool used = false;            ///< it may be accessed, or might before
     bool listed = false;          ///< in the list of pages with deferred demands
     bool dirty = false;           ///< written since the last release (home_lazy_release)
     std::int32_t acks_missing = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -40,13 +41,14 @@ void Pages::set_access(PageId id, Page& page, Access access, Charges& charges) {
     view_->set_access(id * group_, group_, access, page.access);
     page.access = access;
     ++charges.protects;
+    if (access != Access::none && !std::exchange(page.used, true)) ++charges.firsts;
     open(id, page);
 }
 
 void Pages::charge(Context& context, const Charges& charges) {
     const Overheads& costs = *context.costs;
     const Time cost = costs.page_protect * charges.protects + costs.page_fill * charges.fills +
-                      costs.diffing(charges.diffed_bytes);
+                      costs.page_first * charges.firsts + costs.diffing(charges.diffed_bytes);
     if (cost > Time::zero()) context.charge(cost);
 }
 
@@ -105,16 +107,21 @@ void Pages::acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted
     if (together.empty()) {
         acquire(faulter, page_of(offset), wanted, Keep::nothing);
     } else {
-        acquire_together(faulter, {together.begin(), together.end()});
+        acquire_together(faulter, together);
     }
     history.end(faulter.strand, worker.backend->now(worker));
 }
 
-/// Holds what it has while it waits for more, in ascending order as all that hold pages do.
-void Pages::acquire_together(Faulter& faulter, std::vector<FaultedByte> bytes) {
-    std::ranges::sort(bytes, {}, &FaultedByte::offset);
-    for (const auto& [offset, wanted] : bytes) acquire(faulter, page_of(offset), wanted, Keep::hold);
-    for (const auto& [offset, wanted] : bytes) release_soon(faulter, page_of(offset));
+/// Holds what it has while it waits for more, in ascending order as all that hold pages do, and each page
+/// with the strongest access at once: two nodes that hold copies would wait for each other to write.
+void Pages::acquire_together(Faulter& faulter, std::span<const FaultedByte> bytes) {
+    std::map<PageId, Access> needed;
+    for (const auto& [offset, wanted] : bytes) {
+        Access& access = needed[page_of(offset)];
+        access = std::max(access, wanted);
+    }
+    for (const auto& [page, access] : needed) acquire(faulter, page, access, Keep::hold);
+    for (const auto& [page, access] : needed) release_soon(faulter, page);
 }
 
 /// Ends a hold, and leaves the page here until the instruction has run.

@@ -135,7 +135,7 @@ private:
     void defer(const Demand& demand, Page& page);
     void serve_deferred(runtime::Context& caller, PageId id);
     void ask_again(runtime::Worker& worker, const std::vector<Demand>& demands);
-    void acquire_together(Faulter& faulter, std::vector<FaultedByte> bytes);
+    void acquire_together(Faulter& faulter, std::span<const FaultedByte> bytes);
     void release_soon(Faulter& faulter, PageId id);
     void enlist(Page& page, PageWait& wait);
     bool try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken);

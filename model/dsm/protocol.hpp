@@ -25,6 +25,7 @@ class Pages;
 struct Charges {
     std::uint32_t protects = 0;
     std::uint32_t fills = 0;
+    std::uint32_t firsts = 0;        ///< pages that may be accessed for the first time
     std::uint64_t diffed_bytes = 0;  ///< copied to a twin, compared with it or patched
 };
 

@@ -131,8 +131,8 @@ public:
     void receive(Progress& to, Progress& from, PricedMessage message, const PricedStep& step,
                  const PricedWay& way) const {
         if (message.large) {
-            const double accepted =
-                std::max(to.now, message.begins + prices_.wake) + trip(way) + prices_.wake;
+            const double wake = prices_.wake_by_message;
+            const double accepted = std::max(to.now, message.begins + wake) + trip(way) + wake;
             message.begins = std::max(accepted + prices_.hand_over + prices_.send, from.node->card_free) +
                              message.bytes * prices_.send_byte;
             from.node->card_free = message.begins + message.bytes / prices_.bandwidth;
@@ -146,7 +146,7 @@ public:
                     message.bytes * prices_.receive_byte;
             node.receiver_free = comes;
         }
-        if (comes > to.now) to.now = comes + prices_.wake;
+        if (comes > to.now) to.now = comes + (way.local ? prices_.wake : prices_.wake_by_message);
         to.now += local_work(step);
     }
 
@@ -298,13 +298,14 @@ Prices Prices::of(const runtime::Topology& topology, const Overheads& overheads)
     if (topology.latency > Time::zero()) prices.latency = to_seconds(topology.latency);
     if (topology.bandwidth > 0) prices.bandwidth = topology.bandwidth;
     if (topology.core_speed > 0) prices.core_speed = topology.core_speed;
-    prices.hand_over = to_seconds(overheads.message_enqueue);
+    prices.hand_over = to_seconds(overheads.message_match) + to_seconds(overheads.message_enqueue);
     prices.send = to_seconds(overheads.message_send);
     prices.send_byte = to_seconds(overheads.message_send_kib) / 1024;
     prices.receive = to_seconds(overheads.message_receive);
     prices.receive_byte = to_seconds(overheads.message_receive_kib) / 1024;
-    prices.wake =
-        to_seconds(overheads.wake_up) + to_seconds(overheads.unpark) + to_seconds(overheads.strand_switch);
+    prices.wake = to_seconds(overheads.wake_up) + to_seconds(overheads.unpark) +
+                  to_seconds(overheads.strand_switch) + to_seconds(overheads.message_match);
+    prices.wake_by_message = prices.wake + to_seconds(overheads.wake_up_message);
     return prices;
 }
 

@@ -19,7 +19,8 @@ struct Prices {
     double send_byte = 0;
     double receive = 0;
     double receive_byte = 0;
-    double wake = 0;  ///< of a rank that waits
+    double wake = 0;             ///< of a rank that waits for one of its node
+    double wake_by_message = 0;  ///< for one of another node
     double core_speed = 10e9;
     double memory_bandwidth = 40e9;  ///< of a node
     std::uint32_t threads = 1;       ///< that copy and combine large arrays

@@ -80,7 +80,7 @@ void Worker::keep_enough_shared(const Slot* head) {
         if (waiting >= std::uint64_t{rules_.threshold} * node_.cores()) return;
     }
     const std::uint32_t tasks = deque_.publish(head);
-    if (rules_.prunes && tasks != 0) charge(tasks * costs->fork);
+    if (tasks != 0) charge(tasks * (rules_.prunes ? costs->fork + costs->fork_shared : costs->fork_shared));
 }
 
 /// With pruning: whether the topmost fork, at `slot`, is a plain call. Then it is no more in the deque.

@@ -1,5 +1,6 @@
 """Tests heddle calibrate --hosts: the network that it finds between two hosts has the delay that lies between them. Half
-of the way is `network.latency`, because a message passes two links. Values of the machine itself do not change.
+of the way is `network.latency`, because a message passes two links. Values of the machine itself do not change, and both
+hosts are compared.
 """
 
 import re
@@ -30,6 +31,8 @@ def test(cluster):
         if check(found is not None, f"no latency of a network in\n{text}"):
             latency = float(found[1]) * {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[found[2]]
             check(delay / 2 <= latency < delay / 2 + 0.001, f"hosts that are {delay} s from each other, and a link of {latency} s")
+        hosts = re.findall(r"- \{host: \"(h[12])\", core: ([0-9.]+), memory: ([0-9.]+), slow: (?:true|false)\}", text)
+        check([name for name, _, _ in hosts] == ["h1", "h2"], f"the hosts that were compared: {hosts}")
     result = cluster.run(cluster.heddle, "calibrate", "--quick", "--force", "--hosts", "h1,nowhere", "--out", "none.yaml")
     check(result.returncode != 0 and "nowhere" in result.stderr, f"an unknown host: exit code {result.returncode}\n{result.stderr}")
     cluster.check_nothing_runs("calibrate")

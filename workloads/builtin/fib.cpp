@@ -2,6 +2,9 @@
 // nothing, so the scheduler is measured. EARTH (Tremblay et al.) and KAAPI (Gautier et al.) used it.
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "model/fork_join.hpp"
 #include "workloads/unrolled.hpp"
 #include "workloads/work_kinds.hpp"
@@ -149,13 +152,28 @@ private:
     std::unique_ptr<const Unrolled<FibTree>> unrolled_;
 };
 
-const KernelRegistration kernel{{"fib.call", 20.0 * 21'891,
-                                 [] {  // calls of the 20th number
-                                     return [] {
-                                         volatile std::uint32_t n = 20;
-                                         [[maybe_unused]] volatile std::uint64_t value = fib_sequential(n);
-                                     };
-                                 }},
+/// Calls with neighbouring numbers, twice as many with the larger of two: a tree of tasks ends in such calls.
+/// How the compiler has unrolled the recursion makes one number faster than the next.
+struct CallsKernel {
+    static constexpr std::array<std::pair<std::uint32_t, int>, 4> numbers{
+        {{21, 1}, {20, 2}, {19, 3}, {18, 5}}};
+
+    static double count() {
+        double sum = 0;
+        for (const auto& [n, times] : numbers) sum += times * static_cast<double>(calls(n));
+        return sum;
+    }
+    void operator()() const {
+        for (const auto& [number, times] : numbers) {
+            for (int i = 0; i < times; ++i) {
+                volatile std::uint32_t n = number;
+                [[maybe_unused]] volatile std::uint64_t value = fib_sequential(n);
+            }
+        }
+    }
+};
+
+const KernelRegistration kernel{{"fib.call", {{0, 20 * CallsKernel::count(), [] { return CallsKernel{}; }}}},
                                 {"fib", "dataflow_fib", "filament_fib"}};
 
 const Registration registration{

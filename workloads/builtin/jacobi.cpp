@@ -43,6 +43,14 @@ inline void relax(const SharedMatrix& old, const SharedMatrix& next, std::int64_
     if (change < temp) change = temp;
 }
 
+/// `count` points of a row.
+inline void relax_points(const SharedMatrix& old, const SharedMatrix& next, std::int64_t i, std::int64_t j,
+                         std::uint64_t count, double& change) {
+    double largest = change;  // no store to the grid can change it
+    for (const auto end = j + static_cast<std::int64_t>(count); j < end; ++j) relax(old, next, i, j, largest);
+    change = largest;
+}
+
 class Jacobi final : public ArrayProgram {
 public:
     explicit Jacobi(const Settings& settings) : ArrayProgram(settings), settings_(settings) {}
@@ -60,8 +68,9 @@ public:
         // Filling a point of both grids moves about as many bytes as computing it.
         auto& first = fil.create_phase<&Jacobi::begin, nullptr, &Jacobi::begin_touches>(
             *this, {.units = static_cast<std::uint64_t>(n), .at_once = 1});
-        auto& sweep = fil.create_phase<&Jacobi::jacobi, &Jacobi::check, &Jacobi::jacobi_touches>(
-            *this, {.skip = skips()});
+        auto& sweep =
+            fil.create_phase<&Jacobi::jacobi, &Jacobi::check, &Jacobi::jacobi_touches, &Jacobi::points>(
+                *this, {.skip = skips()});
         auto& rows = fil.create_pool_array(first, per_pool, pools());
         auto& points = fil.create_pool_array(sweep, per_pool, pools());
         const auto mine = block(0, n, fil.nodes(), points.size()).of(fil.my_node());
@@ -104,6 +113,9 @@ private:
     void jacobi(Processor& self, std::int64_t i, std::int64_t j) {
         relax(old_, new_, i, j, self.value(maxdiff_));
     }
+    void points(Processor& self, std::int64_t i, std::int64_t j, std::uint64_t count) {
+        relax_points(old_, new_, i, j, count, self.value(maxdiff_));
+    }
     void jacobi_touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
         ranges.reads(old_.shared, old_.place(i - 1, j), count);
         ranges.reads(old_.shared, old_.place(i, j - 1), count + 2);
@@ -128,15 +140,21 @@ private:
             const auto checkout = fil.memory().touch(
                 fil.strand(), {dsm::reading(old_.shared, old_.place(row.index, 0), old_.n)});
             if (skips()) continue;
-            for (std::int64_t j = 0; j < settings_.n; ++j) {
-                const double value = old_.at(row.index, j);
-                const double known = sines_[static_cast<std::size_t>(row.index)] *
-                                     sines_[static_cast<std::size_t>(j)] * factor;
-                deviation_ = std::max(deviation_, std::fabs(value - known));
-                sum += digest(value, static_cast<std::uint64_t>(row.index * settings_.n + j));
-            }
+            fil.strand().worker().compute({}, [&] { sum += look_at_row(row.index, factor); });
         }
         digest_ = std::fmod(static_cast<double>(sum % (std::uint64_t{1} << 40)), digest_modulus);
+    }
+
+    std::uint64_t look_at_row(std::int64_t i, double factor) {
+        std::uint64_t sum = 0;
+        for (std::int64_t j = 0; j < settings_.n; ++j) {
+            const double value = old_.at(i, j);
+            const double known =
+                sines_[static_cast<std::size_t>(i)] * sines_[static_cast<std::size_t>(j)] * factor;
+            deviation_ = std::max(deviation_, std::fabs(value - known));
+            sum += digest(value, static_cast<std::uint64_t>(i * settings_.n + j));
+        }
+        return sum;
     }
 
     JacobiSettings settings_;
@@ -191,14 +209,15 @@ private:
     JacobiSettings settings_;
 };
 
-/// Sweeps over grids of 1 MiB each.
+/// Sweeps over grids.
 class JacobiKernel {
 public:
-    JacobiKernel() {
+    explicit JacobiKernel(std::int64_t side) : side_(side) {
+        const auto width = static_cast<std::uint64_t>(side);
         const std::vector<double> heights = sines(side);
         for (SharedMatrix* const grid : {&old_, &new_}) {
             auto& numbers = numbers_.emplace_back(static_cast<std::size_t>(side * side));
-            *grid = {{}, side, side, numbers.data()};
+            *grid = {{}, width, width, numbers.data()};
             for (std::int64_t i = 0; i < side; ++i)
                 for (std::int64_t j = 0; j < side; ++j)
                     grid->at(i, j) =
@@ -209,22 +228,30 @@ public:
         // As in a phase, the largest change is in memory.
         double& change = *change_;
         change = 0;
-        for (std::int64_t i = 1; i < side - 1; ++i)
-            for (std::int64_t j = 1; j < side - 1; ++j) relax(old_, new_, i, j, change);
+        for (std::int64_t i = 1; i < side_ - 1; ++i)
+            relax_points(old_, new_, i, 1, static_cast<std::uint64_t>(side_ - 2), change);
         std::swap(old_, new_);
     }
 
-    static constexpr std::int64_t side = 384;
+    static Kernel::Sample sample(std::int64_t side) {
+        const auto points = static_cast<double>((side - 2) * (side - 2));
+        return {static_cast<double>(side), 6 * points,
+                [side] { return [sweep = std::make_shared<JacobiKernel>(side)] { (*sweep)(); }; }};
+    }
 
 private:
+    std::int64_t side_;
     SharedMatrix old_, new_;
     std::deque<std::vector<double>> numbers_;
     std::unique_ptr<double> change_ = std::make_unique<double>();
 };
 
-const KernelRegistration kernel{{"jacobi.point", 6.0 * (JacobiKernel::side - 2) * (JacobiKernel::side - 2),
-                                 [] { return [sweep = std::make_shared<JacobiKernel>()] { (*sweep)(); }; }},
-                                {"jacobi"}};
+const KernelRegistration kernel{
+    {"jacobi.point",
+     {JacobiKernel::sample(64), JacobiKernel::sample(128), JacobiKernel::sample(256),
+      JacobiKernel::sample(384), JacobiKernel::sample(768), JacobiKernel::sample(1536)}},
+    {"jacobi"},
+    "n"};
 
 const Registration registration{
     {"jacobi", "Jacobi iteration on a grid that all nodes share, a filament for each point",

@@ -95,11 +95,13 @@ private:
             const auto checkout =
                 fil.memory().touch(fil.strand(), {dsm::writing(of_.a.shared, of_.a.place(i, 0), of_.a.n),
                                                   dsm::writing(of_.b.shared, of_.b.place(i, 0), of_.b.n)});
-            for (std::int64_t j = 0; j < n_; ++j) {
-                const auto place = static_cast<std::uint64_t>(i * n_ + j);
-                of_.a.at(i, j) = entry(0, place);
-                of_.b.at(i, j) = entry(1, place);
-            }
+            fil.strand().worker().compute({}, [&] {
+                for (std::int64_t j = 0; j < n_; ++j) {
+                    const auto place = static_cast<std::uint64_t>(i * n_ + j);
+                    of_.a.at(i, j) = entry(0, place);
+                    of_.b.at(i, j) = entry(1, place);
+                }
+            });
         }
     }
 
@@ -184,31 +186,46 @@ private:
     std::int64_t n_;
 };
 
-/// Products of matrices that lie in the cache.
-struct ProductKernel {
-    static constexpr std::int64_t side = 240;
-
-    ProductKernel() {
-        product.n = side;
-        for (SharedMatrix* const matrix : {&product.a, &product.b, &product.c}) {
-            auto& of_matrix = numbers.emplace_back(static_cast<std::size_t>(side * side));
+/// Some rows of a product: each goes through all of B, so its rows matter, and not how many of C there are.
+class ProductKernel {
+public:
+    explicit ProductKernel(std::int64_t side) {
+        product_.n = side;
+        const auto width = static_cast<std::uint64_t>(side);
+        for (SharedMatrix* const matrix : {&product_.a, &product_.b, &product_.c}) {
+            auto& of_matrix = numbers_.emplace_back(static_cast<std::size_t>(side * side));
             for (std::size_t place = 0; place < of_matrix.size(); ++place) of_matrix[place] = entry(0, place);
-            *matrix = {{}, side, side, of_matrix.data()};
+            *matrix = {{}, width, width, of_matrix.data()};
         }
     }
-    void operator()() const {
-        for (std::int64_t i = 0; i < product.n; ++i)
-            product.points(i, 0, static_cast<std::uint64_t>(product.n));
+    void operator()() {
+        for (std::int64_t count = 0; count < rows(product_.n); ++count) {
+            product_.points(next_, 0, static_cast<std::uint64_t>(product_.n));
+            next_ = (next_ + 1) % product_.n;
+        }
     }
 
-    Product product;
-    std::deque<std::vector<double>> numbers;
+    /// Of one call.
+    static std::int64_t rows(std::int64_t side) { return std::max<std::int64_t>(1, terms / (side * side)); }
+    static Kernel::Sample sample(std::int64_t side) {
+        return {static_cast<double>(side), 2.0 * static_cast<double>(side * side * rows(side)),
+                [side] { return [kernel = std::make_shared<ProductKernel>(side)] { (*kernel)(); }; }};
+    }
+
+private:
+    static constexpr std::int64_t terms = 4'000'000;
+
+    Product product_;
+    std::int64_t next_ = 0;
+    std::deque<std::vector<double>> numbers_;
 };
 
 const KernelRegistration kernel{
-    {"matmul.term", 2.0 * ProductKernel::side* ProductKernel::side* ProductKernel::side,
-     [] { return [product = std::make_shared<const ProductKernel>()] { (*product)(); }; }},
-    {"matmul"}};
+    {"matmul.term",
+     {ProductKernel::sample(64), ProductKernel::sample(128), ProductKernel::sample(256),
+      ProductKernel::sample(512), ProductKernel::sample(1024)}},
+    {"matmul"},
+    "n"};
 
 const Registration registration{
     {"matmul", "the product of two matrices that all nodes share, a filament for each point",

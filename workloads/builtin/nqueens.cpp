@@ -149,14 +149,15 @@ private:
 };
 
 // So large a board that no processor learns its branches.
-const KernelRegistration kernel{{"queens.placement", 60.0 * 856'189,
-                                 [] {
-                                     return [] {
-                                         volatile int n = 12;
-                                         [[maybe_unused]] volatile std::uint64_t placements =
-                                             search(Board::empty(n)).placements;
-                                     };
-                                 }},
+const KernelRegistration kernel{{"queens.placement",
+                                 {{0, 60.0 * 856'189,
+                                   [] {
+                                       return [] {
+                                           volatile int n = 12;
+                                           [[maybe_unused]] volatile std::uint64_t placements =
+                                               search(Board::empty(n)).placements;
+                                       };
+                                   }}}},
                                 {"nqueens", "dataflow_nqueens"}};
 
 const Registration registration{

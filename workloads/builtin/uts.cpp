@@ -299,12 +299,13 @@ private:
 };
 
 const KernelRegistration kernel{
-    {"uts.node", 800.0 * t1_at_depth[5 - 3],
-     [] {
-         UtsTree tree = samples[0].tree;
-         tree.depth = 5;
-         return [tree] { [[maybe_unused]] volatile std::uint64_t nodes = search(tree, tree.root()).nodes; };
-     }},
+    {"uts.node",
+     {{0, 800.0 * t1_at_depth[5 - 3],
+       [] {
+           UtsTree tree = samples[0].tree;
+           tree.depth = 5;
+           return [tree] { [[maybe_unused]] volatile std::uint64_t nodes = search(tree, tree.root()).nodes; };
+       }}}},
     {"uts"}};
 
 const Registration registration{
