@@ -44,7 +44,7 @@ public:
         }
         same->wanted = std::max(same->wanted, fault.wanted);
         run.faults.erase(run.faults.begin(), same);
-        std::ranges::rotate(run.faults, run.faults.begin() + 1);
+        std::rotate(run.faults.begin(), run.faults.begin() + 1, run.faults.end());
         return run.faults;
     }
     /// The page of the last fault has come, and the instruction runs again.

@@ -26,7 +26,7 @@ struct Prices {
     std::uint32_t threads = 1;       ///< that copy and combine large arrays
     RankId ranks_per_node = 1;
 
-    auto operator<=>(const Prices&) const = default;
+    auto operator<=>(const Prices&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 here
 
     /// Of a world. Where it knows no latency or bandwidth the values above are taken: they must not be
     /// measured, because ranks would measure different ones. `Platform::memory_bandwidth` has its initial

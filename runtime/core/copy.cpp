@@ -70,8 +70,10 @@ void copy_elements(const Copy& copy, std::byte* to, const std::byte* from) {
 
 double Copy::bytes_moved(const Cache& cache) const {
     if (bytes == 0 || inner == 0 || outer == 0) return 0;
-    if (inner == 1 && outer == 1)
-        return static_cast<double>(2 * ((bytes + cache.line - 1) / cache.line * cache.line));
+    if (inner == 1 && outer == 1) {
+        const std::uint64_t lines = (bytes + cache.line - 1) / cache.line;
+        return static_cast<double>(2 * lines * cache.line);
+    }
     const Side target(*this, to), source(*this, from);
     const auto line = static_cast<double>(cache.line);
     const auto of_sweep = [&](const Strides& strides) {
