@@ -116,24 +116,52 @@ private:
     Matched* last_ = nullptr;
 };
 
+/// All items of a table, which also has tables of them while they are many.
+class AllMatched {
+public:
+    Matched* first() const { return list_.first(); }
+    std::size_t size() const { return size_; }
+    /// Whether all items are in the tables.
+    bool indexed() const { return indexed_; }
+
+    /// `index` puts an item into the tables.
+    template <class Index>
+    void put(Matched& item, const Index& index) {
+        list_.append(detail::Key::any, item);
+        ++size_;
+        if (indexed_) return index(item);
+        if (size_ <= detail::few) return;
+        indexed_ = true;
+        for (Matched* one = first(); one; one = MatchedList::after(detail::Key::any, *one)) index(*one);
+    }
+    /// Returns whether it is to leave the tables as well.
+    bool remove(const Matched& item) {
+        list_.unlink(detail::Key::any, item);
+        --size_;
+        const bool was_indexed = indexed_;
+        indexed_ = indexed_ && size_ != 0;
+        return was_indexed;
+    }
+
+private:
+    MatchedList list_;
+    std::size_t size_ = 0;
+    bool indexed_ = false;
+};
+
 /// Messages that no receive has taken: all of them in one list, and where they are many, also in three lists
 /// by their source and tag.
 class Messages {
 public:
     void put(Matched& message) {
-        all_.append(detail::Key::any, message);
-        ++size_;
-        if (indexed_) return index(message);
-        if (size_ <= detail::few) return;
-        indexed_ = true;
-        for (Matched* one = all_.first(); one; one = MatchedList::after(detail::Key::any, *one)) index(*one);
+        all_.put(message, [this](Matched& one) { index(one); });
     }
 
     /// The oldest that matches, or null. It stays.
     Matched* find(const Match& match) const {
         const detail::KeyValue wanted = detail::value_of(match);
         if (wanted.key == detail::Key::any) return all_.first();
-        if (!indexed_) {
+        if (!all_.indexed()) {
             Matched* one = all_.first();
             while (one && !wanted.matches(one->source, one->tag))
                 one = MatchedList::after(detail::Key::any, *one);
@@ -144,18 +172,15 @@ public:
     }
 
     void remove(Matched& message) {
-        all_.unlink(detail::Key::any, message);
-        --size_;
-        if (!indexed_) return;
+        if (!all_.remove(message)) return;
         for (const detail::Key key : indices) {
             const auto list = lists_.find(detail::value_of(key, message.source, message.tag));
             list->second.unlink(key, message);
             if (list->second.empty() && lists_.size() > detail::empty_max) lists_.erase(list);
         }
-        indexed_ = size_ != 0;
     }
 
-    std::size_t size() const { return size_; }
+    std::size_t size() const { return all_.size(); }
 
 private:
     static constexpr std::array indices{detail::Key::source, detail::Key::tag, detail::Key::both};
@@ -165,9 +190,7 @@ private:
             lists_[detail::value_of(key, message.source, message.tag)].append(key, message);
     }
 
-    MatchedList all_;
-    std::size_t size_ = 0;
-    bool indexed_ = false;
+    AllMatched all_;
     std::unordered_map<detail::KeyValue, MatchedList, detail::KeyHash> lists_;
 };
 
@@ -180,18 +203,13 @@ public:
         receive.tag = match.tag.value_or(0);
         receive.wanted_ = detail::key_of(match);
         receive.number_ = next_++;
-        all_.append(detail::Key::any, receive);
-        ++size_;
-        if (indexed_) return index(receive);
-        if (size_ <= detail::few) return;
-        indexed_ = true;
-        for (Matched* one = all_.first(); one; one = MatchedList::after(detail::Key::any, *one)) index(*one);
+        all_.put(receive, [this](Matched& one) { index(one); });
     }
 
     /// Takes the oldest that wants such a message, or null.
     Matched* take(std::uint64_t source, std::uint64_t tag) {
         Matched* oldest = nullptr;
-        if (indexed_) {
+        if (all_.indexed()) {
             for (std::size_t key = 0; key < detail::keys; ++key) {
                 if (of_key_[key] == 0) continue;
                 const auto found = lines_.find(detail::value_of(static_cast<detail::Key>(key), source, tag));
@@ -210,14 +228,11 @@ public:
 
     /// One that waits.
     void remove(Matched& receive) {
-        all_.unlink(detail::Key::any, receive);
-        --size_;
-        if (!indexed_) return;
+        if (!all_.remove(receive)) return;
         const auto line = lines_.find(wanted_by(receive));
         line->second.unlink(detail::Key::both, receive);
         --of_key_[static_cast<std::size_t>(receive.wanted_)];
         if (line->second.empty() && lines_.size() > detail::empty_max) lines_.erase(line);
-        indexed_ = size_ != 0;
     }
 
 private:
@@ -229,9 +244,7 @@ private:
         ++of_key_[static_cast<std::size_t>(receive.wanted_)];
     }
 
-    MatchedList all_;
-    std::size_t size_ = 0;
-    bool indexed_ = false;
+    AllMatched all_;
     std::unordered_map<detail::KeyValue, MatchedList, detail::KeyHash> lines_;
     std::array<std::size_t, detail::keys> of_key_{};
     std::uint64_t next_ = 0;

@@ -104,10 +104,10 @@ struct Schedule {
     TokenQueues token_queue = TokenQueues::worker;
     SharedPages memory;
     std::uint64_t seed = 1;
-    /// Natively, how long a worker without work looks again and again before it sleeps, where it has a core
-    /// to itself: in a run of several nodes, and of one. Waking up takes tens of microseconds, on virtual
-    /// machines now and then milliseconds. On several nodes an idle worker looks for work from time to time,
-    /// each time for so long.
+    /// How long a worker without work looks again and again before it sleeps, natively where it has a core to
+    /// itself: in a run of several nodes, and of one. Waking up then takes tens of microseconds, on virtual
+    /// machines now and then milliseconds (in simulation Overheads::wake_up_asleep). On several nodes an idle
+    /// worker looks for work from time to time, each time for so long.
     Time spin = std::chrono::microseconds(5);
     Time spin_alone = std::chrono::microseconds(200);
     std::uint32_t deque_slots = 1U << 17;          ///< tasks that one worker can hold
