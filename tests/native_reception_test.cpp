@@ -122,6 +122,26 @@ TEST_P(NativeReception, TheReceiverThreadReceivesWhileNoWorkerRests) {
     }
 }
 
+// It leaves and comes back so often that the receiver thread leaves all to it; then it goes to work.
+TEST_P(NativeReception, AMessageIsHandledWhenAWorkerThatAlwaysCameBackSoonDoesNot) {
+    begin(true);
+    int sent = 0;
+    const auto send_and_wait = [&] {
+        send();
+        ++sent;
+        return eventually([&] { return came == sent; });
+    };
+    for (int i = 0; i < rounds(20); ++i) {
+        for (int rest = 0; rest < 20 * i; ++rest) {
+            parker.take();
+            reception.rest(parker, Clock::now() + 20us, 20us);
+        }
+        ASSERT_TRUE(send_and_wait());
+        ASSERT_TRUE(send_and_wait());
+        EXPECT_EQ(handled_by.load(), receiver.get_id());
+    }
+}
+
 TEST_P(NativeReception, APermitEndsTheRestWhereverTheWorkerSleeps) {
     begin(true);
     for (int i = 0; i < rounds(500); ++i) {

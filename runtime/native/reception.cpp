@@ -11,9 +11,14 @@ namespace heddle::native {
 
 namespace {
 
-/// How long the receiver thread sleeps at first while a worker looks, and at most four times as long. A
-/// message that comes just after the worker has gone to work waits for the end of a nap.
-constexpr std::chrono::microseconds nap_min{50};
+/// How long the receiver thread naps at first while a worker looks, and at most. A worker that goes to work
+/// ends a nap of more than `nap_short`; a message that comes then waits for the end of a shorter one.
+constexpr std::chrono::microseconds nap_min{50}, nap_short{200}, nap_max{1000};
+
+/// A worker that came back so soon, so many times in a row, is expected to do so again. If it does not, a
+/// message waits for the end of a nap, and `nap_min`.
+constexpr std::chrono::microseconds soon{50};
+constexpr std::uint32_t soon_times = 4;
 
 /// A look at memory takes much less than one that asks the system.
 std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
@@ -41,18 +46,16 @@ void Reception::receive(const std::atomic<bool>& stopping) {
     Polling polling(how_, looks_for_, core_is_free_);
     Arrivals::Seen seen;
     bool found = true;
-    auto nap = nap_min;
+    nap_ = nap_min;
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
     while (!stopping.load(std::memory_order_acquire)) {
-        // The worker sees what comes. If this thread slept where the system wakes it, each message would wake
-        // it too.
-        if (worker_looks_.load(std::memory_order_relaxed)) {
-            std::this_thread::sleep_for(nap);
-            nap = std::min(2 * nap, 4 * nap_min);
+        if (worker_takes_care()) {
+            nap(nap_);
+            nap_ = std::min(2 * nap_, nap_max);
             found = false;
             continue;
         }
-        nap = nap_min;
+        nap_ = nap_min;
         const bool attended = occupied_.load(std::memory_order_relaxed);
         if (attended) polling.pause();
         const bool looks_on =
@@ -70,6 +73,25 @@ void Reception::receive(const std::atomic<bool>& stopping) {
         }
         if (found) polling.found();
     }
+}
+
+/// The worker sees what comes: it looks, or will soon. If this thread slept where the system wakes it, each
+/// message would wake it too.
+bool Reception::worker_takes_care() {
+    const std::uint32_t rests = rests_.load(std::memory_order_relaxed);
+    const bool has_rested = std::exchange(rests_seen_, rests) != rests;
+    if (worker_looks_) return true;
+    if (!has_rested || !returns_soon_) return false;
+    nap(nap_min);  // or has it gone for long?
+    return worker_looks_ || rests_.load(std::memory_order_relaxed) != rests;
+}
+
+/// It ends before its time if the worker goes to work. The order matters: this thread says that it naps, then
+/// looks for the worker once more; the worker says that it leaves, then looks whether this thread naps.
+void Reception::nap(std::chrono::microseconds length) {
+    naps_ = length > nap_short ? Naps::at_length : Naps::briefly;
+    if (worker_looks_ || returns_soon_) napping_.park(Clock::now() + length, {});
+    naps_ = Naps::none;
 }
 
 /// A worker that looks gives way. Else what this thread has been told of would wait until the worker rests no
@@ -96,7 +118,7 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
     Deadline now = Clock::now();
     const Deadline spins_until = now + spin;
     std::unique_lock lock(receiving_);
-    worker_looks_ = true;
+    worker_comes(now);
     arrivals_.ask_no_more();
     Deadline looks_until = std::exchange(has_come_, false) ? now + looks_for_ : now;
     polling_.pause();
@@ -123,8 +145,23 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
         polling_.found();
         looks_until = now + looks_for_;
     }
+    worker_leaves();
+}
+
+void Reception::worker_comes(Deadline now) {
+    soon_ = now < left_ + soon ? soon_ + 1 : 0;
+    returns_soon_.store(soon_ >= soon_times, std::memory_order_relaxed);
+    rests_.store(rests_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    worker_looks_ = true;
+}
+
+void Reception::worker_leaves() {
+    left_ = Clock::now();
     worker_looks_ = false;
+    const Naps naps = naps_.load();
+    if (naps != Naps::none && returns_soon_.load(std::memory_order_relaxed)) return;
     if (!leaves_nothing()) arrivals_.wake();
+    if (naps == Naps::at_length) napping_.unpark();
 }
 
 /// Without the mutex meanwhile.

@@ -2,10 +2,14 @@
 // then wakes one thread instead of two, the worker that runs the strand. If a resting worker gets work, it
 // leaves at once; the receiver thread sleeps in the same epoll set, so the system wakes that next. The
 // caller's functions handle what is received, one thread at a time.
+//
+// A worker that exchanges messages leaves and comes back every few microseconds. While it does, the receiver
+// thread naps, and neither thread asks the system to tell of messages: both cost more than the messages.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 
@@ -43,7 +47,11 @@ public:
     void wake() { arrivals_.wake(); }
 
 private:
+    bool worker_takes_care();
+    void nap(std::chrono::microseconds length);
     void rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    void worker_comes(Deadline now);
+    void worker_leaves();
     std::unique_lock<std::mutex> lock_before_worker();
     void sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock);
     bool leaves_nothing();
@@ -57,8 +65,9 @@ private:
 
     // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
     // wake one. So a thread leaves nothing kept when it gives the mutex back, and has asked the peers in
-    // memory to tell: reading from a connection takes that back. A worker keeps the mutex while it rests and
-    // is awake, except that it lets the receiver thread have it.
+    // memory to tell: reading from a connection takes that back. Or it has seen the receiver thread nap,
+    // which looks afterwards. A worker keeps the mutex while it rests and is awake, except that it lets the
+    // receiver thread have it.
     std::mutex receiving_;  ///< over reading and handling
     Arrivals arrivals_;
     std::atomic<bool> worker_looks_{false};  ///< a worker rests, and is awake
@@ -67,6 +76,19 @@ private:
 
     std::atomic<bool> occupied_{false};   ///< a worker attends, or is about to
     std::atomic<bool> wakes_two_{false};  ///< a connection that the system would tell both threads of
+
+    // How long workers stay away. Written under the mutex.
+    Deadline left_{};                        ///< when one rested last
+    std::uint32_t soon_ = 0;                 ///< so often in a row one came back soon
+    std::atomic<bool> returns_soon_{false};  ///< and will do so again, probably
+    std::atomic<std::uint32_t> rests_{0};
+
+    // Of the receiver thread.
+    enum class Naps : std::uint8_t { none, briefly, at_length };
+    std::atomic<Naps> naps_{Naps::none};
+    Parker napping_;                   ///< it naps here
+    std::chrono::microseconds nap_{};  ///< the next one's length
+    std::uint32_t rests_seen_ = 0;
 
     // Of the worker that attends.
     Arrivals::Seen seen_;
