@@ -80,8 +80,8 @@ private:
 
 class GroupPromises : public testing_cli::Folder {
 protected:
-    static void expect_kept(const workloads::DataflowTiles& algorithm, const NamedPlatform& named,
-                            const std::string& placement) {
+    static void expect_kept(const workloads::DataflowTiles& algorithm, std::uint32_t tiles,
+                            const NamedPlatform& named, const std::string& placement) {
         SCOPED_TRACE(algorithm.residual_name + " on " + named.name + " by " + placement);
         sim::SimBackend backend(configs::read_platform_text("{platform: {" + named.yaml + "}}", "test"));
         runtime::Schedule how;
@@ -89,7 +89,7 @@ protected:
         how.seed = 1;
         how.stealing.victim = "none";
         const auto placer = workloads::group_placer(backend.cluster(Time{}), how);
-        const workloads::tiles::Matrix matrix{4, 12, 1, algorithm.symmetric};
+        const workloads::tiles::Matrix matrix{tiles, 12, 1, algorithm.symmetric};
         Found found;
         const auto make = [&](NodeId) {
             return std::make_unique<TilesOnce>(algorithm, matrix, *placer, found);
@@ -103,7 +103,8 @@ protected:
     void expect_all_kept(const workloads::DataflowTiles& algorithm) const {
         for (const NamedPlatform& named : platforms(folder))
             for (const std::string& placement : partitioners::placement_names())
-                if (placement != "none" && placement != "portfolio") expect_kept(algorithm, named, placement);
+                if (placement != "none" && placement != "portfolio")
+                    expect_kept(algorithm, 4, named, placement);
     }
 };
 
@@ -113,6 +114,14 @@ TEST_F(GroupPromises, OfCholeskyAreKeptToThePicosecondUnderEveryPlacement) {
 
 TEST_F(GroupPromises, OfLuAreKeptToThePicosecondUnderEveryPlacement) {
     expect_all_kept(workloads::dataflow_lu());
+}
+
+// Of few tasks, because the portfolio searches all schedules of so small a graph.
+TEST_F(GroupPromises, OfSmallGraphsAreKeptUnderThePortfolio) {
+    for (const NamedPlatform& named : platforms(folder)) {
+        expect_kept(workloads::dataflow_cholesky(), 3, named, "portfolio");
+        expect_kept(workloads::dataflow_lu(), 2, named, "portfolio");
+    }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/spmd_interpreter.hpp"
 
@@ -261,6 +262,7 @@ struct Shape {
             ranks_each *= groups->size(0);
             rounds += lg(groups->size(0));
             top = groups->count();
+            levels.emplace_back(groups->size(0), top);
         }
     }
     static Shape two(std::uint64_t p, const Task& task) {
@@ -275,6 +277,7 @@ struct Shape {
     std::uint64_t rounds = 0;        ///< of trees in groups, if all have as many ranks as the first one
     std::uint64_t ranks_each = 1;    ///< of a leader of the last level, if so
     std::uint64_t blocks_below = 0;  ///< in subtrees of trees in groups, if so
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> levels;  ///< members of a group, and groups
 };
 
 /// All-gather of a whole by parts of n/p: in messages, and elements that they have.
@@ -386,64 +389,82 @@ Forms forms_of_leaders(const std::string& end) {
     };
 }
 
-/// Of operations that have two levels only. Groups have g ranks each, and P leaders.
-inline Forms forms_of_two_levels() {
+/// Of operations whose ranks have blocks, and of scan. Groups of one level have as many members each.
+template <ShapeOf shape>
+Forms forms_of_blocks(const std::string& name) {
     const auto blocks_sent = [](auto p, auto n, const Task& task) -> Sent {
-        const Shape is = Shape::two(p, task);
+        const Shape is = shape(p, task);
         return {p - 1, (is.blocks_below + is.ranks_each * Radix<2>::below_root(is.top)) * n};
     };
     const auto blocks_time = [](auto p, auto n, const Task& task) {
-        const Shape is = Shape::two(p, task);
+        const Shape is = shape(p, task);
         return Cost::of(is.rounds + lg(is.top), (p - 1) * n);
     };
     return {
-        {{Operation::gather, "two_level"}, {blocks_sent, blocks_time}},
-        {{Operation::scatter, "two_level"}, {blocks_sent, blocks_time}},
-        {{Operation::scan, "two_level"},
+        {{Operation::gather, name}, {blocks_sent, blocks_time}},
+        {{Operation::scatter, name}, {blocks_sent, blocks_time}},
+        // Each level: by doubling in groups, and the sum before a group to its members.
+        {{Operation::scan, name},
          {[](auto p, auto n, const Task& task) {
-              const Shape is = Shape::two(p, task);
               const auto doubling = [](std::uint64_t ranks) {
                   return lg(ranks) * ranks - (std::bit_ceil(ranks) - 1);
               };
-              const std::uint64_t spread = (is.top - 1) * (is.ranks_each - 1);
-              return each(is.top * doubling(is.ranks_each) + doubling(is.top) + spread, n);
+              const Shape is = shape(p, task);
+              std::uint64_t messages = doubling(is.top);
+              for (const auto& [size, count] : is.levels)
+                  messages += count * doubling(size) + (count - 1) * (size - 1);
+              return each(messages, n);
           },
           [](auto p, auto n, const Task& task) {
-              const Shape is = Shape::two(p, task);
-              return in_rounds((is.top > 1 ? 2 : 1) * is.rounds + lg(is.top), n);
+              const Shape is = shape(p, task);
+              std::uint64_t rounds = is.rounds + lg(is.top);
+              for (const auto& [size, count] : is.levels) rounds += count > 1 ? lg(size) : 0;
+              return in_rounds(rounds, n);
           }}},
-        {{Operation::reduce_scatter, "two_level"},
+        {{Operation::reduce_scatter, name},
          {[](auto p, auto n, const Task& task) -> Sent {
-              const Shape is = Shape::two(p, task);
+              const Shape is = shape(p, task);
               return {2 * (p - is.top) + is.top * (is.top - 1),
                       ((p - is.top) * p + (is.top - 1) * p + is.blocks_below) * n};
           },
           [](auto p, auto n, const Task& task) {
-              const Shape is = Shape::two(p, task);
+              const Shape is = shape(p, task);
               return in_rounds(is.rounds, p * n) + in_rounds(is.top - 1, is.ranks_each * n) +
                      Cost::of(is.rounds, (is.ranks_each - 1) * n);
           }}},
         // Members send at one time.
-        {{Operation::all_to_all, "two_level"},
+        {{Operation::all_to_all, name},
          {[](auto p, auto n, const Task& task) -> Sent {
-              const Shape is = Shape::two(p, task);
-              return {2 * (p - is.top) + is.top * (is.top - 1),
-                      (2 * (p - is.top) * p + p * p - p * is.ranks_each) * n};
+              const Shape is = shape(p, task);
+              std::uint64_t elements = p * p - p * is.ranks_each;
+              std::uint64_t ranks = 1;  // of a member
+              for (const auto& [size, count] : is.levels) {
+                  elements += 2 * count * (size - 1) * ranks * p;
+                  ranks *= size;
+              }
+              return {2 * (p - is.top) + is.top * (is.top - 1), elements * n};
           },
           [](auto p, auto n, const Task& task) {
-              const Shape is = Shape::two(p, task);
-              const std::uint64_t others = is.ranks_each - 1;
+              const Shape is = shape(p, task);
               const std::uint64_t rounds = std::has_single_bit(is.top) ? is.top - 1 : is.top;
-              return Cost::of(others > 0 ? 1 : 0, others * p * n) +
-                     in_rounds(rounds, is.ranks_each * is.ranks_each * n) + in_rounds(others, p * n);
+              Cost cost = in_rounds(rounds, is.ranks_each * is.ranks_each * n);
+              std::uint64_t ranks = 1;
+              for (const auto& [size, count] : is.levels) {
+                  const std::uint64_t others = size - 1;
+                  cost = cost + Cost::of(others > 0 ? 1 : 0, others * ranks * p * n) +
+                         in_rounds(others, ranks * p * n);
+                  ranks *= size;
+              }
+              return cost;
           }}},
     };
 }
 
 inline Forms level_forms() {
     Forms forms = forms_of_levels<Shape::two>("two_level");
-    forms.merge(forms_of_two_levels());
+    forms.merge(forms_of_blocks<Shape::two>("two_level"));
     forms.merge(forms_of_levels<Shape::three>("three_level"));
+    forms.merge(forms_of_blocks<Shape::three>("three_level"));
     forms.merge(forms_of_leaders<2>("_2"));
     forms.merge(forms_of_leaders<4>("_4"));
     forms.merge(forms_of_leaders<8>("_8"));

@@ -96,21 +96,25 @@ TEST(SpmdGroups, AsStatedReplaceTheTopologys) {
 
 // --- what leaves a node
 
-/// Of all ranks together, from one group of `levels.two` to another.
-Sent between_groups(const char* algorithm, Operation operation, RankId root, const Levels& levels,
-                    Index count) {
+/// Of all ranks together, from one of `groups` to another.
+Sent between(const Groups& groups, const char* algorithm, Operation operation, RankId root,
+             const Levels& levels, Index count) {
     Sent sent;
-    for (RankId rank = 0; rank < levels.two->ranks(); ++rank) {
+    for (RankId rank = 0; rank < groups.ranks(); ++rank) {
         Collected steps;
-        find_algorithm(operation, algorithm)
-            .steps({rank, levels.two->ranks(), root, count, 1, &levels}, steps);
+        find_algorithm(operation, algorithm).steps({rank, groups.ranks(), root, count, 1, &levels}, steps);
         for (const Step& step : steps.all) {
-            if (step.kind != Step::Kind::send || levels.two->of(step.peer) == levels.two->of(rank)) continue;
+            if (step.kind != Step::Kind::send || groups.of(step.peer) == groups.of(rank)) continue;
             ++sent.messages;
             sent.elements += step.from.count;
         }
     }
     return sent;
+}
+
+Sent between_groups(const char* algorithm, Operation operation, RankId root, const Levels& levels,
+                    Index count) {
+    return between(*levels.two, algorithm, operation, root, levels, count);
 }
 
 /// By an algorithm of one rank for each of so many nodes.
@@ -173,6 +177,22 @@ TEST(SpmdMessagesBetweenNodes, HaveTheBlocksOfAllRanks) {
     EXPECT_EQ(two_level(Operation::reduce_scatter), of_nodes("ring", Operation::reduce_scatter, 8, 15));
     // From each of three ranks to each of three.
     EXPECT_EQ(two_level(Operation::all_to_all), of_nodes("pairwise", Operation::all_to_all, 8, 45));
+}
+
+// Groups of two nodes, with three ranks each.
+TEST(SpmdMessagesBetweenGroupsOfNodes, HaveTheBlocksOfAllTheirRanks) {
+    const Levels levels = Levels::of(topology({0, 0, 1, 1, 2, 2, 3, 3}), 3);
+    const auto three_level = [&](Operation operation) {
+        return between(*levels.network, "three_level", operation, 0, levels, 5);
+    };
+    const auto of_groups = [](const char* algorithm, Operation operation, Index count) {
+        return of_nodes(algorithm, operation, 4, count);
+    };
+    for (const Operation operation : {Operation::gather, Operation::scatter})
+        EXPECT_EQ(three_level(operation), of_groups("binomial", operation, 30));
+    EXPECT_EQ(three_level(Operation::scan), of_groups("recursive_doubling", Operation::scan, 5));
+    EXPECT_EQ(three_level(Operation::reduce_scatter), of_groups("ring", Operation::reduce_scatter, 30));
+    EXPECT_EQ(three_level(Operation::all_to_all), of_groups("pairwise", Operation::all_to_all, 180));
 }
 
 }  // namespace

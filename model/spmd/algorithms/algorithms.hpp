@@ -25,14 +25,22 @@ void barrier_levels(const Call& call, Steps& steps);
 template <int levels>
 void reduce_levels(const Call& call, Steps& steps);
 template <int levels>
+void reduce_scatter_levels(const Call& call, Steps& steps);
+template <int levels>
+void scan_levels(const Call& call, Steps& steps);
+template <int levels>
+void gather_levels(const Call& call, Steps& steps);
+template <int levels>
+void scatter_levels(const Call& call, Steps& steps);
+template <int levels>
 void all_gather_levels(const Call& call, Steps& steps);
+template <int levels>
+void all_to_all_levels(const Call& call, Steps& steps);
 /// `among`: that of the last level's leaders.
 template <int levels, Function among>
 void broadcast_levels(const Call& call, Steps& steps);
 template <int levels, Function among>
 void all_reduce_levels(const Call& call, Steps& steps);
-// Of two levels.
-Function gather_two_level, scatter_two_level, scan_two_level, reduce_scatter_two_level, all_to_all_two_level;
 // With several leaders.
 template <RankId leaders>
 void broadcast_leaders(const Call& call, Steps& steps);

@@ -1,16 +1,11 @@
 // Each leader gathers the blocks of its group, the leaders gather those of all groups, whose sizes may
 // differ, and each leader broadcasts all blocks in its group. Traeff: "Efficient allgather for regular
 // SMP-clusters", 2006.
-#include <functional>
-
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {
 
 namespace {
-
-/// The blocks of ranks, or groups, first to last - 1.
-using BlocksOf = std::function<Range(RankId first, RankId last)>;
 
 void all_gather_in(const Call& call, const Groups* groups, const BlocksOf& part, Steps& steps) {
     if (!groups) return gather_doubling(call, part, steps);

@@ -1,6 +1,6 @@
-// Gather and scatter in two levels: trees in groups of near ranks, and a tree of the groups' leaders, which
-// send the blocks of whole groups. Kielmann et al.: "MagPIe: MPI's collective communication operations for
-// clustered wide area systems", 1999.
+// Gather and scatter in levels: trees in groups of near ranks, and a tree of the groups' leaders, which send
+// the blocks of whole groups; with three levels also trees of the leaders in groups of groups. Kielmann et
+// al.: "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999.
 #include "model/spmd/algorithms/block_trees.hpp"
 #include "model/spmd/algorithms/levels.hpp"
 
@@ -8,35 +8,44 @@ namespace heddle::spmd::algorithms {
 
 namespace {
 
-/// The blocks of groups, among their leaders. `home`: where the root has all.
-auto of_groups(const Call& call, const Groups& groups, Array home) {
-    const RankId of_root = groups.of(call.root);
-    const auto before = [&groups, of_root, n = call.count](RankId number) {
-        const RankId to_end = groups.count() - of_root;
-        const RankId own = groups.first(of_root);
-        if (number <= to_end) return n * (groups.first(of_root + number) - own);
-        return n * (groups.ranks() - own + groups.first(number - to_end));
+/// The blocks of a call's ranks, each of which may stand for a group. `home`: where its root has them.
+auto tree_blocks(const Call& call, const BlocksOf& part, Range home) {
+    const auto before = [&part, root = call.root, ranks = call.ranks](RankId number) {
+        const RankId to_end = ranks - root;
+        if (number <= to_end) return part(root, root + number).count;
+        return part(root, ranks).count + part(0, number - to_end).count;
     };
-    return TreeBlocks{before, blocks(call, home, 0, call.ranks), call.count * groups.first(of_root)};
+    return TreeBlocks{before, home, part(0, call.root).count};
 }
 
-/// The blocks of a group, which its leader has: the root in `home`, another one at the beginning of its
-/// scratch.
-auto of_group(const Call& call, const Groups& groups, const Call& inside, Array home) {
-    const RankId first = groups.first(groups.of(call.rank));
-    const bool has_root = groups.of(call.root) == groups.of(call.rank);
-    const Range range = has_root ? blocks(call, home, first, first + inside.ranks)
-                                 : blocks(call, Array::scratch, 0, inside.ranks);
-    return TreeBlocks{[n = call.count](RankId number) { return number * n; }, range,
-                      inside.root * call.count};
+/// Of the ranks of a group, from the blocks of all.
+BlocksOf in_group(const BlocksOf& part, RankId first) {
+    return [&part, first](RankId from, RankId to) { return part(first + from, first + to); };
 }
 
-/// How many elements come together at this rank, which is no root.
-Index collected(const Call& call, const Groups& groups, const Level& level) {
-    const Call inside = level.inside(), among = level.among();
-    if (!level.leads()) return Tree<2>(inside.from_root(), inside.ranks).size * call.count;
-    const RankId number = among.from_root();
-    return of_groups(call, groups, Array::output).between(number, number + Tree<2>(number, among.ranks).size);
+/// Of the groups.
+BlocksOf of_groups(const BlocksOf& part, const Groups& groups) {
+    return [&](RankId from, RankId to) { return part(groups.first(from), groups.first(to)); };
+}
+
+/// Where the leader of a group has the group's blocks: the root in its array, another one at the beginning of
+/// its scratch.
+Range home_of(const Level& level, const BlocksOf& part) {
+    const Range all = part(0, level.inside().ranks);
+    return level.has_root() ? all : Range{Array::scratch, 0, all.count};
+}
+
+/// How many elements come together at this rank, if it is not the root.
+Index collected(const Call& call, const Groups* groups, const BlocksOf& part) {
+    if (!groups) {
+        const auto of = tree_blocks(call, part, {});
+        const RankId number = call.from_root();
+        return of.between(number, number + Tree<2>(number, call.ranks).size);
+    }
+    const Level level(call, *groups);
+    const Call inside = level.inside();
+    if (level.leads()) return collected(level.among(), groups->above(), of_groups(part, *groups));
+    return collected(inside, nullptr, in_group(part, groups->first(groups->of(call.rank))));
 }
 
 /// Where this rank's own block is on its way.
@@ -44,46 +53,66 @@ Range own_block(const Call& call, Array home) {
     return call.rank == call.root ? block(call, home, call.rank) : block(call, Array::scratch, 0);
 }
 
-/// It has no blocks but its own.
-bool is_leaf(const Level& level) {
-    return !level.leads() && Tree<2>(level.inside().from_root(), level.inside().ranks).size == 1;
-}
-RankId parent_of_leaf(const Level& level) {
+/// The blocks of the call that this rank leads or is part of are there already.
+void gather_in(const Call& call, const Groups* groups, const BlocksOf& part, Steps& steps) {
+    if (!groups) return gather_tree<2>(call, tree_blocks(call, part, part(0, call.ranks)), steps);
+    const Level level(call, *groups);
     const Call inside = level.inside();
-    return level.member_of()(inside.before(Tree<2>(inside.from_root(), inside.ranks).to_parent));
+    const BlocksOf near_part = in_group(part, groups->first(groups->of(call.rank)));
+    Renumbered near(steps, level.member_of());
+    gather_tree<2>(inside, tree_blocks(inside, near_part, home_of(level, near_part)), near);
+    if (!level.leads()) return;
+    Renumbered far(steps, level.leader_of());
+    gather_in(level.among(), groups->above(), of_groups(part, *groups), far);
+}
+
+/// The mirror of it.
+void scatter_in(const Call& call, const Groups* groups, const BlocksOf& part, Steps& steps) {
+    if (!groups) return scatter_tree<2>(call, tree_blocks(call, part, part(0, call.ranks)), steps);
+    const Level level(call, *groups);
+    if (level.leads()) {
+        Renumbered far(steps, level.leader_of());
+        scatter_in(level.among(), groups->above(), of_groups(part, *groups), far);
+    }
+    const Call inside = level.inside();
+    const BlocksOf near_part = in_group(part, groups->first(groups->of(call.rank)));
+    Renumbered near(steps, level.member_of());
+    scatter_tree<2>(inside, tree_blocks(inside, near_part, home_of(level, near_part)), near);
+}
+
+BlocksOf blocks_in(const Call& call, Array home) {
+    return [&call, home](RankId first, RankId last) { return blocks(call, home, first, last); };
 }
 
 }  // namespace
 
-void gather_two_level(const Call& call, Steps& steps) {
-    const Groups* const groups = groups_of<2>(call);
+template <int levels>
+void gather_levels(const Call& call, Steps& steps) {
+    const Groups* const groups = groups_of<levels>(call);
     if (!groups) return gather_knomial<2>(call, steps);
     const Level level(call, *groups);
-    if (is_leaf(level)) return steps.send(parent_of_leaf(level), whole(call, Array::input));
-    if (call.rank != call.root) steps.reserve(collected(call, *groups, level));
+    if (level.is_leaf()) return steps.send(level.parent(), whole(call, Array::input));
+    const BlocksOf part = blocks_in(call, Array::output);
+    if (call.rank != call.root) steps.reserve(collected(call, groups, part));
     steps.copy(own_block(call, Array::output), whole(call, Array::input));
-    const Call inside = level.inside();
-    Renumbered near(steps, level.member_of());
-    gather_tree<2>(inside, of_group(call, *groups, inside, Array::output), near);
-    if (!level.leads()) return;
-    Renumbered far(steps, level.leader_of());
-    gather_tree<2>(level.among(), of_groups(call, *groups, Array::output), far);
+    gather_in(call, groups, part, steps);
 }
 
-void scatter_two_level(const Call& call, Steps& steps) {
-    const Groups* const groups = groups_of<2>(call);
+template <int levels>
+void scatter_levels(const Call& call, Steps& steps) {
+    const Groups* const groups = groups_of<levels>(call);
     if (!groups) return scatter_knomial<2>(call, steps);
     const Level level(call, *groups);
-    if (is_leaf(level)) return steps.receive(parent_of_leaf(level), whole(call, Array::output));
-    if (call.rank != call.root) steps.reserve(collected(call, *groups, level));
-    if (level.leads()) {
-        Renumbered far(steps, level.leader_of());
-        scatter_tree<2>(level.among(), of_groups(call, *groups, Array::input), far);
-    }
-    const Call inside = level.inside();
-    Renumbered near(steps, level.member_of());
-    scatter_tree<2>(inside, of_group(call, *groups, inside, Array::input), near);
+    if (level.is_leaf()) return steps.receive(level.parent(), whole(call, Array::output));
+    const BlocksOf part = blocks_in(call, Array::input);
+    if (call.rank != call.root) steps.reserve(collected(call, groups, part));
+    scatter_in(call, groups, part, steps);
     steps.copy(whole(call, Array::output), own_block(call, Array::input));
 }
+
+template void gather_levels<2>(const Call&, Steps&);
+template void gather_levels<3>(const Call&, Steps&);
+template void scatter_levels<2>(const Call&, Steps&);
+template void scatter_levels<3>(const Call&, Steps&);
 
 }  // namespace heddle::spmd::algorithms

@@ -2,6 +2,7 @@
 // leaders.
 #pragma once
 
+#include <functional>
 #include <utility>
 
 #include "model/spmd/algorithms/algorithms.hpp"
@@ -49,6 +50,8 @@ public:
     Level(const Call& call, const Groups& groups)
         : call_(call), groups_(groups), group_(groups.of(call.rank)), of_root_(groups.of(call.root)) {}
 
+    /// The group has the root of all.
+    bool has_root() const { return group_ == of_root_; }
     bool leads() const { return call_.rank == leader(group_); }
     RankId leader(RankId group) const { return group == of_root_ ? call_.root : groups_.first(group); }
     /// The call of the group; its root is the leader.
@@ -59,6 +62,11 @@ public:
     /// The call of the leaders, in the order of their groups.
     Call among() const { return {group_, groups_.count(), of_root_, call_.count, call_.segment}; }
 
+    /// It has no children in the binomial tree of its group, whose root is the leader.
+    bool is_leaf() const { return !leads() && tree().size == 1; }
+    /// Its parent there, if it is not the leader.
+    RankId parent() const { return groups_.first(group_) + inside().before(tree().to_parent); }
+
     auto member_of() const {
         return [first = groups_.first(group_)](RankId number) { return first + number; };
     }
@@ -67,11 +75,16 @@ public:
     }
 
 private:
+    Tree<2> tree() const { return {inside().from_root(), inside().ranks}; }
+
     const Call& call_;
     const Groups& groups_;
     RankId group_;
     RankId of_root_;
 };
+
+/// The blocks of ranks, or groups, first to last - 1.
+using BlocksOf = std::function<Range(RankId first, RankId last)>;
 
 /// Null if there are none: then each rank is a group.
 template <int levels>

@@ -1,43 +1,70 @@
-// Reduce-scatter in two levels: the leader of each group of near ranks combines the arrays of its group, a
-// ring of the leaders combines the blocks of each group, and each leader scatters those of its own. Kielmann
-// et al.: "MagPIe: MPI's collective communication operations for clustered wide area systems", 1999.
+// Reduce-scatter in levels: the leader of each group of near ranks combines the arrays of its group, a ring
+// of the leaders combines the blocks of each group, and each leader scatters those of its own. With three
+// levels the leaders do the same in groups of groups. Kielmann et al.: "MagPIe: MPI's collective
+// communication operations for clustered wide area systems", 1999.
 #include "model/spmd/algorithms/block_trees.hpp"
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {
 
-void reduce_scatter_two_level(const Call& call, Steps& steps) {
-    const Groups* const groups = groups_of<2>(call);
-    if (!groups) return reduce_scatter_ring(call, steps);
-    const Call without_root = from_first(call);
-    const Level level(without_root, *groups);
-    const RankId group = groups->of(call.rank);
-    const Call inside = level.inside();
-    const auto of_group = [&](RankId which) {
-        return blocks(call, Array::scratch, groups->first(which), groups->first(which + 1));
-    };
+namespace {
 
+void around_ring(const Call& call, const BlocksOf& part, Steps& steps) {
+    const auto of = [&part](RankId rank) { return part(rank, rank + 1); };
+    for (RankId round = 1; round < call.ranks; ++round) {
+        steps.send(call.after(1), of(call.before(round)));
+        steps.combine(call.before(1), of(call.before(round + 1)), Comes::left);
+    }
+}
+
+/// Each rank of the call has an array in its `input`, which becomes that of its scratch. Returns where the
+/// rank's part of all arrays is in the end. `part`: of each rank, in the whole array.
+Range combine_in(const Call& call, const Groups& groups, const BlocksOf& part, Steps& steps) {
+    const Level level(call, groups);
+    const RankId group = groups.of(call.rank);
+    const RankId first = groups.first(group);
+    const Call inside = level.inside();
     Renumbered near(steps, level.member_of());
-    Call all = inside;
-    all.count = call.ranks * call.count;
-    if (level.leads()) steps.reserve(all.count);
-    combine_up<2>(all, all.rank, whole(all, Array::scratch), near);
+    combine_up<2>(inside, inside.rank, whole(inside, Array::scratch), near);
+    const BlocksOf of_group = [&](RankId from, RankId to) {
+        return part(groups.first(from), groups.first(to));
+    };
+    Range mine = of_group(group, group + 1);
     if (level.leads()) {
-        const Call among = level.among();
-        Renumbered far(steps, level.leader_of());
-        for (RankId round = 1; round < among.ranks; ++round) {
-            far.send(among.after(1), of_group(among.before(round)));
-            far.combine(among.before(1), of_group(among.before(round + 1)), Comes::left);
+        Renumbered far(steps, level.leader_of(), Array::scratch);
+        if (groups.above()) {
+            mine = combine_in(level.among(), *groups.above(), of_group, far);
+        } else {
+            around_ring(level.among(), of_group, far);
         }
     }
-
-    const Tree<2> tree(inside.rank, inside.ranks);
-    if (inside.rank > 0 && tree.size == 1)
-        return near.receive(inside.before(tree.to_parent), whole(call, Array::output));
-    const TreeBlocks of{[n = call.count](RankId number) { return number * n; }, of_group(group), 0};
-    scatter_tree<2>(inside, of, near);
-    steps.copy(whole(call, Array::output),
-               inside.rank == 0 ? block(call, Array::scratch, call.rank) : block(call, Array::scratch, 0));
+    const auto before = [&part, first](RankId number) { return part(first, first + number).count; };
+    scatter_tree<2>(inside, TreeBlocks{before, mine, 0}, near);
+    const Index own = part(call.rank, call.rank + 1).count;
+    return {mine.array, inside.rank == 0 ? mine.begin : 0, own};
 }
+
+}  // namespace
+
+template <int levels>
+void reduce_scatter_levels(const Call& call, Steps& steps) {
+    const Groups* const groups = groups_of<levels>(call);
+    if (!groups) return reduce_scatter_ring(call, steps);
+    Call all = from_first(call);
+    all.count = call.ranks * call.count;
+    const Level level(all, *groups);
+    if (level.is_leaf()) {
+        steps.send(level.parent(), whole(all, Array::input));
+        return steps.receive(level.parent(), whole(call, Array::output));
+    }
+    if (level.leads()) steps.reserve(all.count);
+    const Range own = combine_in(
+        all, *groups, [&](RankId first, RankId last) { return blocks(call, Array::scratch, first, last); },
+        steps);
+    steps.copy(whole(call, Array::output), own);
+}
+
+template void reduce_scatter_levels<2>(const Call&, Steps&);
+template void reduce_scatter_levels<3>(const Call&, Steps&);
 
 }  // namespace heddle::spmd::algorithms

@@ -1,26 +1,32 @@
-// Prefix sums (scan) in two levels: in each group of near ranks by recursive doubling; then the last ranks of
-// the groups, which have their groups' sums, find the sum of all groups before theirs, and spread it in their
-// groups. Kielmann et al.: "MagPIe: MPI's collective communication operations for clustered wide area
-// systems", 1999.
+// Prefix sums (scan) in levels: in each group of near ranks by recursive doubling; then the last ranks of the
+// groups, which have their groups' sums, find the sum of all groups before theirs, and spread it in their
+// groups. With three levels they find it by groups of groups. Kielmann et al.: "MagPIe: MPI's collective
+// communication operations for clustered wide area systems", 1999.
 #include "model/spmd/algorithms/levels.hpp"
 
 namespace heddle::spmd::algorithms {
 
 namespace {
 
-/// Recursive doubling among the groups. `sum`: of this rank's group; it becomes that of all up to it.
-/// `before`: that of all groups before it, if there is one.
-void sum_before(const Call& among, const Range& sum, const Range& before, const Range& other, Steps& steps) {
-    for (RankId distance = 1; distance < among.ranks; distance *= 2) {
-        if (distance < among.ranks - among.rank) steps.send(among.after(distance), sum);
-        if (distance > among.rank) continue;
-        steps.receive(among.before(distance), other);
+/// A part of the scratch of so many elements.
+Range room(const Call& call, RankId which) {
+    return block(call, Array::scratch, which);
+}
+constexpr RankId sum = 0, other = 1, before = 2;
+
+/// Recursive doubling. In room `sum` is the rank's own; it becomes that of all up to it. Room `into` becomes
+/// that of all before it, if there is one.
+void sums_before(const Call& call, RankId into, Steps& steps) {
+    for (RankId distance = 1; distance < call.ranks; distance *= 2) {
+        if (distance < call.ranks - call.rank) steps.send(call.after(distance), room(call, sum));
+        if (distance > call.rank) continue;
+        steps.receive(call.before(distance), room(call, other));
         if (distance == 1) {
-            steps.copy(before, other);
+            steps.copy(room(call, into), room(call, other));
         } else {
-            steps.fold(before, other, Comes::left);
+            steps.fold(room(call, into), room(call, other), Comes::left);
         }
-        steps.fold(sum, other, Comes::left);
+        steps.fold(room(call, sum), room(call, other), Comes::left);
     }
 }
 
@@ -31,30 +37,71 @@ void spread(const Call& call, const Range& range, Steps& steps) {
     tree.far_first([&](RankId distance, RankId /*size*/) { steps.send(call.after(distance), range); });
 }
 
+/// The ranks of a group, and their last one, which knows the sum of the group.
+struct WithLast {
+    WithLast(const Call& call, const Groups& groups)
+        : group(groups.of(call.rank)),
+          first(groups.first(group)),
+          inside{call.rank - first, groups.size(group), groups.size(group) - 1, call.count, call.segment},
+          among{group, groups.count(), 0, call.count, call.segment} {}
+
+    bool is_last() const { return inside.rank == inside.root; }
+    auto member_of() const {
+        return [first = first](RankId number) { return first + number; };
+    }
+    static auto last_of(const Groups& groups) {
+        return [&groups](RankId number) { return groups.first(number + 1) - 1; };
+    }
+
+    RankId group;
+    RankId first;
+    Call inside;
+    Call among;
+};
+
+/// The same as `sums_before` in levels. It takes a room more for each.
+void sums_before_in(const Call& call, const Groups* groups, RankId into, Steps& steps) {
+    if (!groups || groups->count() == 1) return sums_before(call, into, steps);
+    const WithLast level(call, *groups);
+    Renumbered near(steps, level.member_of());
+    sums_before(level.inside, into, near);
+    const RankId of_groups = into + 1;
+    if (level.is_last()) {
+        Renumbered far(steps, WithLast::last_of(*groups));
+        sums_before_in(level.among, groups->above(), of_groups, far);
+    }
+    if (level.group == 0) return;
+    spread(level.inside, room(call, of_groups), near);
+    if (level.inside.rank == 0) {
+        steps.copy(room(call, into), room(call, of_groups));
+    } else {
+        steps.fold(room(call, into), room(call, of_groups), Comes::left);
+    }
+}
+
 }  // namespace
 
-void scan_two_level(const Call& call, Steps& steps) {
-    const Groups* const groups = groups_of<2>(call);
+template <int levels>
+void scan_levels(const Call& call, Steps& steps) {
+    const Groups* const groups = groups_of<levels>(call);
     if (!groups) return scan_recursive_doubling(call, steps);
-    const RankId group = groups->of(call.rank);
-    const RankId first = groups->first(group);
-    const RankId size = groups->size(group);
+    const WithLast level(call, *groups);
     const Range output = whole(call, Array::output);
-    const auto room = [&](Index which) { return block(call, Array::scratch, static_cast<RankId>(which)); };
-    const Call inside{call.rank - first, size, size - 1, call.count, call.segment};
-    Renumbered near(steps, [first](RankId number) { return first + number; });
-    scan_recursive_doubling(inside, near);
+    Renumbered near(steps, level.member_of());
+    scan_recursive_doubling(level.inside, near);
     if (groups->count() == 1) return;
-    steps.reserve(3 * call.count);
-    if (inside.rank == inside.root) {
-        const Call among{group, groups->count(), 0, call.count, call.segment};
-        Renumbered far(steps, [groups](RankId number) { return groups->first(number + 1) - 1; });
-        steps.copy(room(1), output);
-        sum_before(among, room(1), room(0), room(2), far);
+    steps.reserve((before + levels - 1) * call.count);
+    if (level.is_last()) {
+        Renumbered far(steps, WithLast::last_of(*groups));
+        steps.copy(room(call, sum), output);
+        sums_before_in(level.among, groups->above(), before, far);
     }
-    if (group == 0) return;
-    spread(inside, room(0), near);
-    steps.fold(output, room(0), Comes::left);
+    if (level.group == 0) return;
+    spread(level.inside, room(call, before), near);
+    steps.fold(output, room(call, before), Comes::left);
 }
+
+template void scan_levels<2>(const Call&, Steps&);
+template void scan_levels<3>(const Call&, Steps&);
 
 }  // namespace heddle::spmd::algorithms
