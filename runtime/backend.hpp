@@ -80,6 +80,16 @@ struct Work {
     double bytes = 0;
 };
 
+/// Bytes per second from one group of nodes to others, on average. Of a single message, 0: unknown. Of
+/// several together, 0: as many as their nodes' links have.
+struct Crossing {
+    double within = 0;   ///< of one message between two nodes of a group
+    double message = 0;  ///< of one message to another group
+    double to_one = 0;   ///< of all that the nodes of a group send to one other group
+    double to_all = 0;   ///< of all that they send to all other groups
+    bool duplex = true;  ///< what comes back at the same time takes nothing away
+};
+
 /// The nodes as the scheduler sees them. `group[n]`: the switch, group, row or cluster of node n; nodes of
 /// one group are near, and `distances` knows how near. `latency` and `bandwidth` (bytes per second) are those
 /// of a message between two nodes that has the network to itself, on average over the pairs; zero if unknown.
@@ -95,6 +105,7 @@ struct Topology {
     std::shared_ptr<const NetworkRoutes> routes{};
     Time latency{};
     double bandwidth = 0;
+    Crossing crossing{};
     double core_speed = 0;  ///< flops per second of a core, on average over the nodes and their cores
     CoreId near_cores = 0;  ///< this many cores in a row are near each other; 0: all are
     Cache cache{};          ///< what a copy's bytes are counted by

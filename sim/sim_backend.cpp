@@ -16,6 +16,7 @@
 #include "base/memory_need.hpp"
 #include "base/stack_guard.hpp"
 #include "memory/memory_view.hpp"
+#include "sim/group_crossing.hpp"
 #include "sim/hosts.hpp"
 #include "sim/huge_pages.hpp"
 #include "sim/machine.hpp"
@@ -100,6 +101,8 @@ struct SimBackend::State {
         topology.latency = means.latency;
         topology.bandwidth = means.bandwidth;
         topology.distances = networks.distances(topology.group, topology.latency);
+        if (!networks.several())
+            topology.crossing = crossing(networks.simgrid(), networks.cards(), topology.distances);
         topology.polled = options.single_module;
         double speeds = 0;
         for (NodeId node = 0; node < platform.nodes; ++node)

@@ -5,6 +5,8 @@ link must lead somewhere.
 In expected output `...` stands for anything: within a line for a part of it, alone on a line for any number of lines. In a
 block ```console varying numbers, their units and the width of columns may differ as well. A line `# exit N` after a command's
 output says that it fails with that exit code. Output is compared where some is shown.
+
+TEST_PART of TEST_PARTS processes (CTest's) has every so many pages. So no two pages may write the same file.
 """
 
 import json
@@ -107,6 +109,18 @@ def missing_pages(root, heddle, environment):
                 yield f"{folder}/{name}.md has no example that can be run (a ```console block with `$ heddle ...`)"
 
 
+def shared_files(root, pages):
+    """Files under build/ that commands of several pages name."""
+    users = {}
+    for page in pages:
+        for _, command, *_ in examples_in(read(os.path.join(root, page))):
+            for name in re.findall(r"\bbuild/[\w.-]+", command):
+                users.setdefault(name, set()).add(page)
+    for name, of in sorted(users.items()):
+        if len(of) > 1:
+            yield f"{', '.join(sorted(of))}: all name {name}; give each a file of its own"
+
+
 def broken_links(page, root):
     text = re.sub(r"```.*?```", lambda match: re.sub(r"[^\n]", "", match.group()), read(os.path.join(root, page)), flags=re.S)
     for number, line in enumerate(text.split("\n"), 1):
@@ -147,13 +161,16 @@ def main():
     pages = ["README.md", "ARCHITECTURE.md"] + sorted(
         os.path.relpath(os.path.join(folder, name), root)
         for folder, _, names in os.walk(os.path.join(root, "docs")) for name in names if name.endswith(".md"))
-    failures, examples = list(missing_pages(root, arguments.heddle, environment)), 0
-    for page in pages:
+    part, parts = int(os.environ.get("TEST_PART", 0)), int(os.environ.get("TEST_PARTS", 1))
+    failures, examples = list(missing_pages(root, arguments.heddle, environment)) if part == 0 else [], 0
+    if part == 0:
+        failures += shared_files(root, pages)
+    for page in pages[part::parts]:
         failures += broken_links(page, root)
         failures += run_examples(page, root, environment)
         examples += len(examples_in(read(os.path.join(root, page))))
     print("\n".join(failures))
-    print(f"{len(pages)} pages, {examples} examples, {len(failures)} failures")
+    print(f"{len(pages[part::parts])} pages, {examples} examples, {len(failures)} failures")
     return 1 if failures or not examples else 0
 
 

@@ -68,6 +68,41 @@ TEST(SpmdPriceOfGroups, CountsLatenciesWithinAndBetweenThem) {
         << "there are no groups";
 }
 
+// Two groups of four ranks. Of an all-to-all 16 blocks go from each group to the other, over one line, whose
+// directions may share what it has.
+TEST(SpmdPriceOfGroups, CountsWhatTheirLineHas) {
+    Levels levels;
+    levels.two = levels.three = levels.network = std::make_shared<Groups>(8, std::vector<RankId>{0, 4});
+    levels.near_latency = levels.far_latency = 1e-9;
+    levels.crossing = {.within = 1e9, .message = 1e8, .to_one = 1e8};
+    const Index count = 1 << 16;
+    const Call call{0, 8, 0, count, 4000, &levels};
+    const double line = 16 * 8 * count / 1e8;
+    const auto seconds = [&] {
+        return price(find_algorithm(Operation::all_to_all, "pairwise"), call, 8, ideal(1e-9, 1e7));
+    };
+    EXPECT_NEAR(seconds() / line, 1, 0.1);
+    levels.crossing.duplex = false;
+    EXPECT_NEAR(seconds() / line, 2, 0.2);
+    levels.crossing.to_one = 4e8;
+    levels.crossing.duplex = true;
+    EXPECT_NEAR(seconds() / line, 0.25, 0.03);
+}
+
+// Two ranks that are 10 ms apart: there are 256 KiB under way at most, and the receiver tells of room when it
+// has received 64 KiB.
+TEST(SpmdPrice, CountsWhatMayBeUnderWay) {
+    const Algorithm& pipeline = find_algorithm(Operation::broadcast, "pipeline");
+    const Index segment = Rank::segment_bytes / sizeof(std::uint64_t), count = 100 * segment;
+    const Star star{1e12, std::chrono::milliseconds(5), 4096};
+    const sim::SimBackend backend(star.platform(2));
+    const double simulated =
+        timed(pipeline, {Operation::broadcast, 2, 0, count, segment, true}, star).seconds;
+    EXPECT_GT(simulated, 100 / 8 * 20e-3);
+    const Prices prices = Prices::of(backend.topology(), no_overheads);
+    EXPECT_NEAR(price(pipeline, {0, 2, 0, count, segment}, 8, prices) / simulated, 1, 0.02);
+}
+
 TEST(SpmdCheapest, LeavesOutAlgorithmsThatCannotDoTheOperator) {
     const Prices prices = ideal(1e-6, 1e9);
     const Call other_root{0, 16, 1, 1 << 20, 4000};

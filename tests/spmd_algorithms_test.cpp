@@ -90,11 +90,6 @@ std::shared_ptr<const Levels> alike(RankId ranks, RankId inner, RankId outer) {
     return std::make_shared<Levels>(levels);
 }
 
-/// Whether the count is that of a block for each rank.
-bool has_blocks(Operation operation) {
-    return operation >= Operation::reduce_scatter && operation != Operation::scan;
-}
-
 std::vector<Algorithm> of_levels() {
     std::vector<Algorithm> some;
     std::ranges::copy_if(all_algorithms(), std::back_inserter(some),

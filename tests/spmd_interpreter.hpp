@@ -16,6 +16,11 @@
 
 namespace heddle::spmd::testing_spmd {
 
+/// Whether the count is that of a block for each rank.
+inline bool has_blocks(Operation operation) {
+    return operation >= Operation::reduce_scatter && operation != Operation::scan;
+}
+
 class Collected final : public Steps {
 public:
     void reserve(Index elements) override { scratch = std::max(scratch, elements); }

@@ -110,6 +110,7 @@ Levels Levels::of(const runtime::Topology& topology, RankId ranks_per_node, Rank
         Firsts firsts = runs(topology, ranks_per_node);
         levels.network = std::make_shared<Groups>(ranks, std::move(firsts));
         measure(topology.distances, levels);
+        levels.crossing = topology.crossing;
     }
     if (stated > 0) {
         add(every(ranks, stated));
@@ -133,8 +134,10 @@ std::uint64_t Levels::fingerprint() const {
     std::uint64_t hash = 0;
     for (const auto* groups : {&two, &three, &network})
         hash = mixed(hash, *groups ? (*groups)->fingerprint() : 1);
-    hash = mixed(hash, std::bit_cast<std::uint64_t>(near_latency));
-    return mixed(hash, std::bit_cast<std::uint64_t>(far_latency));
+    for (const double figure : {near_latency, far_latency, crossing.within, crossing.message, crossing.to_one,
+                                crossing.to_all, crossing.duplex ? 1.0 : 0.0})
+        hash = mixed(hash, std::bit_cast<std::uint64_t>(figure));
+    return hash;
 }
 
 }  // namespace heddle::spmd

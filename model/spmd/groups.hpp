@@ -50,6 +50,7 @@ struct Levels {
     /// unknown.
     double near_latency = 0;
     double far_latency = 0;
+    runtime::Crossing crossing{};  ///< between groups of `network`
 
     /// From the finest: cores of a socket and cores of a node, if `ranks_per_node` is more than one; then the
     /// topology's groups of nodes. Three levels take the last two of these. Where members of a group are not

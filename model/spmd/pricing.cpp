@@ -25,6 +25,14 @@ namespace {
 /// What travels with a message besides its elements: the signature and the endpoint's header.
 constexpr double bytes_besides = sizeof(Signature) + 64;
 
+/// What a rank may have under way to another one, in small messages.
+constexpr auto window = static_cast<double>(runtime::Endpoint::window);
+
+/// A message of so many bytes of elements is announced.
+bool is_large(double bytes) {
+    return bytes + sizeof(Signature) > runtime::Endpoint::eager_max;
+}
+
 struct PricedStep {
     Index count;
     RankId peer;
@@ -67,8 +75,15 @@ struct NodeProgress {
     double receiver_free = 0;  ///< when it has handled all before
 };
 
+/// What the groups of the network share: when all has left that was sent from one to another, and to all.
+struct GroupProgress {
+    std::map<std::pair<RankId, RankId>, double> one_free;
+    std::map<RankId, double> all_free;
+};
+
 struct Progress {
     NodeProgress* node;
+    GroupProgress* groups;
     double now = 0;
     bool unaccepted = false;
 };
@@ -77,6 +92,8 @@ struct Progress {
 struct PricedWay {
     bool local = false;  ///< within a node
     double latency = 0;
+    RankId from_group = 0;  ///< of the network
+    RankId to_group = 0;
 };
 
 class Walk {
@@ -84,21 +101,34 @@ public:
     Walk(const Prices& prices, const Levels* levels, Index element_bytes)
         : prices_(prices), levels_(levels), element_bytes_(static_cast<double>(element_bytes)) {
         if (levels_ && (!levels_->network || levels_->far_latency == 0)) levels_ = nullptr;
+        if (levels_) crossing_ = levels_->crossing;
+        bandwidth_ = crossing_.within > 0 ? crossing_.within : prices.bandwidth;
     }
+
+    /// Each rank has an equal share of what its node can send, and each node of what its group can.
+    void share() {
+        bandwidth_ /= prices_.ranks_per_node;
+        if (!levels_ || crossing_.message == 0) return;
+        const RankId nodes = std::max<RankId>(1, levels_->network->least() / prices_.ranks_per_node);
+        for (const double limit : {crossing_.to_one, crossing_.to_all})
+            if (limit > 0) crossing_.message = std::min(crossing_.message, limit / nodes);
+        crossing_.to_one = crossing_.to_all = 0;
+    }
+
+    bool shares_lines() const { return crossing_.to_one > 0 || crossing_.to_all > 0; }
 
     double bytes(const PricedStep& step) const { return static_cast<double>(step.count) * element_bytes_; }
     RankId node_of(RankId rank) const { return rank / prices_.ranks_per_node; }
     PricedWay way(RankId a, RankId b) const {
         if (node_of(a) == node_of(b)) return {true, 0};
         if (!levels_) return {false, prices_.latency};
-        const Groups& near = *levels_->network;
-        return {false, near.of(a) == near.of(b) ? levels_->near_latency : levels_->far_latency};
+        const RankId from = levels_->network->of(a), to = levels_->network->of(b);
+        return {false, from == to ? levels_->near_latency : levels_->far_latency, from, to};
     }
 
     /// An empty message to another node, from its hand-over until its receiver has handled it.
     double trip(const PricedWay& way) const {
-        return prices_.hand_over + prices_.send + way.latency + bytes_besides / prices_.bandwidth +
-               prices_.receive;
+        return prices_.hand_over + prices_.send + way.latency + bytes_besides / bandwidth_ + prices_.receive;
     }
 
     double local_work(const PricedStep& step) const {
@@ -116,16 +146,13 @@ public:
         from.now += step.again ? 0 : 2 * size / prices_.memory_bandwidth;
         if (way.local) return {from.now, 0, false};
         const double whole = size + bytes_besides;
-        const bool large = size + sizeof(Signature) > runtime::Endpoint::eager_max;
-        if (large) {
+        if (is_large(size)) {
             from.unaccepted = true;
             return {from.now + trip(way), whole, true};
         }
         from.now += prices_.hand_over;
         node.sender_free = std::max(from.now, node.sender_free) + prices_.send + whole * prices_.send_byte;
-        const double begins = std::max(node.sender_free, node.card_free);
-        node.card_free = begins + whole / prices_.bandwidth;
-        return {begins, whole, false};
+        return {flow(from, node.sender_free, whole, way), whole, false};
     }
 
     void receive(Progress& to, Progress& from, PricedMessage message, const PricedStep& step,
@@ -133,15 +160,14 @@ public:
         if (message.large) {
             const double wake = prices_.wake_by_message;
             const double accepted = std::max(to.now, message.begins + wake) + trip(way) + wake;
-            message.begins = std::max(accepted + prices_.hand_over + prices_.send, from.node->card_free) +
-                             message.bytes * prices_.send_byte;
-            from.node->card_free = message.begins + message.bytes / prices_.bandwidth;
+            const double ready = std::max(accepted + prices_.hand_over + prices_.send, from.node->card_free);
+            message.begins = flow(from, ready + message.bytes * prices_.send_byte, message.bytes, way);
             from.unaccepted = false;
         }
         double comes = message.begins;
         if (!way.local) {
             NodeProgress& node = *to.node;
-            node.in_free = std::max(comes, node.in_free) + message.bytes / prices_.bandwidth;
+            node.in_free = std::max(comes, node.in_free) + message.bytes / bandwidth_;
             comes = std::max(node.in_free + way.latency, node.receiver_free) + prices_.receive +
                     message.bytes * prices_.receive_byte;
             node.receiver_free = comes;
@@ -151,8 +177,30 @@ public:
     }
 
 private:
+    /// A message leaves its node, and perhaps the group of that. Returns when it begins to flow, or would if
+    /// it flowed as fast as the node's link permits: it is slower from one group to another.
+    double flow(Progress& from, double ready, double bytes, const PricedWay& way) const {
+        double& card_free = from.node->card_free;
+        const double begins = std::max(ready, card_free);
+        card_free = begins + bytes / bandwidth_;
+        if (way.from_group == way.to_group || crossing_.message == 0) return begins;
+        // What is on a line has left when the line has carried all that came on it.
+        const auto carried = [&](double& line_free, double speed) {
+            if (speed > 0) line_free = std::max(line_free, begins) + bytes / speed;
+            return line_free;
+        };
+        auto line = std::pair(way.from_group, way.to_group);
+        if (!crossing_.duplex && line.second < line.first) std::swap(line.first, line.second);
+        card_free = std::max({card_free, begins + bytes / crossing_.message,
+                              carried(from.groups->one_free[line], crossing_.to_one),
+                              carried(from.groups->all_free[way.from_group], crossing_.to_all)});
+        return card_free - bytes / bandwidth_;
+    }
+
     const Prices& prices_;
     const Levels* levels_;  ///< null: every two nodes are as far apart
+    runtime::Crossing crossing_{};
+    double bandwidth_;
     double element_bytes_;
 };
 
@@ -162,7 +210,8 @@ constexpr std::size_t steps_max = 2'000'000;
 /// As if all other ranks did at each time what this one does: exact where all do the same.
 double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank, RankId ranks) {
     NodeProgress node;
-    Progress progress{&node};
+    GroupProgress groups;
+    Progress progress{&node, &groups};
     std::vector<PricedMessage> sent;
     std::size_t received = 0;
     for (const PricedStep& step : steps.all) {
@@ -185,7 +234,7 @@ double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank, Rank
     }
     for (; received < sent.size(); ++received) {
         NodeProgress other;
-        Progress receiver{&other};
+        Progress receiver{&other, &groups};
         const RankId far = walk.node_of(rank) == 0 ? ranks - 1 : 0;
         walk.receive(receiver, progress, sent[received], {0, 0, Step::Kind::receive, false},
                      walk.way(rank, far));
@@ -194,8 +243,8 @@ double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank, Rank
     return progress.now;
 }
 
-/// The ranks take turns, the one with the earliest time first. Where several share a node's card each takes
-/// one step, else as many as it can.
+/// The ranks take turns, the one with the earliest time first. Where several share a node's card, or a line
+/// between groups, each takes one step, else as many as it can.
 class PricedRun {
 public:
     PricedRun(const Walk& walk, std::vector<PricedSteps> steps)
@@ -203,13 +252,13 @@ public:
         const auto ranks = static_cast<RankId>(steps_.size());
         nodes_.resize(walk.node_of(ranks - 1) + 1);
         for (RankId rank = 0; rank < ranks; ++rank) {
-            progress_.push_back({&nodes_[walk.node_of(rank)]});
+            progress_.push_back({&nodes_[walk.node_of(rank)], &groups_});
             make_ready(rank);
         }
     }
 
     double seconds() {
-        const bool shared = nodes_.size() < steps_.size();
+        const bool shared = nodes_.size() < steps_.size() || walk_.shares_lines();
         while (!ready_.empty()) {
             const RankId rank = ready_.top().second;
             ready_.pop();
@@ -229,10 +278,18 @@ public:
     }
 
 private:
+    /// Messages from one rank to another.
     struct Queue {
         std::vector<PricedMessage> messages;
         std::size_t taken = 0;
         bool awaited = false;  ///< by its receiver
+
+        // What may be under way (Endpoint::window). The receiver tells of room now and then.
+        double under_way = 0;
+        double told_not = 0;                            ///< received, and the sender has not been told
+        std::vector<std::pair<double, double>> credit;  ///< when the sender hears of it, and how much
+        std::size_t used = 0;
+        bool starved = false;  ///< the sender waits for room
     };
 
     /// False if it must wait.
@@ -242,7 +299,9 @@ private:
             case Step::Kind::send: {
                 if (progress.unaccepted) return false;
                 Queue& queue = queue_of(rank, step.peer);
-                queue.messages.push_back(walk_.send(progress, step, walk_.way(rank, step.peer)));
+                const PricedWay way = walk_.way(rank, step.peer);
+                if (!has_room(queue, progress, walk_.bytes(step), way)) return false;
+                queue.messages.push_back(walk_.send(progress, step, way));
                 if (std::exchange(queue.awaited, false)) make_ready(step.peer);
                 return true;
             }
@@ -254,8 +313,10 @@ private:
                     return false;
                 }
                 const PricedMessage message = queue.messages[queue.taken++];
-                walk_.receive(progress, progress_[step.peer], message, step, walk_.way(rank, step.peer));
-                if (message.large) make_ready(step.peer);
+                const PricedWay way = walk_.way(rank, step.peer);
+                walk_.receive(progress, progress_[step.peer], message, step, way);
+                if (message.large || gives_room(queue, progress, walk_.bytes(step), way))
+                    make_ready(step.peer);
                 return true;
             }
             case Step::Kind::copy:
@@ -265,12 +326,36 @@ private:
         }
         return true;
     }
+    /// A small message may go to the receiver now, or when the sender has been told of room.
+    static bool has_room(Queue& queue, Progress& sender, double bytes, const PricedWay& way) {
+        if (way.local || is_large(bytes)) return true;
+        while (queue.under_way + bytes > window) {
+            if (queue.used == queue.credit.size()) {
+                queue.starved = true;
+                return false;
+            }
+            const auto [at, more] = queue.credit[queue.used++];
+            sender.now = std::max(sender.now, at);
+            queue.under_way -= more;
+        }
+        queue.under_way += bytes;
+        return true;
+    }
+    /// Such a message has been received. True: its sender waits for room.
+    bool gives_room(Queue& queue, const Progress& receiver, double bytes, const PricedWay& way) const {
+        if (way.local || is_large(bytes)) return false;
+        queue.told_not += bytes;
+        if (queue.told_not < window / 4) return false;
+        queue.credit.emplace_back(receiver.now + walk_.trip(way), std::exchange(queue.told_not, 0));
+        return std::exchange(queue.starved, false);
+    }
     void make_ready(RankId rank) { ready_.emplace(progress_[rank].now, rank); }
     Queue& queue_of(RankId from, RankId to) { return queues_[std::uint64_t{from} << 32U | to]; }
 
     const Walk& walk_;
     std::vector<PricedSteps> steps_;
     std::vector<NodeProgress> nodes_;
+    GroupProgress groups_;
     std::vector<Progress> progress_;
     std::vector<std::size_t> next_;
     using Ready = std::pair<double, RankId>;
@@ -313,9 +398,9 @@ double price(const Algorithm& algorithm, const Call& call, Index element_bytes, 
     std::vector<PricedSteps> all{steps_of(algorithm, call, 0)};
     if (call.root != 0) all.front() = steps_of(algorithm, call, call.root);
     if (all.front().all.size() > steps_max / call.ranks) {
-        Prices of_each = prices;
-        of_each.bandwidth /= prices.ranks_per_node;
-        return price_alone(Walk(of_each, call.levels, element_bytes), all.front(), call.root, call.ranks);
+        Walk walk(prices, call.levels, element_bytes);
+        walk.share();
+        return price_alone(walk, all.front(), call.root, call.ranks);
     }
     const Walk walk(prices, call.levels, element_bytes);
     all.clear();
