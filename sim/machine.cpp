@@ -97,7 +97,7 @@ void SimMachine::prefetch_object() const {
 void SimMachine::prefetch_lists(const Message* inbox) const {
     if (inbox) fetch(inbox, 2);
     fetch(events_.memory(), 6);
-    fetch(nodes_.data(), 3);
+    fetch(nodes_.data(), 6);
     fetch(first_program_, 10);
 }
 

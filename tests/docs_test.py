@@ -51,15 +51,18 @@ def examples_in(text):
 
 
 def without_numbers(line):
-    """A line with every number (and unit of time or of bytes after it) as `#`, and every run of spaces as one space."""
-    line = re.sub(r"(?<![\w.])[\d,]+(?:\.\d+)?(?:e[+-]?\d+)?(?:\s?(?:ns|us|ms|s|min|h|B|[kMG]B)\b|%)?(?!\w)", "#", line)
+    """A line with every number (and unit of time or of bytes after it) as `#`, and every run of spaces as one space. With a sanitizer
+    a simulation may have fewer threads, so that is left out."""
+    line = re.sub(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?:\s?(?:ns|us|ms|s|min|h|B|[kMG]B)\b|%)?(?!\w)", "#", line)
+    if SANITIZED:
+        line = re.sub(r"(wall time\s+#), # threads", r"\1", line)
     return re.sub(r" +", " ", line)
 
 
 def agrees(expected, actual, varying=False):
     """True where the output is as shown."""
     if varying:
-        expected = [line if line.strip() == "..." else without_numbers(line) for line in expected]
+        expected = [line if line.strip() == "..." else without_numbers(re.sub(r"\.\.\.e-\d+", "...", line)) for line in expected]
         actual = "\n".join(without_numbers(line) for line in actual.split("\n"))
     pattern = ""
     for line in expected:
@@ -140,6 +143,7 @@ def prove_that_it_can_fail():
     assert not agrees(["one"], "one\ntwo\n")
     assert not agrees(["one ... two"], "one\ntwo\n")
     assert agrees(["makespan  1,179.5 us (virtual)", "..."], "makespan 2 ms (virtual)\nmore\n", varying=True)
+    assert agrees(["a ..., b ...e-16, c 2%, d"], "a 1,000, b 2e-16, c 3%, d\n", varying=True)
     assert not agrees(["makespan  179 us"], "makespan 2 ms\n")
     assert not agrees(["makespan  179 us (virtual)"], "makespan 179 us\n", varying=True)
     assert not agrees(["right 5"], "wrong 5\n", varying=True) and not agrees(["node3"], "node4\n", varying=True)
