@@ -12,7 +12,7 @@ import tempfile
 
 from script_arguments import script_arguments
 
-NATIVE = ["core_speed", "kernels.fib.call", "kernels.uts.node", "memory_bandwidth.1", "overheads.fork", "overheads.join", "overheads.sync", "overheads.strand",
+NATIVE = ["core_speed", "kernels.fib.call@18", "kernels.uts.node", "memory_bandwidth.1", "overheads.fork", "overheads.join", "overheads.sync", "overheads.strand",
           "overheads.strand_switch", "overheads.token", "overheads.message_send", "overheads.message_receive", "overheads.poll",
           "overheads.page_fault", "overheads.page_protect", "overheads.page_fill", "shared_memory.latency"]
 

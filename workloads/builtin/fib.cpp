@@ -2,8 +2,10 @@
 // nothing, so the scheduler is measured. EARTH (Tremblay et al.) and KAAPI (Gautier et al.) used it.
 #include <fmt/format.h>
 
-#include <array>
+#include <cmath>
+#include <numbers>
 #include <utility>
+#include <vector>
 
 #include "model/fork_join.hpp"
 #include "workloads/unrolled.hpp"
@@ -152,29 +154,46 @@ private:
     std::unique_ptr<const Unrolled<FibTree>> unrolled_;
 };
 
-/// Calls with neighbouring numbers, twice as many with the larger of two: a tree of tasks ends in such calls.
-/// How the compiler has unrolled the recursion makes one number faster than the next.
-struct CallsKernel {
-    static constexpr std::array<std::pair<std::uint32_t, int>, 4> numbers{
-        {{21, 1}, {20, 2}, {19, 3}, {18, 5}}};
-
-    static double count() {
+/// The calls in which a tree of tasks ends at a cutoff: of the two numbers below it, the larger one as many
+/// times as the golden ratio, and in the tree's order. How the compiler has unrolled the recursion, and what
+/// the processor foresees, makes calls of large numbers up to 1.5 times as long as those of small ones.
+class CallsKernel {
+public:
+    static Kernel::Sample sample(std::uint32_t cutoff) {
+        const CallsKernel kernel(cutoff);
         double sum = 0;
-        for (const auto& [n, times] : numbers) sum += times * static_cast<double>(calls(n));
-        return sum;
+        for (const std::uint32_t n : kernel.numbers_) sum += static_cast<double>(calls(n));
+        return {static_cast<double>(cutoff), 20 * sum, [kernel] { return kernel; }};
     }
+
     void operator()() const {
-        for (const auto& [number, times] : numbers) {
-            for (int i = 0; i < times; ++i) {
-                volatile std::uint32_t n = number;
-                [[maybe_unused]] volatile std::uint64_t value = fib_sequential(n);
-            }
+        for (const std::uint32_t number : numbers_) {
+            volatile std::uint32_t n = number;
+            [[maybe_unused]] volatile std::uint64_t value = fib_sequential(n);
         }
     }
+
+private:
+    explicit CallsKernel(std::uint32_t cutoff) {
+        constexpr double calls_min = 100'000;
+        double position = 0, sum = 0;
+        while (sum < calls_min || numbers_.size() < 3) {
+            const double next = position + 1 / std::numbers::phi;
+            const bool larger = std::floor(next) > std::floor(position);
+            numbers_.push_back(cutoff - (larger ? 1 : 2));
+            sum += static_cast<double>(calls(numbers_.back()));
+            position = next;
+        }
+    }
+
+    std::vector<std::uint32_t> numbers_;
 };
 
-const KernelRegistration kernel{{"fib.call", {{0, 20 * CallsKernel::count(), [] { return CallsKernel{}; }}}},
-                                {"fib", "dataflow_fib", "filament_fib"}};
+const KernelRegistration kernel{{"fib.call",
+                                 {CallsKernel::sample(10), CallsKernel::sample(14), CallsKernel::sample(18),
+                                  CallsKernel::sample(22), CallsKernel::sample(26), CallsKernel::sample(30)}},
+                                {"fib", "dataflow_fib", "filament_fib"},
+                                "cutoff"};
 
 const Registration registration{
     {"fib",
