@@ -21,6 +21,7 @@ struct Overheads {
     Time fork{};                 ///< create a task and push it
     Time join{};                 ///< pop an un-stolen task
     Time fork_shared{};          ///< added to a fork and its join if the task is shown to thieves at once
+    Time closure{};              ///< dataflow: added to the fork and join of a task, which has accesses
     Time steal_attempt{};        ///< look at another worker of the node and find no task
     Time steal{};                ///< take a task from another worker of the node
     Time steal_far{};            ///< added if that worker is on another socket, task or not
@@ -35,6 +36,7 @@ struct Overheads {
     Time message_send_kib{};     ///< added for each KiB of it: copies into the system, checksums
     Time message_receive_kib{};  ///< the same where it arrives
     Time message_match{};        ///< at an endpoint, of a message with its receive (paid by both workers)
+    Time message_thread{};       ///< messaging: added for a thread's message (paid by both threads)
     Time poll{};                 ///< look for messages (schedule.modules: single; paid by the worker)
     Time poll_peer{};            ///< added to each look for messages, for each other node
     Time wake_up{};              ///< from an unpark to the parked worker's next instruction

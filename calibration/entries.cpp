@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/random.hpp"
+#include "calibration/entry_methods.hpp"
 #include "model/dsm/page_table.hpp"
 #include "runtime/comm/outbox.hpp"
 
@@ -139,11 +140,17 @@ private:
             set("overheads.join", *pair * (1 - share));
             if (const auto shared = get("shared_fork_join")) set("overheads.fork_shared", *shared - *pair);
         }
+        if (const auto closure = get("closure"))
+            set("overheads.closure", *closure - get("fork_join").value_or(0));
         if (const auto sync = get("sync")) set("overheads.sync", *sync);
         if (const auto strand = get("strand")) set("overheads.strand", *strand);
         if (const auto two = get("two_switches")) set("overheads.strand_switch", *two / 2);
         if (const auto both = get("put_and_take")) set("overheads.token", *both / 2);
-        if (const auto both = get("send_and_receive")) set("overheads.message_match", *both / 2);
+        if (const auto both = get("send_and_receive")) {
+            set("overheads.message_match", *both / 2);
+            if (const auto message = get("thread_message"))
+                set("overheads.message_thread", (*message - *both - entry("overheads.strand_switch")) / 2);
+        }
         if (const auto product = get("flop"); product && *product > 0)
             set("core_speed", flops_of_product / *product);
         for (const auto& [quantity, seconds] : medians_)
@@ -280,116 +287,6 @@ private:
     Line way_line_;
 };
 
-struct Described {
-    const char* key;
-    std::vector<const char*> from;  ///< the quantities that decide it
-    const char* method;
-    const char* otherwise;  ///< why it may be missing
-};
-
-constexpr const char* one_core = "one core takes part";
-constexpr const char* one_node = "one node takes part";
-
-const std::vector<Described> described = {
-    {"core_speed", {"flop"}, "products of matrices of 64 x 64, which lie in the cache", ""},
-    {"overheads.fork",
-     {"fork_join", "fork", "join"},
-     "trees of tasks, less the calls, divided as in batches of forks and then joins",
-     ""},
-    {"overheads.join", {"fork_join", "fork", "join"}, "see fork", ""},
-    {"overheads.fork_shared",
-     {"shared_fork_join", "fork_join"},
-     "the same trees where each task is shown to thieves at once, less those",
-     ""},
-    {"overheads.steal_attempt", {"look"}, "rounds of a search that finds nothing", one_core},
-    {"overheads.steal", {"look_and_steal", "look"}, "rounds that take a task, less a look", one_core},
-    {"overheads.steal_far",
-     {"far_look", "look"},
-     "rounds at a far worker, less a look",
-     "the node has one socket, or its sockets are not stated"},
-    {"overheads.readiness", {"ready_access"}, "looks at chains of closures of which none is ready", one_core},
-    {"overheads.sync", {"sync"}, "signals of a slot of the node", ""},
-    {"overheads.strand", {"strand"}, "starts in a row", ""},
-    {"overheads.strand_switch", {"two_switches"}, "two strands that go on in turn", ""},
-    {"overheads.token", {"put_and_take"}, "tokens put and taken", ""},
-    {"overheads.message_enqueue", {"enqueue"}, "bursts of 8 bytes, with an idle core beside", one_node},
-    {"overheads.message_send",
-     {"send", "enqueue"},
-     "bursts with modules: worker, less the enqueuing; a line over sizes",
-     one_node},
-    {"overheads.message_receive",
-     {"receive"},
-     "what a core that computes loses; a line over sizes",
-     one_node},
-    {"overheads.message_send_kib", {"send"}, "the slope of that line", one_node},
-    {"overheads.message_receive_kib", {"receive"}, "the slope of that line", one_node},
-    {"overheads.message_match",
-     {"send_and_receive"},
-     "messages of 8 bytes that a strand sends to itself",
-     ""},
-    {"overheads.poll", {"poll"}, "rounds of a worker that looks for messages itself", one_node},
-    {"overheads.poll_peer",
-     {"receive_of_three", "receive"},
-     "what a third node adds to what a core loses for a message",
-     "fewer than three nodes take part"},
-    {"overheads.wake_up", {"wake_soon"}, "from the call to the woken worker's next instruction", one_core},
-    {"overheads.wake_up_asleep",
-     {"wake_asleep", "wake_soon"},
-     "after 20us, when the worker sleeps, less the one before",
-     one_core},
-    {"overheads.wake_up_deep",
-     {"wake_late", "wake_asleep"},
-     "after long sleeps, less after short ones",
-     one_core},
-    {"overheads.wake_up_message",
-     {"message_wake", "wake_soon"},
-     "from the handler of a message to the next instruction of the worker that waits for it, less wake_up",
-     one_node},
-    {"overheads.deep_sleep", {"deep_sleep", "wake_soon"}, "bisection of how long the worker slept", one_core},
-    {"overheads.unpark", {"unpark"}, "what the call takes if the worker sleeps", one_core},
-    {"overheads.page_fault",
-     {"home_write", "home_barrier"},
-     "first writes of a page's home, less the change of access",
-     one_node},
-    {"overheads.page_protect", {"home_barrier"}, "pages that a barrier makes read-only", one_node},
-    {"overheads.page_fill",
-     {"fetch", "home_write", "round_trip", "message_wake"},
-     "fetched pages, less fault, messages, access and waking",
-     one_node},
-    {"overheads.page_first",
-     {"first_write", "home_write"},
-     "first writes of pages that no node has used, less those of a home",
-     one_node},
-    {"overheads.page_diff_kib",
-     {"copy_write", "home_write"},
-     "first writes of a copy, less those of a home",
-     one_node},
-    {"network.latency",
-     {"round_trip"},
-     "round trips by size, less what the ends pay: a line, halved "
-     "because a message passes two links",
-     "messages between machines were not measured (--hosts)"},
-    {"network.bandwidth",
-     {"round_trip"},
-     "the slope of that line",
-     "messages between machines were not measured (--hosts)"},
-    {"shared_memory.latency",
-     {"round_trip"},
-     "round trips by size, less what the ends pay: a line",
-     "messages inside a machine were not measured"},
-    {"shared_memory.bandwidth",
-     {"round_trip"},
-     "the slope of that line",
-     "messages inside a machine were not measured"},
-    {"network.gap", {}, "", "it hides behind what sending and receiving cost"},
-    {"cache.line", {}, "", "not measured"},
-    {"cache.bytes", {}, "", "not measured"},
-    {"disk.bandwidth", {}, "", "not measured"},
-    {"disk.latency", {}, "", "not measured"},
-    {"noise.node", {}, "", "one node was measured"},
-    {"noise.task", {}, "", "not measured"},
-};
-
 constexpr const char* memory_key = "memory_bandwidth.";
 
 std::size_t fewest(const Samples& samples, const std::vector<const char*>& quantities) {
@@ -453,7 +350,7 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
         }
         result.entries.push_back(std::move(entry));
     };
-    for (const Described& one : described) {
+    for (const Described& one : described_entries()) {
         const auto found = solution.find(one.key);
         if (found != solution.end()) {
             add(one.key, found->second, fewest(samples, one.from), one.method);

@@ -18,10 +18,10 @@ runtime::Schedule quiet_schedule() {
 }
 
 std::vector<Probe> probes(const Effort& effort, const Reach& reach) {
-    std::vector<Probe> all = {local_probe(effort),  shared_fork_probe(effort),
-                              strand_probe(effort), endpoint_probe(effort),
-                              token_probe(effort),  speed_probe(effort),
-                              kernel_probe(effort), memory_probe(effort, reach.cores)};
+    std::vector<Probe> all = {
+        local_probe(effort),   shared_fork_probe(effort),        strand_probe(effort), endpoint_probe(effort),
+        closure_probe(effort), thread_message_probe(effort),     token_probe(effort),  speed_probe(effort),
+        kernel_probe(effort),  memory_probe(effort, reach.cores)};
     if (reach.cores > 1) {
         all.push_back(thief_probe(effort));
         all.push_back(readiness_probe(effort));

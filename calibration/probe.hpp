@@ -116,6 +116,8 @@ Probe local_probe(const Effort& effort);
 Probe shared_fork_probe(const Effort& effort);
 Probe strand_probe(const Effort& effort);
 Probe endpoint_probe(const Effort& effort);
+Probe closure_probe(const Effort& effort);
+Probe thread_message_probe(const Effort& effort);
 Probe token_probe(const Effort& effort);
 Probe speed_probe(const Effort& effort);
 Probe kernel_probe(const Effort& effort);

@@ -2,6 +2,7 @@
 #include "cli/platform_source.hpp"
 
 #include <filesystem>
+#include <system_error>
 
 #include "configs/document.hpp"
 #include "configs/experiment.hpp"
@@ -11,7 +12,8 @@ namespace heddle::cli {
 namespace {
 
 bool is_written_out(const std::string& platform) {
-    return platform.find(':') != std::string::npos && !std::filesystem::exists(platform);
+    std::error_code too_long_for_a_name;
+    return platform.find(':') != std::string::npos && !std::filesystem::exists(platform, too_long_for_a_name);
 }
 
 bool is_simgrid_file(const std::string& platform) {

@@ -31,6 +31,8 @@ constexpr Overhead overheads[] = {
      "added to a fork and its join if the task is shown to thieves at once: schedule.stealing.amount "
      "donation in "
      "a run of several nodes, and the tasks that wait with schedule.pruning"},
+    {"closure", &Overheads::closure,
+     "dataflow: added to the fork and join of a task, for its closure and accesses"},
     {"steal_attempt", &Overheads::steal_attempt,
      "look at another worker of the node that has no task to give"},
     {"steal", &Overheads::steal, "take a task from another worker of the node"},
@@ -53,6 +55,9 @@ constexpr Overhead overheads[] = {
     {"message_receive_kib", &Overheads::message_receive_kib, "the same where it arrives"},
     {"message_match", &Overheads::message_match,
      "send a message at an endpoint, or receive one there: the worker pays it besides all others"},
+    {"message_thread", &Overheads::message_thread,
+     "messaging: added for each message that a thread sends, and for each that it receives: handles, small "
+     "copies"},
     {"poll", &Overheads::poll, "look for messages, where schedule.modules is single (paid by the worker)"},
     {"poll_peer", &Overheads::poll_peer,
      "what each other node adds to a look for messages, as select() goes through all sockets: to each poll "

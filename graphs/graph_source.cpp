@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "graphs/generators/generator.hpp"
@@ -49,7 +50,10 @@ GraphFile generate_from(const std::string& source, const ReadOptions& options) {
 
 /// A word without a dot and a slash, where no such file is, may have been meant to be a generator.
 void refuse_unknown(const std::string& source) {
-    if (name_in(source).find_first_of("./") != source.npos || std::filesystem::exists(source)) return;
+    std::error_code too_long_for_a_name;
+    if (name_in(source).find_first_of("./") != source.npos ||
+        std::filesystem::exists(source, too_long_for_a_name))
+        return;
     std::vector<std::string> names;
     for (const Generator& generator : generators()) names.push_back(generator.name);
     throw Error(fmt::format("there is no file `{}`, and no generator `{}`", source, name_in(source)),

@@ -175,6 +175,12 @@ TEST_F(Verbs, PlatformShowDescribesWhatASimulationWouldBuild) {
     EXPECT_EQ(
         json::parse(heddle({"platform", "show", path, "--set", "platform.nodes=2", "--json"}).out)["nodes"],
         2);
+    // Longer than a file's name may be.
+    const Said with_long_text = heddle({"platform", "show", "{nodes: 8" + std::string(5000, ' ') + "}"});
+    EXPECT_EQ(with_long_text.code, 0) << with_long_text.err;
+    const Said unknown = heddle({"schedule", std::string(5000, 'a')});
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("there is no file")) << unknown.err.substr(0, 200);
     const Said bad = heddle({"platform", "show", "{nodess: 8}"});
     EXPECT_EQ(bad.code, 2);
     EXPECT_THAT(

@@ -75,9 +75,16 @@ inline std::string error_of(const std::function<void()>& code) {
     return {};
 }
 
-/// This test program, running one test that is disabled: `argv` for a process starter.
+/// This test program, running one test that is disabled: `argv` for a process starter. Where the tests of a
+/// program are shared out among processes, a child must not take it that the test is another one's.
 inline std::vector<std::string> child_program(const std::string& test) {
-    return {std::filesystem::read_symlink("/proc/self/exe").string(), "--gtest_also_run_disabled_tests",
+    return {"env",
+            "-u",
+            "GTEST_TOTAL_SHARDS",
+            "-u",
+            "GTEST_SHARD_INDEX",
+            std::filesystem::read_symlink("/proc/self/exe").string(),
+            "--gtest_also_run_disabled_tests",
             "--gtest_filter=" + test};
 }
 

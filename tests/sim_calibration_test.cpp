@@ -22,6 +22,8 @@ Overheads nominal() {
     costs.message_send_kib = nanoseconds(100);
     costs.message_receive_kib = nanoseconds(150);
     costs.fork_shared = nanoseconds(30);
+    costs.closure = nanoseconds(20);
+    costs.message_thread = nanoseconds(80);
     costs.page_first = nanoseconds(700);
     costs.poll_peer = nanoseconds(60);
     costs.message_match = nanoseconds(120);
@@ -50,6 +52,7 @@ Platform random_platform(std::uint64_t seed) {
     for (Time* const cost : {&costs.fork,
                              &costs.join,
                              &costs.fork_shared,
+                             &costs.closure,
                              &costs.steal_attempt,
                              &costs.steal,
                              &costs.steal_far,
@@ -64,6 +67,7 @@ Platform random_platform(std::uint64_t seed) {
                              &costs.message_send_kib,
                              &costs.message_receive_kib,
                              &costs.message_match,
+                             &costs.message_thread,
                              &costs.poll,
                              &costs.poll_peer,
                              &costs.wake_up,

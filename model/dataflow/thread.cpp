@@ -303,7 +303,7 @@ void Thread::end_objects(Closure& frame) {
 
 void Thread::fork_slow(Closure& closure) {
     if (lends_ && !recording_) call_home(closure);
-    charge_in_turn(worker_->costs->fork);
+    charge_in_turn(worker_->costs->fork + worker_->costs->closure);
     if (recording_) return append(closure);
     if (!open_ && slow()) open(true);
     if (open_) {

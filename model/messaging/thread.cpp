@@ -66,6 +66,7 @@ Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t siz
 }
 
 Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
+    worker().charge(worker().costs->message_thread);
     worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
     Handle handle;
     handle.left_ = carrier_->start_send(worker(), to, tag, std::move(block));
@@ -112,6 +113,7 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
     if (!handle.receive_) return true;
     if (mode == Mode::non_blocking && !carrier_->has_come(worker(), *handle.receive_)) return rest();
     runtime::Incoming message = carrier_->end_receive(*strand_, *handle.receive_);
+    worker().charge(worker().costs->message_thread);
     handle.receive_.reset();
     tell(handle.actual_, message);
     if (handle.block_) {
@@ -128,12 +130,14 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
 }
 
 void Thread::send_block(ThreadId to, Tag tag, Block block) {
+    worker().charge(worker().costs->message_thread);
     worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
     carrier_->send(*strand_, to, tag, std::move(block));
 }
 
 runtime::Parcel Thread::receive_any(const From& from, Actual* actual) {
     runtime::Incoming message = carrier_->receive(*strand_, from);
+    worker().charge(worker().costs->message_thread);
     tell(actual, message);
     return std::move(message.data);
 }
