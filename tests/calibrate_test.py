@@ -28,7 +28,7 @@ def entries_in(path):
         text = file.read()
     assert len(re.findall(r"^    - {bytes: ", text, re.M)) >= 10, text
     entries = text.split("  entries:\n")[1].split("  missing:\n")
-    keys = re.findall(r"^    ([\w.]+): \{value: ", entries[0], re.M)
+    keys = re.findall(r"^    ([\w.@]+): \{value: ", entries[0], re.M)
     return keys, re.findall(r"^    ([\w.]+): \"(.+)\"$", entries[1], re.M)
 
 
