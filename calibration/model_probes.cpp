@@ -43,7 +43,8 @@ public:
 private:
     void read_tree(dataflow::Thread& self, std::uint64_t closures_about) {
         Count before = 1, leaves = 1, height = 1;
-        for (; 3 * leaves <= closures_about; ++height) before = std::exchange(leaves, leaves + before);
+        for (; std::uint64_t{3} * leaves <= closures_about; ++height)
+            before = std::exchange(leaves, leaves + before);
         dataflow::shared<Count> all(self);
         settle(self.worker());
         const Time begin = self.worker().backend->now(self.worker());

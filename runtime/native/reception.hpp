@@ -19,6 +19,7 @@
 
 namespace heddle::native {
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): there is one, and its members go by their users
 class Reception {
 public:
     /// What the user does, on whatever thread receives, one at a time.

@@ -160,10 +160,11 @@ private:
 class CallsKernel {
 public:
     static Kernel::Sample sample(std::uint32_t cutoff) {
-        const CallsKernel kernel(cutoff);
+        CallsKernel kernel(cutoff);
         double sum = 0;
         for (const std::uint32_t n : kernel.numbers_) sum += static_cast<double>(calls(n));
-        return {static_cast<double>(cutoff), 20 * sum, [kernel] { return kernel; }};
+        return {static_cast<double>(cutoff), 20 * sum,
+                [made = std::move(kernel)] { return std::function<void()>(made); }};
     }
 
     void operator()() const {
