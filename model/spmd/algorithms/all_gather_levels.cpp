@@ -12,13 +12,10 @@ void all_gather_in(const Call& call, const Groups* groups, const BlocksOf& part,
     const Level level(call, *groups);
     const RankId first = groups->first(groups->of(call.rank));
     Renumbered near(steps, level.member_of());
-    gather_up(
-        level.inside(), [&](RankId from, RankId to) { return part(first + from, first + to); }, near);
+    gather_up(level.inside(), in_group(part, first), near);
     if (level.leads()) {
         Renumbered far(steps, level.leader_of());
-        all_gather_in(
-            level.among(), groups->above(),
-            [&](RankId from, RankId to) { return part(groups->first(from), groups->first(to)); }, far);
+        all_gather_in(level.among(), groups->above(), of_groups(part, *groups), far);
     }
     Call all = level.inside();
     all.count = part(0, call.ranks).count;

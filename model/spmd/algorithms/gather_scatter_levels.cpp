@@ -18,16 +18,6 @@ auto tree_blocks(const Call& call, const BlocksOf& part, Range home) {
     return TreeBlocks{before, home, part(0, call.root).count};
 }
 
-/// Of the ranks of a group, from the blocks of all.
-BlocksOf in_group(const BlocksOf& part, RankId first) {
-    return [&part, first](RankId from, RankId to) { return part(first + from, first + to); };
-}
-
-/// Of the groups.
-BlocksOf of_groups(const BlocksOf& part, const Groups& groups) {
-    return [&](RankId from, RankId to) { return part(groups.first(from), groups.first(to)); };
-}
-
 /// Where the leader of a group has the group's blocks: the root in its array, another one at the beginning of
 /// its scratch.
 Range home_of(const Level& level, const BlocksOf& part) {

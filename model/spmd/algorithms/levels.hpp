@@ -86,6 +86,15 @@ private:
 /// The blocks of ranks, or groups, first to last - 1.
 using BlocksOf = std::function<Range(RankId first, RankId last)>;
 
+/// Of the ranks of a group that begins with rank `first`, from the blocks of all. `part` must outlive it.
+inline BlocksOf in_group(const BlocksOf& part, RankId first) {
+    return [&part, first](RankId from, RankId to) { return part(first + from, first + to); };
+}
+/// Of the groups. Both must outlive it.
+inline BlocksOf of_groups(const BlocksOf& part, const Groups& groups) {
+    return [&](RankId from, RankId to) { return part(groups.first(from), groups.first(to)); };
+}
+
 /// Null if there are none: then each rank is a group.
 template <int levels>
 const Groups* groups_of(const Call& call) {

@@ -26,9 +26,7 @@ Range combine_in(const Call& call, const Groups& groups, const BlocksOf& part, S
     const Call inside = level.inside();
     Renumbered near(steps, level.member_of());
     combine_up<2>(inside, inside.rank, whole(inside, Array::scratch), near);
-    const BlocksOf of_group = [&](RankId from, RankId to) {
-        return part(groups.first(from), groups.first(to));
-    };
+    const BlocksOf of_group = of_groups(part, groups);
     Range mine = of_group(group, group + 1);
     if (level.leads()) {
         Renumbered far(steps, level.leader_of(), Array::scratch);
