@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/activity.hpp"
@@ -57,13 +58,54 @@ using Bytes = std::vector<std::byte, Unfilled<std::byte>>;
 /// changes it.
 using Body = std::shared_ptr<Bytes>;
 
+/// What a send takes of such data, or of other memory: bytes, and what keeps them until they have left.
+class SentBody {
+public:
+    SentBody() = default;
+    SentBody(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): none, as for a Body
+    // NOLINTNEXTLINE(google-explicit-constructor): all of it
+    SentBody(Body body) : bytes_(body ? std::span<const std::byte>(*body) : std::span<const std::byte>()) {
+        keeper_ = std::move(body);
+    }
+    /// Bytes of the sender's, which it changes again as soon as `keeper` is released. Any thread may do that.
+    static SentBody lent(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper) {
+        SentBody body;
+        body.bytes_ = bytes;
+        body.keeper_ = std::move(keeper);
+        body.lent_ = true;
+        return body;
+    }
+
+    /// `bytes` bytes of it from `offset` on.
+    SentBody part(std::size_t offset, std::size_t bytes) const {
+        SentBody part = *this;
+        part.bytes_ = bytes_.subspan(offset, bytes);
+        return part;
+    }
+
+    /// For a world that reads them later than it returns from the send: a copy of what is lent.
+    SentBody owned() && {
+        return lent_ ? SentBody(std::make_shared<Bytes>(bytes_.begin(), bytes_.end())) : std::move(*this);
+    }
+
+    explicit operator bool() const { return keeper_ != nullptr; }
+    const std::span<const std::byte>& operator*() const { return bytes_; }
+    const std::span<const std::byte>* operator->() const { return &bytes_; }
+    void reset() { *this = {}; }
+
+private:
+    std::span<const std::byte> bytes_;
+    std::shared_ptr<const void> keeper_;
+    bool lent_ = false;
+};
+
 /// What travels with a message. `padding` counts bytes without content, for user data that a program only
 /// declares. They take their time on the network, and are not delivered.
 struct Enclosure {
-    Body body{};
+    SentBody body{};
     std::uint64_t padding = 0;
 
-    std::uint64_t size() const { return (body ? body->size() : 0) + padding; }
+    std::uint64_t size() const { return body->size() + padding; }
 };
 
 /// Which way a message takes between two nodes that several networks may join.
@@ -210,6 +252,18 @@ public:
     /// `body` is what was enclosed. From now on it belongs to the node alone.
     virtual void deliver(NodeId from, std::span<const std::byte> message, Body body) = 0;
 
+    /// Where bytes that a message encloses go as they come.
+    struct Room {
+        std::span<std::byte> bytes;
+        std::shared_ptr<const void> keeper;  ///< of other memory than the program's
+    };
+    /// A backend may ask this before it reads the `bytes` bytes that `message` encloses, and then delivers
+    /// the message without a body when they are there. Without room it delivers a body. Called on the thread
+    /// that delivers, which may deliver others before.
+    virtual Room room(NodeId /*from*/, std::span<const std::byte> /*message*/, std::uint64_t /*bytes*/) {
+        return {};
+    }
+
     /// This node is to leave the run. Called as `deliver` is, and only where nodes may leave. When the node
     /// has given away what it has, its `work` returns on all workers.
     virtual void leave() {}
@@ -257,6 +311,7 @@ public:
     /// Sends a message to another node (never to the caller's own), which `path` joins with it. May hold a
     /// worker back while too much is under way there; in a handler it does not block. Messages from one
     /// context to one node arrive in order if they take the same path; between contexts there is no order.
+    /// Lent bytes are released when they are written, if that is before they arrive, or at once.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {},
                       Path path = {}) = 0;
 

@@ -29,7 +29,7 @@ void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime:
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.encloses = enclosure.size() > 0 || enclosure.body;
-    if (message.encloses) message.enclosure = std::move(enclosure);
+    if (message.encloses) message.enclosure = {std::move(enclosure.body).owned(), enclosure.padding};
     message.from = sender.id;
     message.to = to;
     message.network = path.network;
@@ -228,9 +228,12 @@ void SimMachine::hand_to_program(SimNode& node, Message& message, Time now) {
     receiver.horizon = never;  // a handler runs in one go
     node.receiver_rests = node.idle > 0;
     runtime::Body body;
-    if (message.encloses) body = std::move(message.enclosure.body);
     // The sender may keep its own, and be at work in another thread.
-    if (body) body = std::make_shared<runtime::Bytes>(*body);
+    if (message.encloses && message.enclosure.body) {
+        const std::span<const std::byte> sent = *message.enclosure.body;
+        body = std::make_shared<runtime::Bytes>(sent.begin(), sent.end());
+        message.enclosure.body.reset();
+    }
     node.program->deliver(message.from, message.bytes, std::move(body));
     if (recorder) recorder->delivered(note, receiver.clock);
     lane_.mailroom.give_back(message);

@@ -24,7 +24,7 @@ ALLOWED = {
     "runtime": ["base"],
     "host": ["base"],
     "memory": ["base", SEAM, "runtime/memory_view.hpp"],
-    "runtime/native": ["base", SEAM, "host", "memory"],
+    "runtime/native": ["base", SEAM, "runtime/body_pool.hpp", "host", "memory"],
     "runtime/inprocess": ["base", SEAM, "memory"],
     "sim": ["base", SEAM, "memory"],
     "model": ["base", "partitioners", "runtime"],

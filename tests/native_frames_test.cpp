@@ -66,10 +66,12 @@ protected:
     }
 
     std::string receive() {
-        return link_->receive([&](FrameKind, std::span<const std::byte> message, const runtime::Body& body) {
-            received_.push_back(text_of(message));
-            if (body) received_.push_back("with " + text_of(*body));
-        });
+        return link_->receive(
+            [&](FrameKind, std::span<const std::byte> message, const runtime::Body& body) {
+                received_.push_back(text_of(message));
+                if (body) received_.push_back("with " + text_of(*body));
+            },
+            room_);
     }
 
     /// Reads in turns with a writer, so that no socket's room is the limit.
@@ -85,6 +87,7 @@ protected:
     Descriptor attacker_;
     std::unique_ptr<Link> link_;
     std::vector<std::string> received_;
+    Link::RoomFor room_;
 };
 
 std::string name_of_protection(const testing::TestParamInfo<Protection>& info) {
@@ -124,13 +127,41 @@ TEST_P(NativeFrames, ABodyComesWithItsMessageInPiecesOfAnySize) {
     const std::string large(300'003, 'b');
     for (const std::size_t step : {37U, 4099U, 65'536U, 100'000U}) {
         for (const std::string& body : {std::string("body"), std::string(), step > 37 ? large : "bodies"}) {
-            EXPECT_EQ(exchange(frame(FrameKind::body, body), step), "");
+            EXPECT_EQ(exchange(frame(FrameKind::enclosing, "hello"), step), "");
             EXPECT_TRUE(received_.empty());
-            EXPECT_EQ(exchange(frames({{FrameKind::message, "hello"}, {FrameKind::message, "alone"}}), step),
-                      "");
+            EXPECT_EQ(exchange(frames({{FrameKind::body, body}, {FrameKind::message, "alone"}}), step), "");
             EXPECT_THAT(std::exchange(received_, {}), ElementsAre("hello", "with " + body, "alone")) << step;
         }
     }
+}
+
+TEST_P(NativeFrames, ABodyGoesWhereItsMessageHasRoom) {
+    const std::string body(300'003, 'b');
+    for (const std::size_t step : {4099U, 65'536U, 100'000U}) {
+        std::string room(body.size() + 2, '.');
+        const auto keeper = std::make_shared<char>();
+        room_ = [&](std::span<const std::byte> message, std::uint64_t bytes) -> Link::Room {
+            EXPECT_EQ(text_of(message), "hello");
+            EXPECT_EQ(bytes, body.size());
+            return {std::as_writable_bytes(std::span(room)).subspan(1, bytes), keeper};
+        };
+        const std::string all = frames({{FrameKind::enclosing, "hello"}, {FrameKind::body, body}});
+        EXPECT_EQ(exchange(all.substr(0, all.size() - 1), step), "");
+        EXPECT_EQ(keeper.use_count(), 2) << "it is being filled";
+        EXPECT_EQ(exchange(all.substr(all.size() - 1) + frame(FrameKind::message, "alone"), step), "");
+        EXPECT_THAT(std::exchange(received_, {}), ElementsAre("hello", "alone")) << step;
+        EXPECT_EQ(room, "." + body + ".");
+        EXPECT_EQ(keeper.use_count(), 1);
+    }
+}
+
+// Nothing is written beyond the room.
+TEST_P(NativeFrames, ABodyThatDoesNotFitComesWithItsMessage) {
+    std::string room(10, '.');
+    room_ = [&](auto&&...) -> Link::Room { return {std::as_writable_bytes(std::span(room)), {}}; };
+    EXPECT_EQ(exchange(frames({{FrameKind::enclosing, "hello"}, {FrameKind::body, "a long body"}}), 7), "");
+    EXPECT_THAT(received_, ElementsAre("hello", "with a long body"));
+    EXPECT_EQ(room, "..........");
 }
 
 TEST_P(NativeFrames, GarbageIsACorruptFrame) {
@@ -158,8 +189,10 @@ TEST_P(NativeFrames, AFlippedBitAnywhereInABodyIsNoticed) {
     const std::size_t bytes = sizeof(FrameHeader) + body.size();
     for (const std::size_t place : {sizeof(FrameHeader), bytes / 2, bytes - 1, bytes, bytes + 7}) {
         connect();
-        std::string changed = frames({{FrameKind::body, body}, {FrameKind::message, "hello"}});
-        changed[place] = static_cast<char>(changed[place] ^ 1);
+        std::string changed = frame(FrameKind::enclosing, "hello");
+        const std::size_t begin = changed.size();
+        changed += frame(FrameKind::body, body);
+        changed[begin + place] = static_cast<char>(changed[begin + place] ^ 1);
         // With headers, a change of the body itself is not noticed; one of its tag is.
         const bool noticed = GetParam() != Protection::headers || place >= bytes;
         EXPECT_EQ(exchange(changed, 65'536), noticed ? "it sent a corrupt frame" : "") << place;
@@ -237,13 +270,17 @@ TEST_P(NativeFrames, AMalformedBatchIsRefused) {
 }
 
 TEST_P(NativeFrames, ABodyWithoutItsMessageIsRefused) {
-    write(frames({{FrameKind::body, "body"}, {FrameKind::body, "body"}}));
+    write(frames({{FrameKind::enclosing, "hello"}, {FrameKind::body, "body"}, {FrameKind::body, "body"}}));
     EXPECT_EQ(receive(), "it sent a body without its message");
 }
 
-TEST_P(NativeFrames, ABodyBeforeABatchIsRefused) {
-    write(frames({{FrameKind::body, "body"}, {FrameKind::batch, ""}}));
-    EXPECT_EQ(receive(), "it sent a body without its message");
+TEST_P(NativeFrames, AMessageWithoutItsBodyIsRefused) {
+    for (const FrameKind next : {FrameKind::batch, FrameKind::message, FrameKind::enclosing}) {
+        connect();
+        write(frames({{FrameKind::enclosing, "hello"}, {next, ""}}));
+        EXPECT_EQ(receive(), "it sent a message without its body");
+        EXPECT_TRUE(received_.empty());
+    }
 }
 
 TEST_P(NativeFrames, AnEndWithoutGoodbyeIsALoss) {

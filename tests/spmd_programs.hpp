@@ -64,9 +64,11 @@ public:
         Random random(seed);
         algorithm_ = &all_algorithms()[random.below(all_algorithms().size())];
         task_ = draw_task(random, algorithm_->operation, ranks);
-        if (random.below(6) == 0) task_.count = 500 + random.below(4000);  // large
+        // Large, so that blocks, or also their halves, are announced.
+        if (random.below(6) == 0) task_.count = random.below(2) == 0 ? 500 + random.below(4000) : 4200;
         task_.commutes = algorithm_->commutes || random.below(3) == 0;
     }
+    RandomCall(const Algorithm& algorithm, const Task& task) : algorithm_(&algorithm), task_(task) {}
 
     void prepare(RankId rank) {
         input_ = input_of(task_, rank);

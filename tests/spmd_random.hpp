@@ -25,6 +25,7 @@ inline void run_seed(std::uint64_t seed, int calls) {
     options.crew.copiers = static_cast<std::uint32_t>(1 + random.below(4));
     options.crew.overlap = random.below(2) == 0;
     options.crew.communicators = static_cast<std::uint32_t>(1 + random.below(3));
+    options.crew.in_place = random.below(2) == 0;
     const std::uint64_t split_max = random.below(2) == 0 ? 0 : 4;
     inprocess::InprocessBackend backend(machine);
     runtime::Execution(backend, {}, [&](NodeId) {

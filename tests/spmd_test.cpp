@@ -65,9 +65,37 @@ TEST_P(SpmdWorlds, ThreadsCopyWhileOneCommunicates) {
     run_random(3, 3, {.crew = {.overlap = true}}, 40);
 }
 
+// Of the least size that several threads copy.
+TEST_P(SpmdWorlds, ThreadsCopyMessagesThatAreStillThere) {
+    for (const Index bytes : {Rank::shared_bytes - 16, Rank::shared_bytes, Rank::shared_bytes + 16}) {
+        run(3, 3,
+            [bytes](Spmd& self) {
+                static std::vector<RandomCall> calls(3,
+                                                     {find_algorithm(Operation::all_to_all, "pairwise"), {}});
+                RandomCall& call = calls[self.node()];
+                for (int round = 0; round < 5; ++round) {
+                    self.barrier();
+                    if (self.thread_rank() == 0) {
+                        call = {find_algorithm(Operation::all_to_all, "pairwise"),
+                                {Operation::all_to_all, self.ranks(), 0, bytes / sizeof(Value), 9, true}};
+                        call.prepare(self.rank());
+                    }
+                    self.barrier();
+                    call.make(self);
+                    if (self.thread_rank() == 0) call.check(self.rank(), "shared");
+                }
+            },
+            {.crew = {.overlap = true}});
+    }
+}
+
 TEST_P(SpmdWorlds, SeveralThreadsCommunicate) {
     run_random(4, 2, {.crew = {.communicators = 2}}, 40);
     run_random(3, 3, {.crew = {.communicators = 2}}, 40);
+}
+
+TEST_P(SpmdWorlds, MessagesArePackedWhereOneAsksForThat) {
+    run_random(3, 2, {.crew = {.in_place = false}}, 40);
 }
 
 TEST_P(SpmdWorlds, RanksThatAreThreads) {

@@ -30,7 +30,9 @@ inline std::vector<Setting> with_spmd_settings(std::vector<Setting> own) {
          SettingKind::choice,
          "in_turn",
          "when a thread begins a send: when the one before it has left, or at once",
-         {"in_turn", "together"}}};
+         {"in_turn", "together"}},
+        {"in_place", SettingKind::boolean, "true",
+         "large blocks are sent from arrays and received into them, not packed as in the paper"}};
     own.insert(own.end(), common.begin(), common.end());
     return own;
 }
@@ -42,7 +44,8 @@ inline spmd::SpmdOptions spmd_options(const Settings& settings) {
     options.ranks = settings.text("ranks") == "threads" ? Ranks::threads : Ranks::nodes;
     options.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
                     settings.integer<std::uint32_t>("communicators"),
-                    settings.text("sends") == "together" ? Sends::together : Sends::in_turn};
+                    settings.text("sends") == "together" ? Sends::together : Sends::in_turn,
+                    settings.boolean("in_place")};
     return options;
 }
 

@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "model/spmd/leaving.hpp"
+#include "model/spmd/local_work.hpp"
+#include "runtime/comm/loan.hpp"
 #include "runtime/comm/wire.hpp"
-#include "runtime/core/copy.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/worker.hpp"
@@ -40,99 +42,6 @@ struct Sent final : runtime::State<runtime::Node> {
 
     std::atomic<std::uint64_t> messages{0};
     std::atomic<std::uint64_t> bytes{0};  ///< of their payload
-};
-
-/// The sends of a call that have not left. Shared, because a send may leave after an error has ended the
-/// call.
-class Leaving {
-public:
-    void begin() { count_.fetch_add(1, std::memory_order_relaxed); }
-    void end(Worker& worker) {
-        if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_.complete(worker.node(), worker);
-    }
-    bool under_way() const { return count_.load(std::memory_order_acquire) > 1; }
-    /// Once.
-    void wait(Strand& self) {
-        end(self.worker());
-        self.wait(all_);
-    }
-
-private:
-    class All final : public runtime::Event {
-    public:
-        std::string what() const override { return "its messages of a collective call to leave"; }
-    };
-    std::atomic<std::uint32_t> count_{1};  ///< the call itself
-    All all_;
-};
-
-bool overlap(const Range& a, const Range& b) {
-    return a.array == b.array && a.begin < b.begin + b.count && b.begin < a.begin + a.count;
-}
-
-/// A copy, or a combination, of elements.
-struct Local {
-    const Request* request;
-    std::byte* into;
-    const std::byte* from;
-    Index count;
-    bool combines = false;
-    bool other_first = false;
-    runtime::Parcel message{};                   ///< that the elements come from, if it is large
-    std::shared_ptr<const Movement> movement{};  ///< of an exchange: where the elements go
-
-    Index bytes() const { return count * request->element_bytes; }
-
-    void part(Strand& self, std::uint32_t part, std::uint32_t parts) const {
-        if (request->declared) return declare(self, part, parts);
-        if (movement) return movement->move(self, request->element_bytes, into, from, part, parts);
-        const Index begin = border(part, parts);
-        const Index here = border(part + 1, parts) - begin;
-        if (here == 0) return;
-        std::byte* const target = into + begin * request->element_bytes;
-        const std::byte* const source = from + begin * request->element_bytes;
-        const Index size = here * request->element_bytes;
-        if (!combines) return self.worker().copy(runtime::Copy::contiguous(size), target, source);
-        self.worker().compute(combining(here), [&] {
-            request->combine.apply(request->combine.code, target, source, here, other_first);
-        });
-    }
-
-private:
-    Index border(std::uint32_t part, std::uint32_t parts) const {
-        return count / parts * part + std::min<Index>(part, count % parts);
-    }
-    /// Reads both, and writes one.
-    runtime::Work combining(Index elements) const {
-        return {static_cast<double>(elements), 3.0 * static_cast<double>(elements * request->element_bytes)};
-    }
-    /// Takes the same time in simulation, and natively none.
-    void declare(Strand& self, std::uint32_t part, std::uint32_t parts) const {
-        if (movement) return movement->move(self, request->element_bytes, nullptr, nullptr, part, parts);
-        const Index here = border(part + 1, parts) - border(part, parts);
-        if (here == 0) return;
-        if (combines) return self.worker().compute(combining(here), {});
-        self.worker().copy(runtime::Copy::contiguous(here * request->element_bytes));
-    }
-};
-
-/// The same by several threads. `to` and `read`: what it writes and reads of the rank's arrays.
-class LocalJob final : public Job {
-public:
-    explicit LocalJob(Local local, const Range& to = {}, const Range& read = {})
-        : local_(std::move(local)), to_(to), read_(read) {}
-
-    void part(Strand& self, std::uint32_t part, std::uint32_t parts) override {
-        local_.part(self, part, parts);
-    }
-    bool hinders(const Step& step) const {
-        return overlap(step.to, to_) || overlap(step.to, read_) || overlap(step.from, to_);
-    }
-
-private:
-    Local local_;
-    Range to_;
-    Range read_;
 };
 
 void say_steps(const Request& request, const Call& call, Steps& steps) {
@@ -164,9 +73,16 @@ public:
           share_(share),
           signature_(signature_of(request, rank.calls_)) {}
 
+    ~Execution() override {
+        for (const Lent& each : lent_) each.loan->withdraw();
+    }
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+
     void reserve(Index elements) override {
         const Index bytes = elements * request_.element_bytes;
         if (bytes <= rank_.scratch_.size || request_.declared) return;
+        std::erase_if(lent_, [&](const Lent& each) { return take_back(each); });
         rank_.scratch_ = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
     }
 
@@ -174,9 +90,17 @@ public:
     void finish() {
         while (!pending_.empty()) finish_first();
         leaving_->wait(self_);
+        lent_.clear();
     }
 
 private:
+    /// Elements that a send reads.
+    struct Lent {
+        Range range;
+        std::shared_ptr<runtime::Loan> loan;
+        std::shared_ptr<Leaving> leaving;
+    };
+
     void take(const Step& step) override {
         switch (step.kind) {
             case Step::Kind::send:
@@ -236,12 +160,31 @@ private:
         do_now(moved(request_.exchange->packing(rank_.rank_, step.peer), message, request_.input));
     }
     void send(const Step& step);
+    void send_large(const Step& step, runtime::Address to, Sharing sharing);
+    void fill(const Step& step, bool with_signature);
+    bool take_back(const Lent& lent);
     void let_leave();
     void receive(const Step& step);
+    /// Where a large message goes: to its elements, or into a buffer, to be unpacked or combined.
+    struct Landing {
+        bool in_place = false;
+        runtime::Body buffer{};
+    };
+    std::span<std::byte> place_of(const Step& step, std::span<const std::byte> head, Index bytes,
+                                  Landing& landing);
+    void expect(const Step& step, std::span<const std::byte> signature, Index bytes);
     void do_locally(const Step& step, Local local);
+    void do_borrowed(const Step& step, Local local, runtime::Borrowed& borrowed);
     void do_now(const Local& local);
     void settle(const Step& step);
     void finish_first();
+    /// A send is to read some of them. To write there one must take them back: copy them, or wait.
+    bool is_lent(const Range& range) const {
+        return std::ranges::any_of(
+            lent_, [&](const Lent& each) { return each.leaving->under_way() && overlap(each.range, range); });
+    }
+    /// Large messages of adjacent elements.
+    bool lends() const { return settings_.in_place && !request_.exchange; }
     std::uint32_t copiers() const {
         return crew_ ? std::clamp<std::uint32_t>(settings_.copiers, 1, crew_->threads()) : 1;
     }
@@ -256,8 +199,10 @@ private:
     std::uint64_t sends_ = 0;
     std::uint64_t receives_ = 0;
     std::shared_ptr<Leaving> leaving_ = std::make_shared<Leaving>();
-    runtime::Body sent_;  ///< the latest, if no step has written since
+    runtime::Body sent_;  ///< the latest that was packed, if no step has written since
     Range sent_range_{};
+    bool sent_signature_ = false;  ///< it begins with the signature
+    std::vector<Lent> lent_;
     std::list<LocalJob> pending_;  ///< copies under way
 };
 
@@ -274,50 +219,129 @@ void Rank::Execution::send(const Step& step) {
     const bool in_turn = settings_.sends == CrewSettings::Sends::in_turn;
     if (in_turn) let_leave();
     const Index bytes = step.from.count * request_.element_bytes;
-    const Index content = request_.declared ? 0 : bytes;
-    if (!sent_ || step.from != sent_range_) {
-        auto body = std::make_shared<runtime::Bytes>(sizeof(Signature) + content);
-        std::memcpy(body->data(), &signature_, sizeof(Signature));
-        if (bytes > 0) pack(step, body->data() + sizeof(Signature));
-        sent_ = std::move(body);
-        sent_range_ = step.from;
-    }
     Sent& counts = self_.worker().node().state<Sent>();
     counts.messages.fetch_add(1, std::memory_order_relaxed);
     counts.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    const runtime::Address to = rank_.places_.address(step.peer);
+    const Sharing sharing = in_turn ? Sharing::in_turn : Sharing::together;
+    const bool far = to.node != self_.worker().id.node;
+    if ((far || lends()) && bytes + sizeof(Signature) > runtime::Endpoint::eager_max)
+        return send_large(step, to, sharing);
+    fill(step, true);
     leaving_->begin();
     rank_.endpoint_.start_send(
-        self_.worker(), rank_.places_.address(step.peer), signature_.number,
-        runtime::Parcel(sent_, bytes - content),
-        [leaving = leaving_](Worker& worker) { leaving->end(worker); },
-        in_turn ? Sharing::in_turn : Sharing::together);
+        self_.worker(), to, signature_.number, runtime::Parcel(sent_, request_.declared ? bytes : 0),
+        [leaving = leaving_](Worker& worker) { leaving->end(worker); }, sharing);
+}
+
+/// The signature goes ahead.
+void Rank::Execution::send_large(const Step& step, runtime::Address to, Sharing sharing) {
+    const Index bytes = step.from.count * request_.element_bytes;
+    runtime::LargeMessage message{.head = std::as_bytes(std::span(&signature_, 1))};
+    std::shared_ptr<Leaving> lent;
+    if (lends()) {
+        const std::span<const std::byte> elements(at(step.from), request_.declared ? 0 : bytes);
+        message.lent = std::make_shared<runtime::Loan>(self_.worker().node(), elements);
+        lent = std::make_shared<Leaving>();
+        lent->begin();
+        std::erase_if(lent_, [](const Lent& each) { return !each.leaving->under_way(); });
+        lent_.push_back({step.from, message.lent, lent});
+    } else {
+        fill(step, false);
+        if (!request_.declared) message.data = runtime::Parcel(sent_);
+    }
+    if (request_.declared) message.data = runtime::Parcel({}, bytes);
+    leaving_->begin();
+    rank_.endpoint_.start_send(
+        self_.worker(), to, signature_.number, std::move(message),
+        [leaving = leaving_, lent](Worker& worker) {
+            if (lent) lent->end(worker);
+            leaving->end(worker);
+        },
+        sharing);
+}
+
+/// Before the elements change: waits until they have left, or gives the send a copy if its receiver has not
+/// asked for them. Because it may ask when this rank has gone on.
+bool Rank::Execution::take_back(const Lent& lent) {
+    if (lent.loan->is_only_offered()) {
+        const Index count = lent.range.count;
+        runtime::Body copy;
+        if (!request_.declared) copy = rank_.buffers_->make(count * request_.element_bytes);
+        do_now({&request_, copy ? copy->data() : nullptr, at(lent.range), count});
+        if (lent.loan->replace(std::move(copy))) return true;
+    }
+    lent.leaving->wait(self_);
+    return true;
+}
+
+/// Packs the elements into `sent_`, unless they are there.
+void Rank::Execution::fill(const Step& step, bool with_signature) {
+    if (sent_ && step.from == sent_range_ && sent_signature_ == with_signature) return;
+    const Index bytes = step.from.count * request_.element_bytes;
+    const Index before = with_signature ? sizeof(Signature) : 0;
+    sent_ = rank_.buffers_->make(before + (request_.declared ? 0 : bytes));
+    sent_range_ = step.from;
+    sent_signature_ = with_signature;
+    if (with_signature) std::memcpy(sent_->data(), &signature_, before);
+    if (bytes > 0) pack(step, sent_->data() + before);
 }
 
 void Rank::Execution::receive(const Step& step) {
     auto begun = rank_.endpoint_.begin_receive({.from = rank_.places_.address(step.peer)});
-    runtime::Incoming message = rank_.endpoint_.end_receive(self_, begun);
-    const std::span<const std::byte> data = message.data.bytes();
+    Landing landing;
+    runtime::Incoming message =
+        rank_.endpoint_.end_receive(self_, begun, [&](const runtime::Parcel& head, std::uint64_t bytes) {
+            return place_of(step, head.bytes(), bytes, landing);
+        });
+    if (landing.buffer) message.data = runtime::Parcel(landing.buffer);
+    std::span<const std::byte> data = message.data.bytes();
+    const bool large = message.head.size() > 0;
+    if (message.borrowed) {
+        data = *message.borrowed->bytes;
+        expect(step, message.head.bytes(), data.size() + message.data.declared());
+    } else if (!large) {
+        const auto signature = data.first(std::min(data.size(), sizeof(Signature)));
+        data = data.subspan(signature.size());
+        expect(step, signature, data.size() + message.data.declared());
+    }
+    if (message.data.declared() != (request_.declared ? step.to.count * request_.element_bytes : 0))
+        throw runtime::MalformedMessage("it has other elements than its call");
+    if (landing.in_place) sent_.reset();
+    if (landing.in_place || step.to.count == 0) return;
+    const bool combines = step.kind == Step::Kind::combine;
+    Local local{&request_, at(step.to), data.data(), step.to.count, combines, step.other_first};
+    if (request_.exchange)
+        local = moved(request_.exchange->unpacking(step.peer, rank_.rank_), request_.output, data.data());
+    if (message.borrowed) return do_borrowed(step, std::move(local), *message.borrowed);
+    // Other threads may still read it when this one goes on.
+    if (large || local.bytes() >= shared_bytes) local.message = std::move(message.data);
+    do_locally(step, std::move(local));
+}
+
+std::span<std::byte> Rank::Execution::place_of(const Step& step, std::span<const std::byte> head, Index bytes,
+                                               Landing& landing) {
+    expect(step, head, bytes);
+    landing.in_place = lends() && step.kind == Step::Kind::receive && !is_lent(step.to);
+    if (landing.in_place) settle(step);
+    if (request_.declared) return {};
+    if (landing.in_place) return {at(step.to), bytes};
+    landing.buffer = rank_.buffers_->make(bytes);
+    return *landing.buffer;
+}
+
+/// Throws Error unless a message of so many bytes is what the step receives.
+void Rank::Execution::expect(const Step& step, std::span<const std::byte> signature, Index bytes) {
     Signature others;
-    if (data.size() < sizeof(Signature)) throw runtime::MalformedMessage("it is of no collective call");
-    std::memcpy(&others, data.data(), sizeof(Signature));
+    if (signature.size() != sizeof others) throw runtime::MalformedMessage("it is of no collective call");
+    std::memcpy(&others, signature.data(), sizeof others);
     if (others != signature_) rank_.refuse(signature_, step.peer, others);
-    const Index bytes = data.size() - sizeof(Signature) + message.data.declared();
     if (const Index sent = bytes / request_.element_bytes; request_.exchange && sent != step.to.count)
         throw Error(fmt::format("{}: rank {} sends rank {} {} elements, which expects {}", request_.name(),
                                 step.peer, rank_.rank_, sent, step.to.count),
                     "what a rank gives another one must be what that one takes of it");
-    if (bytes != step.to.count * request_.element_bytes ||
-        message.data.declared() != (request_.declared ? bytes : 0))
+    if (bytes != step.to.count * request_.element_bytes)
         throw runtime::MalformedMessage("it has other elements than its call");
-    if (step.to.count == 0) return;
-    const bool combines = step.kind == Step::Kind::combine;
-    Local local{&request_,     at(step.to), data.data() + sizeof(Signature),
-                step.to.count, combines,    step.other_first};
-    if (request_.exchange)
-        local = moved(request_.exchange->unpacking(step.peer, rank_.rank_), request_.output,
-                      data.data() + sizeof(Signature));
-    if (data.size() > shared_bytes) local.message = std::move(message.data);
-    do_locally(step, std::move(local));
 }
 
 void Rank::Execution::do_locally(const Step& step, Local local) {
@@ -329,6 +353,24 @@ void Rank::Execution::do_locally(const Step& step, Local local) {
     crew_->start(self_, pending_.back(), parts - 1);
 }
 
+/// With elements of another rank of the node. Two ranks may each wait until the other one has read: so a rank
+/// gives back what it has borrowed before it waits.
+void Rank::Execution::do_borrowed(const Step& step, Local local, runtime::Borrowed& borrowed) {
+    if (!is_lent(step.to)) {
+        settle(step);
+        sent_.reset();
+        do_now(local);
+        return borrowed.give_back(self_.worker());
+    }
+    runtime::Body copy;
+    if (!request_.declared) copy = rank_.buffers_->make(local.bytes());
+    do_now({&request_, copy ? copy->data() : nullptr, local.from, local.count});
+    borrowed.give_back(self_.worker());
+    if (copy) local.from = copy->data();
+    local.message = runtime::Parcel(std::move(copy));
+    do_locally(step, std::move(local));
+}
+
 void Rank::Execution::do_now(const Local& local) {
     const std::uint32_t parts = local.bytes() >= shared_bytes ? copiers() : 1;
     if (parts == 1) return local.part(self_, 0, 1);
@@ -336,10 +378,12 @@ void Rank::Execution::do_now(const Local& local) {
     crew_->run(self_, job, parts);
 }
 
-/// A step waits for copies under way that write what it reads or writes, or read what it writes.
+/// A step waits for copies under way that write what it reads or writes, or read what it writes, and for
+/// sends that read what it writes.
 void Rank::Execution::settle(const Step& step) {
     const auto hinders = [&](const LocalJob& job) { return job.hinders(step); };
     while (std::ranges::any_of(pending_, hinders)) finish_first();
+    std::erase_if(lent_, [&](const Lent& each) { return overlap(each.range, step.to) && take_back(each); });
 }
 
 void Rank::Execution::finish_first() {

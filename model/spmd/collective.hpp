@@ -9,6 +9,7 @@
 #include "model/spmd/crew.hpp"
 #include "model/spmd/groups.hpp"
 #include "model/spmd/request.hpp"
+#include "runtime/body_pool.hpp"
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/strands/strands.hpp"
 
@@ -27,6 +28,9 @@ struct CrewSettings {
         together  ///< when its step comes, as MPI's MPI_Isend
     };
     Sends sends = Sends::in_turn;
+    /// Adjacent elements that are a large message are sent from the program's arrays, and from another node
+    /// received into them. Else all messages are packed and unpacked, as in the paper.
+    bool in_place = true;
 };
 
 /// Which endpoints the ranks have: for blocking calls one each, for each split-phase call one more.
@@ -86,6 +90,7 @@ private:
     const Levels& levels_;
     std::uint64_t calls_;  ///< their number, as messages of errors say it
     Scratch scratch_;
+    std::shared_ptr<runtime::BodyPool> buffers_ = std::make_shared<runtime::BodyPool>(256U << 20);
 };
 
 }  // namespace heddle::spmd

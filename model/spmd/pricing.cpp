@@ -15,6 +15,7 @@
 #include "base/assert.hpp"
 #include "base/time.hpp"
 #include "model/spmd/collective.hpp"
+#include "model/spmd/local_work.hpp"
 #include "model/spmd/request.hpp"
 #include "runtime/core/spin_lock.hpp"
 
@@ -38,6 +39,8 @@ struct PricedStep {
     RankId peer;
     Step::Kind kind;
     bool again;  ///< a send of what the send before it took
+    /// It writes what the send before it reads, if that is lent, and perhaps before the receiver asks for it.
+    bool over_sent = false;
 };
 
 /// The steps of a rank, without positions.
@@ -51,13 +54,17 @@ private:
     void take(const Step& step) override {
         const bool sends = step.kind == Step::Kind::send;
         if (step.kind == Step::Kind::copy && step.to == step.from) return;
+        const bool local = step.kind == Step::Kind::copy || step.kind == Step::Kind::fold;
+        const bool over_sent = !sends && lent_ && overlap(step.to, range_);
         all.push_back({sends ? step.from.count : step.to.count, step.peer, step.kind,
-                       sends && sent_ && step.from == range_});
+                       sends && sent_ && step.from == range_, over_sent});
         sent_ = sends || (sent_ && step.to.count == 0);
+        lent_ = sends || (lent_ && local && !over_sent);
         if (sends) range_ = step.from;
     }
 
     bool sent_ = false;
+    bool lent_ = false;  ///< nothing was received since the latest send
     Range range_{};
 };
 
@@ -86,6 +93,7 @@ struct Progress {
     GroupProgress* groups;
     double now = 0;
     bool unaccepted = false;
+    double read_until = 0;  ///< by a rank of its node, what it has lent
 };
 
 /// From one rank to another.
@@ -140,11 +148,23 @@ public:
         return std::max(moved, static_cast<double>(step.count) / prices_.core_speed / threads);
     }
 
+    /// A copy or fold, and before it the copy of what a send has lent and has not read.
+    double local_step(const PricedStep& step) const {
+        const double size = bytes(step);
+        const bool is_lent = step.over_sent && prices_.in_place && is_large(size);
+        return local_work(step) + (is_lent ? 2 * size / prices_.memory_bandwidth : 0);
+    }
+
     PricedMessage send(Progress& from, const PricedStep& step, const PricedWay& way) const {
         const double size = bytes(step);
         NodeProgress& node = *from.node;
-        from.now += step.again ? 0 : 2 * size / prices_.memory_bandwidth;
-        if (way.local) return {from.now, 0, false};
+        const bool lends = prices_.in_place && is_large(size);
+        from.now = std::max(from.now, from.read_until);
+        from.now += step.again || lends ? 0 : 2 * size / prices_.memory_bandwidth;
+        if (way.local) {
+            from.unaccepted = lends;
+            return {from.now, 0, lends};
+        }
         const double whole = size + bytes_besides;
         if (is_large(size)) {
             from.unaccepted = true;
@@ -157,7 +177,7 @@ public:
 
     void receive(Progress& to, Progress& from, PricedMessage message, const PricedStep& step,
                  const PricedWay& way) const {
-        if (message.large) {
+        if (message.large && !way.local) {
             const double wake = prices_.wake_by_message;
             const double accepted = std::max(to.now, message.begins + wake) + trip(way) + wake;
             const double ready = std::max(accepted + prices_.hand_over + prices_.send, from.node->card_free);
@@ -173,7 +193,13 @@ public:
             node.receiver_free = comes;
         }
         if (comes > to.now) to.now = comes + (way.local ? prices_.wake : prices_.wake_by_message);
-        to.now += local_work(step);
+        const bool in_place = prices_.in_place && message.large && !way.local &&
+                              step.kind == Step::Kind::receive && !step.over_sent;
+        if (!in_place) to.now += local_work(step);
+        if (!message.large || !way.local) return;
+        if (step.over_sent) to.now += 2 * bytes(step) / prices_.memory_bandwidth;
+        from.unaccepted = false;
+        from.read_until = to.now;
     }
 
 private:
@@ -228,7 +254,7 @@ double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank, Rank
                 break;
             case Step::Kind::copy:
             case Step::Kind::fold:
-                progress.now += walk.local_work(step);
+                progress.now += walk.local_step(step);
                 break;
         }
     }
@@ -236,7 +262,7 @@ double price_alone(const Walk& walk, const PricedSteps& steps, RankId rank, Rank
         NodeProgress other;
         Progress receiver{&other, &groups};
         const RankId far = walk.node_of(rank) == 0 ? ranks - 1 : 0;
-        walk.receive(receiver, progress, sent[received], {0, 0, Step::Kind::receive, false},
+        walk.receive(receiver, progress, sent[received], {0, 0, Step::Kind::receive, false, false},
                      walk.way(rank, far));
         progress.now = std::max(progress.now, receiver.now);
     }
@@ -260,7 +286,7 @@ public:
     double seconds() {
         const bool shared = nodes_.size() < steps_.size() || walk_.shares_lines();
         while (!ready_.empty()) {
-            const RankId rank = ready_.top().second;
+            const RankId rank = std::get<RankId>(ready_.top());
             ready_.pop();
             bool goes_on = true;
             for (bool first = true; goes_on && (first || !shared); first = false) {
@@ -321,7 +347,7 @@ private:
             }
             case Step::Kind::copy:
             case Step::Kind::fold:
-                progress.now += walk_.local_work(step);
+                progress.now += walk_.local_step(step);
                 return true;
         }
         return true;
@@ -349,7 +375,7 @@ private:
         queue.credit.emplace_back(receiver.now + walk_.trip(way), std::exchange(queue.told_not, 0));
         return std::exchange(queue.starved, false);
     }
-    void make_ready(RankId rank) { ready_.emplace(progress_[rank].now, rank); }
+    void make_ready(RankId rank) { ready_.emplace(progress_[rank].now, next_[rank], rank); }
     Queue& queue_of(RankId from, RankId to) { return queues_[std::uint64_t{from} << 32U | to]; }
 
     const Walk& walk_;
@@ -358,7 +384,8 @@ private:
     GroupProgress groups_;
     std::vector<Progress> progress_;
     std::vector<std::size_t> next_;
-    using Ready = std::pair<double, RankId>;
+    /// Of equal times first the rank that has done fewer steps: what it sends leaves first.
+    using Ready = std::tuple<double, std::size_t, RankId>;
     std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
     std::unordered_map<std::uint64_t, Queue> queues_;  // never iterated over
 };

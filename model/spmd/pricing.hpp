@@ -25,6 +25,7 @@ struct Prices {
     double memory_bandwidth = 40e9;  ///< of a node
     std::uint32_t threads = 1;       ///< that copy and combine large arrays
     RankId ranks_per_node = 1;
+    bool in_place = true;  ///< CrewSettings::in_place
 
     auto operator<=>(const Prices&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 here
 

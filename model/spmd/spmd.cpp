@@ -77,6 +77,7 @@ const Algorithm& SpmdNode::choose(runtime::Worker& worker, const Request& reques
     prices.ranks_per_node = ranks_per_node();
     prices.threads =
         prices.ranks_per_node > 1 ? 1 : std::clamp<std::uint32_t>(options.crew.copiers, 1, threads);
+    prices.in_place = options.crew.in_place;
     const Call call{0, ranks, request.root, request.count, segment_elements(request.element_bytes), &levels};
     return cheapest(request.operation, call, request.element_bytes, commutes, prices);
 }

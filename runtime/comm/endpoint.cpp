@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
 #include "runtime/comm/endpoint_messages.hpp"
 #include "runtime/comm/endpoints.hpp"
+#include "runtime/comm/loan.hpp"
 
 namespace heddle::runtime {
 
@@ -115,7 +117,9 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
         throw Error(fmt::format("a message for {}, and there are {} nodes", text_of(to), nodes),
                     "nodes are numbered from 0");
     }
-    send.envelope = {.source = key_of(address()), .tag = tag, .bytes = data.size() + data.declared()};
+    const std::uint64_t bytes = data.size() + data.declared() + (send.lent ? send.lent->bytes().size() : 0);
+    send.large = to.node != endpoints_.node().id() && bytes + send.head.size() > eager_max;
+    send.envelope = {.source = key_of(address()), .tag = tag, .bytes = bytes};
     send.data = std::move(data);
     send.room.at = to;
     send.room.cost = cost_of(send.envelope.bytes);
@@ -145,7 +149,7 @@ bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& d
 void Endpoint::end_send(const Caller& caller, Outgoing& send) {
     if (!send.has_room) caller.wait(send.room);
     const Address to = send.room.at;
-    if (to.node != caller.node().id() && send.envelope.bytes > eager_max) return send_in_parts(caller, send);
+    if (send.large) return send_in_parts(caller, send);
     pass_on(caller.worker(), to, send.envelope, send.data, send.sharing);
 }
 
@@ -171,29 +175,31 @@ void Endpoint::announce(Worker& worker, Outgoing& send) {
     send.offer.to = send.room.at;
     send.offer.tag = send.envelope.tag;
     send.envelope.offer = endpoints_.put(send.offer);
-    post_message(worker, send.room.at, send.envelope, {}, Sharing::together);
+    post_message(worker, send.room.at, send.envelope, send.head, Sharing::together);
     send.announced = true;
 }
 
 /// To another node: announces the message, and sends its parts when a receive has accepted it.
 void Endpoint::send_in_parts(const Caller& caller, Outgoing& send) {
-    const Address to = send.room.at;
-    Offer& offer = send.offer;
     if (!send.announced) announce(caller.worker(), send);
-    caller.wait(offer);
+    caller.wait(send.offer);
+    if (!send.lent) return post_parts(caller.worker(), send, send.data.take_body());
+    std::optional<SentBody> content = send.lent->read();
+    if (!content) return;
+    post_parts(caller.worker(), send, *content);
+    content.reset();
+    send.lent->wait_for_return(caller);
+}
+
+/// `content`: what the message has of bytes that are not only declared.
+void Endpoint::post_parts(Worker& worker, const Outgoing& send, const SentBody& content) {
     const std::uint64_t size = send.envelope.bytes;
-    const Body body = send.data.take_body();
-    const std::uint64_t content = body->size();
     for (std::uint64_t offset = 0; offset < size; offset += part_bytes) {
         const std::uint64_t bytes = std::min(part_bytes, size - offset);
-        const std::uint64_t here = std::min(bytes, content - std::min(content, offset));
-        Body part = body;
-        if (here != content) {
-            const auto begin = body->begin() + static_cast<std::ptrdiff_t>(std::min(content, offset));
-            part = std::make_shared<Bytes>(begin, begin + static_cast<std::ptrdiff_t>(here));
-        }
-        post_part(caller.worker(), to.node, {offer.transfer, offset}, {std::move(part), bytes - here},
-                  send.sharing);
+        const std::uint64_t begin = std::min(content->size(), offset);
+        const std::uint64_t here = std::min(bytes, content->size() - begin);
+        post_part(worker, send.room.at.node, {send.offer.transfer, offset},
+                  {content.part(begin, here), bytes - here}, send.sharing);
     }
 }
 
@@ -207,9 +213,44 @@ void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, Parcel 
     // The caller may accept a message from there next. If its own announcement came after that accept, the
     // other node would send its data before it accepts. Messages of two nodes arrive in order, so its accept
     // would come after all its data, and the two directions of an exchange would take turns.
-    const bool is_large = to.node != worker.id.node && going->envelope.bytes > eager_max;
-    if (is_large && going->has_room) announce(worker, *going);
-    const auto body = [this, going, left = std::move(left)](Strand& self) {
+    if (going->large && going->has_room) announce(worker, *going);
+    start_strand(worker, going, std::move(left));
+}
+
+void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, LargeMessage message,
+                          std::function<void(Worker&)> left, Sharing sharing) {
+    HEDDLE_ASSERT(message.head.size() <= head_max);
+    worker.charge(worker.costs->message_match);
+    const auto going = std::make_shared<Outgoing>();
+    going->sharing = sharing;
+    going->head = Parcel(message.head);
+    going->lent = std::move(message.lent);
+    begin_send(*going, to, tag, std::move(message.data));
+    if (to.node == worker.id.node) {
+        HEDDLE_ASSERT(going->lent);
+        going->left = std::move(left);
+        if (going->has_room) return lend_here(worker, *going);
+        const auto body = [this, going](Strand& self) {
+            self.wait(going->room);
+            lend_here(self.worker(), *going);
+        };
+        return Strand::start(worker, body, {"a send"});
+    }
+    HEDDLE_ASSERT(going->large);
+    if (going->has_room) announce(worker, *going);
+    start_strand(worker, going, std::move(left));
+}
+
+void Endpoint::lend_here(Worker& worker, Outgoing& send) {
+    auto message = std::make_unique<Arrived>(send.envelope, std::move(send.data));
+    message->lent = std::make_unique<LentHere>(
+        LentHere{std::move(send.head), std::move(send.lent), std::move(send.left)});
+    endpoints_.arrive(worker, send.room.at.number, std::move(message));
+}
+
+void Endpoint::start_strand(Worker& worker, std::shared_ptr<Outgoing> going,
+                            std::function<void(Worker&)> left) {
+    const auto body = [this, going = std::move(going), left = std::move(left)](Strand& self) {
         end_send(self, *going);
         left(self.worker());
     };
@@ -232,34 +273,51 @@ void Endpoint::begin(BegunReceive& receive) {
 }
 
 /// Asks for the data of a large message that was announced.
-void Endpoint::fetch(Worker& worker, BegunReceive& receive) {
+void Endpoint::fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place) {
     const Arrived& message = *receive.posted.message;
+    HEDDLE_ASSERT(place.empty() || place.size() == message.bytes);
     Transfer& transfer = receive.transfer.emplace();
     transfer.size = transfer.missing = message.bytes;
+    transfer.place = place;
     receive.number = endpoints_.put(transfer);
     post_accept(worker, address_of(message.source).node, message.offer, receive.number);
 }
 
-Incoming Endpoint::end(const Caller& caller, BegunReceive& receive) {
+Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place& place) {
     if (!receive.was_here) caller.wait(receive.posted);
     Arrived& message = *receive.posted.message;
+    const Address from = address_of(message.source);
+    Incoming incoming{from, message.tag, {}};
     if (message.offer != 0) {
-        if (!receive.transfer) fetch(caller.worker(), receive);
+        incoming.head = std::move(message.data);
+        if (!receive.transfer) {
+            const auto there = place ? place(incoming.head, message.bytes) : std::span<std::byte>();
+            fetch(caller.worker(), receive, there);
+        }
         caller.wait(*receive.transfer);
         endpoints_.forget_transfer(receive.number);
-        message.data = receive.transfer->whole();
+        incoming.placed = receive.transfer->place.size();
+        if (incoming.placed == 0) incoming.data = receive.transfer->whole();
+    } else {
+        incoming.data = std::move(message.data);
+        if (message.lent) {
+            incoming.head = std::move(message.lent->head);
+            std::optional<SentBody> bytes = message.lent->loan->read();
+            if (!bytes) throw Error(text_of(from) + " sends a message, and has ended with an error");
+            incoming.borrowed =
+                std::make_unique<Borrowed>(Borrowed{*std::move(bytes), std::move(message.lent->left)});
+        }
     }
-    const Address from = address_of(message.source);
     caller.worker().charge(caller.worker().costs->message_match);
     give_credit(caller.worker(), from, cost_of(message.bytes));
-    return {from, message.tag, std::move(message.data)};
+    return incoming;
 }
 
 Incoming Endpoint::receive(Caller caller, const Filter& filter) {
     BegunReceive receive;
     receive.posted.filter = filter;
     begin(receive);
-    return end(caller, receive);
+    return end(caller, receive, {});
 }
 
 Endpoint::Receive Endpoint::begin_receive(const Filter& filter) {
@@ -275,12 +333,12 @@ bool Endpoint::has_come(Worker& worker, Receive& receive) {
     BegunReceive& begun = *receive.begun_;
     if (!begun.was_here && !begun.posted.done()) return false;
     if (begun.posted.message->offer == 0) return true;
-    if (!begun.transfer) fetch(worker, begun);
+    if (!begun.transfer) fetch(worker, begun, {});
     return begun.transfer->done();
 }
 
-Incoming Endpoint::end_receive(Caller caller, Receive& receive) {
-    Incoming incoming = end(caller, *receive.begun_);
+Incoming Endpoint::end_receive(Caller caller, Receive& receive, const Place& place) {
+    Incoming incoming = end(caller, *receive.begun_, place);
     receive.begun_.reset();
     return incoming;
 }

@@ -11,13 +11,15 @@
 //
 // Memory: a sender may have `window` bytes at one receiver that were not received; beyond that `send` waits.
 // A message of more than `eager_max` bytes is only announced. Its data follow in parts when a receive matches
-// it. Within a node data are not copied. Bytes that are only declared (Parcel) travel as all others do.
+// it, and that may say where they go. Within a node data are not copied. Bytes that are only declared
+// (Parcel) travel as all others do.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "runtime/backend.hpp"
@@ -29,6 +31,7 @@ namespace heddle::runtime {
 class Endpoints;
 struct Arrived;
 struct BegunReceive;
+class Loan;
 struct Envelope;
 struct Outgoing;
 
@@ -46,11 +49,36 @@ struct Filter {
     std::optional<std::uint64_t> tag{};
 };
 
+/// Bytes that a strand of the same node lends to the receiver of its message (LargeMessage::lent).
+struct Borrowed {
+    SentBody bytes;
+    std::function<void(Worker&)> left;
+
+    /// To be called when the receiver has read them: the sender waits for that.
+    void give_back(Worker& worker) {
+        bytes.reset();
+        left(worker);
+    }
+};
+
 /// What a receive returns.
 struct Incoming {
     Address from;
     std::uint64_t tag = 0;
     Parcel data;
+    Parcel head{};             ///< LargeMessage::head
+    std::uint64_t placed = 0;  ///< bytes of data that are where the receiver said (Endpoint::Place)
+    std::unique_ptr<Borrowed> borrowed{};
+};
+
+/// A message with a head and data. To another node: of more than Endpoint::eager_max bytes together. Within
+/// the node: lent.
+struct LargeMessage {
+    std::span<const std::byte> head;  ///< a few bytes, which come with its announcement
+    Parcel data{};
+    /// Bytes that stay where they are, and do not change until the message has left. Then `data` has none
+    /// with content.
+    std::shared_ptr<Loan> lent{};
 };
 
 class Endpoint {
@@ -58,6 +86,7 @@ public:
     static constexpr std::uint64_t window = 256U << 10;
     static constexpr std::uint64_t eager_max = 32U << 10;
     static constexpr std::uint64_t part_bytes = 1U << 20;
+    static constexpr std::uint64_t head_max = 256;  ///< of LargeMessage::head
 
     /// Numbers from here on are given by the node; a program may choose smaller ones.
     static constexpr std::uint32_t first_given = 1U << 31;
@@ -102,6 +131,8 @@ public:
     /// `left`. The endpoint must live until then.
     void start_send(Worker& worker, Address to, std::uint64_t tag, Parcel data,
                     std::function<void(Worker&)> left, Sharing sharing = Sharing::together);
+    void start_send(Worker& worker, Address to, std::uint64_t tag, LargeMessage message,
+                    std::function<void(Worker&)> left, Sharing sharing = Sharing::together);
 
     /// Waits for a message.
     Incoming receive(Caller caller, const Filter& filter = {});
@@ -123,8 +154,11 @@ public:
     Receive begin_receive(const Filter& filter = {});
     /// Whether `end_receive` returns at once. The data of a large message begin to come when this is asked.
     bool has_come(Worker& worker, Receive& receive);
+    /// Says where the `bytes` bytes of an announced message go: to as many, or with none to memory of their
+    /// own. If it throws, the message stays with its sender.
+    using Place = std::function<std::span<std::byte>(const Parcel& head, std::uint64_t bytes)>;
     /// Waits for its message.
-    Incoming end_receive(Caller caller, Receive& receive);
+    Incoming end_receive(Caller caller, Receive& receive, const Place& place = {});
 
     /// A message that a receive would take at once, without taking it.
     struct Waiting {
@@ -142,10 +176,13 @@ private:
     void end_send(const Caller& caller, Outgoing& send);
     void pass_on(Worker& worker, Address to, const Envelope& envelope, Parcel& data, Sharing sharing);
     void announce(Worker& worker, Outgoing& send);
+    void lend_here(Worker& worker, Outgoing& send);
+    void start_strand(Worker& worker, std::shared_ptr<Outgoing> going, std::function<void(Worker&)> left);
     void send_in_parts(const Caller& caller, Outgoing& send);
+    static void post_parts(Worker& worker, const Outgoing& send, const SentBody& content);
     void begin(BegunReceive& receive);
-    void fetch(Worker& worker, BegunReceive& receive);
-    Incoming end(const Caller& caller, BegunReceive& receive);
+    void fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place);
+    Incoming end(const Caller& caller, BegunReceive& receive, const Place& place);
     void give_up(BegunReceive& receive);
     void give_credit(Worker& worker, Address sender, std::uint64_t cost);
 

@@ -30,6 +30,8 @@ struct PartHeader {
     std::uint64_t transfer;
     std::uint32_t number;    ///< in units of Endpoint::part_bytes
     std::uint32_t declared;  ///< bytes without content, after those with
+
+    PartPlace place() const { return {transfer, number * Endpoint::part_bytes}; }
 };
 struct CreditMessage {
     std::uint32_t sender;
@@ -42,6 +44,8 @@ void take_message(Node& node, NodeId from, std::span<const std::byte> message, b
     const auto header = reader.get<MessageHeader>();
     const auto data = reader.get_rest();
     reader.check();
+    if (header.offer != 0 && data.size() > Endpoint::head_max)
+        throw MalformedMessage("its announcement has data");
     if (header.offer == 0 && (declared ? data.size() >= header.bytes || header.bytes > Endpoint::eager_max
                                        : data.size() != header.bytes))
         throw MalformedMessage("its data are not as long as it says");
@@ -70,16 +74,24 @@ const Handler accept_handler("endpoint.accept", Handler::Kind::work, [](Node& no
     node.state<Endpoints>().on_accept(accept.offer, accept.transfer);
 });
 
-const Handler part_handler("endpoint.part", Handler::Kind::work, [](Node& node, NodeId, auto message) {
-    Reader reader(message);
-    const auto header = reader.get<PartHeader>();
-    const auto small = reader.get_rest();
-    reader.check();
-    Body body = node.take_body();
-    if (!body) body = std::make_shared<Bytes>(small.begin(), small.end());
-    node.state<Endpoints>().on_part({header.transfer, header.number * Endpoint::part_bytes},
-                                    Parcel(std::move(body), header.declared));
-});
+const Handler part_handler(
+    "endpoint.part", Handler::Kind::work,
+    [](Node& node, NodeId, auto message) {
+        Reader reader(message);
+        const auto header = reader.get<PartHeader>();
+        const auto small = reader.get_rest();
+        reader.check();
+        Body body = node.take_body();
+        if (!body && !small.empty()) body = std::make_shared<Bytes>(small.begin(), small.end());
+        node.state<Endpoints>().on_part(header.place(), Parcel(std::move(body), header.declared));
+    },
+    Handler::IfGone::error,
+    [](Node& node, auto message, std::uint64_t bytes) -> NodeProgram::Room {
+        Reader reader(message);
+        const auto header = reader.get<PartHeader>();
+        if (!reader.done() || header.declared != 0) return {};  // the handler reads it again
+        return node.state<Endpoints>().room(header.place(), bytes);
+    });
 
 const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& node, NodeId, auto message) {
     const auto credit = value_in<CreditMessage>(message);
@@ -113,11 +125,10 @@ void post_part(Worker& worker, NodeId receiver, PartPlace place, Enclosure data,
                             static_cast<std::uint32_t>(data.padding)};
     if (sharing == Endpoint::Sharing::together)
         return worker.outbox().post(receiver, part_handler, bytes_of(header), std::move(data));
-    const Body body = data.body;
-    if (body->size() >= Outbox::body_bytes_min)
+    if (data.body->size() >= Outbox::body_bytes_min)
         return worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), {}, std::move(data));
-    data.body.reset();
-    worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), *body, std::move(data));
+    const SentBody body = std::move(data.body);
+    worker.outbox().post_in_turn(receiver, part_handler, bytes_of(header), *body, {{}, data.padding});
 }
 
 void post_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes) {
@@ -211,19 +222,28 @@ void Endpoints::forget_transfer(std::uint64_t number) {
     transfers_.erase(number);
 }
 
-void Endpoints::give_up(std::uint64_t number, const Transfer& transfer) {
-    const SpinLock::Guard guard(lock_);
-    transfers_.erase(number);
-    if (transfer.missing != 0) given_up_.emplace(number, transfer.missing);
+void Endpoints::give_up(std::uint64_t number, Transfer& transfer) {
+    std::shared_ptr<const void> in_use;
+    {
+        const SpinLock::Guard guard(lock_);
+        transfers_.erase(number);
+        if (transfer.missing != 0) given_up_.emplace(number, GivenUp{transfer.missing, transfer.size});
+        in_use = std::move(transfer.in_use);
+    }
+    // No more parts get room. One that comes is whole soon: its sender writes it without waiting for others.
+    for (Patience patience; in_use.use_count() > 1; patience.wait()) node_.backend().poll(node_.worker(0));
 }
 
 /// Of a transfer that was given up. Under the lock.
-void Endpoints::drop_part(std::uint64_t transfer, std::uint64_t bytes) {
-    const auto found = given_up_.find(transfer);
-    if (found == given_up_.end() || bytes > found->second)
-        throw MalformedMessage("it is part of no message that is awaited");
-    found->second -= bytes;
-    if (found->second == 0) given_up_.erase(found);
+void Endpoints::drop_part(PartPlace place, std::uint64_t bytes) {
+    const auto found = given_up_.find(place.transfer);
+    if (found == given_up_.end()) throw MalformedMessage("it is part of no message that is awaited");
+    GivenUp& message = found->second;
+    if (bytes == 0)
+        bytes = std::min(Endpoint::part_bytes, message.size - std::min(message.size, place.offset));
+    if (bytes > message.missing) throw MalformedMessage("it is part of no message that is awaited");
+    message.missing -= bytes;
+    if (message.missing == 0) given_up_.erase(found);
 }
 
 Parcel Transfer::whole() {
@@ -254,21 +274,45 @@ void Endpoints::on_accept(std::uint64_t offer, std::uint64_t transfer) {
     accepted->complete(node_, node_.receiver());
 }
 
+NodeProgram::Room Endpoints::room(PartPlace place, std::uint64_t bytes) {
+    const SpinLock::Guard guard(lock_);
+    const auto found = transfers_.find(place.transfer);
+    if (found == transfers_.end()) return {};
+    Transfer& transfer = *found->second;
+    if (transfer.place.empty() || bytes != transfer.bytes_at(place.offset)) return {};
+    transfer.under_way.push_back(place.offset);
+    return {transfer.place.subspan(place.offset, bytes), transfer.in_use};
+}
+
 void Endpoints::on_part(PartPlace place, Parcel data) {
-    const std::uint64_t bytes = data.size() + data.declared();
-    Transfer* found_transfer = nullptr;
+    std::uint64_t bytes = data.size() + data.declared();
+    Transfer* transfer = nullptr;
+    std::shared_ptr<const void> in_use;  // so that the receive is not given up meanwhile
     {
         const SpinLock::Guard guard(lock_);
         const auto found = transfers_.find(place.transfer);
-        if (found == transfers_.end()) return drop_part(place.transfer, bytes);
-        found_transfer = found->second;
+        if (found == transfers_.end()) return drop_part(place, bytes);
+        transfer = found->second;
+        in_use = transfer->in_use;
+        if (bytes == 0) {
+            bytes = transfer->bytes_at(place.offset);
+            if (std::erase(transfer->under_way, place.offset) != 1)
+                throw MalformedMessage("a part of a message is empty");
+        }
     }
     // Handlers run one at a time, and the receive waits until nothing is missing.
-    if (bytes > found_transfer->missing || place.offset > found_transfer->size - bytes)
+    if (bytes > transfer->missing || place.offset > transfer->size - bytes)
         throw MalformedMessage("it is not within its message");
-    found_transfer->parts.push_back({place.offset, std::move(data)});
-    found_transfer->missing -= bytes;
-    if (found_transfer->missing == 0) found_transfer->complete(node_, node_.receiver());
+    if (!transfer->place.empty()) {
+        if (data.declared() > 0) throw MalformedMessage("bytes are only declared, and their place is not");
+        if (data.size() > 0) std::memcpy(transfer->place.data() + place.offset, data.bytes().data(), bytes);
+    } else {
+        transfer->parts.push_back({place.offset, std::move(data)});
+    }
+    transfer->missing -= bytes;
+    if (transfer->missing > 0) return;
+    in_use.reset();
+    transfer->complete(node_, node_.receiver());
 }
 
 }  // namespace heddle::runtime

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/endpoint_messages.hpp"
+#include "runtime/comm/loan.hpp"
 #include "runtime/comm/match_table.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/spin_lock.hpp"
@@ -39,6 +41,13 @@ struct Envelope {
     std::uint64_t offer = 0;     ///< the sender's number for a large message; 0: the data come with it
 };
 
+/// What a message within the node lends.
+struct LentHere {
+    Parcel head;
+    std::shared_ptr<Loan> loan;
+    std::function<void(Worker&)> left;
+};
+
 /// A message at its receiver, or the announcement of a large one.
 struct Arrived : Matched {
     Arrived(const Envelope& envelope, Parcel content)
@@ -52,6 +61,7 @@ struct Arrived : Matched {
     std::uint64_t sequence;
     std::uint64_t bytes;
     std::uint64_t offer;
+    std::unique_ptr<LentHere> lent;
 };
 using ArrivedPointer = std::unique_ptr<Arrived>;
 
@@ -100,8 +110,17 @@ struct Transfer final : Event {
     };
     std::vector<Part> parts;
 
-    /// The message, once nothing is missing.
+    // --- where the receive has said where they go
+    std::span<std::byte> place;
+    std::vector<std::uint64_t> under_way;  ///< offsets of parts that the backend writes there
+    /// All that write there keep it.
+    std::shared_ptr<const void> in_use = std::make_shared<char>();
+
+    /// The message, once nothing is missing. Without `place`.
     Parcel whole();
+    std::uint64_t bytes_at(std::uint64_t offset) const {
+        return std::min(Endpoint::part_bytes, size - std::min(size, offset));
+    }
 };
 
 /// A receive between its beginning and its end.
@@ -134,9 +153,13 @@ struct Room final : Event {
 struct Outgoing {
     Envelope envelope;
     Parcel data;
+    Parcel head;
+    std::shared_ptr<Loan> lent;
+    std::function<void(Worker&)> left;  ///< of what is lent within the node
     Room room;
     Offer offer;
     bool has_room = false;
+    bool large = false;  ///< it is announced, and its data are sent when a receive has accepted it
     bool announced = false;
     Endpoint::Sharing sharing = Endpoint::Sharing::together;
 };
@@ -161,16 +184,19 @@ public:
     std::uint64_t put(Transfer& transfer);
     std::uint64_t put(Offer& offer);
     void forget_transfer(std::uint64_t number);
-    /// What is still to come of it is dropped.
-    void give_up(std::uint64_t number, const Transfer& transfer);
+    /// What is still to come of it is dropped. Returns when none of it is being written to its place.
+    void give_up(std::uint64_t number, Transfer& transfer);
 
     // --- handlers
     void on_accept(std::uint64_t offer, std::uint64_t transfer);
+    /// `data`: nothing, if the part is where `room` has said.
     void on_part(PartPlace place, Parcel data);
+    /// A part of so many bytes is about to come.
+    NodeProgram::Room room(PartPlace place, std::uint64_t bytes);
     void on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes);
 
 private:
-    void drop_part(std::uint64_t transfer, std::uint64_t bytes);
+    void drop_part(PartPlace place, std::uint64_t bytes);
 
     Node& node_;
     SpinLock lock_;  ///< over all below
@@ -178,7 +204,11 @@ private:
     std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;
-    std::unordered_map<std::uint64_t, std::uint64_t> given_up_;  ///< transfers, and how much is to come
+    struct GivenUp {
+        std::uint64_t missing;
+        std::uint64_t size;
+    };
+    std::unordered_map<std::uint64_t, GivenUp> given_up_;  ///< transfers
     std::uint32_t next_number_ = Endpoint::first_given;
     std::uint32_t next_strict_ = Endpoint::first_strict;
     std::uint64_t next_transfer_ = 1;

@@ -39,16 +39,17 @@ const Handler acknowledgment_handler("forwarding.acknowledgment", Handler::Kind:
                                      });
 
 /// Bytes [begin, end) of a message and its body, one after the other.
-Bytes slice(const Bytes& message, const Body& body, std::uint64_t begin, std::uint64_t end) {
+Bytes slice(std::span<const std::byte> message, std::span<const std::byte> body, std::uint64_t begin,
+            std::uint64_t end) {
     Bytes part;
     part.reserve(end - begin);
-    const auto append = [&part](const Bytes& bytes, std::uint64_t first, std::uint64_t last) {
+    const auto append = [&part](std::span<const std::byte> bytes, std::uint64_t first, std::uint64_t last) {
         part.insert(part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(first),
                     bytes.begin() + static_cast<std::ptrdiff_t>(last));
     };
     const std::uint64_t middle = message.size();
     if (begin < middle) append(message, begin, std::min(end, middle));
-    if (end > middle) append(*body, std::max(begin, middle) - middle, end - middle);
+    if (end > middle) append(body, std::max(begin, middle) - middle, end - middle);
     return part;
 }
 
@@ -66,7 +67,8 @@ Forwarding::Flow& Forwarding::flow_to(NodeId node) {
 }
 
 void Forwarding::send(Outbox& outbox, NodeId to, Bytes message, Enclosure enclosure) {
-    const std::uint64_t body_bytes = enclosure.body ? enclosure.body->size() : 0;
+    enclosure.body = std::move(enclosure.body).owned();
+    const std::uint64_t body_bytes = enclosure.body->size();
     FragmentHeader header{id_, to, 0, message.size(), body_bytes, enclosure.padding};
     auto whole = std::make_shared<const Whole>(Whole{std::move(message), std::move(enclosure)});
     Flow& flow = flow_to(to);
@@ -102,7 +104,7 @@ void Forwarding::send_what_may(Outbox& outbox, Flow& flow) {
         header.padding_here = end - std::min(end, std::max(content, header.offset));
         Bytes part;
         if (header.offset < content)
-            part = slice(whole->message, whole->enclosure.body, header.offset, std::min(end, content));
+            part = slice(whole->message, *whole->enclosure.body, header.offset, std::min(end, content));
         post(outbox, header, {}, std::make_shared<Bytes>(std::move(part)));
     }
 }

@@ -16,8 +16,8 @@
 
 namespace heddle::runtime {
 
-Handler::Handler(std::string handler_name, Kind kind, Run function, IfGone if_gone)
-    : name_(std::move(handler_name)), kind_(kind), if_gone_(if_gone), run_(function) {
+Handler::Handler(std::string handler_name, Kind kind, Run function, IfGone if_gone, Room room_for)
+    : name_(std::move(handler_name)), kind_(kind), if_gone_(if_gone), run_(function), room_(room_for) {
     Registry<Handler>::add(*this);
 }
 
@@ -122,11 +122,12 @@ void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> 
 void Outbox::post(NodeId to, const Handler& handler, std::span<const std::byte> message,
                   Enclosure enclosure) {
     if (to == context_.id.node) {
+        if (enclosure.body && enclosure.body->size() < body_bytes_min)
+            return post(to, handler, message, Urgency::now, *enclosure.body);
         // The handler's own, as if it had travelled.
-        if (enclosure.body) enclosure.body = std::make_shared<Bytes>(*enclosure.body);
-        if (!enclosure.body || enclosure.body->size() >= body_bytes_min)
-            return post_here(handler, message, std::move(enclosure.body));
-        return post(to, handler, message, Urgency::now, *enclosure.body);
+        Body body;
+        if (enclosure.body) body = std::make_shared<Bytes>(enclosure.body->begin(), enclosure.body->end());
+        return post_here(handler, message, std::move(body));
     }
     if (!may_begin(to)) [[unlikely]]
         return post_to_gone(to, handler, message, std::move(enclosure));

@@ -30,7 +30,11 @@ public:
     /// handles it. For those that a node may send to any other at any time.
     enum class IfGone : std::uint8_t { error, drop, here };
 
-    Handler(std::string handler_name, Kind kind, Run function, IfGone if_gone = IfGone::error);
+    /// Where a body of so many bytes goes that such a message encloses (NodeProgram::room).
+    using Room = NodeProgram::Room (*)(Node& node, std::span<const std::byte> message, std::uint64_t bytes);
+
+    Handler(std::string handler_name, Kind kind, Run function, IfGone if_gone = IfGone::error,
+            Room room_for = nullptr);
     Handler(const Handler&) = delete;
     Handler& operator=(const Handler&) = delete;
 
@@ -40,6 +44,7 @@ public:
     bool makes_work() const { return kind_ == Kind::work; }
     IfGone if_gone() const { return if_gone_; }
     Run run() const { return run_; }
+    Room room() const { return room_; }  ///< null: in memory of the backend's
     std::uint16_t id() const { return id_; }
 
 private:
@@ -47,6 +52,7 @@ private:
     Kind kind_;
     IfGone if_gone_;
     Run run_;
+    Room room_;
     mutable std::uint16_t id_ = 0;
 
     friend void number_handlers();

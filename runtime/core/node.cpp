@@ -145,6 +145,20 @@ void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     handle_mail();
 }
 
+/// A body belongs to the last record.
+Node::Room Node::room(NodeId /*from*/, std::span<const std::byte> message, std::uint64_t bytes) {
+    if (!well_formed(message, handlers_.size())) return {};  // `deliver` refuses it
+    while (!message.empty()) {
+        RecordHeader header;
+        std::memcpy(&header, message.data(), sizeof header);
+        const auto record = message.subspan(sizeof header, header.bytes());
+        message = message.subspan(sizeof header + header.bytes());
+        const Handler& handler = *handlers_[header.handler()];
+        if (message.empty() && handler.room()) return handler.room()(*this, record, bytes);
+    }
+    return {};
+}
+
 /// What was left to the context that has the turn.
 void Node::handle_mail() {
     while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));

@@ -46,6 +46,7 @@ public:
     Context& context(CoreId core) override;
     void work(CoreId core) override;
     void deliver(NodeId from, std::span<const std::byte> message, Body body) override;
+    Room room(NodeId from, std::span<const std::byte> message, std::uint64_t bytes) override;
     void leave() override;
     bool has_left() const override;
 

@@ -62,10 +62,10 @@ runtime::Topology topology_of(const Options& options) {
 /// A message under way.
 struct Sent {
     runtime::Bytes message;
-    runtime::Body body;
+    runtime::SentBody body;
     Time due{};  ///< it does not arrive before
 
-    std::uint64_t bytes() const { return message.size() + (body ? body->size() : 0); }
+    std::uint64_t bytes() const { return message.size() + body->size(); }
 };
 
 /// Messages on one way stay in order.
@@ -237,8 +237,9 @@ struct InprocessBackend::State {
             under_way_bytes -= sent.bytes();
             if (line->second.empty()) under_way.erase(line);
             // The sender may keep its own.
-            if (sent.body) sent.body = std::make_shared<runtime::Bytes>(*sent.body);
-            nodes[to].program->deliver(from, sent.message, std::move(sent.body));
+            runtime::Body body;
+            if (sent.body) body = std::make_shared<runtime::Bytes>(sent.body->begin(), sent.body->end());
+            nodes[to].program->deliver(from, sent.message, std::move(body));
         }
         return true;
     }
@@ -352,12 +353,12 @@ void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
     way.network = path.network;
     if (faults.reorders) {
         way.sender = context.id.core;
-        way.with_body = enclosure.body != nullptr;
+        way.with_body = static_cast<bool>(enclosure.body);
     }
     Time due{};
     if (faults.delay_max != 0)
         due = state_->now + static_cast<Time::rep>(state_->random.below(faults.delay_max)) * step;
-    Sent sent{std::move(message), std::move(enclosure.body), due};
+    Sent sent{std::move(message), std::move(enclosure.body).owned(), due};
     state_->under_way_bytes += sent.bytes();
     state_->most_under_way_bytes = std::max(state_->most_under_way_bytes, state_->under_way_bytes);
     state_->under_way[way].push_back(std::move(sent));

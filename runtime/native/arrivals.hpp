@@ -47,6 +47,7 @@ public:
     /// rouses it again.
     void worker_begins_to_sleep() { worker_sleeps_.store(true, std::memory_order_seq_cst); }
     void worker_has_slept() { worker_sleeps_.store(false, std::memory_order_seq_cst); }
+    bool worker_sleeps() const { return worker_sleeps_.load(std::memory_order_seq_cst); }
 
     /// Wakes a thread that sleeps here, for something that is no connection's.
     void wake() { host::signal_event(wake_); }

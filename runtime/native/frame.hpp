@@ -19,7 +19,7 @@ namespace heddle::native {
 enum class FrameKind : std::uint32_t {
     batch,    ///< several messages, each after its length (32 bits)
     message,  ///< one message
-    body,     ///< what the message that follows encloses
+    body,     ///< what the message before it encloses
     padding,  ///< bytes without content, ahead of the message that they belong to
     ready,    ///< start: this node's receiver is at work
     ping,     ///< start: what does your clock say?
@@ -45,7 +45,8 @@ enum class FrameKind : std::uint32_t {
     left,       ///< leaving: what it has sent and delivered in all
     over,       ///< joining: the run has ended, or is about to
     relay,      ///< a frame for another node, or from one, that no network joins with this (relay.hpp)
-    last = relay
+    enclosing,  ///< one message, and a body follows
+    last = enclosing
 };
 
 struct FrameHeader {

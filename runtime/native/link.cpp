@@ -60,7 +60,7 @@ Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t
 
 // --- sending
 
-bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     const auto [first, large] = queue_.post(kind, std::move(payload), std::move(body));
     if (first) return !write_at_once(large);
     // The thread whose frame came first tells the sender, or is writing.
@@ -116,10 +116,22 @@ void Link::next_frame() {
         middle_ = payload;
         return;
     }
-    left_ = body ? std::span<const std::byte>(*body) : payload;
+    if (body) put_message_ahead();
+    left_ = body ? *body : std::span<const std::byte>(payload);
     const FrameHeader header = sealer_.begin(body ? FrameKind::body : kind, left_.size());
     append(head_, &header, sizeof header);
     next_piece();
+}
+
+/// So that the receiver knows the place of the body when that comes.
+void Link::put_message_ahead() {
+    const runtime::Bytes& message = writing_now_.payload;
+    const FrameHeader header = sealer_.begin(FrameKind::enclosing, message.size());
+    append(head_, &header, sizeof header);
+    append(head_, message.data(), message.size());
+    const auto copy = std::span(head_).last(message.size());
+    sealer_.seal(copy, copy.data());
+    append_tag(head_, sealer_);
 }
 
 void Link::next_piece() {
@@ -132,19 +144,7 @@ void Link::next_piece() {
     } else {
         sealer_.seal(middle_, nullptr);
     }
-    if (left_.empty()) end_frame();
-}
-
-void Link::end_frame() {
-    append_tag(tail_, sealer_);
-    const auto& [kind, payload, body] = writing_now_;
-    if (!body) return;
-    const FrameHeader header = sealer_.begin(kind, payload.size());
-    append(tail_, &header, sizeof header);
-    append(tail_, payload.data(), payload.size());
-    const auto copy = std::span(tail_).last(payload.size());
-    sealer_.seal(copy, copy.data());
-    append_tag(tail_, sealer_);
+    if (left_.empty()) append_tag(tail_, sealer_);
 }
 
 Link::Flushed Link::write_out() {
@@ -231,6 +231,7 @@ void Link::close() {
     buffer_.reset();
     runtime::Bytes().swap(large_);
     body_.reset();
+    room_keeper_.reset();
     bodies_.reset();
 }
 
@@ -241,7 +242,7 @@ std::string Link::reason_of(const std::string& symptom) {
     return given_up_.empty() ? symptom : given_up_;
 }
 
-std::string Link::receive(const Handler& handle) {
+std::string Link::receive(const Handler& handle, const RoomFor& room_for) {
     unread_ = false;
     // A bounded number of rounds, so that one busy node does not keep the others waiting.
     for (int round = 0; round < 16 && !ended_; ++round) {
@@ -257,7 +258,7 @@ std::string Link::receive(const Handler& handle) {
         received_ += came;
         large_filled_ += std::min(came, large_left);
         end_ += came - std::min(came, large_left);
-        if (std::string failure = parse(handle); !failure.empty()) return failure;
+        if (std::string failure = parse(handle, room_for); !failure.empty()) return failure;
         if (came < room) return {};
     }
     unread_ = !ended_;
@@ -266,7 +267,7 @@ std::string Link::receive(const Handler& handle) {
 
 /// Handles all whole frames. Afterwards there is room to read into: in `large_room_`, and at the end of the
 /// buffer.
-std::string Link::parse(const Handler& handle) {
+std::string Link::parse(const Handler& handle, const RoomFor& room_for) {
     if (in_large_) {
         open_collected();
         if (!large_whole_) return {};
@@ -280,10 +281,11 @@ std::string Link::parse(const Handler& handle) {
             if (std::string failure = opener_.begin(header_); !failure.empty()) return failure;
             have_header_ = true;
             begin_ += sizeof header_;
-            if (header_.kind != FrameKind::body) continue;
-            if (body_) return "it sent a body without its message";
-            body_ = bodies_->make(header_.length);
-            collect(*body_);
+            if (has_enclosing_ != (header_.kind == FrameKind::body))
+                return has_enclosing_ ? "it sent a message without its body"
+                                      : "it sent a body without its message";
+            if (!has_enclosing_) continue;
+            collect_body(room_for);
             if (in_large_) return {};
         } else if (large_whole_) {
             if (available < tag_bytes) break;
@@ -298,7 +300,8 @@ std::string Link::parse(const Handler& handle) {
             opener_.open(payload);
             if (std::string failure = take_at(begin_, payload, handle); !failure.empty()) return failure;
         } else if (header_.length + tag_bytes > buffer_bytes) {
-            collect(large_);
+            if (large_.size() < header_.length) large_.resize(header_.length);
+            collect(std::span(large_).first(header_.length));
             if (in_large_) return {};
         } else {
             break;
@@ -310,13 +313,20 @@ std::string Link::parse(const Handler& handle) {
     return {};
 }
 
-/// Moves what has come of the present frame into `room`, and reads the rest to there. Safe to allocate: the
-/// header has proved that the peer itself named this length, below the largest.
-void Link::collect(runtime::Bytes& room) {
-    const std::size_t length = header_.length;
-    const std::size_t available = std::min(length, end_ - begin_);
-    if (room.size() < length) room.resize(length);
-    large_room_ = std::span(room).first(length);
+void Link::collect_body(const RoomFor& room_for) {
+    Room room;
+    if (room_for && header_.length > 0) room = room_for(enclosing_, header_.length);
+    room_keeper_ = std::move(room.keeper);
+    if (room.bytes.size() == header_.length && header_.length > 0) return collect(room.bytes);
+    body_ = bodies_->make(header_.length);
+    collect(*body_);
+}
+
+/// Moves what has come of the present frame into `room`, and reads the rest to there. It was safe to allocate
+/// that: the header has proved that the peer itself named this length, below the largest.
+void Link::collect(std::span<std::byte> room) {
+    large_room_ = room;
+    const std::size_t available = std::min(room.size(), end_ - begin_);
     if (available > 0) std::memcpy(room.data(), buffer_.get() + begin_, available);
     begin_ += available;
     large_filled_ = available;
@@ -347,10 +357,19 @@ std::string Link::take_at(std::size_t place, std::span<const std::byte> payload,
 std::string Link::take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle) {
     if (ended_) return "it sent a frame after its goodbye";
     if (header.kind == FrameKind::goodbye) ended_ = true;
-    if (header.kind == FrameKind::body) return {};
-    if (body_ && header.kind != FrameKind::message) return "it sent a body without its message";
+    if (header.kind == FrameKind::enclosing) {
+        enclosing_.assign(payload.begin(), payload.end());
+        has_enclosing_ = true;
+        return {};
+    }
+    if (header.kind == FrameKind::body) {
+        has_enclosing_ = false;
+        handle(FrameKind::message, enclosing_, std::exchange(body_, nullptr));
+        room_keeper_.reset();
+        return {};
+    }
     if (header.kind != FrameKind::batch) {
-        handle(header.kind, payload, std::exchange(body_, nullptr));
+        handle(header.kind, payload, {});
         return {};
     }
     while (!payload.empty()) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/native/body_pool.hpp"
+#include "runtime/body_pool.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/send_queue.hpp"
 #include "runtime/native/stream.hpp"
@@ -33,7 +33,7 @@ public:
     /// lone one, and what has gathered to a large one. Other frames wait for the sender, because they then
     /// travel together. Lone: nothing was written for a while, or little since the peer has sent something.
     /// True if the caller must tell the sender. `body`: what a message encloses; it is not copied.
-    bool post(FrameKind kind, runtime::Bytes payload, runtime::Body body = {});
+    bool post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body = {});
 
     // --- the sender
     enum class Flushed : std::uint8_t {
@@ -56,10 +56,13 @@ public:
     // --- the thread that receives
     using Handler =
         std::function<void(FrameKind kind, std::span<const std::byte> payload, runtime::Body body)>;
+    using Room = runtime::NodeProgram::Room;
+    /// Where the bytes that a message encloses go: nothing, to memory of this link's, which the message gets.
+    using RoomFor = std::function<Room(std::span<const std::byte> message, std::uint64_t bytes)>;
 
     /// Reads what has come, and hands over each message and each other frame. Returns an empty string, or why
     /// the node is lost.
-    std::string receive(const Handler& handle);
+    std::string receive(const Handler& handle, const RoomFor& room_for = {});
 
     /// Bytes that have been read.
     std::uint64_t received() const { return received_; }
@@ -74,12 +77,13 @@ private:
     bool write_at_once(bool large);
     Flushed write_waiting(int rounds_max);
     void next_frame();
+    void put_message_ahead();
     void next_piece();
-    void end_frame();
     Flushed write_piece();
     Flushed write_out();
-    std::string parse(const Handler& handle);
-    void collect(runtime::Bytes& room);
+    std::string parse(const Handler& handle, const RoomFor& room_for);
+    void collect_body(const RoomFor& room_for);
+    void collect(std::span<std::byte> room);
     void open_collected();
     std::string take_at(std::size_t place, std::span<const std::byte> payload, const Handler& handle);
     std::string take(const FrameHeader& header, std::span<const std::byte> payload, const Handler& handle);
@@ -98,8 +102,8 @@ private:
 
     // For the writer only: the thread that holds this mutex. A frame is written in pieces, each protected
     // when its turn comes: `left_` of the payload or body of `writing_now_` is not protected yet. A piece is
-    // `head_` (a header), `middle_` (bytes of the payload, or of `room_`, where they are encrypted), and
-    // `tail_` (the tag, and behind a body its message). `written_`: what the stream has taken of the piece.
+    // `head_` (a header, and ahead of a body its message), `middle_` (bytes of the payload, or of `room_`,
+    // where they are encrypted), and `tail_` (the tag). `written_`: what the stream has taken of the piece.
     std::mutex writing_;
     Deadline last_write_;
     Sealer sealer_;
@@ -114,8 +118,8 @@ private:
     bool broken_ = false;
 
     // The receiver's own. Bytes [begin_, end_) of `buffer_` are not handled yet; a frame that does not fit
-    // there is collected in `large_`, a body in memory of its own, which goes with the next message.
-    std::shared_ptr<BodyPool> bodies_ = std::make_shared<BodyPool>();
+    // there is collected in `large_`, a body where its message, `enclosing_`, has room, or in `body_`.
+    std::shared_ptr<runtime::BodyPool> bodies_ = std::make_shared<runtime::BodyPool>(4U << 20);
     std::uint64_t received_ = 0;
     bool unread_ = false;
     Opener opener_;
@@ -124,7 +128,10 @@ private:
     std::size_t end_ = 0;
     FrameHeader header_{};
     runtime::Bytes large_;
+    runtime::Bytes enclosing_;
+    bool has_enclosing_ = false;
     runtime::Body body_;
+    std::shared_ptr<const void> room_keeper_;
     std::span<std::byte> large_room_;  ///< of the one that is being collected
     std::size_t large_filled_ = 0;
     std::size_t large_opened_ = 0;  ///< of that

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct Mesh::State final : Peers {
                          .over = [this](Link& link) { note_ended(link); },
                          .between = [this] { run_calls(); }}};
 
-    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
     void write_all_until(Deadline deadline) override;
     void send_all();
     void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
@@ -56,8 +57,11 @@ struct Mesh::State final : Peers {
 
 // --- the sender module
 
-void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
+    std::optional<Reception::Writing> writing;
+    if (body) writing.emplace(reception);
     if (!link.post(kind, std::move(payload), std::move(body))) return;
+    writing.reset();
     bool wake = false;
     {
         const std::lock_guard lock(sender_mutex);
@@ -177,15 +181,15 @@ void Mesh::start(Events events) {
     state_->begin_admitting();
 }
 
-void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
 }
 
-void Mesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body, Sender sender) {
+void Mesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body, Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = state_->flow(to, network);
-    flow.before(message.size() + (body ? body->size() : 0), sender);
+    flow.before(message.size() + body->size(), sender);
     state_->post(*state_->link(to, network), FrameKind::message, std::move(message), std::move(body));
     flow.after();
 }

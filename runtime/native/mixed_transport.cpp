@@ -20,20 +20,20 @@ void MixedTransport::start(Events events) {
     const auto in_turn = [this](auto event) {
         return [this, event = std::move(event)](auto&&... arguments) {
             const std::lock_guard lock(turn_);
-            event(std::forward<decltype(arguments)>(arguments)...);
+            return event(std::forward<decltype(arguments)>(arguments)...);
         };
     };
     const Events turns{in_turn(std::move(events.deliver)), in_turn(std::move(events.control)),
-                       std::move(events.lost), std::move(events.gone)};
+                       std::move(events.lost), std::move(events.gone), in_turn(std::move(events.room))};
     streams_.start(turns);
     mpi_.start(turns);
 }
 
-void MixedTransport::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) {
+void MixedTransport::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     carrier(routes_->between(rank_, to).front()).post(to, kind, std::move(payload), std::move(body));
 }
 
-void MixedTransport::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+void MixedTransport::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
                           Sender sender) {
     carrier(network).send(to, network, std::move(message), std::move(body), sender);
 }

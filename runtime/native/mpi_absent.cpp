@@ -34,8 +34,8 @@ MpiMesh::MpiMesh(const MpiMeshOptions&) {
 }
 MpiMesh::~MpiMesh() = default;
 void MpiMesh::start(Events) {}
-void MpiMesh::post(NodeId, FrameKind, runtime::Bytes, runtime::Body) {}
-void MpiMesh::send(NodeId, NetworkId, runtime::Bytes, runtime::Body, Sender) {}
+void MpiMesh::post(NodeId, FrameKind, runtime::Bytes, runtime::SentBody) {}
+void MpiMesh::send(NodeId, NetworkId, runtime::Bytes, runtime::SentBody, Sender) {}
 void MpiMesh::pad(NodeId, NetworkId, std::uint64_t, Sender) {}
 bool MpiMesh::part() {
     return false;

@@ -61,14 +61,14 @@ struct MpiMesh::State {
         NodeId to;
         FrameKind kind;
         Bytes payload;
-        runtime::Body body;
+        runtime::SentBody body;
 
         bool small() const { return kind == FrameKind::message && payload.size() < small_bytes && !body; }
     };
 
     /// A piece that MPI sends, and the bytes that it reads.
     struct Sending {
-        std::shared_ptr<const Bytes> bytes;
+        runtime::SentBody bytes;
         MPI_Request request;
     };
 
@@ -123,12 +123,12 @@ struct MpiMesh::State {
     std::vector<Frame> arrived;
 
     void meet();
-    void post(NodeId node, FrameKind kind, Bytes payload, runtime::Body body);
+    void post(NodeId node, FrameKind kind, Bytes payload, runtime::SentBody body);
     [[noreturn]] void refuse(NodeId other);
     void carry();
     bool send_posted();
     void send_batch(NodeId node);
-    void send(NodeId node, FrameKind kind, const std::shared_ptr<const Bytes>& bytes);
+    void send(NodeId node, FrameKind kind, const runtime::SentBody& bytes);
     bool finish_sends();
     bool begin_receives();
     bool finish_receives();
@@ -184,7 +184,7 @@ void MpiMesh::State::refuse(NodeId other) {
 }
 
 /// Queues a frame. Any thread.
-void MpiMesh::State::post(NodeId node, FrameKind kind, Bytes payload, runtime::Body body) {
+void MpiMesh::State::post(NodeId node, FrameKind kind, Bytes payload, runtime::SentBody body) {
     bool wake = false;
     {
         const std::lock_guard lock(mutex);
@@ -241,7 +241,7 @@ bool MpiMesh::State::send_posted() {
         }
         send_batch(frame.to);
         if (frame.body) send(frame.to, FrameKind::body, frame.body);
-        send(frame.to, frame.kind, std::make_shared<const Bytes>(std::move(frame.payload)));
+        send(frame.to, frame.kind, std::make_shared<Bytes>(std::move(frame.payload)));
     }
     taken.clear();
     for (const NodeId node : with_batch) send_batch(node);
@@ -251,10 +251,10 @@ bool MpiMesh::State::send_posted() {
 
 void MpiMesh::State::send_batch(NodeId node) {
     if (batches[node].empty()) return;
-    send(node, FrameKind::batch, std::make_shared<const Bytes>(std::exchange(batches[node], {})));
+    send(node, FrameKind::batch, std::make_shared<Bytes>(std::exchange(batches[node], {})));
 }
 
-void MpiMesh::State::send(NodeId node, FrameKind kind, const std::shared_ptr<const Bytes>& bytes) {
+void MpiMesh::State::send(NodeId node, FrameKind kind, const runtime::SentBody& bytes) {
     const bool together = options.mpi.together;
     const int tag = (together ? static_cast<int>(rank) * tags_of_a_node : 0) + 2 * static_cast<int>(kind);
     for (std::size_t begin = 0;;) {
@@ -417,15 +417,15 @@ void MpiMesh::start(Events events) {
     state_->carrier = std::thread([state = state_.get()] { state->carry(); });
 }
 
-void MpiMesh::post(NodeId to, FrameKind kind, Bytes payload, runtime::Body body) {
+void MpiMesh::post(NodeId to, FrameKind kind, Bytes payload, runtime::SentBody body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     state_->post(to, kind, std::move(payload), std::move(body));
 }
 
-void MpiMesh::send(NodeId to, NetworkId /*network*/, Bytes message, runtime::Body body, Sender sender) {
+void MpiMesh::send(NodeId to, NetworkId /*network*/, Bytes message, runtime::SentBody body, Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = *state_->flows[to];
-    flow.before(message.size() + (body ? body->size() : 0), sender);
+    flow.before(message.size() + body->size(), sender);
     state_->post(to, FrameKind::message, std::move(message), std::move(body));
     flow.after();
 }

@@ -123,7 +123,10 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
                  });
              },
              [&state](NodeId node, const std::string& reason) { state.lose(node, reason); },
-             [&state](NodeId node) { state.coordination->gone(node); }});
+             [&state](NodeId node) { state.coordination->gone(node); },
+             [&state](NodeId from, std::span<const std::byte> message, std::uint64_t bytes) {
+                 return state.room(from, message, bytes);
+             }});
         started = state.coordination->start(connected);
         if (started == Started::begun && state.options.at_start) state.begin_changes();
     }
@@ -222,7 +225,7 @@ void NativeBackend::State::begin(Clock::time_point zero) {
 
 void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> message, runtime::Body body) {
     if (Recorder* const recorder = program->context(topology.cores).recorder) [[unlikely]] {
-        const std::uint64_t bytes = message.size() + (body ? body->size() : 0);
+        const std::uint64_t bytes = message.size() + (body ? body->size() : std::exchange(in_place[from], 0));
         const MessageNote note{from, rank, bytes, bytes};
         const Time time = run_start.now();
         recorder->receiving(note, time);
@@ -235,6 +238,19 @@ void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> messa
                     fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
     }
     delivered.fetch_add(1, std::memory_order_seq_cst);
+}
+
+runtime::NodeProgram::Room NativeBackend::State::room(NodeId from, std::span<const std::byte> message,
+                                                      std::uint64_t bytes) {
+    try {
+        runtime::NodeProgram::Room room = program->room(from, message, bytes);
+        if (program->context(topology.cores).recorder && !room.bytes.empty()) [[unlikely]]
+            in_place[from] = bytes;
+        return room;
+    } catch (const std::exception& error) {
+        end_process(exit_code_failed,
+                    fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
+    }
 }
 
 void NativeBackend::State::lose(NodeId node, const std::string& reason) {
@@ -317,7 +333,7 @@ void NativeBackend::compute(Context&, runtime::Work work, const std::function<vo
 void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::Enclosure enclosure,
                          runtime::Path path) {
     State& state = *state_;
-    const std::size_t largest = std::max(message.size(), enclosure.body ? enclosure.body->size() : 0);
+    const std::size_t largest = std::max(message.size(), enclosure.body->size());
     if (largest > state.options.frame_bytes_max)
         throw Error(fmt::format("a message of {} bytes is larger than the {} that may travel at once",
                                 largest, state.options.frame_bytes_max),
@@ -328,7 +344,7 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
         state.transport->pad(to, path.network, std::min(left, padding_frame_bytes), sender);
     state.sent.fetch_add(1, std::memory_order_seq_cst);
     if (Recorder* const recorder = context.recorder) [[unlikely]] {
-        const std::uint64_t bytes = message.size() + (enclosure.body ? enclosure.body->size() : 0);
+        const std::uint64_t bytes = message.size() + enclosure.body->size();
         const Time time = state.run_start.now();
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }

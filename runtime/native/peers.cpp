@@ -101,9 +101,11 @@ void Peers::go(Link& link) {
 
 bool Peers::receive_from(Link& link) {
     const std::string failure =
-        link.receive([&](FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
-            take(link, kind, payload, std::move(body));
-        });
+        link.receive([&](FrameKind kind, std::span<const std::byte> payload,
+                         runtime::Body body) { take(link, kind, payload, std::move(body)); },
+                     [&](std::span<const std::byte> message, std::uint64_t bytes) {
+                         return events.room ? events.room(link.peer(), message, bytes) : Link::Room();
+                     });
     if (stopping.load(std::memory_order_acquire)) return false;
     if (link.is_blocked() && link.stream().room_has_come()) room(link);
     if (failure.empty()) return !link.ended();

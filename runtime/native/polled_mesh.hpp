@@ -22,10 +22,10 @@ public:
 
     /// Queues a frame and writes what the socket takes. A thread that polls or waits writes the rest when
     /// there is room. Never blocks.
-    void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) override;
+    void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
 
     /// A worker that is held back receives meanwhile.
-    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
               Sender sender) override;
     void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) override;
     bool part() override;

@@ -81,9 +81,12 @@ bool Reception::worker_takes_care() {
     const std::uint32_t rests = rests_.load(std::memory_order_relaxed);
     const bool has_rested = std::exchange(rests_seen_, rests) != rests;
     if (worker_looks_) return true;
+    // The system is to wake the worker, not this thread.
+    if (returns_soon_ && nap_ < nap_max && arrivals_.worker_sleeps()) return true;
     if (!has_rested || !returns_soon_) return false;
     nap(nap_min);  // or has it gone for long?
-    return worker_looks_ || rests_.load(std::memory_order_relaxed) != rests;
+    return worker_looks_ || rests_.load(std::memory_order_relaxed) != rests ||
+           writers_.load(std::memory_order_relaxed) != 0;
 }
 
 /// It ends before its time if the worker goes to work. The order matters: this thread says that it naps, then
@@ -149,7 +152,8 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
 }
 
 void Reception::worker_comes(Deadline now) {
-    soon_ = now < left_ + soon ? soon_ + 1 : 0;
+    const Clock::duration written(written_.exchange(0, std::memory_order_relaxed));
+    soon_ = now < left_ + soon + written ? soon_ + 1 : 0;
     returns_soon_.store(soon_ >= soon_times, std::memory_order_relaxed);
     rests_.store(rests_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     worker_looks_ = true;

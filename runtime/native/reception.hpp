@@ -42,6 +42,25 @@ public:
     /// A worker parks (Parker::park), and receives meanwhile, unless another worker does.
     void rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
 
+    /// A thread writes large data to a connection. If it is a worker, that is no work for which the receiver
+    /// thread should take its place: what comes meanwhile is read by one thread, after the other.
+    class Writing {
+    public:
+        explicit Writing(Reception& reception) : reception_(reception), begin_(Clock::now()) {
+            reception_.writers_.fetch_add(1, std::memory_order_relaxed);
+        }
+        ~Writing() {
+            reception_.written_.fetch_add((Clock::now() - begin_).count(), std::memory_order_relaxed);
+            reception_.writers_.fetch_sub(1, std::memory_order_relaxed);
+        }
+        Writing(const Writing&) = delete;
+        Writing& operator=(const Writing&) = delete;
+
+    private:
+        Reception& reception_;
+        Deadline begin_;
+    };
+
     /// The worker of that parker sleeps in `rest`, and has a permit.
     void rouse() { arrivals_.rouse(); }
 
@@ -83,6 +102,8 @@ private:
     std::uint32_t soon_ = 0;                 ///< so often in a row one came back soon
     std::atomic<bool> returns_soon_{false};  ///< and will do so again, probably
     std::atomic<std::uint32_t> rests_{0};
+    std::atomic<std::uint32_t> writers_{0};
+    std::atomic<Clock::rep> written_{0};  ///< time for that, since a worker rested
 
     // Of the receiver thread.
     enum class Naps : std::uint8_t { none, briefly, at_length };

@@ -24,7 +24,7 @@ public:
     struct Parcel {
         FrameKind kind = FrameKind::padding;
         runtime::Bytes payload;
-        runtime::Body body;
+        runtime::SentBody body;
     };
 
     /// What a post has found.
@@ -33,7 +33,7 @@ public:
         bool worth_it;  ///< what waits is worth a write of its own
     };
     /// After a goodbye, flow control and answers to a node that joins are of no use, and forgotten.
-    Posted post(FrameKind kind, runtime::Bytes payload, runtime::Body body);
+    Posted post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body);
 
     /// Swaps what waits with `to`, which is empty. False where nothing waits. `written`: the memory of
     /// batches that have been written, for the next ones; is empty afterwards.

@@ -25,6 +25,10 @@ public:
         std::function<void(NodeId node, const std::string& reason)> lost;  ///< once
         /// Where nodes may join and leave: a node has left, or never became a member.
         std::function<void(NodeId node)> gone = {};
+        /// Where the bytes that a message encloses go, before they are read (runtime::NodeProgram::room).
+        std::function<runtime::NodeProgram::Room(NodeId from, std::span<const std::byte> message,
+                                                 std::uint64_t bytes)>
+            room = {};
     };
 
     Transport() = default;
@@ -39,11 +43,11 @@ public:
 
     /// Queues a frame for another node, over any network that joins both. Any thread. Frames from one thread
     /// to one node arrive in order.
-    virtual void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Body body) = 0;
+    virtual void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) = 0;
 
     /// Sends a message over a network that joins both. A worker may be held back while too much is under way
     /// there.
-    virtual void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::Body body,
+    virtual void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
                       Sender sender) = 0;
 
     /// Sends a frame of padding, as part of a message that follows.

@@ -9,15 +9,24 @@ namespace heddle::runtime {
 
 void IoCalls::start(Context& caller, double bytes, std::function<void()> code, Event& event) {
     HEDDLE_ASSERT(bytes >= 0);
-    waiting_.add();
-    node_.outside().fetch_add(1, std::memory_order_seq_cst);
+    begin();
     caller.backend->io(caller, bytes, std::move(code),
                        [this, &event](Context& after) { ended(after, event); });
 }
 
+void IoCalls::begin() {
+    waiting_.add();
+    node_.outside().fetch_add(1, std::memory_order_seq_cst);
+}
+
+void IoCalls::cancel() {
+    node_.outside().fetch_sub(1, std::memory_order_seq_cst);
+    waiting_.subtract(1);
+}
+
 /// Not on a worker: it only leaves the event, and wakes a worker. If the run has ended early, all of them
 /// wait for this.
-void IoCalls::ended(Context& caller, Event& event) {
+void IoCalls::ended(Context& after, Event& event) {
     {
         const SpinLock::Guard guard(lock_);
         ended_.push_back(&event);
@@ -25,9 +34,9 @@ void IoCalls::ended(Context& caller, Event& event) {
     ended_count_.fetch_add(1, std::memory_order_seq_cst);
     node_.outside().fetch_sub(1, std::memory_order_seq_cst);
     if (node_.stopping()) {
-        node_.wake_all(caller);
+        node_.wake_all(after);
     } else {
-        node_.wake_one(caller);
+        node_.wake_one(after);
     }
 }
 

@@ -27,14 +27,18 @@ public:
     /// Both must live until then.
     void start(Context& caller, double bytes, std::function<void()> code, Event& event);
 
+    /// For what any thread may end: the run does not end before `ended`, or `cancel`.
+    void begin();
+    void cancel();
+    /// A worker completes `event`. `after`: may unpark only.
+    void ended(Context& after, Event& event);
+
     bool waits_for(const Worker& /*worker*/) const override {
         return ended_count_.load(std::memory_order_seq_cst) != 0;
     }
     bool run(Worker& worker, Slot* head) override;
 
 private:
-    void ended(Context& caller, Event& event);
-
     Node& node_;
     SpinLock lock_;  ///< over `ended_`
     std::vector<Event*> ended_;

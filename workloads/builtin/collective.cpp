@@ -323,7 +323,8 @@ public:
         using Sends = spmd::CrewSettings::Sends;
         options_.crew = {settings.integer<std::uint32_t>("copiers"), settings.boolean("overlap"),
                          settings.integer<std::uint32_t>("communicators"),
-                         settings.text("sends") == "together" ? Sends::together : Sends::in_turn};
+                         settings.text("sends") == "together" ? Sends::together : Sends::in_turn,
+                         settings.boolean("in_place")};
         const std::string named = settings.text("algorithm");
         try {
             if (named == spmd::automatic) {
@@ -447,7 +448,9 @@ const Registration registration{
        SettingKind::choice,
        "in_turn",
        "when a thread begins a send: when the one before it has left, or at once",
-       {"in_turn", "together"}}},
+       {"in_turn", "together"}},
+      {"in_place", SettingKind::boolean, "true",
+       "large blocks are sent from arrays and received into them, not packed as in the paper"}},
      [](const Settings& settings) -> std::unique_ptr<Workload> {
          return std::make_unique<Collective>(settings);
      }}};

@@ -1,0 +1,153 @@
+// Tests large messages whose bytes a sender lends and whose place a receiver says, natively, in
+// simulation and in-process.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "runtime/comm/endpoint.hpp"
+#include "runtime/comm/loan.hpp"
+#include "tests/strand_testing.hpp"
+
+namespace heddle::testing_strands {
+namespace {
+
+using runtime::Endpoint;
+using runtime::Event;
+using runtime::Incoming;
+using runtime::Loan;
+using runtime::Parcel;
+using ::testing::HasSubstr;
+
+class InPlace : public Strands {
+protected:
+    void SetUp() override {
+        if (nodes(2) < 2) GTEST_SKIP() << "all messages stay on the node";
+    }
+    static constexpr std::size_t count = 330'001;  // 2.6 MB: three parts
+
+    /// Node 0 sends so many numbers to node 1, lent or not, and overwrites them as soon as they have left.
+    void send(Worker& worker, bool lent, std::uint64_t head = 42) {
+        Strand::start(worker, [=, this](Strand& self) {
+            Endpoint endpoint(self.worker().node(), 1);
+            std::vector<double> numbers(count);
+            std::iota(numbers.begin(), numbers.end(), 1.0);
+            const auto bytes = std::as_bytes(std::span(numbers));
+            runtime::LargeMessage message{.head = std::as_bytes(std::span(&head, 1))};
+            if (lent) {
+                message.lent = std::make_shared<Loan>(self.worker().node(), bytes);
+            } else {
+                message.data = Parcel(bytes);
+            }
+            Event has_left;
+            endpoint.start_send(self.worker(), {1, 2}, 3, std::move(message),
+                                [&](Worker& after) { has_left.complete(after.node(), after); });
+            self.wait(has_left);
+            std::ranges::fill(numbers, -1.0);
+        });
+    }
+
+    static bool are_right(std::span<const double> numbers) {
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            if (numbers[i] != static_cast<double>(i) + 1) return false;
+        return numbers.size() == count;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, InPlace, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(InPlace, ALentMessageGoesWhereItsReceiverSays) {
+    for (const bool lent : {false, true}) {
+        std::vector<double> numbers(count + 2);
+        std::uint64_t placed = 0;
+        run_all(2, 2, [&](Worker& worker) {
+            if (worker.id.node == 0) return send(worker, lent);
+            Strand::start(worker, [&](Strand& self) {
+                Endpoint endpoint(self.worker().node(), 2);
+                auto receive = endpoint.begin_receive({.tag = 3});
+                const Incoming message =
+                    endpoint.end_receive(self, receive, [&](const Parcel& head, std::uint64_t bytes) {
+                        std::uint64_t said = 0;
+                        EXPECT_EQ(head.size(), sizeof said);
+                        std::memcpy(&said, head.bytes().data(), sizeof said);
+                        EXPECT_EQ(said, 42U);
+                        EXPECT_EQ(bytes, count * sizeof(double));
+                        return std::as_writable_bytes(std::span(numbers).subspan(1, count));
+                    });
+                placed = message.placed;
+                EXPECT_EQ(message.data.size(), 0U);
+            });
+        });
+        EXPECT_EQ(placed, count * sizeof(double));
+        EXPECT_TRUE(are_right(std::span(numbers).subspan(1, count)));
+        EXPECT_EQ(numbers.front(), 0);
+        EXPECT_EQ(numbers.back(), 0);
+    }
+}
+
+TEST_P(InPlace, ALentMessageWithoutAPlaceComesWhole) {
+    bool right = false;
+    run_all(2, 2, [&](Worker& worker) {
+        if (worker.id.node == 0) return send(worker, true);
+        Strand::start(worker, [&](Strand& self) {
+            Endpoint endpoint(self.worker().node(), 2);
+            const Incoming message = endpoint.receive(self);
+            std::vector<double> numbers(message.data.size() / sizeof(double));
+            std::memcpy(numbers.data(), message.data.bytes().data(), message.data.size());
+            right = are_right(numbers) && message.head.size() == 8 && message.placed == 0;
+        });
+    });
+    EXPECT_TRUE(right);
+}
+
+TEST_P(InPlace, AReceiverMayRefuseAHead) {
+    if (GetParam().ends_process) GTEST_SKIP() << "a failure ends the process";
+    const auto run = [&] {
+        run_all(2, 2, [&](Worker& worker) {
+            if (worker.id.node == 0) return send(worker, true);
+            Strand::start(worker, [&](Strand& self) {
+                Endpoint endpoint(self.worker().node(), 2);
+                auto receive = endpoint.begin_receive();
+                (void)endpoint.end_receive(
+                    self, receive,
+                    [](const Parcel&, std::uint64_t) -> std::span<std::byte> { throw Error("not that"); });
+            });
+        });
+    };
+    try {
+        run();
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("not that"));
+    }
+}
+
+TEST_P(InPlace, WithdrawnBytesAreNotReadAndReplacedOnesElsewhere) {
+    run_all(2, 1, [&](Worker& worker) {
+        if (worker.id.node != 0) return;
+        Strand::start(worker, [&](Strand& self) {
+            const std::vector<std::byte> bytes(10);
+            Loan withdrawn(self.worker().node(), bytes);
+            withdrawn.withdraw();
+            EXPECT_FALSE(withdrawn.read());
+            Loan read(self.worker().node(), bytes);
+            EXPECT_EQ((*read.read())->data(), bytes.data());  // and it is returned at once
+            read.withdraw();
+            read.wait_for_return(self);
+            EXPECT_FALSE(read.replace({}));
+            Loan copied(self.worker().node(), bytes);
+            const auto copy = std::make_shared<runtime::Bytes>(10);
+            EXPECT_TRUE(copied.replace(copy));
+            EXPECT_EQ((*copied.read())->data(), copy->data());
+            copied.wait_for_return(self);
+        });
+    });
+}
+
+}  // namespace
+}  // namespace heddle::testing_strands

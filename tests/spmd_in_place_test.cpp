@@ -1,0 +1,64 @@
+// Tests collective calls whose blocks are so large that they are sent from the callers' arrays, by every
+// algorithm: between nodes, between threads of a node, and both.
+#include <gtest/gtest.h>
+
+#include "tests/spmd_programs.hpp"
+#include "tests/strand_testing.hpp"
+
+namespace heddle::spmd {
+namespace {
+
+using namespace testing_spmd;
+using testing_strands::World;
+using testing_strands::worlds;
+
+/// Algorithms divide an array into halves, or into a part for each rank.
+constexpr Index count_of(Operation operation) {
+    const bool blocks = operation >= Operation::reduce_scatter && operation != Operation::scan;
+    return blocks ? 2100 : 2100 * 4 + 1;  // of 16 bytes
+}
+
+class SpmdInPlace : public testing::TestWithParam<World> {
+protected:
+    /// Each algorithm of the operation twice, so that the second call meets the buffers of the first.
+    static void run(NodeId nodes, CoreId cores, const SpmdOptions& options) {
+        if (GetParam().one_node) nodes = 1;
+        GetParam().run(nodes, cores, [&](NodeId) {
+            return std::make_unique<MainFunction>(options, [](Spmd& self) {
+                for (const Algorithm& algorithm : all_algorithms()) {
+                    if (algorithm.operation == Operation::barrier) continue;
+                    for (const RankId root : {RankId{0}, self.ranks() - 1}) {
+                        RandomCall call(algorithm, {algorithm.operation, self.ranks(), root,
+                                                    count_of(algorithm.operation), 1000, true});
+                        call.prepare(self.rank());
+                        call.make(self);
+                        call.check(self.rank(), "large blocks");
+                    }
+                }
+            });
+        });
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, SpmdInPlace, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(SpmdInPlace, BetweenNodes) {
+    run(2, 1, {});
+    run(3, 1, {});
+    run(4, 1, {.crew = {.sends = CrewSettings::Sends::together}});
+}
+
+TEST_P(SpmdInPlace, BetweenThreads) {
+    run(1, 2, {.ranks = flat});
+    run(1, 4, {.ranks = flat});
+    run(1, 3, {.ranks = flat, .crew = {.sends = CrewSettings::Sends::together}});
+}
+
+TEST_P(SpmdInPlace, Both) {
+    run(2, 2, {.ranks = flat});
+    run(3, 2, {.ranks = flat, .crew = {.sends = CrewSettings::Sends::together}});
+}
+
+}  // namespace
+}  // namespace heddle::spmd
