@@ -79,7 +79,7 @@ TEST_P(InPlace, ALentMessageGoesWhereItsReceiverSays) {
                         EXPECT_EQ(bytes, count * sizeof(double));
                         return std::as_writable_bytes(std::span(numbers).subspan(1, count));
                     });
-                placed = message.placed;
+                placed = message.large->placed;
                 EXPECT_EQ(message.data.size(), 0U);
             });
         });
@@ -99,7 +99,7 @@ TEST_P(InPlace, ALentMessageWithoutAPlaceComesWhole) {
             const Incoming message = endpoint.receive(self);
             std::vector<double> numbers(message.data.size() / sizeof(double));
             std::memcpy(numbers.data(), message.data.bytes().data(), message.data.size());
-            right = are_right(numbers) && message.head.size() == 8 && message.placed == 0;
+            right = are_right(numbers) && message.large->head.size() == 8 && message.large->placed == 0;
         });
     });
     EXPECT_TRUE(right);

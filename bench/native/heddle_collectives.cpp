@@ -84,6 +84,9 @@ void run(native::NativeOptions options, const Call& call, spmd::SpmdOptions::Ran
     schedule.stealing.victim = "none";
     spmd::SpmdOptions spmd;
     spmd.ranks = ranks;
+    // As Open MPI does.
+    for (const spmd::Operation operation : {spmd::Operation::all_reduce, spmd::Operation::all_to_all})
+        spmd.algorithms[operation] = spmd::automatic;
     runtime::Execution(backend, schedule, [&](NodeId) {
         return std::make_unique<Collectives>(call, spmd);
     }).run();

@@ -174,7 +174,7 @@ private:
                                   Landing& landing);
     void expect(const Step& step, std::span<const std::byte> signature, Index bytes);
     void do_locally(const Step& step, Local local);
-    void do_borrowed(const Step& step, Local local, runtime::Borrowed& borrowed);
+    void do_borrowed(const Step& step, Local local, runtime::LargeIncoming& message);
     void do_now(const Local& local);
     void settle(const Step& step);
     void finish_first();
@@ -280,7 +280,8 @@ void Rank::Execution::fill(const Step& step, bool with_signature) {
     if (sent_ && step.from == sent_range_ && sent_signature_ == with_signature) return;
     const Index bytes = step.from.count * request_.element_bytes;
     const Index before = with_signature ? sizeof(Signature) : 0;
-    sent_ = rank_.buffers_->make(before + (request_.declared ? 0 : bytes));
+    const Index content = before + (request_.declared ? 0 : bytes);
+    sent_ = with_signature ? std::make_shared<runtime::Bytes>(content) : rank_.buffers_->make(content);
     sent_range_ = step.from;
     sent_signature_ = with_signature;
     if (with_signature) std::memcpy(sent_->data(), &signature_, before);
@@ -296,11 +297,11 @@ void Rank::Execution::receive(const Step& step) {
         });
     if (landing.buffer) message.data = runtime::Parcel(landing.buffer);
     std::span<const std::byte> data = message.data.bytes();
-    const bool large = message.head.size() > 0;
-    if (message.borrowed) {
-        data = *message.borrowed->bytes;
-        expect(step, message.head.bytes(), data.size() + message.data.declared());
-    } else if (!large) {
+    const bool borrows = message.large && message.large->left;
+    if (borrows) {
+        data = *message.large->borrowed;
+        expect(step, message.large->head.bytes(), data.size() + message.data.declared());
+    } else if (!message.large) {
         const auto signature = data.first(std::min(data.size(), sizeof(Signature)));
         data = data.subspan(signature.size());
         expect(step, signature, data.size() + message.data.declared());
@@ -313,9 +314,9 @@ void Rank::Execution::receive(const Step& step) {
     Local local{&request_, at(step.to), data.data(), step.to.count, combines, step.other_first};
     if (request_.exchange)
         local = moved(request_.exchange->unpacking(step.peer, rank_.rank_), request_.output, data.data());
-    if (message.borrowed) return do_borrowed(step, std::move(local), *message.borrowed);
+    if (borrows) return do_borrowed(step, std::move(local), *message.large);
     // Other threads may still read it when this one goes on.
-    if (large || local.bytes() >= shared_bytes) local.message = std::move(message.data);
+    if (message.large || local.bytes() >= shared_bytes) local.message = std::move(message.data);
     do_locally(step, std::move(local));
 }
 
@@ -355,17 +356,17 @@ void Rank::Execution::do_locally(const Step& step, Local local) {
 
 /// With elements of another rank of the node. Two ranks may each wait until the other one has read: so a rank
 /// gives back what it has borrowed before it waits.
-void Rank::Execution::do_borrowed(const Step& step, Local local, runtime::Borrowed& borrowed) {
+void Rank::Execution::do_borrowed(const Step& step, Local local, runtime::LargeIncoming& message) {
     if (!is_lent(step.to)) {
         settle(step);
         sent_.reset();
         do_now(local);
-        return borrowed.give_back(self_.worker());
+        return message.give_back(self_.worker());
     }
     runtime::Body copy;
     if (!request_.declared) copy = rank_.buffers_->make(local.bytes());
     do_now({&request_, copy ? copy->data() : nullptr, local.from, local.count});
-    borrowed.give_back(self_.worker());
+    message.give_back(self_.worker());
     if (copy) local.from = copy->data();
     local.message = runtime::Parcel(std::move(copy));
     do_locally(step, std::move(local));

@@ -283,30 +283,35 @@ void Endpoint::fetch(Worker& worker, BegunReceive& receive, std::span<std::byte>
     post_accept(worker, address_of(message.source).node, message.offer, receive.number);
 }
 
+namespace {
+
+std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
+    std::optional<SentBody> bytes = lent.loan->read();
+    if (!bytes) throw Error(text_of(from) + " sends a message, and has ended with an error");
+    return std::make_unique<LargeIncoming>(
+        LargeIncoming{std::move(lent.head), 0, *std::move(bytes), std::move(lent.left)});
+}
+
+}  // namespace
+
 Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place& place) {
     if (!receive.was_here) caller.wait(receive.posted);
     Arrived& message = *receive.posted.message;
     const Address from = address_of(message.source);
     Incoming incoming{from, message.tag, {}};
     if (message.offer != 0) {
-        incoming.head = std::move(message.data);
+        incoming.large = std::make_unique<LargeIncoming>(LargeIncoming{std::move(message.data)});
         if (!receive.transfer) {
-            const auto there = place ? place(incoming.head, message.bytes) : std::span<std::byte>();
+            const auto there = place ? place(incoming.large->head, message.bytes) : std::span<std::byte>();
             fetch(caller.worker(), receive, there);
         }
         caller.wait(*receive.transfer);
         endpoints_.forget_transfer(receive.number);
-        incoming.placed = receive.transfer->place.size();
-        if (incoming.placed == 0) incoming.data = receive.transfer->whole();
+        incoming.large->placed = receive.transfer->place.size();
+        if (incoming.large->placed == 0) incoming.data = receive.transfer->whole();
     } else {
         incoming.data = std::move(message.data);
-        if (message.lent) {
-            incoming.head = std::move(message.lent->head);
-            std::optional<SentBody> bytes = message.lent->loan->read();
-            if (!bytes) throw Error(text_of(from) + " sends a message, and has ended with an error");
-            incoming.borrowed =
-                std::make_unique<Borrowed>(Borrowed{*std::move(bytes), std::move(message.lent->left)});
-        }
+        if (message.lent) incoming.large = borrow(from, *message.lent);
     }
     caller.worker().charge(caller.worker().costs->message_match);
     give_credit(caller.worker(), from, cost_of(message.bytes));

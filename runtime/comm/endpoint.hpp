@@ -49,14 +49,17 @@ struct Filter {
     std::optional<std::uint64_t> tag{};
 };
 
-/// Bytes that a strand of the same node lends to the receiver of its message (LargeMessage::lent).
-struct Borrowed {
-    SentBody bytes;
-    std::function<void(Worker&)> left;
+/// What a receive returns besides, of a message that was announced or lends its bytes within the node.
+struct LargeIncoming {
+    Parcel head;               ///< LargeMessage::head
+    std::uint64_t placed = 0;  ///< bytes of data that are where the receiver said (Endpoint::Place)
 
-    /// To be called when the receiver has read them: the sender waits for that.
+    // --- of a strand of the same node
+    SentBody borrowed{};
+    std::function<void(Worker&)> left{};
+    /// To be called when the receiver has read what is borrowed: the sender waits for that.
     void give_back(Worker& worker) {
-        bytes.reset();
+        borrowed.reset();
         left(worker);
     }
 };
@@ -66,9 +69,7 @@ struct Incoming {
     Address from;
     std::uint64_t tag = 0;
     Parcel data;
-    Parcel head{};             ///< LargeMessage::head
-    std::uint64_t placed = 0;  ///< bytes of data that are where the receiver said (Endpoint::Place)
-    std::unique_ptr<Borrowed> borrowed{};
+    std::unique_ptr<LargeIncoming> large{};
 };
 
 /// A message with a head and data. To another node: of more than Endpoint::eager_max bytes together. Within
