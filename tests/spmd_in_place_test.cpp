@@ -1,6 +1,9 @@
 // Tests collective calls whose blocks are so large that they are sent from the callers' arrays, by every
 // algorithm: between nodes, between threads of a node, and both.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "tests/spmd_programs.hpp"
 #include "tests/strand_testing.hpp"
@@ -9,6 +12,8 @@ namespace heddle::spmd {
 namespace {
 
 using namespace testing_spmd;
+using testing::HasSubstr;
+using testing_strands::error_of;
 using testing_strands::World;
 using testing_strands::worlds;
 
@@ -58,6 +63,28 @@ TEST_P(SpmdInPlace, BetweenThreads) {
 TEST_P(SpmdInPlace, Both) {
     run(2, 2, {.ranks = flat});
     run(3, 2, {.ranks = flat, .crew = {.sends = CrewSettings::Sends::together}});
+}
+
+// An error ends a call while others are to read its arrays.
+TEST_P(SpmdInPlace, RanksThatDisagreeAreNamed) {
+    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several nodes ends the process";
+    for (const SpmdOptions::Ranks ranks : {SpmdOptions::Ranks::nodes, flat}) {
+        for (const char* const algorithm : {"recursive_doubling", "ring", "rabenseifner"}) {
+            SpmdOptions options;
+            options.ranks = ranks;
+            const auto main = [algorithm](Spmd& self) {
+                std::vector<Value> in(10'000 + self.rank() / 3), out(in.size());
+                self.all_reduce(add, in, out, algorithm);
+            };
+            EXPECT_THAT(error_of([&] {
+                            GetParam().run(ranks == flat ? 2 : 4, ranks == flat ? 2 : 1, [&](NodeId) {
+                                return std::make_unique<MainFunction>(options, main);
+                            });
+                        }),
+                        HasSubstr("disagree in a collective call"))
+                << algorithm;
+        }
+    }
 }
 
 }  // namespace

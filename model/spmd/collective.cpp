@@ -297,9 +297,9 @@ void Rank::Execution::receive(const Step& step) {
         });
     if (landing.buffer) message.data = runtime::Parcel(landing.buffer);
     std::span<const std::byte> data = message.data.bytes();
-    const bool borrows = message.large && message.large->left;
+    const bool borrows = message.large && message.large->loan;
     if (borrows) {
-        data = *message.large->borrowed;
+        data = message.large->borrowed;
         expect(step, message.large->head.bytes(), data.size() + message.data.declared());
     } else if (!message.large) {
         const auto signature = data.first(std::min(data.size(), sizeof(Signature)));

@@ -286,10 +286,10 @@ void Endpoint::fetch(Worker& worker, BegunReceive& receive, std::span<std::byte>
 namespace {
 
 std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
-    std::optional<SentBody> bytes = lent.loan->read();
+    const auto bytes = lent.loan->borrow();
     if (!bytes) throw Error(text_of(from) + " sends a message, and has ended with an error");
     return std::make_unique<LargeIncoming>(
-        LargeIncoming{std::move(lent.head), 0, *std::move(bytes), std::move(lent.left)});
+        LargeIncoming{std::move(lent.head), 0, std::move(lent.loan), *bytes, std::move(lent.left)});
 }
 
 }  // namespace

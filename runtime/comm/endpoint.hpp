@@ -55,13 +55,10 @@ struct LargeIncoming {
     std::uint64_t placed = 0;  ///< bytes of data that are where the receiver said (Endpoint::Place)
 
     // --- of a strand of the same node
-    SentBody borrowed{};
-    std::function<void(Worker&)> left{};
-    /// To be called when the receiver has read what is borrowed: the sender waits for that.
-    void give_back(Worker& worker) {
-        borrowed.reset();
-        left(worker);
-    }
+    std::shared_ptr<Loan> loan{};
+    std::span<const std::byte> borrowed{};  ///< what the loan has
+    /// To be called when the receiver has read that: the sender waits for it.
+    std::function<void(Worker&)> give_back{};
 };
 
 /// What a receive returns.

@@ -50,6 +50,17 @@ public:
         calls_.cancel();
     }
 
+    // --- a receiver of the same node, in place of a send
+    /// The bytes, or their copy, which the loan keeps. Nothing where the lender has withdrawn them. Once.
+    std::optional<std::span<const std::byte>> borrow() {
+        auto progress = Progress::offered;
+        if (progress_.compare_exchange_strong(progress, Progress::borrowed, std::memory_order_acq_rel))
+            return bytes_;
+        if (progress == Progress::copied)
+            return copy_ ? std::span<const std::byte>(*copy_) : std::span<const std::byte>();
+        return std::nullopt;
+    }
+
     // --- the lender
     /// Whether the send has not begun to read. Then it may not do so before the lender does something else.
     bool is_only_offered() const { return progress_.load(std::memory_order_acquire) == Progress::offered; }
@@ -59,20 +70,21 @@ public:
         auto progress = Progress::offered;
         return progress_.compare_exchange_strong(progress, Progress::copied, std::memory_order_acq_rel);
     }
-    /// For one that cannot wait as strands do, because it ends with an error: from now on no thread reads the
-    /// bytes. What is being written is so soon, because the receiver has asked for it.
+    /// For one that cannot wait as strands do, because it ends with an error: from now on no send reads the
+    /// bytes. What is being written is so soon, because the receiver has asked for it. A receiver of this
+    /// node ends with the run.
     void withdraw() {
         auto progress = Progress::offered;
         if (progress_.compare_exchange_strong(progress, Progress::returned, std::memory_order_acq_rel))
             return;
-        if (progress == Progress::copied) return;
+        if (progress == Progress::copied || progress == Progress::borrowed) return;
         for (Patience patience; progress_.load(std::memory_order_acquire) != Progress::returned;
              patience.wait())
             node_.backend().poll(node_.worker(0));
     }
 
 private:
-    enum class Progress : std::uint8_t { offered, copied, read, awaited, returned };
+    enum class Progress : std::uint8_t { offered, copied, borrowed, read, awaited, returned };
 
     /// Any thread. The loan may be gone as soon as it is known to be returned.
     void give_back() {
