@@ -75,6 +75,7 @@ public:
     SplitCall(Spmd& self, std::shared_ptr<StartedCall> call) : self_(&self), call_(std::move(call)) {}
     SplitCall(SplitCall&& other) noexcept = default;
     /// Waits for the call that it replaces.
+    // NOLINTNEXTLINE(performance-noexcept-move-constructor): a wait may throw
     SplitCall& operator=(SplitCall&& other);
     ~SplitCall() noexcept(false);
 

@@ -174,7 +174,7 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
         const auto found = open_.find(to);
         if (found == open_.end()) {
             // A number that this node gave belongs to an endpoint that is closed.
-            if (to < Endpoint::first_given) early_[to].push_back(std::move(message));
+            if (to < Endpoint::first_given) return early_[to].push_back(std::move(message));
             if (to < Endpoint::first_strict) return;
             const Address from = address_of(message->source);
             throw Error(

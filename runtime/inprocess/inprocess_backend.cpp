@@ -76,7 +76,7 @@ struct Way {
     bool with_body = false;
     NetworkId network = 0;
 
-    auto operator<=>(const Way&) const = default;
+    auto operator<=>(const Way&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 here
 };
 
 struct InprocessBackend::State {
@@ -367,7 +367,7 @@ void InprocessBackend::send(Context& context, NodeId to, runtime::Bytes message,
 void InprocessBackend::io(Context& caller, double /*bytes*/, std::function<void()> code,
                           std::function<void(Context& context)> done) {
     code();
-    state_->io.push_back([this, id = caller.id.node, done = std::move(done)] {
+    state_->io.emplace_back([this, id = caller.id.node, done = std::move(done)] {
         Context context;
         context.backend = this;
         context.id = {id, state_->options.cores};

@@ -155,7 +155,7 @@ std::vector<MeshNetwork> NativeBackend::State::mesh_networks() const {
     as_stated.local = options.local;
     as_stated.udp = options.udp;
     std::vector<MeshNetwork> list;
-    if (!options.routes) list.push_back(std::move(as_stated));
+    if (!options.routes) list.push_back(as_stated);
     for (NetworkId number = 0; options.routes && number < options.routes->networks().size(); ++number) {
         const JoinedNodes& joined = options.routes->networks()[number];
         MeshNetwork& network =
