@@ -132,19 +132,20 @@ TEST_P(InPlace, WithdrawnBytesAreNotReadAndReplacedOnesElsewhere) {
         if (worker.id.node != 0) return;
         Strand::start(worker, [&](Strand& self) {
             const std::vector<std::byte> bytes(10);
-            Loan withdrawn(self.worker().node(), bytes);
-            withdrawn.withdraw();
-            EXPECT_FALSE(withdrawn.read());
-            Loan read(self.worker().node(), bytes);
-            EXPECT_EQ((*read.read())->data(), bytes.data());  // and it is returned at once
-            read.withdraw();
-            read.wait_for_return(self);
-            EXPECT_FALSE(read.replace({}));
-            Loan copied(self.worker().node(), bytes);
+            const auto lend = [&] { return std::make_shared<Loan>(self.worker().node(), bytes); };
+            const auto withdrawn = lend();
+            withdrawn->withdraw();
+            EXPECT_FALSE(withdrawn->read());
+            const auto read = lend();
+            EXPECT_EQ((*read->read())->data(), bytes.data());  // and it is returned at once
+            read->withdraw();
+            read->wait_for_return(self);
+            EXPECT_FALSE(read->replace({}));
+            const auto copied = lend();
             const auto copy = std::make_shared<runtime::Bytes>(10);
-            EXPECT_TRUE(copied.replace(copy));
-            EXPECT_EQ((*copied.read())->data(), copy->data());
-            copied.wait_for_return(self);
+            EXPECT_TRUE(copied->replace(copy));
+            EXPECT_EQ((*copied->read())->data(), copy->data());
+            copied->wait_for_return(self);
         });
     });
 }

@@ -18,9 +18,9 @@
 
 namespace heddle::runtime {
 
-/// The lender and the send share it. The bytes are the lender's until the send begins to read, and again from
-/// the return on.
-class Loan final : public Event {
+/// The lender, the send and what the send has given to the world share it: made by make_shared. The bytes are
+/// the lender's until the send begins to read, and again from the return on.
+class Loan final : public Event, public std::enable_shared_from_this<Loan> {
 public:
     /// `bytes` may be none, for data that are only declared.
     Loan(Node& node, std::span<const std::byte> bytes)
@@ -34,7 +34,8 @@ public:
     std::optional<SentBody> read() {
         auto progress = Progress::offered;
         if (progress_.compare_exchange_strong(progress, Progress::read, std::memory_order_acq_rel))
-            return SentBody::lent(bytes_, {this, [this](const void*) { give_back(); }});
+            return SentBody::lent(bytes_,
+                                  {this, [loan = shared_from_this()](const void*) { loan->give_back(); }});
         if (progress == Progress::copied) return SentBody(std::move(copy_));
         return std::nullopt;
     }
@@ -86,14 +87,13 @@ public:
 private:
     enum class Progress : std::uint8_t { offered, copied, borrowed, read, awaited, returned };
 
-    /// Any thread. The loan may be gone as soon as it is known to be returned.
+    /// Any thread.
     void give_back() {
-        IoCalls& calls = calls_;
         Context context;
         context.backend = &node_.backend();
         context.id = {node_.id(), node_.cores()};
         if (progress_.exchange(Progress::returned, std::memory_order_acq_rel) == Progress::awaited)
-            calls.ended(context, *this);
+            calls_.ended(context, *this);
     }
 
     Node& node_;
