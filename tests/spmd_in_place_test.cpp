@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tests/spmd_interpreter.hpp"
 #include "tests/spmd_programs.hpp"
 #include "tests/strand_testing.hpp"
 
@@ -18,9 +19,8 @@ using testing_strands::World;
 using testing_strands::worlds;
 
 /// Algorithms divide an array into halves, or into a part for each rank.
-constexpr Index count_of(Operation operation) {
-    const bool blocks = operation >= Operation::reduce_scatter && operation != Operation::scan;
-    return blocks ? 2100 : 2100 * 4 + 1;  // of 16 bytes
+Index count_of(Operation operation) {
+    return has_blocks(operation) ? 2100 : 2100 * 4 + 1;  // of 16 bytes
 }
 
 class SpmdInPlace : public testing::TestWithParam<World> {

@@ -68,10 +68,9 @@ TEST_P(SpmdWorlds, ThreadsCopyWhileOneCommunicates) {
 // Of the least size that several threads copy.
 TEST_P(SpmdWorlds, ThreadsCopyMessagesThatAreStillThere) {
     for (const Index bytes : {Rank::shared_bytes - 16, Rank::shared_bytes, Rank::shared_bytes + 16}) {
+        std::vector<RandomCall> calls(3, {find_algorithm(Operation::all_to_all, "pairwise"), {}});
         run(3, 3,
-            [bytes](Spmd& self) {
-                static std::vector<RandomCall> calls(3,
-                                                     {find_algorithm(Operation::all_to_all, "pairwise"), {}});
+            [&](Spmd& self) {
                 RandomCall& call = calls[self.node()];
                 for (int round = 0; round < 5; ++round) {
                     self.barrier();

@@ -82,7 +82,8 @@ public:
     void reserve(Index elements) override {
         const Index bytes = elements * request_.element_bytes;
         if (bytes <= rank_.scratch_.size || request_.declared) return;
-        std::erase_if(lent_, [&](const Lent& each) { return take_back(each); });
+        for (const Lent& each : lent_) take_back(each);
+        lent_.clear();
         rank_.scratch_ = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
     }
 
@@ -162,7 +163,7 @@ private:
     void send(const Step& step);
     void send_large(const Step& step, runtime::Address to, Sharing sharing);
     void fill(const Step& step, bool with_signature);
-    bool take_back(const Lent& lent);
+    void take_back(const Lent& lent);
     void let_leave();
     void receive(const Step& step);
     /// Where a large message goes: to its elements, or into a buffer, to be unpacked or combined.
@@ -262,17 +263,16 @@ void Rank::Execution::send_large(const Step& step, runtime::Address to, Sharing 
 }
 
 /// Before the elements change: waits until they have left, or gives the send a copy if its receiver has not
-/// asked for them. Because it may ask when this rank has gone on.
-bool Rank::Execution::take_back(const Lent& lent) {
+/// asked for them: it may do so only when this rank has gone on.
+void Rank::Execution::take_back(const Lent& lent) {
     if (lent.loan->is_only_offered()) {
         const Index count = lent.range.count;
         runtime::Body copy;
         if (!request_.declared) copy = rank_.buffers_->make(count * request_.element_bytes);
         do_now({&request_, copy ? copy->data() : nullptr, at(lent.range), count});
-        if (lent.loan->replace(std::move(copy))) return true;
+        if (lent.loan->replace(std::move(copy))) return;
     }
     lent.leaving->wait(self_);
-    return true;
 }
 
 /// Packs the elements into `sent_`, unless they are there.
@@ -384,7 +384,10 @@ void Rank::Execution::do_now(const Local& local) {
 void Rank::Execution::settle(const Step& step) {
     const auto hinders = [&](const LocalJob& job) { return job.hinders(step); };
     while (std::ranges::any_of(pending_, hinders)) finish_first();
-    std::erase_if(lent_, [&](const Lent& each) { return overlap(each.range, step.to) && take_back(each); });
+    const auto is_written = [&](const Lent& each) { return overlap(each.range, step.to); };
+    for (const Lent& each : lent_)
+        if (is_written(each)) take_back(each);
+    std::erase_if(lent_, is_written);
 }
 
 void Rank::Execution::finish_first() {
