@@ -68,9 +68,7 @@ Determinants determinants_of(const Experiment& experiment, FileDigests& files) {
     all.files = files_named_by(experiment);
     for (InputFile& file : all.files) file.sha256 = files.of(file.path);
     all.configuration = configuration_digest(experiment, all.files);
-    all.program = program_code(*experiment.kind);
-    if (experiment.backend != Backend::sim)
-        std::erase_if(all.program, [](const CodeId& part) { return part.first == "simgrid"; });
+    all.program = program_code(*experiment.kind, experiment.backend == Backend::sim);
     return all;
 }
 

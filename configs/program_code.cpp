@@ -72,7 +72,11 @@ std::string_view file_name(std::string_view path) {
 
 }  // namespace
 
-std::vector<CodeId> program_code(const workloads::Kind& workload) {
+std::vector<CodeId> program_code(const workloads::Kind& workload, [[maybe_unused]] bool simulated) {
+#ifdef HEDDLE_SIMGRID_LIBRARY
+    // The first simulation loads it. If it is not there, that one says so.
+    if (simulated) (void)::dlopen(HEDDLE_SIMGRID_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+#endif
     std::vector<Loaded> all;
     ::dl_iterate_phdr(add_loaded, &all);
     Dl_info holder{};
@@ -87,6 +91,7 @@ std::vector<CodeId> program_code(const workloads::Kind& workload) {
             code.emplace_back("workload", id_of(loaded));
         } else {
             for (const char* library : {"libsimgrid", "libmetis", "libscotch"}) {
+                if (!simulated && library == std::string_view("libsimgrid")) continue;
                 const std::string_view rest = name.substr(0, std::strlen(library));
                 const bool error_reports = name.starts_with("libscotcherr");
                 if (rest == library && !error_reports) code.emplace_back(library + 3, id_of(loaded));

@@ -14,10 +14,11 @@ namespace heddle::configs {
 using CodeId = std::pair<std::string, std::string>;
 
 /// The code that a run of `workload` executes, under stable names: `program`; `workload`, if a library of
-/// its own holds it; and SimGrid's, METIS's and Scotch's libraries as far as they are linked. An id is the
-/// GNU build id that the linker writes: an identical rebuild keeps it, every other one changes it. Where the
-/// linker wrote none, it is the SHA-256 digest of the file. The C and C++ libraries are left out.
-std::vector<CodeId> program_code(const workloads::Kind& workload);
+/// its own holds it; METIS's and Scotch's libraries as far as they are linked; and, if it is `simulated`,
+/// SimGrid's. An id is the GNU build id that the linker writes: an identical rebuild keeps it, every other
+/// one changes it. Where the linker wrote none, it is the SHA-256 digest of the file. The C and C++ libraries
+/// are left out.
+std::vector<CodeId> program_code(const workloads::Kind& workload, bool simulated);
 
 /// The id of the program's own code.
 std::string program_id();

@@ -1,19 +1,16 @@
 // All that the simulator asks of SimGrid, in plain types: hosts, routes, and the sharing of bandwidth between
-// large messages. It includes no SimGrid header. SimGrid keeps its state in globals, changes signal handlers
-// and aborts the process on a bad file. So this object lives in a process of its own, which
-// sim/simgrid_process.hpp starts.
+// large messages. It includes no SimGrid header: sim/simgrid_module.hpp loads the code behind it. SimGrid
+// keeps its state in globals, changes signal handlers and aborts the process on a bad file. So this object
+// lives in a process of its own, which sim/simgrid_process.hpp starts.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/platform.hpp"
 #include "sim/link_changes.hpp"
-#include "sim/platform_file.hpp"
 #include "sim/route_structure.hpp"
 
 namespace heddle::sim {
@@ -93,51 +90,33 @@ struct FlowEnd {
 
 class SimgridPlatform {
 public:
-    /// Builds the platform. `platform` is complete. Throws Error for a file that SimGrid refuses politely;
-    /// there are files that make it abort.
-    /// `file`: what was read of the platform's file, if it has one. If it has routes for single pairs, no
-    /// structure is looked for.
-    SimgridPlatform(const Platform& platform, const PlatformFile& file);
-    ~SimgridPlatform();
+    virtual ~SimgridPlatform() = default;
 
     const PlatformFacts& facts() const { return facts_; }
     void add_note(std::string note) { facts_.notes.push_back(std::move(note)); }
-    RouteFacts route(NodeId from, NodeId to);
+    virtual RouteFacts route(NodeId from, NodeId to) = 0;
 
     /// How a route changes with time, by the number in its facts.
-    const RouteCourse& course(std::uint32_t number) const;
+    virtual const RouteCourse& course(std::uint32_t number) const = 0;
 
     /// All links, in the order of their names.
-    std::vector<NamedLink> named_links() const;
+    virtual std::vector<NamedLink> named_links() const = 0;
 
     /// The links of a route whose bandwidth is shared by the messages on them.
-    std::vector<LinkFacts> links(NodeId from, NodeId to);
+    virtual std::vector<LinkFacts> links(NodeId from, NodeId to) = 0;
 
     /// Remembers a flow until its time has come. It must not lie before the time reached so far.
-    void add(const FlowStart& flow);
+    virtual void add(const FlowStart& flow) = 0;
 
     /// Goes to time `until`, or to the first time before that at which flows end, and appends these to
     /// `ends`.
-    void advance(Time until, std::vector<FlowEnd>& ends);
+    virtual void advance(Time until, std::vector<FlowEnd>& ends) = 0;
 
     /// No flow ends before this, provided that none begins before it either, apart from those added already.
-    Time quiet_until() const;
+    virtual Time quiet_until() const = 0;
 
-private:
-    void choose_nodes(const Platform& platform);
-    void note_changes();
-    void note_tree(const Platform& platform);
-    Time neighbour_lookahead();
-    Time file_lookahead();
-
-    struct Machinery;
-    std::unique_ptr<Machinery> machinery_;
+protected:
     PlatformFacts facts_;
 };
-
-/// When messages arrive in SimGrid left to itself: its own latency, an actor for each message that sleeps
-/// until its start and sends, and one for the links that change. The simulator is held to this. Uses up the
-/// process: call it in a child.
-std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span<const FlowStart> flows);
 
 }  // namespace heddle::sim

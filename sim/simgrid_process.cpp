@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include "base/assert.hpp"
 #include "sim/child_process.hpp"
 #include "sim/platform_file.hpp"
+#include "sim/simgrid_module.hpp"
 
 namespace heddle::sim {
 
@@ -223,7 +225,7 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     }
     platform.file = fmt::format("/proc/self/fd/{}", memory);
     try {
-        auto built = std::make_unique<SimgridPlatform>(platform, file);
+        auto built = simgrid_module().build(platform, file);
         if (!file.overruled.empty()) {
             built->add_note(fmt::format("settings in the platform file's <config> are not used: {}",
                                         fmt::join(file.overruled, ", ")));
@@ -240,7 +242,7 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     try {
         std::unique_ptr<SimgridPlatform> built;
         if (platform.file.empty()) {
-            built = std::make_unique<SimgridPlatform>(platform, PlatformFile{});
+            built = simgrid_module().build(platform, PlatformFile{});
         } else {
             built = load(platform);
         }
@@ -265,10 +267,13 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
 struct SimgridProcess::Child {
     ChildProcess process;
 
-    explicit Child(const Platform& platform)
-        : process([&platform](int requests, int answers) {
-              child_main(platform, Pipe(requests), Pipe(answers));
-          }) {}
+    explicit Child(const Platform& platform) : process(work(platform)) {}
+
+    static std::function<void(int, int)> work(const Platform& platform) {
+        (void)simgrid_module();  // here, so that the children of all simulations share what was loaded
+        return
+            [&platform](int requests, int answers) { child_main(platform, Pipe(requests), Pipe(answers)); };
+    }
     Pipe in() const { return Pipe(process.answers()); }
     Pipe out() const { return Pipe(process.requests()); }
     std::vector<RouteFacts> ask_routes(const Request& request);

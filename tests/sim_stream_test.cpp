@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "sim/platform_summary.hpp"
-#include "sim/simgrid_platform.hpp"
+#include "sim/simgrid_module.hpp"
 #include "tests/seeds.hpp"
 #include "tests/sim_harness.hpp"
 
@@ -42,7 +42,7 @@ std::vector<Time> in_plain_simgrid(const Platform& platform, const std::vector<F
     std::fflush(stdout);
     const pid_t child = ::fork();
     if (child == 0) {
-        const std::vector<FlowEnd> arrivals = replay_in_plain_simgrid(platform, stream);
+        const std::vector<FlowEnd> arrivals = simgrid_module().replay_alone(platform, stream);
         for (const FlowEnd& arrival : arrivals) {
             if (::write(ends[1], &arrival, sizeof arrival) != sizeof arrival) ::_exit(1);
         }

@@ -1,5 +1,5 @@
 // Looks up links by name, and follows their bandwidth and latency through the platform's events.
-#include "sim/simgrid_links.hpp"
+#include "sim/simgrid/links.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 // Groups hosts by the zones of a platform file into classes with equal routes, and checks samples against
 // SimGrid.
-#include "sim/simgrid_structure.hpp"
+#include "sim/simgrid/structure.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-// Drives SimGrid's platform and transfers. Only sim/simgrid_*.cpp include SimGrid, version 3.32 or newer.
+// Drives SimGrid's platform and transfers. Only this folder includes SimGrid, version 3.32 or newer.
 #include "sim/simgrid_platform.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +15,12 @@
 #include <unordered_map>
 
 #include "base/assert.hpp"
-#include "sim/simgrid_build.hpp"
-#include "sim/simgrid_links.hpp"
-#include "sim/simgrid_structure.hpp"
+#include "sim/platform_file.hpp"
+#include "sim/simgrid/build.hpp"
+#include "sim/simgrid/engine.hpp"
+#include "sim/simgrid/links.hpp"
+#include "sim/simgrid/structure.hpp"
+#include "sim/simgrid_module.hpp"
 
 #include <simgrid/version.h>  // after the others, whose macros it uses
 
@@ -35,70 +38,6 @@ namespace {
 // SimGrid shares a link in proportion to 1 / latency, and does so only for flows whose latency is not zero.
 constexpr double latency_kept = 1e-9;
 
-constexpr double lv08_latency = 13.01;
-constexpr double lv08_bandwidth = 0.97;
-constexpr double lv08_weight = 20537;
-constexpr double lv08_window = 4194304;  // bytes; SimGrid's TCP-gamma
-
-struct Factors {
-    double latency = 1;
-    double bandwidth = 1;
-    double window = 0;  ///< 0: a flow's rate has no bound
-    /// Whether latencies can change in SimGrid, where only sharing depends on them. Not with
-    /// acknowledgements: it takes the latencies of their way for parts of a flow's own, and aborts where
-    /// these get negative.
-    bool changes_latency = true;
-};
-
-Factors factors(heddle::Network::CostModel cost_model) {
-    if (cost_model == heddle::Network::CostModel::LV08)
-        return {lv08_latency, lv08_bandwidth, lv08_window, false};
-    return {};
-}
-
-/// How SimGrid is to work. LV08 is its default network model, as it is; CM02 without the traffic of
-/// acknowledgements and without a window, so that latency and bandwidth are what was written. `latency`: the
-/// part of it that SimGrid sees. All is stated, also where it is SimGrid's own choice, so that a platform
-/// file cannot change it.
-//
-// Where links change, how wide they are is no part of how they are shared (weight-S): SimGrid takes links of
-// the acknowledgements for links of the flow then, and aborts where that gets negative.
-std::vector<std::string> command_line(const Platform& platform, double latency) {
-    const Factors factor = factors(platform.network.cost_model);
-    const bool lv08 = platform.network.cost_model == heddle::Network::CostModel::LV08;
-    const double weight = lv08 && platform.link_events.empty() ? lv08_weight : 0;
-#if SIMGRID_VERSION >= 33300
-    const char* precision = "precision/timing";
-    const char* work_precision = "precision/work-amount";
-#else
-    const char* precision = "surf/precision";
-    const char* work_precision = "maxmin/precision";
-#endif
-    return {
-        "heddle",
-        "--cfg=network/model:CM02",
-        fmt::format("--cfg=network/latency-factor:{}", latency * factor.latency),
-        fmt::format("--cfg=network/bandwidth-factor:{}", factor.bandwidth),
-        fmt::format("--cfg=network/weight-S:{}", weight),
-        fmt::format("--cfg=network/TCP-gamma:{}", factor.window),
-        fmt::format("--cfg=network/crosstraffic:{}", lv08 ? "yes" : "no"),
-        "--cfg=network/optim:Lazy",
-        fmt::format("--cfg={}:1e-12", precision),
-        fmt::format("--cfg={}:1e-5", work_precision),
-        "--log=root.thresh:warning",
-    };
-}
-
-/// Starts SimGrid.
-s4u::Engine* engine_with(std::vector<std::string> words) {
-    std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (std::string& word : words) arguments.push_back(word.data());
-    auto count = static_cast<int>(arguments.size());
-    arguments.push_back(nullptr);
-    return s4u::Engine::get_instance(&count, arguments.data());
-}
-
 double seconds(Time time) {
     return to_seconds(time);
 }
@@ -109,9 +48,8 @@ Time nearest(double time) {
     return from_seconds(std::max(time, 0.0));
 }
 
-}  // namespace
-
-struct SimgridPlatform::Machinery {
+/// SimGrid's engine with what is built in it, and the flows under way.
+struct Machinery {
     struct Later {
         bool operator()(const FlowStart& a, const FlowStart& b) const {
             return std::tie(a.start, a.from, a.id) > std::tie(b.start, b.from, b.id);
@@ -123,8 +61,7 @@ struct SimgridPlatform::Machinery {
     };
 
     explicit Machinery(const Platform& platform)
-        : factor(factors(platform.network.cost_model)),
-          engine(engine_with(command_line(platform, latency_kept))) {
+        : factor(factors(platform.network.cost_model)), engine(start_engine(platform, latency_kept)) {
         engine->track_vetoed_activities(&vetoed);
     }
 
@@ -202,8 +139,6 @@ struct SimgridPlatform::Machinery {
     std::set<s4u::Activity*> vetoed;
 };
 
-namespace {
-
 /// The switch, group or row of a node of a generated platform: nodes of one group have neighbouring numbers.
 std::uint32_t nodes_per_group(const heddle::Network& network) {
     switch (network.topology) {
@@ -218,9 +153,32 @@ std::uint32_t nodes_per_group(const heddle::Network& network) {
     return ~std::uint32_t{0};
 }
 
-}  // namespace
+class BuiltPlatform final : public SimgridPlatform {
+public:
+    /// Builds the platform. `platform` is complete. `file`: what was read of the platform's file, if it has
+    /// one. If that has routes for single pairs, no structure is looked for. Throws Error for a file that
+    /// SimGrid refuses politely; there are files that make it abort.
+    BuiltPlatform(const Platform& platform, const PlatformFile& file);
 
-SimgridPlatform::SimgridPlatform(const Platform& platform, const PlatformFile& file)
+    RouteFacts route(NodeId from, NodeId to) override;
+    const RouteCourse& course(std::uint32_t number) const override;
+    std::vector<NamedLink> named_links() const override;
+    std::vector<LinkFacts> links(NodeId from, NodeId to) override;
+    void add(const FlowStart& flow) override { machinery_->waiting.push(flow); }
+    void advance(Time until, std::vector<FlowEnd>& ends) override;
+    Time quiet_until() const override;
+
+private:
+    void choose_nodes(const Platform& platform);
+    void note_changes();
+    void note_tree(const Platform& platform);
+    Time neighbour_lookahead();
+    Time file_lookahead();
+
+    std::unique_ptr<Machinery> machinery_;
+};
+
+BuiltPlatform::BuiltPlatform(const Platform& platform, const PlatformFile& file)
     : machinery_(std::make_unique<Machinery>(platform)) {
     Machinery& machinery = *machinery_;
     const bool from_file = !platform.file.empty();
@@ -250,7 +208,7 @@ SimgridPlatform::SimgridPlatform(const Platform& platform, const PlatformFile& f
 }
 
 /// Decides which hosts are nodes, and what they look like.
-void SimgridPlatform::choose_nodes(const Platform& platform) {
+void BuiltPlatform::choose_nodes(const Platform& platform) {
     auto& hosts = machinery_->hosts;
     const bool from_file = !platform.file.empty();
     const std::size_t built = hosts.size();
@@ -280,7 +238,7 @@ void SimgridPlatform::choose_nodes(const Platform& platform) {
 }
 
 /// What it means for the run that links change.
-void SimgridPlatform::note_changes() {
+void BuiltPlatform::note_changes() {
     Machinery& machinery = *machinery_;
     for (const SimgridLinks::Change& change : machinery.links->changes()) {
         facts_.changes.push_back(
@@ -297,7 +255,7 @@ void SimgridPlatform::note_changes() {
 }
 
 /// Asks SimGrid for one route from and to every node: routes of all pairs would take a second for a thousand.
-void SimgridPlatform::note_tree(const Platform& platform) {
+void BuiltPlatform::note_tree(const Platform& platform) {
     const heddle::Network& network = platform.network;
     const auto nodes = static_cast<NodeId>(facts_.hosts.size());
     const bool star = network.topology == heddle::Network::Topology::star;
@@ -319,14 +277,14 @@ void SimgridPlatform::note_tree(const Platform& platform) {
 }
 
 /// In a generated topology nodes 0 and 1 are as near to each other as any two.
-Time SimgridPlatform::neighbour_lookahead() {
+Time BuiltPlatform::neighbour_lookahead() {
     return facts_.hosts.size() < 2 ? never : std::min(route(0, 1).latency, route(1, 0).latency);
 }
 
 /// All pairs of a small platform. On a large one a lower bound: in a star every route from or to a host
 /// includes the host's own link; elsewhere it has at least one link, and none has a smaller latency than the
 /// smallest.
-Time SimgridPlatform::file_lookahead() {
+Time BuiltPlatform::file_lookahead() {
     constexpr std::size_t few = 200;
     const auto nodes = static_cast<NodeId>(machinery_->hosts.size());
     if (nodes < 2) return never;
@@ -372,9 +330,7 @@ Time SimgridPlatform::file_lookahead() {
     return nearest(bound * machinery_->factor.latency);
 }
 
-SimgridPlatform::~SimgridPlatform() = default;
-
-RouteFacts SimgridPlatform::route(NodeId from, NodeId to) {
+RouteFacts BuiltPlatform::route(NodeId from, NodeId to) {
     std::vector<s4u::Link*> links;
     double latency = 0;
     machinery_->hosts[from]->route_to(machinery_->hosts[to], links, &latency);
@@ -394,11 +350,11 @@ RouteFacts SimgridPlatform::route(NodeId from, NodeId to) {
     return facts;
 }
 
-const RouteCourse& SimgridPlatform::course(std::uint32_t number) const {
+const RouteCourse& BuiltPlatform::course(std::uint32_t number) const {
     return machinery_->courses.at(number);
 }
 
-std::vector<NamedLink> SimgridPlatform::named_links() const {
+std::vector<NamedLink> BuiltPlatform::named_links() const {
     std::vector<NamedLink> named;
     for (const s4u::Link* link : links_of(*machinery_->engine)) {
         const RouteChange felt = machinery_->felt({{}, link->get_latency(), link->get_bandwidth()}, 0);
@@ -407,7 +363,7 @@ std::vector<NamedLink> SimgridPlatform::named_links() const {
     return named;
 }
 
-std::vector<LinkFacts> SimgridPlatform::links(NodeId from, NodeId to) {
+std::vector<LinkFacts> BuiltPlatform::links(NodeId from, NodeId to) {
     std::vector<s4u::Link*> links;
     double latency = 0;
     machinery_->hosts[from]->route_to(machinery_->hosts[to], links, &latency);
@@ -418,11 +374,7 @@ std::vector<LinkFacts> SimgridPlatform::links(NodeId from, NodeId to) {
     return facts;
 }
 
-void SimgridPlatform::add(const FlowStart& flow) {
-    machinery_->waiting.push(flow);
-}
-
-void SimgridPlatform::advance(Time until, std::vector<FlowEnd>& ends) {
+void BuiltPlatform::advance(Time until, std::vector<FlowEnd>& ends) {
     Machinery& machinery = *machinery_;
     for (;;) {
         const Time flow = machinery.waiting.empty() ? never : machinery.waiting.top().start;
@@ -444,7 +396,7 @@ void SimgridPlatform::advance(Time until, std::vector<FlowEnd>& ends) {
     machinery.ended_now.clear();
 }
 
-Time SimgridPlatform::quiet_until() const {
+Time BuiltPlatform::quiet_until() const {
     const double now = s4u::Engine::get_clock();
     Time quiet = machinery_->waiting.empty() ? never : machinery_->waiting.top().start;
     if (machinery_->running.empty()) return quiet;
@@ -456,9 +408,9 @@ Time SimgridPlatform::quiet_until() const {
     return quiet;
 }
 
-std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span<const FlowStart> flows) {
+std::vector<FlowEnd> replay_alone(const Platform& platform, std::span<const FlowStart> flows) {
     constexpr double all = 1;
-    const s4u::Engine* engine = engine_with(command_line(platform, all));
+    const s4u::Engine* engine = start_engine(platform, all);
     const std::vector<s4u::Host*> hosts = build(*engine, platform);
     const SimgridLinks links(*engine, platform.link_events);
     const bool latency = factors(platform.network.cost_model).changes_latency;
@@ -482,4 +434,13 @@ std::vector<FlowEnd> replay_in_plain_simgrid(const Platform& platform, std::span
     return ends;
 }
 
+}  // namespace
+
 }  // namespace heddle::sim
+
+extern "C" const heddle::sim::SimgridModule heddle_simgrid_module{
+    [](const heddle::Platform& platform,
+       const heddle::sim::PlatformFile& file) -> std::unique_ptr<heddle::sim::SimgridPlatform> {
+        return std::make_unique<heddle::sim::BuiltPlatform>(platform, file);
+    },
+    heddle::sim::replay_alone};

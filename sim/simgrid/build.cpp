@@ -1,5 +1,5 @@
 // Builds a star, fat tree, torus or dragonfly by SimGrid's calls, and checks the figures of a platform file.
-#include "sim/simgrid_build.hpp"
+#include "sim/simgrid/build.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -15,7 +15,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
-#include "sim/simgrid_links.hpp"
+#include "sim/simgrid/links.hpp"
 
 namespace heddle::sim {
 
