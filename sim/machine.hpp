@@ -35,8 +35,7 @@ public:
     }
     void give_back(Message& message) {
         --on_way_;
-        keep(std::move(message.bytes));
-        message.bytes = {};
+        keep(message.bytes);
         if (std::exchange(message.encloses, false)) message.enclosure = {};
         spare_.push_back(&message);
     }
@@ -50,12 +49,16 @@ public:
     std::int64_t on_way() const { return on_way_; }
 
 private:
-    /// Keeps a buffer for a later message: thousands may be under way, and each would cost a call of the
-    /// allocator.
-    void keep(runtime::Bytes&& buffer) {
+    /// Takes a buffer away, for a later message: thousands may be under way, and each would cost a call of
+    /// the allocator.
+    void keep(runtime::Bytes& buffer) {
         constexpr std::size_t bytes_max = 256;
         constexpr std::size_t buffers_max = 1U << 14;
-        if (buffer.capacity() == 0 || buffer.capacity() > bytes_max || buffers_.size() == buffers_max) return;
+        if (buffer.capacity() == 0) return;
+        if (buffer.capacity() > bytes_max || buffers_.size() == buffers_max) {
+            buffer = {};
+            return;
+        }
         buffer.clear();
         buffers_.push_back(std::move(buffer));
     }
@@ -177,7 +180,7 @@ public:
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
     bool poll(SimWorker& worker);
     void io(runtime::Context& caller, double bytes, std::function<void(runtime::Context& context)> done);
-    void send(runtime::Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure,
+    void send(runtime::Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
               runtime::Path path);
     runtime::Bytes buffer() { return lane_.mailroom.buffer(); }
 

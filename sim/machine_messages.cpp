@@ -22,7 +22,7 @@ MessageNote note_of(const Message& message) {
 // --- the sender module
 // ----------------------------------------------------------------------------------------------------
 
-void SimMachine::send(Context& caller, NodeId to, runtime::Bytes bytes, runtime::Enclosure enclosure,
+void SimMachine::send(Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
                       runtime::Path path) {
     SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
     caller.charge(world_.costs.message_enqueue);

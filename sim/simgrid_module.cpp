@@ -43,7 +43,7 @@ const SimgridModule* load() {
     const auto written = ::write(memory, &heddle_simgrid_module_begin, size);
     void* library = nullptr;
     if (written == static_cast<ssize_t>(size))
-        library = ::dlopen(fmt::format("/proc/self/fd/{}", memory).c_str(), RTLD_NOW | RTLD_LOCAL);
+        library = ::dlopen(fmt::format("/proc/self/fd/{}", memory).c_str(), RTLD_LAZY | RTLD_LOCAL);
     ::close(memory);
     if (written != static_cast<ssize_t>(size)) refuse("no memory for its library");
     if (library == nullptr) refuse(::dlerror());

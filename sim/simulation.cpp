@@ -124,22 +124,25 @@ void Simulation::run_lane(std::size_t lane, Time end) {
         if (i + 1 < due.size()) machine(i + 1).prefetch();
         machine(i).run_until(end);
         if (mine.switchboard.failure) stopped_at_[lane] = due[i];
-        if (groups_go_on_) note_written_to(machine(i).leaving());
+        if (groups_go_on_) note_written_to(due_[due[i]], machine(i).leaving());
         if (world_.lanes.size() == 1) machine(i).hand_over();  // while it is in the cache
+        if (!groups_go_on_) continue;
         const bool group_ends = i + 1 == due.size() || group_of(i + 1) != group_of(i);
-        if (!groups_go_on_ || !group_ends) continue;
+        if (!group_ends) continue;
         go_on_alone(lane, group_begin, i + 1);
         group_begin = i + 1;
     }
 }
 
-/// Notes the machines that machines of their own group have written to. Messages from elsewhere come later.
-void Simulation::note_written_to(std::span<Message* const> sent) {
+/// Notes the machines of its own group that machine `from` has written to. Messages from elsewhere come
+/// later.
+void Simulation::note_written_to(MachineId from, std::span<Message* const> sent) {
+    if (sent.empty()) return;
     const MachineId group_machines = world_.network.group_machines();
+    const MachineId group = from - from % group_machines;
     for (const Message* message : sent) {
         const MachineId to = world_.cards.machine(message->to);
-        if (to / group_machines == world_.cards.machine(message->from) / group_machines)
-            expecting_[to] = window_;
+        if (to >= group && to - group < group_machines) expecting_[to] = window_;
     }
 }
 

@@ -35,7 +35,7 @@ private:
     void run_window(Time begin);
     void run_lanes(Time end);
     void run_lane(std::size_t lane, Time end);
-    void note_written_to(std::span<Message* const> sent);
+    void note_written_to(MachineId from, std::span<Message* const> sent);
     void go_on_alone(std::size_t lane, std::size_t first, std::size_t last);
     bool all_done() const;
     void insert_arrivals();

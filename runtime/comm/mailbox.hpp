@@ -65,6 +65,14 @@ public:
         return std::move(waiting_[first_++]);
     }
 
+    /// Ends the turn if no message was left. Else returns false.
+    bool end_if_none() {
+        const SpinLock::Guard guard(lock_);
+        if (!waiting_.empty()) return false;
+        taken_ = false;
+        return true;
+    }
+
 private:
     static constexpr std::size_t many = 64;
 

@@ -40,12 +40,12 @@ namespace {
 void append_record(Bytes& bytes, const Handler& handler, std::span<const std::byte> message,
                    std::span<const std::byte> more) {
     const RecordHeader header(handler.id(), message.size() + more.size());
-    std::size_t end = bytes.size();
+    const std::size_t end = bytes.size();
     bytes.resize(end + sizeof header + header.bytes());
-    for (const auto part : {std::as_bytes(std::span(&header, 1)), message, more}) {
-        if (!part.empty()) std::memcpy(bytes.data() + end, part.data(), part.size());
-        end += part.size();
-    }
+    std::byte* const record = bytes.data() + end;
+    std::memcpy(record, &header, sizeof header);
+    if (!message.empty()) std::memcpy(record + sizeof header, message.data(), message.size());
+    if (!more.empty()) std::memcpy(record + sizeof header + message.size(), more.data(), more.size());
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ void Outbox::post_to_gone(NodeId to, const Handler& handler, std::span<const std
     }
 }
 
-void Outbox::send(Gathering gathering, Enclosure enclosure) {
+void Outbox::send(Gathering&& gathering, Enclosure&& enclosure) {
     Path path;
     if (forwarding_) [[unlikely]] {
         const NodeId to = gathering.to;
@@ -205,7 +205,7 @@ void Outbox::send(Gathering gathering, Enclosure enclosure) {
     hand_over(path, std::move(gathering), std::move(enclosure));
 }
 
-void Outbox::hand_over(Path path, Gathering gathering, Enclosure enclosure) {
+void Outbox::hand_over(Path path, Gathering&& gathering, Enclosure&& enclosure) {
     add(messages_, 1);
     add(bytes_, gathering.bytes.size() + enclosure.size());
     const NodeId to = gathering.to;

@@ -138,8 +138,8 @@ private:
     bool may_begin(NodeId to);
     void post_to_gone(NodeId to, const Handler& handler, std::span<const std::byte> message,
                       Enclosure enclosure);
-    void send(Gathering gathering, Enclosure enclosure = {});
-    void hand_over(Path path, Gathering gathering, Enclosure enclosure);
+    void send(Gathering&& gathering, Enclosure&& enclosure = {});
+    void hand_over(Path path, Gathering&& gathering, Enclosure&& enclosure);
 
     Context& context_;
     Node& node_;

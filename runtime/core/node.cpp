@@ -161,6 +161,7 @@ Node::Room Node::room(NodeId /*from*/, std::span<const std::byte> message, std::
 
 /// What was left to the context that has the turn.
 void Node::handle_mail() {
+    if (mailbox_.end_if_none()) return;
     while (auto mail = mailbox_.next([] {})) handle(id_, mail->message, std::move(mail->body));
 }
 

@@ -68,8 +68,8 @@ void ArrivedTasks::give(Gift& gift) {
     }
 }
 
-bool ArrivedTasks::give_one(Gift& gift, CoreId core) {
-    if (!donates_ || beyond_need() == 0) return false;
+bool ArrivedTasks::donate_one(Gift& gift, CoreId core) {
+    if (beyond_need() == 0) return false;
     gift.leaves();
     const auto token = take_own(core);
     if (token) gift.add(*token->type, token->home, token->payload);

@@ -56,9 +56,11 @@ public:
     /// Without donation.
     void give(Gift& gift) override;
     /// With donation: adds one of that worker's list. False if none may go on.
-    bool give_one(Gift& gift, CoreId core);
+    bool give_one(Gift& gift, CoreId core) { return donates_ && donate_one(gift, core); }
 
 private:
+    bool donate_one(Gift& gift, CoreId core);
+
     /// More than the workers here can begin.
     std::uint32_t beyond_need() const;
 
