@@ -92,15 +92,15 @@ inline std::unique_ptr<runtime::Backend> one_native_node_of_closed_gates(NodeId 
     return std::make_unique<native::NativeBackend>(options);
 }
 
-/// The real world with several nodes: a backend for each, on a thread of its own, connected by TCP.
-inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramFactory& make) {
-    if (nodes == 1) return one_backend("", one_native_node).run(nodes, cores, make);
+/// The real world with several nodes: a backend for each, on a thread of its own.
+inline void run_native_nodes_with(const native::NativeOptions& common, NodeId nodes, CoreId cores,
+                                  const runtime::ProgramFactory& make) {
     const native::Key key = native::make_key();
     const native::Rendezvous rendezvous(nodes, key);
     std::vector<std::thread> threads;
     for (NodeId node = 0; node < nodes; ++node) {
         threads.emplace_back([&, node] {
-            native::NativeOptions options;
+            native::NativeOptions options = common;
             options.cores = cores;
             options.membership = native::Membership{node, nodes, key, rendezvous.address(), node, nodes};
             native::NativeBackend backend(options);
@@ -108,6 +108,12 @@ inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramF
         });
     }
     for (std::thread& thread : threads) thread.join();
+}
+
+/// The same, connected by TCP.
+inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramFactory& make) {
+    if (nodes == 1) return one_backend("", one_native_node).run(nodes, cores, make);
+    run_native_nodes_with({}, nodes, cores, make);
 }
 
 /// `networks`: several join the nodes, most by way of gateways.
