@@ -191,7 +191,7 @@ TEST_P(DataflowEverywhereWorlds, ValuesThatComeBeforeTheirGroupWait) {
 }
 
 TEST_P(DataflowEverywhereWorlds, NodesThatRecordDifferentGraphsEndTheRun) {
-    if (GetParam().ends_process) GTEST_SKIP() << "an error ends the process here";
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     using testing::HasSubstr;
     Drawn other_task;
     other_task.spoil = [](NodeId node, Calls& calls) {
@@ -219,7 +219,7 @@ TEST_P(DataflowEverywhereWorlds, NodesThatRecordDifferentGraphsEndTheRun) {
 }
 
 TEST_P(DataflowEverywhereWorlds, ANodeThatRecordsFewerGroupsEndsTheRun) {
-    if (GetParam().ends_process) GTEST_SKIP() << "an error ends the process here";
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     Drawn fewer;
     fewer.groups = [](NodeId node) { return node == 1 ? 1U : 2U; };
     EXPECT_THAT(error_of(fewer), testing::HasSubstr("node 0 records group 2, and node 1 has recorded 1"));

@@ -106,7 +106,7 @@ TEST_P(InPlace, ALentMessageWithoutAPlaceComesWhole) {
 }
 
 TEST_P(InPlace, AReceiverMayRefuseAHead) {
-    if (GetParam().ends_process) GTEST_SKIP() << "a failure ends the process";
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     const auto run = [&] {
         run_all(2, 2, [&](Worker& worker) {
             if (worker.id.node == 0) return send(worker, true);

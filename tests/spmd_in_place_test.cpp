@@ -67,7 +67,7 @@ TEST_P(SpmdInPlace, Both) {
 
 // An error ends a call while others are to read its arrays.
 TEST_P(SpmdInPlace, RanksThatDisagreeAreNamed) {
-    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several nodes ends the process";
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     for (const SpmdOptions::Ranks ranks : {SpmdOptions::Ranks::nodes, flat}) {
         for (const char* const algorithm : {"recursive_doubling", "ring", "rabenseifner"}) {
             SpmdOptions options;

@@ -347,7 +347,7 @@ TEST(SpmdRedistribution, LayoutsThatDoNotFitAreRefused) {
 }
 
 TEST_P(SpmdRedistributionWorlds, RanksWithOtherLayoutsAreNamed) {
-    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several nodes ends the process";
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     const std::string text = error(
         [](Spmd& self) {
             const Layout blocks({{12, Distribution::block(), self.nodes()}});
@@ -362,7 +362,7 @@ TEST_P(SpmdRedistributionWorlds, RanksWithOtherLayoutsAreNamed) {
 }
 
 TEST_P(SpmdRedistributionWorlds, RanksThatGiveMoreThanIsTakenAreNamed) {
-    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several nodes ends the process";
+    SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     const std::string text = error(
         [](Spmd& self) {
             const std::vector<int> in(6);

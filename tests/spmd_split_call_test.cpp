@@ -118,9 +118,6 @@ TEST_P(SplitCallWorlds, AThreadThatLetsGoWaits) {
 
 // --- errors
 
-#define SKIP_IF_A_FAILURE_ENDS_THE_PROCESS() \
-    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several nodes ends the process"
-
 TEST_P(SplitCallWorlds, ThreadsThatStartDifferentCallsAreNamed) {
     SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     const std::string text = error(

@@ -148,9 +148,6 @@ TEST_P(SpmdWorlds, ARootDoesNotRunFarAheadOfASlowNode) {
 
 // --- errors
 
-#define SKIP_IF_A_FAILURE_ENDS_THE_PROCESS() \
-    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several nodes ends the process"
-
 TEST_P(SpmdWorlds, RanksOfDifferentOperationsAreNamed) {
     SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     const std::string text = error([](Spmd& self) {

@@ -161,6 +161,10 @@ inline std::vector<World> worlds() {
     return all;
 }
 
+/// For a test with a run that fails, in a fixture whose parameter is a World.
+#define SKIP_IF_A_FAILURE_ENDS_THE_PROCESS() \
+    if (GetParam().ends_process) GTEST_SKIP() << "a failed run of several workers or nodes ends the process"
+
 /// Counts objects, so that what is not unwound is seen.
 struct Counted {
     explicit Counted(std::atomic<int>& among) : count(among) { ++count; }
