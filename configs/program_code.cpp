@@ -33,7 +33,7 @@ std::string build_id_in(const char* note, std::size_t bytes) {
         const std::size_t whole = sizeof header + padded(header.n_namesz) + padded(header.n_descsz);
         if (whole > bytes) return {};
         const std::string_view name(note + sizeof header, header.n_namesz);
-        if (header.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU", 4)) {
+        if (header.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU\0", 4)) {
             std::string id;
             const char* const text = note + sizeof header + padded(header.n_namesz);
             for (std::size_t i = 0; i < header.n_descsz; ++i)
