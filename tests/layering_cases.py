@@ -14,7 +14,8 @@ GOOD = {
     "runtime/worker.cpp": '// Works.\n#include "runtime/worker.hpp"\n#include "base/ids.hpp"\nvirtual Time now();\n',
     "runtime/native/tcp.cpp": '// Sends.\n#include <thread>\n#include <sys/socket.h>\n#include "runtime/backend.hpp"\n'
                               "auto now = std::chrono::steady_clock::now();\n",
-    "sim/engine.cpp": '// Simulates. No std::thread here.\n#include <simgrid/s4u.hpp>\n#include "runtime/backend.hpp"\n'
+    "sim/simgrid/platform.cpp": '// Builds.\n#include <simgrid/s4u.hpp>\n',
+    "sim/engine.cpp": '// Simulates. No std::thread here.\n#include "runtime/backend.hpp"\n'
                       'const char* text = "std::mutex, thread_local";\n',
 }
 
@@ -81,6 +82,7 @@ CASES = [
     ("pragma once", with_files({"base/more.hpp": "// More.\n", "base/more.cpp": '// More.\n#include "base/more.hpp"\n'})),
     # The worlds stay apart.
     ("simgrid", with_files({"cli/more.cpp": "// More.\n#include <simgrid/s4u.hpp>\n"})),
+    ("simgrid", with_files({"sim/more.cpp": "// More.\n#include <simgrid/s4u.hpp>\n"})),
     ("threads", runtime_with("std::thread thread;")),
     ("threads", runtime_with("#include <mutex>")),
     ("threads", runtime_with("flag.notify_one();")),

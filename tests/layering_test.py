@@ -219,8 +219,10 @@ def check_targets(tree):
 
 def check_worlds(tree):
     inside = lambda *names: {p: t for p, t in tree.code.items() if folder_of(p) not in names}
-    for path, number, what in find(inside("sim", "bench"), r"#\s*include\s*<(simgrid|xbt)/.*>"):
-        yield "simgrid", path, number, f"{what}: only sim/ includes SimGrid (and bench/, to compare with it)"
+    callers = ("sim/simgrid/", "bench/")
+    others = {path: text for path, text in tree.code.items() if not path.startswith(callers)}
+    for path, number, what in find(others, r"#\s*include\s*<(simgrid|xbt)/.*>"):
+        yield "simgrid", path, number, f"{what}: only sim/simgrid/ includes SimGrid (and bench/, to compare with it)"
     for rule, pattern, advice in (("threads", THREADS, "threads and locks"), ("sockets", SOCKETS, "sockets"),
                                   ("clocks", CLOCKS, "reading clocks")):
         for path, number, what in find(inside("host", "runtime/native", "tests", "bench"), pattern):

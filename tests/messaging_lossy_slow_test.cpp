@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint32_t pairs = 32;  ///< of threads, because one waits long for what was lost
 constexpr std::uint32_t batch = 5;   ///< messages that a thread sends before it receives as many
 
-/// Message `number` of a process, which follows from both. Below `most` bytes.
-std::string text(ProcessId from, std::uint32_t number, std::uint32_t most) {
-    Random random(std::uint64_t{from} << 32 | number);
+/// Message `number` of a thread, which follows from all three: process, pair, number. Below `most` bytes.
+std::string text(ProcessId from, std::uint32_t pair, std::uint32_t number, std::uint32_t most) {
+    Random random(std::uint64_t{from} << 48 | std::uint64_t{pair} << 32 | number);
     const std::uint64_t size = random.below(most);
     std::string text(size, '\0');
     const std::uint64_t first = random.below(256);
@@ -26,20 +26,19 @@ std::string text(ProcessId from, std::uint32_t number, std::uint32_t most) {
     return text;
 }
 
-/// Sends to the thread of the same name in the other process, and counts in `wrong` what is not as it was
-/// sent.
-void exchange(Thread& self, ThreadId main, std::uint32_t count, std::uint32_t most) {
+/// Exchanges messages with the other thread of the pair, and tells `main` how many are not as they were sent.
+void exchange(Thread& self, ThreadId main, std::uint32_t pair, std::uint32_t count, std::uint32_t most) {
     const auto other = self.receive<ThreadId>();
     std::uint32_t wrong = 0;
     const auto sends = [&](std::uint32_t begin) {
         for (std::uint32_t i = begin; i < begin + batch; ++i)
-            self.send(other, 1, text(self.process(), i, most));
+            self.send(other, 1, text(self.process(), pair, i, most));
     };
     for (std::uint32_t begin = 0; begin < count; begin += batch) {
         // One of both receives first, because a large message is sent only when it is received.
         if (self.process() == 0) sends(begin);
         for (std::uint32_t i = begin; i < begin + batch; ++i)
-            wrong += self.receive<std::string>({.thread = other}) != text(1 - self.process(), i, most);
+            wrong += self.receive<std::string>({.thread = other}) != text(1 - self.process(), pair, i, most);
         if (self.process() != 0) sends(begin);
     }
     self.send(main, 2, wrong);
@@ -56,8 +55,8 @@ protected:
             return std::make_unique<MainThread>(
                 [&](Thread& self) {
                     for (std::uint32_t pair = 0; pair < pairs; ++pair) {
-                        const ThreadId first = self.create<exchange>(0, self.id(), count, most);
-                        const ThreadId second = self.create<exchange>(1, self.id(), count, most);
+                        const ThreadId first = self.create<exchange>(0, self.id(), pair, count, most);
+                        const ThreadId second = self.create<exchange>(1, self.id(), pair, count, most);
                         self.send(first, 0, second);
                         self.send(second, 0, first);
                     }

@@ -3,6 +3,7 @@ machine is a namespace in which SimGrid's library is an empty file.
 """
 
 import glob
+import os
 import subprocess
 import sys
 
@@ -20,7 +21,8 @@ def check(condition, what):
 arguments = script_arguments("heddle", "simulator")
 libraries = glob.glob("/usr/lib/*/libsimgrid.so*") + glob.glob("/usr/local/lib/libsimgrid.so*")
 hidden = " && ".join(f"mount --bind /dev/null {library}" for library in libraries)
-namespace = ["unshare", "--map-root-user", "--mount", "sh", "-c", f"{hidden} && exec \"$@\"", "sh"]
+as_root = [] if os.geteuid() == 0 else ["--map-root-user"]  # root in a chroot may make no user namespace
+namespace = ["unshare", *as_root, "--mount", "sh", "-c", f"{hidden} && exec \"$@\"", "sh"]
 try:
     possible = bool(libraries) and subprocess.run([*namespace, "true"], capture_output=True, timeout=SECONDS_MAX).returncode == 0
 except FileNotFoundError:
