@@ -21,6 +21,10 @@ struct Copy {
     Strides to;
     Strides from;
 
+    /// A copy of fewer bytes takes no longer than noting that it was made.
+    static constexpr std::uint64_t quick_bytes = 1024;
+    bool quick() const { return inner == 1 && outer == 1 && bytes <= quick_bytes; }
+
     static Copy contiguous(std::uint64_t bytes) { return {bytes, 1, 1, {}, {}}; }
 
     /// `pieces` of `bytes`, which begin `from` apart at the source and `to` apart at the target.

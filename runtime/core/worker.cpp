@@ -222,7 +222,7 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
     reach_.note(end);  // the task ends later
 }
 
-void Worker::copy(const Copy& what, void* to, const void* from) {
+void Worker::copy_slow(const Copy& what, void* to, const void* from) {
     HEDDLE_ASSERT((to == nullptr) == (from == nullptr));
     const Work cost{0, what.bytes_moved(node_.topology().cache)};
     if (to == nullptr) return compute(cost, {});
@@ -343,11 +343,7 @@ void Worker::show_passive() {
     node_.end_activity(*this);
 }
 
-void Worker::begin_task(std::uint32_t reserved) {
-    policy_->found();
-    failures_ = 0;
-    back_off_ = node_.schedule().stealing.back_off_min;
-    idle_since_known_ = false;
+void Worker::start_task(std::uint32_t reserved) {
     if (depth_++ == 0) {
         times.begin_task();
         task_begin_ = backend->now(*this);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -100,8 +101,12 @@ public:
     void compute(Work cost, const std::function<void()>& code);
 
     /// Copies in memory, as user work: in simulation the lines that `what` moves pass the memory bus. Without
-    /// addresses the copy is only declared, which natively takes no time.
-    void copy(const Copy& what, void* to = nullptr, const void* from = nullptr);
+    /// addresses the copy is only declared, which natively takes no time. A quick one is declared only where
+    /// work is charged.
+    void copy(const Copy& what, void* to = nullptr, const void* from = nullptr) {
+        if (!gate_open_ || !what.quick()) return copy_slow(what, to, from);
+        if (to != nullptr) std::memcpy(to, from, what.bytes);
+    }
 
     /// Returns once `waitable` is done. `head`: the caller's head. A strand that has joined all its forks
     /// waits (Strand::wait). Any other caller stays on this worker, which runs other tasks above it
@@ -149,6 +154,9 @@ public:
     /// Around what it runs meanwhile. `reserved`: how many of its ranked tasks thieves leave it.
     void begin_task(std::uint32_t reserved = 0);
     void end_task();
+    /// The same around strands that wait again at some time. `found`: they came from another worker.
+    void begin_strands(bool found);
+    void end_strands();
     /// Calls `code`, which does not belong to the detached task that this worker may be running.
     template <class Code>
     void run_apart(const Code& code) {
@@ -303,11 +311,15 @@ private:
             poll_now();
     }
     void poll_now();
+    void copy_slow(const Copy& what, void* to, const void* from);
     std::optional<RankedQueue::Taken> another_ranked();
     void put_kept();
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
+    void start_task(std::uint32_t reserved);
+    void found_work();
     void back_off(const Waitable* awaited);
+    bool wait_on(const Waitable* awaited);
     void expect_time_to_pass(Time now);
     bool scan_node(CoreId begin, Slot* head);
     void rest(Time deadline, const Waitable* awaited);
@@ -355,7 +367,9 @@ private:
     bool idle_since_known_ = false;
     bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
     bool keeps_ = false;
+    bool interrupted_ = false;  ///< by strands, in its wait between two rounds
     Time back_off_{};
+    Time waits_until_{};  ///< the end of the latest such wait
     Random random_;
     std::shared_ptr<const MemberList> policy_members_;  ///< the nodes that `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;

@@ -57,6 +57,7 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
         rest(never, awaited);
         return steals_within_node_ && scan_node(id.core + 1, head);
     }
+    if (interrupted_ && wait_on(awaited)) return steals_within_node_ && scan_node(id.core + 1, head);
     Victim victim = policy_->next();
     if (policy_members_ && names_node(victim.kind)) victim.index = policy_members_->nodes[victim.index];
     switch (victim.kind) {
@@ -95,6 +96,43 @@ bool Worker::ask_node(NodeId victim) {
     return true;
 }
 
+// --- between two rounds
+
+/// The next search starts from its beginning.
+void Worker::found_work() {
+    policy_->found();
+    failures_ = 0;
+    back_off_ = node_.schedule().stealing.back_off_min;
+    idle_since_known_ = false;
+    interrupted_ = false;
+}
+
+void Worker::begin_task(std::uint32_t reserved) {
+    found_work();
+    start_task(reserved);
+}
+
+// Strands that run shortly and wait again, such as threads that answer each other, are no sign of work that
+// could be stolen. If each of them began a new search, other nodes would be asked after each message.
+void Worker::begin_strands(bool found) {
+    if (found) found_work();
+    start_task(0);
+}
+
+void Worker::end_strands() {
+    end_task();
+    if (!idle() || last_task_ > node_.schedule().stealing.back_off_max) return found_work();
+    interrupted_ = true;
+}
+
+/// False if the wait that strands interrupted is over.
+bool Worker::wait_on(const Waitable* awaited) {
+    interrupted_ = false;
+    if (backend->now(*this) >= waits_until_) return false;
+    rest(waits_until_, awaited);
+    return true;
+}
+
 // The wait follows the grain of the tasks. While tasks are short, work comes and goes quickly, and the wait
 // ends at `back_off_max`. If the worker's last task was long, or it has had no work for long, it waits for a
 // share of the time T without work: it loses at most that share of T, and the number of its requests grows
@@ -109,7 +147,8 @@ void Worker::back_off(const Waitable* awaited) {
     const bool coarse =
         last_task_ > coarse_task * settings.back_off_max || idle > long_idle * settings.back_off_max;
     const auto share = static_cast<Time::rep>(settings.back_off_share * static_cast<double>(idle.count()));
-    rest(now + (coarse ? std::max(back_off_, Time(share)) : back_off_), awaited);
+    waits_until_ = now + (coarse ? std::max(back_off_, Time(share)) : back_off_);
+    rest(waits_until_, awaited);
     back_off_ = std::min(2 * back_off_, settings.back_off_max);
 }
 

@@ -100,9 +100,9 @@ bool Strands::run(Worker& worker, Slot* head) {
     bool ran = false;
     if (!steals || steal_for(own, worker.id.core + 1)) {
         if (steals) worker.count_steal();
-        worker.begin_task();
+        worker.begin_strands(steals);
         worker.run_apart([&] { ran = own.run(head); });
-        worker.end_task();
+        worker.end_strands();
     }
     worker.show_passive();
     return ran;
