@@ -42,12 +42,14 @@ public:
     virtual runtime::Address address() const = 0;
 
     /// Returns at once: null if the message has left, else what is completed when it leaves.
-    virtual std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) = 0;
+    virtual std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag,
+                                             runtime::Parcel data) = 0;
     /// Returns when the message has left.
-    virtual void send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) = 0;
+    virtual void send(runtime::Strand& strand, ThreadId to, Tag tag, runtime::Parcel data) = 0;
 
-    /// Takes its place among the thread's receives.
-    virtual std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from) = 0;
+    /// Takes its place among the thread's receives. `ended`: one that has ended, which it may use again.
+    virtual std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from,
+                                                   std::unique_ptr<Receive> ended) = 0;
     /// Whether `end_receive` returns at once.
     virtual bool has_come(runtime::Worker& worker, Receive& receive) = 0;
     /// Waits for its message. Once.

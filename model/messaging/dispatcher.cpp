@@ -155,8 +155,9 @@ public:
         round.run();
     }
 
-    std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) override {
-        const std::uint64_t size = data ? data->size() : 0;
+    std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag,
+                                     runtime::Parcel data) override {
+        const std::uint64_t size = data.size();
         expect_fits(size);
         FragmentHeader header;
         header.source_thread = thread();
@@ -166,17 +167,18 @@ public:
         header.sequence = sequences_[runtime::key_of(address_of(to))]++;
         auto left = std::make_shared<Left>();
         Round round(dispatcher_, worker);
-        round.add(queues().send.put(to.process, header, std::move(data), left));
+        round.add(queues().send.put(to.process, header, data.take_body(), left));
         round.run();
         return left;
     }
 
-    void send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) override {
+    void send(runtime::Strand& strand, ThreadId to, Tag tag, runtime::Parcel data) override {
         const auto left = start_send(strand.worker(), to, tag, std::move(data));
         strand.wait(*left);
     }
 
-    std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from) override {
+    std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from,
+                                           std::unique_ptr<Receive> /*ended*/) override {
         auto receive = std::make_unique<BegunReceive>(queues().receive);
         begin(worker, receive->posted, from);
         receive->begun = true;

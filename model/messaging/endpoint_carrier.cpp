@@ -26,24 +26,25 @@ runtime::Filter filter_of(const From& from) {
 
 }  // namespace
 
-std::shared_ptr<Left> EndpointCarrier::start_send(runtime::Worker& worker, ThreadId to, Tag tag, Block data) {
-    runtime::Parcel parcel(std::move(data));
-    if (endpoint_.send_now(worker, address_of(to), tag, parcel)) return nullptr;
+std::shared_ptr<Left> EndpointCarrier::start_send(runtime::Worker& worker, ThreadId to, Tag tag,
+                                                  runtime::Parcel data) {
+    if (endpoint_.send_now(worker, address_of(to), tag, data)) return nullptr;
     auto left = std::make_shared<Left>();
-    endpoint_.start_send(worker, address_of(to), tag, std::move(parcel),
+    endpoint_.start_send(worker, address_of(to), tag, std::move(data),
                          [left](runtime::Worker& sender) { left->complete(sender.node(), sender); });
     return left;
 }
 
-void EndpointCarrier::send(runtime::Strand& strand, ThreadId to, Tag tag, Block data) {
+void EndpointCarrier::send(runtime::Strand& strand, ThreadId to, Tag tag, runtime::Parcel data) {
     endpoint_.send(strand, address_of(to), tag, std::move(data));
 }
 
 std::unique_ptr<Carrier::Receive> EndpointCarrier::begin_receive(runtime::Worker& /*worker*/,
-                                                                 const From& from) {
-    auto receive = std::make_unique<EndpointReceive>();
-    receive->begun = endpoint_.begin_receive(filter_of(from));
-    return receive;
+                                                                 const From& from,
+                                                                 std::unique_ptr<Receive> ended) {
+    if (!ended) ended = std::make_unique<EndpointReceive>();
+    begun(*ended) = endpoint_.begin_receive(filter_of(from), std::move(begun(*ended)));
+    return ended;
 }
 
 bool EndpointCarrier::has_come(runtime::Worker& worker, Receive& receive) {

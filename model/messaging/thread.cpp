@@ -21,18 +21,38 @@ void tell(Actual* actual, const runtime::Incoming& message) {
 }
 
 /// What a process reports of its threads.
-struct Counts final : runtime::State<runtime::Node> {
-    explicit Counts(runtime::Node& /*node*/) {}
+class Counts final : public runtime::State<runtime::Node> {
+public:
+    explicit Counts(runtime::Node& node) : of_workers_(node.cores()) {}
+
+    void add(const runtime::Worker& worker, std::uint64_t messages, std::uint64_t copied_bytes) {
+        OfWorker& own = of_workers_[worker.id.core];
+        add(own.messages, messages);
+        add(own.copied_bytes, copied_bytes);
+    }
     void report(runtime::NodeReport& report) const override {
-        const auto add = [&](const char* name, const std::atomic<std::uint64_t>& value) {
-            report.answer.push_back({name, static_cast<double>(value.load(std::memory_order_relaxed))});
-        };
-        add("thread_messages", messages);
-        add("copied_bytes", copied_bytes);
+        std::uint64_t messages = 0;
+        std::uint64_t copied_bytes = 0;
+        for (const OfWorker& worker : of_workers_) {
+            messages += worker.messages.load(std::memory_order_relaxed);
+            copied_bytes += worker.copied_bytes.load(std::memory_order_relaxed);
+        }
+        report.answer.push_back({"thread_messages", static_cast<double>(messages)});
+        report.answer.push_back({"copied_bytes", static_cast<double>(copied_bytes)});
     }
 
-    std::atomic<std::uint64_t> messages{0};      ///< that threads have sent
-    std::atomic<std::uint64_t> copied_bytes{0};  ///< by send_copy and recv_copy
+private:
+    using Number = std::atomic<std::uint64_t>;
+    /// Only the worker writes it.
+    struct alignas(64) OfWorker {
+        Number messages{0};      ///< that its threads have sent
+        Number copied_bytes{0};  ///< by send_copy and recv_copy
+    };
+    static void add(Number& number, std::uint64_t more) {
+        number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+
+    std::vector<OfWorker> of_workers_;
 };
 
 }  // namespace
@@ -55,21 +75,24 @@ std::vector<ProcessId> Thread::members() const {
 
 void Thread::copy(void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    worker().node().state<Counts>().copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    worker().node().state<Counts>().add(worker(), 0, bytes);
     worker().copy(runtime::Copy::contiguous(bytes), to, from);
 }
 
 Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t size) {
-    const auto block = std::make_shared<runtime::Bytes>(size);
-    copy(block->data(), data, size);
-    return send_dma(to, tag, block);
+    return start_send(to, tag,
+                      runtime::Parcel::written(size, [&](std::byte* room) { copy(room, data, size); }));
 }
 
 Handle Thread::send_dma(ThreadId to, Tag tag, Block block) {
+    return start_send(to, tag, runtime::Parcel::block(std::move(block)));
+}
+
+Handle Thread::start_send(ThreadId to, Tag tag, runtime::Parcel data) {
     worker().charge(worker().costs->message_thread);
-    worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
+    worker().node().state<Counts>().add(worker(), 1, 0);
     Handle handle;
-    handle.left_ = carrier_->start_send(worker(), to, tag, std::move(block));
+    handle.left_ = carrier_->start_send(worker(), to, tag, std::move(data));
     if (!handle.left_ || handle.left_->done()) return handle;
     std::erase_if(leaving_, [](const auto& left) { return left->done(); });
     leaving_.push_back(handle.left_);
@@ -83,7 +106,7 @@ void Thread::end() {
 
 Handle Thread::recv_copy(const From& from, void* data, std::size_t size, Actual* actual) {
     Handle handle;
-    handle.receive_ = carrier_->begin_receive(worker(), from);
+    handle.receive_ = carrier_->begin_receive(worker(), from, std::move(ended_));
     handle.data_ = data;
     handle.size_ = size;
     handle.actual_ = actual;
@@ -114,7 +137,7 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
     if (mode == Mode::non_blocking && !carrier_->has_come(worker(), *handle.receive_)) return rest();
     runtime::Incoming message = carrier_->end_receive(*strand_, *handle.receive_);
     worker().charge(worker().costs->message_thread);
-    handle.receive_.reset();
+    ended_ = std::move(handle.receive_);
     tell(handle.actual_, message);
     if (handle.block_) {
         *handle.block_ = message.data.take_body();
@@ -129,10 +152,10 @@ bool Thread::test_handle(Handle& handle, Mode mode) {
     return true;
 }
 
-void Thread::send_block(ThreadId to, Tag tag, Block block) {
+void Thread::send_parcel(ThreadId to, Tag tag, runtime::Parcel data) {
     worker().charge(worker().costs->message_thread);
-    worker().node().state<Counts>().messages.fetch_add(1, std::memory_order_relaxed);
-    carrier_->send(*strand_, to, tag, std::move(block));
+    worker().node().state<Counts>().add(worker(), 1, 0);
+    carrier_->send(*strand_, to, tag, std::move(data));
 }
 
 runtime::Parcel Thread::receive_any(const From& from, Actual* actual) {

@@ -65,7 +65,7 @@ public:
     // --- the same in one call: values of any type, by one serialization (runtime::Serialize)
     template <class T>
     void send(ThreadId to, Tag tag, const T& value) {
-        send_block(to, tag, runtime::body_of(value));
+        send_parcel(to, tag, runtime::parcel_of(value));
     }
     template <class T>
     T receive(const From& from = {}, Actual* actual = nullptr) {
@@ -92,7 +92,8 @@ private:
     friend class Threads;
 
     Directory& directory() const { return worker().node().state<Directory>(); }
-    void send_block(ThreadId to, Tag tag, Block block);
+    Handle start_send(ThreadId to, Tag tag, runtime::Parcel data);
+    void send_parcel(ThreadId to, Tag tag, runtime::Parcel data);
     runtime::Parcel receive_any(const From& from, Actual* actual);
     void copy(void* to, const void* from, std::size_t bytes);
     bool rest();
@@ -103,6 +104,7 @@ private:
     std::string what_;  ///< for messages about a thread that waits
     runtime::Strand* strand_ = nullptr;
     std::vector<std::shared_ptr<Left>> leaving_;  ///< of sends that had to wait
+    std::unique_ptr<Carrier::Receive> ended_;     ///< a receive, for the next one
 };
 
 }  // namespace heddle::messaging

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -100,11 +101,23 @@ void Endpoint::State::arrive(ArrivedPointer message, Woken& woken) {
 void Endpoint::State::deliver(ArrivedPointer message, Woken& woken) {
     if (Matched* const receive = receives.take(message->source, message->tag)) {
         auto& posted = *static_cast<Posted*>(receive);
-        posted.message = std::move(message);
+        give(std::move(message), posted);
         woken.add(posted);
         return;
     }
     messages.put(*message.release());
+}
+
+void Endpoint::State::give(ArrivedPointer message, Posted& receive) {
+    // An announced message is received when its data are.
+    if (message->offer == 0) receive.credit = free_window(message->source, cost_of(message->bytes));
+    receive.message = std::move(message);
+}
+
+std::uint64_t Endpoint::State::free_window(std::uint64_t source, std::uint64_t cost) {
+    Inbound& from = inbound[source];
+    from.received += cost;
+    return from.received < Endpoint::window / 4 ? 0 : std::exchange(from.received, 0);
 }
 
 // --- sending
@@ -265,7 +278,7 @@ void Endpoint::begin(BegunReceive& receive) {
     const Match match = match_of(posted.filter);
     if (Matched* const found = state_->messages.find(match)) {
         state_->messages.remove(*found);
-        posted.message.reset(static_cast<Arrived*>(found));
+        state_->give(ArrivedPointer(static_cast<Arrived*>(found)), posted);
         receive.was_here = true;
     } else {
         state_->receives.put(posted, match);
@@ -309,12 +322,14 @@ Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place&
         endpoints_.forget_transfer(receive.number);
         incoming.large->placed = receive.transfer->place.size();
         if (incoming.large->placed == 0) incoming.data = receive.transfer->whole();
+        const SpinLock::Guard guard(state_->lock);
+        receive.posted.credit = state_->free_window(message.source, cost_of(message.bytes));
     } else {
         incoming.data = std::move(message.data);
         if (message.lent) incoming.large = borrow(from, *message.lent);
     }
     caller.worker().charge(caller.worker().costs->message_match);
-    give_credit(caller.worker(), from, cost_of(message.bytes));
+    if (receive.posted.credit != 0) give_credit(caller.worker(), from, receive.posted.credit);
     return incoming;
 }
 
@@ -325,9 +340,16 @@ Incoming Endpoint::receive(Caller caller, const Filter& filter) {
     return end(caller, receive, {});
 }
 
-Endpoint::Receive Endpoint::begin_receive(const Filter& filter) {
-    Receive receive;
-    receive.begun_ = std::make_unique<BegunReceive>();
+Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {
+    Receive receive = std::move(ended);
+    if (receive.begun_) {
+        HEDDLE_ASSERT(receive.ended_);
+        std::destroy_at(receive.begun_.get());
+        std::construct_at(receive.begun_.get());
+        receive.ended_ = false;
+    } else {
+        receive.begun_ = std::make_unique<BegunReceive>();
+    }
     receive.begun_->at = this;
     receive.begun_->posted.filter = filter;
     begin(*receive.begun_);
@@ -344,7 +366,7 @@ bool Endpoint::has_come(Worker& worker, Receive& receive) {
 
 Incoming Endpoint::end_receive(Caller caller, Receive& receive, const Place& place) {
     Incoming incoming = end(caller, *receive.begun_, place);
-    receive.begun_.reset();
+    receive.ended_ = true;
     return incoming;
 }
 
@@ -353,8 +375,12 @@ void Endpoint::give_up(BegunReceive& receive) {
     bool waits = false;
     {
         const SpinLock::Guard guard(state_->lock);
-        waits = !receive.was_here && !receive.posted.message;
+        const Posted& posted = receive.posted;
+        waits = !receive.was_here && !posted.message;
         if (waits) state_->receives.remove(receive.posted);
+        // Told with the next one.
+        if (posted.message && posted.credit != 0)
+            state_->inbound[posted.message->source].received += posted.credit;
     }
     // The context that has brought its message is about to complete it.
     if (!waits && !receive.was_here)
@@ -367,22 +393,14 @@ Endpoint::Receive::Receive() = default;
 Endpoint::Receive::Receive(Receive&& other) noexcept = default;
 Endpoint::Receive& Endpoint::Receive::operator=(Receive&& other) noexcept {
     std::swap(begun_, other.begun_);
+    std::swap(ended_, other.ended_);
     return *this;
 }
 Endpoint::Receive::~Receive() {
-    if (begun_) begun_->at->give_up(*begun_);
+    if (begun_ && !ended_) begun_->at->give_up(*begun_);
 }
 
-/// Tells a sender now and then how much of its window is free again.
-void Endpoint::give_credit(Worker& worker, Address sender, std::uint64_t cost) {
-    std::uint64_t bytes = 0;
-    {
-        const SpinLock::Guard guard(state_->lock);
-        State::Inbound& from = state_->inbound[key_of(sender)];
-        from.received += cost;
-        if (from.received < window / 4) return;
-        bytes = std::exchange(from.received, 0);
-    }
+void Endpoint::give_credit(Worker& worker, Address sender, std::uint64_t bytes) {
     if (sender.node == worker.id.node) {
         endpoints_.on_credit(worker, sender.number, address(), bytes);
     } else {

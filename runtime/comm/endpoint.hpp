@@ -147,9 +147,10 @@ public:
     private:
         friend class Endpoint;
         std::unique_ptr<BegunReceive> begun_;
+        bool ended_ = false;
     };
-    /// Takes its place among the receives now.
-    Receive begin_receive(const Filter& filter = {});
+    /// Takes its place among the receives now. `ended`: one that has ended, whose memory it uses.
+    Receive begin_receive(const Filter& filter = {}, Receive ended = {});
     /// Whether `end_receive` returns at once. The data of a large message begin to come when this is asked.
     bool has_come(Worker& worker, Receive& receive);
     /// Says where the `bytes` bytes of an announced message go: to as many, or with none to memory of their
@@ -182,7 +183,7 @@ private:
     void fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place);
     Incoming end(const Caller& caller, BegunReceive& receive, const Place& place);
     void give_up(BegunReceive& receive);
-    void give_credit(Worker& worker, Address sender, std::uint64_t cost);
+    void give_credit(Worker& worker, Address sender, std::uint64_t bytes);
 
     Endpoints& endpoints_;
     std::unique_ptr<State> state_;

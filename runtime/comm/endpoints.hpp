@@ -77,6 +77,7 @@ struct Posted final : Matched, Event {
 
     Filter filter;
     ArrivedPointer message;
+    std::uint64_t credit = 0;  ///< of the window, to be told to the message's sender
     Posted* next_woken = nullptr;
 };
 
@@ -271,6 +272,10 @@ struct Endpoint::State {
     /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`.
     void arrive(ArrivedPointer message, Woken& woken);
     void deliver(ArrivedPointer message, Woken& woken);
+    /// `receive` gets its message.
+    void give(ArrivedPointer message, Posted& receive);
+    /// So much of a sender's window is free again: what it is to be told now. It is told now and then.
+    std::uint64_t free_window(std::uint64_t source, std::uint64_t cost);
 
     std::uint32_t number;
     std::uint64_t window;

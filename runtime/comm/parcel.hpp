@@ -28,8 +28,29 @@ public:
             many_ = std::make_shared<Bytes>(bytes.begin(), bytes.end());
         }
     }
-    /// The body itself. `declared`: bytes without content that come after it. They take their time on the
-    /// way.
+    /// `size` bytes, which `write(std::byte* room)` writes.
+    template <class Write>
+    static Parcel written(std::uint64_t size, const Write& write) {
+        Parcel parcel;
+        parcel.size_ = size;
+        if (size <= parcel.few_.size()) {
+            write(parcel.few_.data());
+        } else {
+            const auto many = std::make_shared<Bytes>(size);
+            write(many->data());
+            parcel.many_ = many;
+        }
+        return parcel;
+    }
+    /// The body itself, also where its bytes are few: its receiver on the same node gets the same memory.
+    static Parcel block(Body body) {
+        Parcel parcel;
+        parcel.size_ = body ? body->size() : 0;
+        parcel.many_ = std::move(body);
+        return parcel;
+    }
+    /// The body itself, or a copy of few bytes. `declared`: bytes without content that come after it. They
+    /// take their time on the way.
     explicit Parcel(Body body, std::uint64_t declared = 0)
         : size_(body ? body->size() : 0), declared_(declared), many_(std::move(body)) {
         if (size_ > few_.size() || !many_) return;
@@ -64,6 +85,16 @@ Body body_of(const T& value) {
     Writer writer;
     Serialize<T>::write(writer, value);
     return writer.take_body();
+}
+
+/// The same value, in place where its bytes are few.
+template <class T>
+Parcel parcel_of(const T& value) {
+    if constexpr (TravelsAsBytes<T>) {
+        return Parcel(bytes_of(value));
+    } else {
+        return Parcel(body_of(value));
+    }
 }
 
 /// The value that `body_of` wrote. Throws MalformedMessage if the bytes are not those of a T.
