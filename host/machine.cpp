@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "host/cpu_quota.hpp"
@@ -109,16 +110,35 @@ unsigned first_core_of(unsigned process, unsigned processes, unsigned workers,
     return before >= processes ? found : process * workers;
 }
 
+std::vector<unsigned> cores_beside(unsigned process, unsigned processes, unsigned workers,
+                                   const std::vector<unsigned>& groups, unsigned cores) {
+    std::vector<unsigned> found(cores);
+    std::iota(found.begin(), found.end(), 0U);
+    for (unsigned other = 0; other < processes; ++other) {
+        if (other == process) continue;
+        const unsigned first = first_core_of(other, processes, workers, groups);
+        std::erase_if(found, [&](unsigned core) { return core >= first && core - first < workers; });
+    }
+    return found;
+}
+
 std::string host_name() {
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 bool bind_to_core(unsigned index) {
+    return bind_to_cores({index});
+}
+
+bool bind_to_cores(const std::vector<unsigned>& indices) {
+    if (indices.empty()) return true;
     const Machine& the = machine();
-    if (index >= the.processors.size()) return false;
     const Bitmap place(hwloc_bitmap_alloc());
-    hwloc_bitmap_only(place.get(), the.processors[index]);
+    for (const unsigned index : indices) {
+        if (index >= the.processors.size()) return false;
+        hwloc_bitmap_set(place.get(), the.processors[index]);
+    }
     return hwloc_set_cpubind(the.topology.get(), place.get(), HWLOC_CPUBIND_THREAD) == 0;
 }
 

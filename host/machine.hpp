@@ -29,11 +29,18 @@ std::vector<Cache> caches();
 unsigned first_core_of(unsigned process, unsigned processes, unsigned workers,
                        const std::vector<unsigned>& groups);
 
+/// Where that process's other threads run, of `cores` cores: beside its workers, and where no worker of the
+/// others is.
+std::vector<unsigned> cores_beside(unsigned process, unsigned processes, unsigned workers,
+                                   const std::vector<unsigned>& groups, unsigned cores);
+
 /// The machine's name, for results.
 std::string host_name();
 
 /// Binds the calling thread to the `index`th usable core. False where there is no such core or the system
 /// refuses.
 bool bind_to_core(unsigned index);
+/// To several of them: it runs on any. None: it stays as it is.
+bool bind_to_cores(const std::vector<unsigned>& indices);
 
 }  // namespace heddle::host

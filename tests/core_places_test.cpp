@@ -1,10 +1,18 @@
-// Tests which cores the processes of a run take on one machine, and what hwloc tells of those cores.
+// Tests which cores the processes of a run and their threads take on one machine, and what hwloc tells of
+// those cores.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "host/machine.hpp"
+#include "host/prompt_thread.hpp"
 
 namespace heddle::host {
 
@@ -36,6 +44,53 @@ TEST(CorePlaces, IfTheyDoNotFitSoTheyFollowEachOther) {
     EXPECT_EQ(first_cores(5, 3, {8, 8}), (Places{0, 3, 6, 9, 12}));
     EXPECT_EQ(first_cores(1, 12, {8, 8}), (Places{0}));
     EXPECT_EQ(first_cores(2, 1, {}), (Places{0, 1}));
+}
+
+TEST(CorePlaces, OtherThreadsKeepOffTheWorkersOfOtherProcesses) {
+    EXPECT_EQ(cores_beside(0, 2, 1, {2}, 2), (Places{0}));
+    EXPECT_EQ(cores_beside(1, 2, 1, {2}, 2), (Places{1}));
+    // Cores without a worker are for the threads of all.
+    EXPECT_EQ(cores_beside(1, 2, 2, {8}, 8), (Places{2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(cores_beside(2, 4, 3, {8, 8}, 16), (Places{6, 7, 8, 9, 10, 14, 15}));
+    EXPECT_EQ(cores_beside(0, 1, 2, {}, 4), (Places{0, 1, 2, 3}));
+}
+
+TEST(CorePlaces, AThreadIsBoundToSeveralCores) {
+    std::thread([] {
+        const unsigned cores = machine_cores();
+        ASSERT_TRUE(bind_to_cores({cores - 1}));
+        cpu_set_t set;
+        ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+        EXPECT_EQ(CPU_COUNT(&set), 1);
+        if (cores > 1) {
+            ASSERT_TRUE(bind_to_cores({0, cores - 1}));
+            ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+            EXPECT_EQ(CPU_COUNT(&set), 2);
+        }
+        EXPECT_FALSE(bind_to_cores({1'000'000}));
+        EXPECT_TRUE(bind_to_cores({}));
+    }).join();
+}
+
+TEST(CorePlaces, APromptThreadHasAShortSliceAndNoTimerSlack) {
+    std::thread([] {
+        struct {
+            std::uint32_t size, policy;
+            std::uint64_t flags;
+            std::int32_t nice;
+            std::uint32_t priority;
+            std::uint64_t runtime, deadline, period;
+        } attributes{};
+        const auto slice = [&] {
+            return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 ? attributes.runtime
+                                                                                         : 0;
+        };
+        const std::uint64_t before = slice();
+        wake_promptly();
+        EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1000);
+        if (before == 0) GTEST_SKIP() << "this system tells of no slices";
+        EXPECT_EQ(slice(), 100'000u);
+    }).join();
 }
 
 TEST(CorePlaces, EveryCoreHasMemory) {

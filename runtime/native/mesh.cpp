@@ -2,7 +2,6 @@
 #include "runtime/native/mesh.hpp"
 
 #include <poll.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,6 +9,8 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "host/machine.hpp"
+#include "host/prompt_thread.hpp"
 #include "runtime/native/peers.hpp"
 #include "runtime/native/reception.hpp"
 
@@ -85,8 +86,7 @@ void Mesh::State::send_all() {
     std::vector<Link*> turn;
     std::vector<Link*> blocked;  ///< their sockets have no room
     std::vector<Link*> closing;
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
-    bool streams = false;              ///< there was something to write after the last sleep
+    bool streams = false;  ///< there was something to write after the last sleep
     Deadline next_look = Clock::now() + look_period;
     for (;;) {
         // Read first: what was posted before the stop is still sent.
@@ -176,8 +176,18 @@ Mesh::~Mesh() {
 void Mesh::start(Events events) {
     state_->events = std::move(events);
     state_->for_each_link([this](Link& link) { state_->take_up(link); });
-    state_->sender = std::thread([state = state_.get()] { state->send_all(); });
-    state_->receiver = std::thread([state = state_.get()] { state->reception.receive(state->stopping); });
+    const auto settle = [state = state_.get()] {
+        (void)host::bind_to_cores(state->options.cores);  // cores that refuse cost speed only
+        host::wake_promptly();
+    };
+    state_->sender = std::thread([settle, state = state_.get()] {
+        settle();
+        state->send_all();
+    });
+    state_->receiver = std::thread([settle, state = state_.get()] {
+        settle();
+        state->reception.receive(state->stopping);
+    });
     state_->begin_admitting();
 }
 

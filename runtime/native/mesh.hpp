@@ -32,6 +32,8 @@ struct MeshOptions {
     /// Topology::at_start. If it is set, nodes may join and leave; a node with that number or a higher one
     /// joins. With one network only.
     std::optional<NodeId> at_start = {};
+    /// That its threads may run on (host::bind_to_cores). None: all.
+    std::vector<unsigned> cores = {};
 };
 
 class Mesh final : public Transport {

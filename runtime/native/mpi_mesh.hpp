@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/native/agreement.hpp"
 #include "runtime/native/membership.hpp"
@@ -37,8 +38,9 @@ struct MpiMeshOptions {
     Membership membership;
     Agreement agreement;
     MpiOptions mpi;
-    std::uint64_t window = 8U << 20;  ///< see Flow
-    bool core_left = false;           ///< the workers leave a core to the thread: it may look more often
+    std::uint64_t window = 8U << 20;   ///< see Flow
+    bool core_left = false;            ///< the workers leave a core to the thread: it may look more often
+    std::vector<unsigned> cores = {};  ///< see MeshOptions
 };
 
 class MpiMesh final : public Transport {

@@ -168,11 +168,19 @@ std::vector<MeshNetwork> NativeBackend::State::mesh_networks() const {
     return list;
 }
 
+/// A receiver that ran on the core of another node's worker would keep that from its work, and come late
+/// itself.
+std::vector<unsigned> NativeBackend::State::cores_of_threads() const {
+    if (!bind) return {};
+    return host::cores_beside(options.membership->local_rank, options.membership->local_count, options.cores,
+                              host::cores_by_memory(), host::machine_cores());
+}
+
 void NativeBackend::State::meet() {
     if (options.at_start)
         changes.emplace([this] { ask_to_leave(); }, [this](const StartRequest& asked) { request(asked); });
     const MpiMeshOptions mpi{*options.membership, options.agreement, options.mpi.value_or(MpiOptions{}),
-                             options.window, own_cores};
+                             options.window,      own_cores,         cores_of_threads()};
     if (options.mpi && options.networks.empty()) {
         transport = std::make_unique<MpiMesh>(mpi);
     } else {
@@ -186,7 +194,8 @@ void NativeBackend::State::meet() {
                          options.window,
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
                          options.protection,
-                         options.at_start};
+                         options.at_start,
+                         cores_of_threads()};
         if (options.mpi) {
             transport = std::make_unique<MixedTransport>(mesh, mpi, options.routes);
         } else if (options.single_module) {

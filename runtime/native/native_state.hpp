@@ -72,6 +72,7 @@ struct NativeBackend::State {
     void begin(Clock::time_point zero);
     std::vector<MeshNetwork> mesh_networks() const;
     void meet();
+    std::vector<unsigned> cores_of_threads() const;
     void start_threads();
     void release(bool cancel);
     bool await_release();

@@ -1,8 +1,6 @@
 // Lets the receiver thread and a resting worker take turns at the connections.
 #include "runtime/native/reception.hpp"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -47,7 +45,6 @@ void Reception::receive(const std::atomic<bool>& stopping) {
     Arrivals::Seen seen;
     bool found = true;
     nap_ = nap_min;
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: naps are short
     while (!stopping.load(std::memory_order_acquire)) {
         if (worker_takes_care()) {
             nap(nap_);
