@@ -11,60 +11,10 @@ import functools
 import itertools
 import json
 import os
-import shutil
-import statistics
-import subprocess
 import sys
 
-
-class Bench:
-    """The programs of a build, and all that they have said."""
-
-    def __init__(self, folder, runs, quick, fastest, earlier, file):
-        self.folder, self.runs, self.quick, self.fastest, self.earlier, self.file = folder, runs, quick, fastest, earlier, file
-        self.all = []
-
-    def has(self, program):
-        return bool(self.earlier) or os.path.exists(os.path.join(self.folder, program))
-
-    def once(self, before, command, expected):
-        done = subprocess.run([*before, os.path.join(self.folder, command[0]), *command[1:]], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-        said = json.loads(done.stdout)
-        if expected is not None and said["value"] != expected:
-            sys.exit(f"{' '.join(command)}: {said['value']}, and not {expected}")
-        return said
-
-    def alternate(self, group, cases, expected=None):
-        """cases: {name: (words before the command, command)}. Runs all of them in turn, several times, and returns
-        {name: {what it says: median}}, or of the fastest run. A program that was not built is left out."""
-        cases = {name: (before, list(map(str, command))) for name, (before, command) in cases.items()}
-        if self.earlier:
-            said = {name: self.earlier[group, *command] for name, (_, command) in cases.items()
-                    if (group, *command) in self.earlier}
-        else:
-            said = {name: [] for name, (_, command) in cases.items() if self.has(command[0])}
-            for _ in range(self.runs):
-                for name in said:
-                    right = expected[name] if isinstance(expected, dict) else expected
-                    said[name].append(self.once(*cases[name], right))
-        self.all += [{"group": group, "command": cases[name][1], "runs": runs} for name, runs in said.items()]
-        if self.file:
-            with open(self.file, "w", encoding="utf-8") as file:
-                json.dump(self.all, file, indent=1)
-        if self.fastest:
-            return {name: dict(min(runs, key=lambda run: next(iter(run.values())))) for name, runs in said.items()}
-        return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in said.items()}
-
-
-def table(*names):
-    print("| " + " | ".join(names) + " |\n|" + "---|" * len(names), flush=True)
-    return lambda *cells: print("| " + " | ".join(map(str, cells)) + " |", flush=True)
-
-
-def ratio(value, other, digits=2):
-    return f"{value / other:.{digits}f}" if value and other else ""
+from measure import Bench, ratio, table
+from message_groups import collectives, memory, messages, messaging
 
 
 # --- fork/join
@@ -240,72 +190,6 @@ def dataflow(bench):
         row(f"{objects:,} objects", workers, f"{said['first_seconds']:.4f}", f"{said['seconds']:.5f}", ratio(said["first_seconds"], said["seconds"]))
 
 
-# --- messages
-
-def mpi(command, *way):
-    way = way or ("--oversubscribe", "--mca", "btl", "tcp,self")
-    return (("mpirun", "--allow-run-as-root", "-np", "2", *way, "--mca", "pml", "ob1"), command)
-
-
-def show_messages(title, found, unit, value):
-    print(f"\n### {title}\n")
-    row = table("program", unit, "Heddle, active / this")
-    reference = value(found["Heddle, active"])
-    for name, said in found.items():
-        row(name, f"{value(said):.2f}", ratio(reference, value(said)))
-
-
-def messages(bench):
-    share = 10 if bench.quick else 1
-    have_mpi = bench.earlier or shutil.which("mpirun")
-
-    def cases(heddle, kind, bytes_, count, sockets):
-        count //= share
-        all_ = {name: ((), ("heddle_messages", *how[:2], bytes_, count, how[2] if len(how) > 2 else "auto", "tcp"))
-                for name, how in heddle.items()}
-        all_ |= {name: ((), ("peer_socket_messages", kind, bytes_, count, *words)) for name, words in sockets.items()}
-        all_["ZeroMQ"] = ((), ("peer_zeromq_messages", kind, bytes_, count))
-        if have_mpi:
-            all_["Open MPI, TCP"] = mpi(("peer_mpi_messages", kind, bytes_, count // 10 if kind == "rate" else count))
-        return all_
-
-    blocking = {"sockets": [], "sockets, pinned": ["pinned"]}
-
-    levels = {"Heddle, active": "active", "Heddle, seam": "seam"}
-    found = bench.alternate("latency", cases(
-        {name: (level, "latency") for name, level in levels.items()}
-        | {f"Heddle, {level}, {way}": (level, "latency", way) for level in ("active", "endpoint") for way in ("block", "poll")},
-        "latency", 8, 50_000,
-        blocking | {"sockets, polling": ["polling"], "sockets, polling and pinned": ["polling", "pinned"]}))
-    show_messages("A message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
-
-    found = bench.alternate("rate", cases({name: (level, "rate") for name, level in levels.items()}, "rate", 16, 1_000_000, blocking))
-    show_messages("Messages of 16 bytes, each sent at once", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
-
-    found = bench.alternate("gathered", cases(
-        {"Heddle, active": ("active", "gathered"), "Heddle, seam": ("seam", "rate")}, "rate", 16, 2_000_000,
-        {"sockets, 4 KiB at a time, parsed": ["aggregate=4096"], "sockets, 64 KiB at a time, parsed": ["aggregate=65536"]}))
-    show_messages("Messages of 16 bytes, gathered", found, "M/s", lambda said: said["messages_per_second"] / 1e6)
-
-    for bytes_, name, count in (65536, "64 KiB", 16384), (1 << 20, "1 MiB", 1024):
-        found = bench.alternate("bulk", cases({name: (level, "bulk") for name, level in levels.items()}, "bulk", bytes_, count, blocking))
-        show_messages(f"Messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
-
-    found = bench.alternate("inside", {"Heddle": ((), ("heddle_messages", "inside", "latency", 8, 1_000_000 // share))})
-    print("\n### A message of 8 bytes from one worker to the other of a node\n")
-    row = table("program", "us")
-    for name, said in found.items():
-        row(name, f"{said['one_way_us']:.3f}")
-
-    # Inside a node: a chain of tasks, each on the other worker than the one before.
-    steps = 100_000 // share
-    found = bench.alternate("inside", {"Heddle": ((), ("heddle_graph", "chain", 1, steps, 2, 0, "strict"))})
-    print("\n### From one worker to the other of a node: a task is made ready, and begins\n")
-    row = table("program", "us")
-    for name, said in found.items():
-        row(name, f"{said['seconds'] / said['tasks'] * 1e6:.3f}")
-
-
 # --- idle
 
 def idle(bench):
@@ -352,31 +236,6 @@ def strands(bench):
           f"if they look all the time, {ns['bare threads that sleep']:.0f} ns if they sleep. "
           f"Barrier of two workers: {ns['barrier']:.0f} ns; OpenMP's {ns['OpenMP'] or 0:.0f} ns. "
           f"Resident, of 20,000 that wait: {found['memory']['bytes'] / 1024:.1f} KiB each.")
-
-
-def memory(bench):
-    """Through shared memory. Receivers of MPI always poll, so for latency those of Heddle do."""
-    share = 10 if bench.quick else 1
-    have_mpi = bench.earlier or shutil.which("mpirun")
-
-    def cases(kind, bytes_, count, how):
-        count //= share
-        all_ = {f"Heddle, {level}": ((), ("heddle_messages", level, kind, bytes_, count, how, "memory"))
-                for level in ("active", "seam")}
-        all_ |= {f"Heddle, active, {way}": ((), ("heddle_messages", "active", kind, bytes_, count, how, way))
-                 for way in ("unix", "tcp")}
-        if have_mpi:
-            # The second without the kernel's copy from one process to the other.
-            for name, options in (("", ()), (", two copies", ("--mca", "btl_vader_single_copy_mechanism", "none"))):
-                all_["Open MPI, shared memory" + name] = mpi(
-                    ("peer_mpi_messages", kind, bytes_, count), "--mca", "btl", "vader,self", *options)
-        return all_
-
-    found = bench.alternate("memory", cases("latency", 8, 200_000, "poll"))
-    show_messages("Shared memory: a message of 8 bytes, one way", found, "us", lambda said: said["one_way_us"])
-    for bytes_, name, count in (65536, "64 KiB", 16384), (1 << 20, "1 MiB", 2048):
-        found = bench.alternate("memory", cases("bulk", bytes_, count, "auto"))
-        show_messages(f"Shared memory: messages of {name}", found, "GB/s", lambda said: said["gigabytes_per_second"])
 
 
 def faults(bench):
@@ -428,33 +287,7 @@ def remote_faults(bench):
         row(receive, local, f"{ours:.1f}", f"{found['fault']['ns'] / 1000:.1f} + 2 x {round_trip:.1f}", ratio(ours, bar))
 
 
-# --- collective calls
-
-def collectives(bench):
-    """Two ranks: processes over TCP and over shared memory, and threads of one process, beside Open MPI's two processes."""
-    print("\n### Collective calls of two ranks, us\n")
-    share = 10 if bench.quick else 1
-    have_mpi = bench.earlier or shutil.which("mpirun")
-    row = table("call", "bytes", "TCP", "Open MPI, TCP", "/", "shared memory", "two threads", "their node's arrays", "Open MPI, shared memory")
-    for call, bytes_, count in (("barrier", 8, 20_000), ("all_reduce", 8, 20_000), ("all_reduce", 4 << 20, 100),
-                                ("all_to_all", 1 << 20, 300), ("all_to_all", 4 << 20, 100)):
-        count //= share
-        cases = {"TCP": ((), ("heddle_collectives", "processes", call, bytes_, count, "auto", "tcp")),
-                 "memory": ((), ("heddle_collectives", "processes", call, bytes_, count, "auto", "memory")),
-                 "threads": ((), ("heddle_collectives", "threads", call, bytes_, count))}
-        if bytes_ == 8:
-            of_node = {"barrier": "barrier", "all_reduce": "value"}[call]
-            cases["shared"] = ((), ("heddle_collectives", "shared", of_node, bytes_, count))
-        if have_mpi:
-            cases["MPI, TCP"] = mpi(("peer_mpi_collectives", call, bytes_, count))
-            cases["MPI, memory"] = mpi(("peer_mpi_collectives", call, bytes_, count), "--mca", "btl", "vader,self")
-        us = {name: said["call_us"] for name, said in bench.alternate("collectives", cases).items()}
-        cell = {name: f"{us[name]:.2f}" if name in us else "" for name in (*cases, "shared", "MPI, TCP", "MPI, memory")}
-        row(call, bytes_, cell["TCP"], cell["MPI, TCP"], ratio(us["TCP"], us.get("MPI, TCP")), cell["memory"], cell["threads"],
-            cell["shared"], cell["MPI, memory"])
-
-
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "collectives": collectives}
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "collectives": collectives, "messaging": messaging}
 
 
 def main():

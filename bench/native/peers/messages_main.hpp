@@ -18,6 +18,12 @@ struct Exchange {
 
     bool says(std::string_view word) const { return words.find(word) != std::string::npos; }
 
+    /// The number after `name` among the words.
+    long number(const std::string& name, long otherwise) const {
+        const auto place = words.find(name);
+        return place == std::string::npos ? otherwise : std::stol(words.substr(place + name.size()));
+    }
+
     static Exchange read(int argc, char** argv) {
         if (argc < 4) {
             std::fprintf(stderr, "usage: %s latency|rate|bulk BYTES COUNT [WORD...]\n", argv[0]);

@@ -63,16 +63,12 @@ void pin(const Exchange& exchange, int core) {
 
 constexpr std::size_t header_bytes = 8;
 
-std::size_t number(const Exchange& exchange, const std::string& name, std::size_t otherwise) {
-    const auto place = exchange.words.find(name);
-    return place == std::string::npos ? otherwise : std::stoul(exchange.words.substr(place + name.size()));
-}
 /// Bytes that are sent at once; 0: each message alone.
 std::size_t aggregate_bytes(const Exchange& exchange) {
-    return number(exchange, "aggregate=", 0);
+    return static_cast<std::size_t>(exchange.number("aggregate=", 0));
 }
 std::size_t answer_bytes(const Exchange& exchange) {
-    return number(exchange, "answer=", exchange.bytes);
+    return static_cast<std::size_t>(exchange.number("answer=", static_cast<long>(exchange.bytes)));
 }
 
 void send_aggregated(const Connection& to, const Exchange& exchange, std::size_t aggregate) {
