@@ -51,21 +51,19 @@ TEST_P(MessagingPlaced, ARingOfThreadsIsWhereTheLinksSay) {
         const std::vector<ProcessId> computed =
             place_together(talk, self.members(), links_of(self.worker().node().topology()));
         ASSERT_EQ(threads.size(), places);
-        std::map<ThreadId, std::pair<std::uint64_t, ProcessId>, decltype([](ThreadId a, ThreadId b) {
-                     return std::pair(a.process, a.thread) < std::pair(b.process, b.thread);
-                 })>
-            results;
+        std::map<std::pair<ProcessId, std::uint32_t>, std::pair<std::uint64_t, ProcessId>> results;
         for (Place i = 0; i < places; ++i) {
             Actual actual;
             const auto result =
                 self.receive<std::pair<std::uint64_t, ProcessId>>({.tag = 1'000'000}, &actual);
-            results.emplace(actual.from, result);
+            results.emplace(std::pair(actual.from.process, actual.from.thread), result);
         }
         for (Place place = 0; place < places; ++place) {
             EXPECT_EQ(threads[place].process, computed[place]);
-            EXPECT_EQ(results.at(threads[place]).second, computed[place]);
+            const auto [value, process] = results.at({threads[place].process, threads[place].thread});
+            EXPECT_EQ(process, computed[place]);
             // After `rounds` steps the value of the place that is so many before has come.
-            EXPECT_EQ(results.at(threads[place]).first, (place + 2 * places - rounds) % places + rounds);
+            EXPECT_EQ(value, (place + 2 * places - rounds) % places + rounds);
         }
     });
 }

@@ -51,7 +51,7 @@ double seconds_over(const RouteTable::Route& link, double messages, double bytes
 /// The process of each place. No process gets two places more than another one, and among such placements the
 /// sum of `seconds_over` of the pairs in two processes is small: not always the least, because places are put
 /// one by one where they add least, and then exchanged while that is of use. The same for the same arguments.
-/// Throws Error for an amount that is negative or no number, and for a pair of places that do not exist.
+/// Throws Error for an amount below 0 or above 1e18, and for a pair of places that do not exist.
 /// `processes`: ascending, one at least.
 std::vector<ProcessId> place_together(const Talk& talk, std::span<const ProcessId> processes,
                                       const LinkBetween& link);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -21,6 +21,7 @@ using Place = Talk::Place;
 using Slot = std::size_t;  ///< a process, by its number among those that there are
 
 constexpr Slot no_slot = std::numeric_limits<Slot>::max();
+constexpr double amount_max = 1e18;  ///< so that no sum is beyond all numbers
 constexpr Place no_place = std::numeric_limits<Place>::max();
 
 /// Beginnings, and exchanges of each place with each: for as much work as takes a moment.
@@ -42,10 +43,11 @@ std::vector<std::vector<Neighbour>> neighbours_of(const Talk& talk) {
         if (pair.a >= talk.places || pair.b >= talk.places)
             throw Error(fmt::format("threads {} and {} talk, and there are {}", pair.a, pair.b, talk.places),
                         "threads that are created together are numbered from 0");
-        if (!(pair.messages >= 0 && pair.bytes >= 0 && std::isfinite(pair.messages + pair.bytes)))
+        const auto is_amount = [](double value) { return value >= 0 && value <= amount_max; };
+        if (!is_amount(pair.messages) || !is_amount(pair.bytes))
             throw Error(fmt::format("threads {} and {} exchange {} messages of {} bytes", pair.a, pair.b,
                                     pair.messages, pair.bytes),
-                        "state amounts that are 0 or more");
+                        fmt::format("state amounts from 0 to {:g}", amount_max));
         if (pair.a == pair.b) continue;
         auto& [messages, bytes] = amounts[std::minmax(pair.a, pair.b)];
         messages += pair.messages;
@@ -187,51 +189,58 @@ private:
     }
 
     /// Fills one process after the other, so that each gets places which talk to each other. The first ones
-    /// get no empty place. `first` and `place`: what it begins with.
+    /// get no empty place. `first` and `begin`: the process and the place that it begins with.
     void put_all(Slot first, Place begin) {
         slot_.assign(neighbours_.size(), no_slot);
         load_.assign(processes_.size(), 0);
         attached_.assign(threads_, 0);
         here_.assign(threads_, 0);
+        waiting_.clear();
+        for (Place place = 0; place < threads_; ++place) waiting_.insert(rank(place));
         const std::size_t all_full = processes_.size() - (neighbours_.size() - threads_);
         std::size_t begun = 0;
         std::size_t room = 0;
         Slot slot = first;
+        std::vector<Place> near;  // to the places of the process
         for (Place done = 0; done < threads_; ++done, --room) {
             const bool full = room == 0;
-            if (full) std::ranges::fill(here_, 0.0);
-            const Place place = done == 0 ? begin : next_place();
+            if (full)
+                for (const Place place : std::exchange(near, {})) change_talk(place, -here_[place], 0);
+            const Place place = done == 0 ? begin : std::get<Place>(*waiting_.begin());
             if (full) {
                 if (done > 0) slot = attached_[place] > 0 ? nearest(place) : central();
                 room = begun++ < all_full ? most_ : most_ - 1;
             }
+            waiting_.erase(rank(place));
             slot_[place] = slot;
             ++load_[slot];
             for (const Neighbour& neighbour : neighbours_[place]) {
-                attached_[neighbour.place] += weight(neighbour);
-                here_[neighbour.place] += weight(neighbour);
+                change_talk(neighbour.place, weight(neighbour), weight(neighbour));
+                near.push_back(neighbour.place);
             }
         }
         put_empty();
+    }
+
+    /// First is the place that talks most to those of the process that is being filled; of equals to those of
+    /// all processes, and of these the one that talks least to places without a process.
+    using Rank = std::tuple<double, double, double, Place>;
+    Rank rank(Place place) const {
+        return {-here_[place], -attached_[place], weights_[place] - attached_[place], place};
+    }
+    void change_talk(Place place, double here, double attached) {
+        if (slot_[place] != no_slot) return;
+        auto node = waiting_.extract(rank(place));
+        here_[place] += here;
+        attached_[place] += attached;
+        node.value() = rank(place);
+        waiting_.insert(std::move(node));
     }
 
     void put_empty() {
         Place empty = threads_;
         for (Slot at = 0; at < load_.size(); ++at)
             if (load_[at] < most_) slot_[empty++] = at;
-    }
-
-    /// The one that talks most to those of the process that is being filled; of equals to those of all
-    /// processes, and of these the one that talks least to places without a process.
-    Place next_place() const {
-        const auto key = [&](Place place) {
-            return std::tuple(here_[place], attached_[place], attached_[place] - weights_[place]);
-        };
-        Place next = 0;
-        while (slot_[next] != no_slot) ++next;
-        for (Place place = next + 1; place < threads_; ++place)
-            if (slot_[place] == no_slot && key(place) > key(next)) next = place;
-        return next;
     }
 
     /// The place that talks most, or least.
@@ -423,6 +432,7 @@ private:
     std::vector<Place> empty_of_;   ///< by process: its empty place, of which it has one at most
     std::vector<double> attached_;  ///< of what a place says and hears: to and from those with a process
     std::vector<double> here_;      ///< of that: those in the process that is being filled
+    std::set<Rank> waiting_;        ///< places without a process
 };
 
 }  // namespace
