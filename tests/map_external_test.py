@@ -54,6 +54,14 @@ def main():
             found = numpy.asarray(Image.open(out))
             assert numpy.array_equal(found, expected(repeated, 0, 0, size, size, factor)), (size, factor, more)
             print("equal:", size, factor, *before[:3], *more)
+        # As it is, each of its 9 x 6 tiles alone: those of the last column and row are cut.
+        for row, column in [(0, 0), (0, 8), (2, 4), (5, 0), (5, 3), (5, 8)]:
+            x, y = 640 * column, 480 * row
+            sets = {"map": file, "x": x, "y": y, "width": 640, "height": 480, "factor": 1, "out": out}
+            words = [word for name, value in sets.items() for word in ("--set", f"workload.{name}={value}")]
+            done = subprocess.run([arguments.heddle, "run", config, *words], check=True, capture_output=True, text=True, env=ENVIRONMENT, timeout=300)
+            assert "tiles 1," in done.stdout, done.stdout
+            assert numpy.array_equal(numpy.asarray(Image.open(out)), once[y : y + 480, x : x + 640]), (row, column)
         # As it is: 9 x 6 tiles, cut at the edges.
         done = subprocess.run([arguments.heddle, "run", config, "--set", f"workload.map={file}", "--set", "workload.factor=7", "--set", f"workload.out={out}"],
                               check=True, capture_output=True, text=True, env=ENVIRONMENT, timeout=300)

@@ -97,8 +97,8 @@ TEST(Map, AFragmentOutsideTheImageIsRefused) {
 TEST(Map, WhatIsNoImageIsRefused) {
     const std::string path = testing::TempDir() + "no-image.jpg";
     std::ofstream(path) << "\xff\xd8\xff\xe0 and no more";
-    EXPECT_THROW(read_jpeg(path), Error);
-    EXPECT_THROW(read_jpeg(path + ".missing"), Error);
+    EXPECT_THROW(JpegFile{path}, Error);
+    EXPECT_THROW(JpegFile{path + ".missing"}, Error);
 }
 
 }  // namespace

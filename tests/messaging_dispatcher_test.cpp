@@ -168,7 +168,7 @@ TEST(MessagingReceiveQueue, FragmentsThatDoNotFitAreRefusedByName) {
     ReceiveQueue queue(0, papers(4));
     queue.open(3);
     EXPECT_TRUE(queue.admit(1, header_of(100'000, 0), bytes(65'496)).accepted);
-    EXPECT_THROW(queue.admit(1, header_of(100'000, 0), bytes(65'496)), runtime::MalformedMessage);  // twice
+    EXPECT_THROW(queue.admit(1, header_of(100'000, 0), bytes(65'495)), runtime::MalformedMessage);
     EXPECT_THROW(queue.admit(1, header_of(100'000, 2), bytes(1)), runtime::MalformedMessage);
     EXPECT_THROW(queue.admit(1, header_of(100'000, 1), bytes(34'505)), runtime::MalformedMessage);
     EXPECT_THROW(queue.admit(1, header_of(100'001, 1), bytes(34'505)), runtime::MalformedMessage);
@@ -200,13 +200,18 @@ TEST(MessagingReceiveQueue, ASecondMessageNeedsABlockAndItsTurn) {
     EXPECT_EQ(queue.refused(), 2U);
 }
 
-TEST(MessagingSendQueue, ARefusalOfWhatIsNotUnderWayIsMalformed) {
-    SendQueue queue(0, papers(4));
+TEST(MessagingSendQueue, AnAnswerToWhatWasNeverSentIsMalformed) {
+    DispatcherSettings settings = papers(4);
+    settings.send_buffers = 1;
+    SendQueue queue(0, settings);
     queue.put(1, header_of(100'000, 0), block_of(100'000), std::make_shared<Left>());
-    EXPECT_NO_THROW(queue.refused(1, 1, false, Time{}));
-    EXPECT_THROW(queue.refused(1, 2, false, Time{}), runtime::MalformedMessage);
-    EXPECT_THROW(queue.refused(2, 0, false, Time{}), runtime::MalformedMessage);
-    EXPECT_THROW(queue.acknowledged(2), runtime::MalformedMessage);
+    EXPECT_THROW(queue.refused(1, {1, 1}, false, Time{}), runtime::MalformedMessage);  // it has no buffer
+    EXPECT_THROW(queue.refused(1, {1, 2}, false, Time{}), runtime::MalformedMessage);
+    EXPECT_THROW(queue.refused(1, {2, 0}, false, Time{}), runtime::MalformedMessage);
+    EXPECT_THROW(queue.refused(2, {1, 0}, false, Time{}), runtime::MalformedMessage);
+    EXPECT_THROW(queue.acknowledged({0, 0}), runtime::MalformedMessage);
+    EXPECT_THROW(queue.acknowledged({2, 0}), runtime::MalformedMessage);
+    EXPECT_NO_THROW(queue.refused(1, {1, 0}, false, Time{}));
 }
 
 TEST(MessagingReceiveQueue, SettingsThatMakeNoSenseAreErrors) {

@@ -22,9 +22,8 @@ using runtime::Handler;
 using runtime::Node;
 
 struct RefusedMessage {
-    std::uint64_t message = 0;
-    std::uint32_t index = 0;
-    std::uint32_t has_room = 0;
+    FragmentId fragment;
+    std::uint64_t has_room = 0;
 };
 
 Dispatcher& dispatcher(Node& node) {
@@ -45,13 +44,12 @@ const Handler fragment_handler("messaging.fragment", Handler::Kind::work,
 const Handler acknowledged_handler("messaging.acknowledged", Handler::Kind::work,
                                    [](Node& node, NodeId, auto message) {
                                        dispatcher(node).on_acknowledged(
-                                           runtime::value_in<std::uint64_t>(message));
+                                           runtime::value_in<FragmentId>(message));
                                    });
 const Handler refused_handler("messaging.refused", Handler::Kind::work,
                               [](Node& node, NodeId from, auto message) {
                                   const auto refused = runtime::value_in<RefusedMessage>(message);
-                                  dispatcher(node).on_refused(from, refused.message, refused.index,
-                                                              refused.has_room != 0);
+                                  dispatcher(node).on_refused(from, refused.fragment, refused.has_room != 0);
                               });
 const Handler room_handler("messaging.room", Handler::Kind::work, [](Node& node, NodeId from, auto message) {
     dispatcher(node).on_room(from, runtime::value_in<RoomMessage>(message));
@@ -74,6 +72,7 @@ public:
     void add(SendQueue::Outcome outcome) {
         for (Departure& departure : outcome.departures) departures_.push_back(std::move(departure));
         if (outcome.left) outcome.left->complete(node_, caller_);
+        if (outcome.relieved) tell(outcome.relieved->first, outcome.relieved->second);
     }
     /// A receive that is woken may be gone then.
     void add(const ReceiveQueue::Outcome& outcome) {
@@ -101,12 +100,15 @@ public:
         bool relieved = false;
         RelievedMessage answer;
         add(dispatcher_.queues().send.room(to, room, relieved, answer));
-        if (!relieved) return;
-        if (to == node_.id()) return add(dispatcher_.queues().receive.relieved(to, answer));
-        node_.outbox_of(caller_).post(to, relieved_handler, runtime::bytes_of(answer));
+        if (relieved) tell(to, answer);
     }
 
 private:
+    void tell(ProcessId to, const RelievedMessage& message) {
+        if (to == node_.id()) return add(dispatcher_.queues().receive.relieved(to, message));
+        node_.outbox_of(caller_).post(to, relieved_handler, runtime::bytes_of(message));
+    }
+
     /// A whole message, within the process.
     void deliver(const Departure& departure) {
         Queues& queues = dispatcher_.queues();
@@ -114,10 +116,10 @@ private:
         const ReceiveQueue::Outcome outcome =
             queues.receive.admit(node_.id(), header, runtime::Parcel(departure.data));
         if (outcome.accepted) {
-            add(queues.send.acknowledged(header.message));
+            add(queues.send.acknowledged({header.message, header.index}));
         } else {
             SendQueue::Outcome refused =
-                queues.send.refused(header.message, header.index, outcome.has_room, Time{});
+                queues.send.refused(node_.id(), {header.message, header.index}, outcome.has_room, Time{});
             if (refused.again) rooms_.push_back({node_.id(), {1}});
             add(std::move(refused));
         }
@@ -305,29 +307,29 @@ void Dispatcher::post(runtime::Context& caller, const Departure& departure) {
 void Dispatcher::on_fragment(ProcessId from, const FragmentHeader& header, runtime::Parcel data) {
     if (header.size > queues().settings.message_bytes_max())
         throw runtime::MalformedMessage("its message is larger than the dispatcher permits");
+    const FragmentId fragment(header.message, header.index);
     const ReceiveQueue::Outcome outcome = queues().receive.admit(from, header, std::move(data));
     if (outcome.accepted) {
-        node_.receiver_outbox().post(from, acknowledged_handler, runtime::bytes_of(header.message),
+        node_.receiver_outbox().post(from, acknowledged_handler, runtime::bytes_of(fragment),
                                      runtime::Outbox::Urgency::gathered);
     } else {
-        node_.receiver_outbox().post(
-            from, refused_handler,
-            runtime::bytes_of(RefusedMessage{header.message, header.index, outcome.has_room}));
+        node_.receiver_outbox().post(from, refused_handler,
+                                     runtime::bytes_of(RefusedMessage{fragment, outcome.has_room}));
     }
     Round round(*this, node_.receiver());
     round.add(outcome);
     round.run();
 }
 
-void Dispatcher::on_acknowledged(std::uint64_t message) {
+void Dispatcher::on_acknowledged(FragmentId fragment) {
     Round round(*this, node_.receiver());
-    round.add(queues().send.acknowledged(message));
+    round.add(queues().send.acknowledged(fragment));
     round.run();
 }
 
-void Dispatcher::on_refused(ProcessId from, std::uint64_t message, std::uint32_t index, bool has_room) {
+void Dispatcher::on_refused(ProcessId from, FragmentId fragment, bool has_room) {
     SendQueue::Outcome outcome =
-        queues().send.refused(message, index, has_room, node_.backend().now(node_.receiver()));
+        queues().send.refused(from, fragment, has_room, node_.backend().now(node_.receiver()));
     const bool again = outcome.again;
     Round round(*this, node_.receiver());
     round.add(std::move(outcome));

@@ -34,8 +34,8 @@ public:
 
     // --- handlers. They throw MalformedMessage where no message of the sender's could be meant.
     void on_fragment(ProcessId from, const FragmentHeader& header, runtime::Parcel data);
-    void on_acknowledged(std::uint64_t message);
-    void on_refused(ProcessId from, std::uint64_t message, std::uint32_t index, bool has_room);
+    void on_acknowledged(FragmentId fragment);
+    void on_refused(ProcessId from, FragmentId fragment, bool has_room);
     void on_room(ProcessId from, const RoomMessage& message);
     void on_relieved(ProcessId from, const RelievedMessage& message);
 

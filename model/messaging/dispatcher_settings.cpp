@@ -16,6 +16,9 @@ void DispatcherSettings::check() const {
     if (control_blocks == 0 || send_buffers == 0 || fragments == 0)
         throw Error("a dispatcher without control blocks, send buffers or fragments",
                     "let there be one of each at least");
+    if (fragments >> FragmentId::index_bits != 0)
+        throw Error(fmt::format("a message of up to {} fragments", fragments),
+                    fmt::format("permit fewer than {}, or larger fragments", 1U << FragmentId::index_bits));
 }
 
 }  // namespace heddle::messaging

@@ -22,6 +22,21 @@ struct FragmentHeader {
 };
 static_assert(sizeof(FragmentHeader) == 40);
 
+/// A fragment of a message that is under way, in one word: what its acknowledgment says.
+class FragmentId {
+public:
+    static constexpr std::uint32_t index_bits = 24;
+
+    FragmentId() = default;
+    FragmentId(std::uint64_t message, std::uint32_t index) : word_(message << index_bits | index) {}
+
+    std::uint64_t message() const { return word_ >> index_bits; }
+    std::uint32_t index() const { return static_cast<std::uint32_t>(word_ & ((1U << index_bits) - 1)); }
+
+private:
+    std::uint64_t word_ = 0;
+};
+
 /// One that is to be sent.
 struct Departure {
     ProcessId to = 0;

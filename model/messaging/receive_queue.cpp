@@ -13,6 +13,12 @@ namespace heddle::messaging {
 
 using runtime::SpinLock;
 
+namespace {
+
+constexpr std::size_t ended_max = 256;
+
+}  // namespace
+
 /// A message that waits for its fragments or its receive.
 struct ReceiveQueue::ControlBlock : runtime::Matched {
     Arrival message;
@@ -51,6 +57,11 @@ ReceiveQueue::Outcome ReceiveQueue::close(std::uint32_t thread) {
         inbox.mapped().messages.remove(*message);
         release(static_cast<ControlBlock&>(*message), outcome);
     }
+    Expected expected;
+    for (const auto& [source, stream] : inbox.mapped().streams) expected.emplace(source, stream.expected);
+    if (expected.empty()) return outcome;
+    ended_.emplace_back(thread, std::move(expected));
+    if (ended_.size() > ended_max) ended_.pop_front();
     return outcome;
 }
 
@@ -70,12 +81,17 @@ ReceiveQueue::Outcome ReceiveQueue::admit(ProcessId from, const FragmentHeader& 
                                           runtime::Parcel data) {
     Outcome outcome;
     const SpinLock::Guard guard(lock_);
-    ControlBlock* const block = block_for(from, header, outcome);
-    if (!block) {
+    bool has_come = false;
+    ControlBlock* const block = block_for(from, header, outcome, has_come);
+    if (!block && !has_come) {
         refuse(from, outcome);
         return outcome;
     }
-    put(*block, header, std::move(data));
+    if (has_come || !put(*block, header, std::move(data))) {
+        // If it was sent because its process was told of a free block, that one is free still.
+        if (!free_.empty()) offer(outcome);
+        return outcome;
+    }
     if (block->missing == 0) {
         coming_[from].erase(header.message);
         deliver(*block, outcome);
@@ -83,17 +99,39 @@ ReceiveQueue::Outcome ReceiveQueue::admit(ProcessId from, const FragmentHeader& 
     return outcome;
 }
 
+namespace {
+
+/// Modulo 2^32.
+bool is_before(std::uint32_t sequence, std::uint32_t expected) {
+    return static_cast<std::int32_t>(sequence - expected) < 0;
+}
+
+}  // namespace
+
+/// Whether a fragment comes again, of a message that came whole while its thread was there.
+bool ReceiveQueue::came_before_end(std::uint64_t source, const FragmentHeader& header) const {
+    const auto thread =
+        std::ranges::find(ended_, header.target_thread, [](const auto& one) { return one.first; });
+    if (thread == ended_.end()) return false;
+    const auto expected = thread->second.find(source);
+    return expected != thread->second.end() && is_before(header.sequence, expected->second);
+}
+
 /// The control block of the fragment's message: the one that it has, or a free one if it is the next from its
-/// thread. Null if it must wait.
+/// thread. Null if it must wait, or if the message `has_come` whole.
 ReceiveQueue::ControlBlock* ReceiveQueue::block_for(ProcessId from, const FragmentHeader& header,
-                                                    Outcome& outcome) {
+                                                    Outcome& outcome, bool& has_come) {
     auto& coming = coming_[from];
     const auto found = coming.find(header.message);
     if (found != coming.end()) return found->second;
     const runtime::Address sender = address_of({from, header.source_thread});
     const std::uint64_t source = runtime::key_of(sender);
+    has_come = !inboxes_.contains(header.target_thread) && came_before_end(source, header);
+    if (has_come) return nullptr;
     Inbox& inbox = inbox_of(header.target_thread, sender, header.tag);
     std::uint32_t& expected = inbox.streams[source].expected;
+    has_come = is_before(header.sequence, expected);
+    if (has_come) return nullptr;
     if (header.sequence != expected) {
         outcome.has_room = !free_.empty();
         if (outcome.has_room) offer(outcome, from);
@@ -119,16 +157,19 @@ ReceiveQueue::ControlBlock* ReceiveQueue::block_for(ProcessId from, const Fragme
     return &block;
 }
 
-void ReceiveQueue::put(ControlBlock& block, const FragmentHeader& header, runtime::Parcel data) const {
+/// False if it has come before.
+bool ReceiveQueue::put(ControlBlock& block, const FragmentHeader& header, runtime::Parcel data) const {
     const std::uint64_t size = block.message.size;
     const std::uint64_t index = header.index;
     const std::uint64_t full = block.message.from.node == process_ ? size : settings_.data_bytes();
-    if (header.size != size || index >= block.come.size() || block.come[index] ||
+    if (header.size != size || index >= block.come.size() ||
         data.size() != std::min(full, size - index * full))
-        throw runtime::MalformedMessage("it is no fragment that its message still needs");
+        throw runtime::MalformedMessage("it is no fragment of its message");
+    if (block.come[index]) return false;
     block.come[index] = true;
     block.message.parts[index] = std::move(data);
     --block.missing;
+    return true;
 }
 
 /// It is whole.

@@ -6,6 +6,10 @@
 // thread: so those that wait for room never have one behind them that has it. A process whose fragment was
 // refused is listed until it tells that nothing of it waits any more, and each block that becomes free is
 // told to a listed one. A process that uses such a block too early, for a later message, is told so.
+//
+// A fragment that has come before is accepted again, so that it is acknowledged again, and changes nothing:
+// its message has a control block where the fragment is noted, or is not later than the last one from its
+// thread that had a block, and then it came whole.
 #pragma once
 
 #include <cstdint>
@@ -87,14 +91,17 @@ private:
         runtime::Receives receives;
         std::unordered_map<std::uint64_t, Stream> streams;  ///< by source
     };
+    using Expected = std::unordered_map<std::uint64_t, std::uint32_t>;  ///< Stream::expected, by source
+
     struct Source {
         std::uint64_t refusals = 0;
         bool listed = false;
     };
 
     Inbox& inbox_of(std::uint32_t thread, runtime::Address from, Tag tag);
-    ControlBlock* block_for(ProcessId from, const FragmentHeader& header, Outcome& outcome);
-    void put(ControlBlock& block, const FragmentHeader& header, runtime::Parcel data) const;
+    bool came_before_end(std::uint64_t source, const FragmentHeader& header) const;
+    ControlBlock* block_for(ProcessId from, const FragmentHeader& header, Outcome& outcome, bool& has_come);
+    bool put(ControlBlock& block, const FragmentHeader& header, runtime::Parcel data) const;
     void deliver(ControlBlock& block, Outcome& outcome);
     void deliver_next(Inbox& inbox, ControlBlock& block, Outcome& outcome);
     void hand_over(Posted& receive, Arrival message, Outcome& outcome);
@@ -108,6 +115,8 @@ private:
     std::vector<std::unique_ptr<ControlBlock>> blocks_;
     std::vector<ControlBlock*> free_;
     std::unordered_map<std::uint32_t, Inbox> inboxes_;  ///< by thread
+    /// Of the threads that ended last, for fragments that come twice. Later ones would be an error.
+    std::deque<std::pair<std::uint32_t, Expected>> ended_;
     /// Those that have not come whole, by the process and number of their message.
     std::unordered_map<ProcessId, std::unordered_map<std::uint64_t, ControlBlock*>> coming_;
     std::unordered_map<ProcessId, Source> sources_;

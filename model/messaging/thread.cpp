@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 
 #include "base/error.hpp"
+#include "model/messaging/threads.hpp"
 #include "runtime/core/copy.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/run/report.hpp"
@@ -67,10 +67,7 @@ ProcessId Thread::processes() const {
 }
 
 std::vector<ProcessId> Thread::members() const {
-    std::vector<ProcessId> all{process()};
-    worker().node().for_others([&](NodeId other) { all.push_back(other); });
-    std::ranges::sort(all);
-    return all;
+    return Threads::processes(worker().node());
 }
 
 void Thread::copy(void* to, const void* from, std::size_t bytes) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "model/messaging/carrier.hpp"
 #include "model/messaging/directory.hpp"
 #include "model/messaging/handle.hpp"
+#include "model/messaging/placed_threads.hpp"
 #include "model/messaging/thread_id.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/strands/strands.hpp"
@@ -86,6 +88,30 @@ public:
     template <auto function, class... Given>
     ThreadId create(ProcessId process, Given&&... arguments) {
         return ThreadFunction<function>::create(*strand_, process, std::forward<Given>(arguments)...);
+    }
+    /// The same on the process that suits a talk with another thread (PlacedThreads).
+    template <auto function, class... Given>
+    ThreadId create(const Near& near, Given&&... arguments) {
+        return create<function>(worker().node().state<PlacedThreads>().choose(near),
+                                std::forward<Given>(arguments)...);
+    }
+    /// The processes that suit threads which talk to each other so, by place: no process gets two more than
+    /// another one, and pairs that talk much share a process, else have a good link.
+    std::vector<ProcessId> processes_for(const Talk& talk) const {
+        return worker().node().state<PlacedThreads>().choose(talk);
+    }
+    /// Starts function(thread, arguments...) on them. `arguments_of(place)` is a tuple. Returns the threads
+    /// by place.
+    template <auto function, class ArgumentsOf>
+    std::vector<ThreadId> create_together(const Talk& talk, const ArgumentsOf& arguments_of) {
+        std::vector<ThreadId> threads;
+        for (const ProcessId process : processes_for(talk))
+            threads.push_back(std::apply(
+                [&](auto&&... given) {
+                    return create<function>(process, std::forward<decltype(given)>(given)...);
+                },
+                arguments_of(Talk::Place{threads.size()})));
+        return threads;
     }
 
 private:

@@ -47,6 +47,13 @@ void Threads::on_start(runtime::Node& node, ProcessId from, std::span<const std:
     });
 }
 
+std::vector<ProcessId> Threads::processes(const runtime::Node& node) {
+    std::vector<ProcessId> all{node.id()};
+    node.for_others([&](NodeId other) { all.push_back(other); });
+    std::ranges::sort(all);
+    return all;
+}
+
 void Threads::expect_process(const runtime::Node& node, ProcessId process) {
     const NodeId nodes = node.topology().nodes;
     if (process < nodes) return;

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "model/messaging/thread.hpp"
 #include "runtime/comm/outbox.hpp"
@@ -32,6 +33,10 @@ public:
     static void on_start(runtime::Node& node, ProcessId from, std::span<const std::byte> message,
                          const std::string& what, Body (*read)(runtime::Reader& arguments));
 
+    /// Those that there are now, ascending.
+    static std::vector<ProcessId> processes(const runtime::Node& node);
+
+    /// Throws Error if there is none of that number.
     static void expect_process(const runtime::Node& node, ProcessId process);
 };
 

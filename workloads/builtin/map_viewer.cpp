@@ -134,12 +134,13 @@ public:
         settings_.out = settings.path("out");
         settings_.dispatcher = dispatcher_of(settings);
         const auto number = [&](const char* name) { return settings.integer<std::uint32_t>(name); };
-        Image image;
-        if (!settings.path("map").empty()) image = map::read_jpeg(settings.path("map"));
+        std::optional<map::JpegFile> file;
+        if (!settings.path("map").empty()) file.emplace(settings.path("map"));
         const auto size = [&](const char* name, std::uint32_t of_image) {
             return number(name) != 0 ? number(name) : of_image != 0 ? of_image : 9600;
         };
-        settings_.grid.map = {0, 0, size("map_width", image.width), size("map_height", image.height)};
+        settings_.grid.map = {0, 0, size("map_width", file ? file->width() : 0),
+                              size("map_height", file ? file->height() : 0)};
         settings_.view.factor = number("factor");
         const Rectangle& all = settings_.grid.map;
         const Rectangle wanted{number("x"), number("y"), number("width") != 0 ? number("width") : all.width,
@@ -154,7 +155,13 @@ public:
         need_memory(3.0 * static_cast<double>(view.region.pixels()) + 27.0 * view.width() * view.height(),
                     fmt::format("a region of {} x {} pixels", view.region.width, view.region.height),
                     "show a smaller region, or scale it down further");
-        pixels_ = Pixels(std::move(image));
+        if (!file) return;
+        // Each tile is loaded whole.
+        const std::vector<Rectangle> tiles = settings_.grid.tiles(view);
+        const Rectangle& first = tiles.front();
+        const Rectangle& last = tiles.back();
+        pixels_ =
+            Pixels(*file, {first.x, first.y, last.x + last.width - first.x, last.y + last.height - first.y});
     }
 
     std::unique_ptr<runtime::Program> program(NodeId /*node*/) const override {

@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 #include <png.h>
 
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdio>
+#include <cstring>
 
 // After <cstdio>, which it needs.
 #include <jpeglib.h>
 
+#include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/memory_need.hpp"
@@ -39,10 +42,18 @@ void on_message(j_common_ptr info, int level) {
     if (level < 0) leave_decoder(info);
 }
 
-/// Decodes into `into`; without it, tells the size only. False: `errors.text` says why not. Without objects
-/// that a long jump would leave behind.
-bool decode(const unsigned char* data, std::size_t size, JpegErrors& errors, std::uint32_t& width,
-            std::uint32_t& height, std::uint8_t* into) {
+/// Chroma is smoothed over the edges of blocks, so pixels depend on what is next to them. Blocks have 32
+/// pixels in a row at most.
+constexpr std::uint32_t margin = 32;
+
+struct Input {
+    const unsigned char* data;
+    std::size_t size;
+};
+
+/// Sets width and height. False: `errors.text` says why not. Without objects that a long jump would leave
+/// behind, as `decode_rows`.
+bool read_size(const Input& input, JpegErrors& errors, std::uint32_t& width, std::uint32_t& height) {
     jpeg_decompress_struct info;
     info.err = jpeg_std_error(&errors.manager);
     errors.manager.error_exit = leave_decoder;
@@ -52,42 +63,87 @@ bool decode(const unsigned char* data, std::size_t size, JpegErrors& errors, std
         return false;
     }
     jpeg_create_decompress(&info);
-    jpeg_mem_src(&info, data, static_cast<unsigned long>(size));
+    jpeg_mem_src(&info, input.data, static_cast<unsigned long>(input.size));
     jpeg_read_header(&info, TRUE);
-    if (!into) {
-        width = info.image_width;
-        height = info.image_height;
-        jpeg_destroy_decompress(&info);
-        return true;
-    }
-    info.out_color_space = JCS_RGB;
-    jpeg_start_decompress(&info);
-    while (info.output_scanline < info.output_height) {
-        JSAMPROW row = into + std::size_t{3} * width * info.output_scanline;
-        jpeg_read_scanlines(&info, &row, 1);
-    }
-    jpeg_finish_decompress(&info);
+    width = info.image_width;
+    height = info.image_height;
     jpeg_destroy_decompress(&info);
     return true;
 }
 
+/// Decodes the part into `into`. `row` has room for a row of the whole image.
+bool decode_rows(const Input& input, JpegErrors& errors, const Rectangle& part, std::uint8_t* row,
+                 std::uint8_t* into) {
+    jpeg_decompress_struct info;
+    info.err = jpeg_std_error(&errors.manager);
+    errors.manager.error_exit = leave_decoder;
+    errors.manager.emit_message = on_message;
+    if (setjmp(errors.leave) != 0) {
+        jpeg_destroy_decompress(&info);
+        return false;
+    }
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, input.data, static_cast<unsigned long>(input.size));
+    jpeg_read_header(&info, TRUE);
+    info.out_color_space = JCS_RGB;
+    jpeg_start_decompress(&info);
+    JDIMENSION left = 0;
+#ifdef LIBJPEG_TURBO_VERSION
+    if (part.width < info.output_width) {
+        left = part.x > margin ? part.x - margin : 0;
+        const JDIMENSION end = part.x + part.width + margin;
+        JDIMENSION columns = (end < info.output_width ? end : info.output_width) - left;
+        jpeg_crop_scanline(&info, &left, &columns);  // moves `left` to the edge of a block
+    }
+    if (part.y > margin) jpeg_skip_scanlines(&info, part.y - margin);
+#endif
+    while (info.output_scanline < part.y + part.height) {
+        const JDIMENSION at = info.output_scanline;
+        jpeg_read_scanlines(&info, &row, 1);
+        if (at < part.y) continue;
+        std::memcpy(into + std::size_t{3} * part.width * (at - part.y),
+                    row + std::size_t{3} * (part.x - left), std::size_t{3} * part.width);
+    }
+    // All of it: then what is wrong at the end of the file is found too.
+    if (info.output_scanline == info.output_height) jpeg_finish_decompress(&info);
+    jpeg_destroy_decompress(&info);
+    return true;
+}
+
+Input input_of(const std::string& text) {
+    return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
+}
+
+[[noreturn]] void refuse(const std::string& path, const JpegErrors& errors) {
+    throw Error(fmt::format("no whole JPEG image: {}", errors.text.data()),
+                "take a file that other programs show", {path, 0});
+}
+
 }  // namespace
 
-Image read_jpeg(const std::string& path) {
-    const std::string text = read_input(path, {.text = false});
-    const auto* const data = reinterpret_cast<const unsigned char*>(text.data());
+Rectangle Rectangle::common(const Rectangle& other) const {
+    const std::uint32_t left = std::max(x, other.x);
+    const std::uint32_t top = std::max(y, other.y);
+    const std::uint32_t right = std::min(x + width, other.x + other.width);
+    const std::uint32_t bottom = std::min(y + height, other.y + other.height);
+    if (left >= right || top >= bottom) return {};
+    return {left, top, right - left, bottom - top};
+}
+
+JpegFile::JpegFile(const std::string& path) : path_(path), text_(read_input(path, {.text = false})) {
     JpegErrors errors{};
-    std::uint32_t width = 0;
-    std::uint32_t height = 0;
-    const auto refuse = [&] {
-        throw Error(fmt::format("no whole JPEG image: {}", errors.text.data()),
-                    "take a file that other programs show", {path, 0});
-    };
-    if (!decode(data, text.size(), errors, width, height, nullptr)) refuse();
-    need_memory(3.0 * width * height, fmt::format("an image of {} x {} pixels", width, height),
-                "take a smaller one", {path, 0});
-    Image image(width, height);
-    if (!decode(data, text.size(), errors, width, height, image.rgb.data())) refuse();
+    if (!read_size(input_of(text_), errors, width_, height_)) refuse(path_, errors);
+}
+
+Image JpegFile::decode(const Rectangle& part) const {
+    HEDDLE_ASSERT(part.common({0, 0, width_, height_}).pixels() == part.pixels());
+    need_memory(3.0 * static_cast<double>(part.pixels()),
+                fmt::format("an image of {} x {} pixels", part.width, part.height), "take a smaller one",
+                {path_, 0});
+    Image image(part.width, part.height);
+    std::vector<std::uint8_t> row(std::size_t{3} * width_);
+    JpegErrors errors{};
+    if (!decode_rows(input_of(text_), errors, part, row.data(), image.rgb.data())) refuse(path_, errors);
     return image;
 }
 

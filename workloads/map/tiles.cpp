@@ -3,19 +3,12 @@
 #include "workloads/map/tiles.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "runtime/comm/wire.hpp"
 
 namespace heddle::workloads::map {
-
-Rectangle Rectangle::common(const Rectangle& other) const {
-    const std::uint32_t left = std::max(x, other.x);
-    const std::uint32_t top = std::max(y, other.y);
-    const std::uint32_t right = std::min(x + width, other.x + other.width);
-    const std::uint32_t bottom = std::min(y + height, other.y + other.height);
-    if (left >= right || top >= bottom) return {};
-    return {left, top, right - left, bottom - top};
-}
 
 Rectangle View::block(std::uint32_t column, std::uint32_t row) const {
     const Rectangle whole{region.x + column * factor, region.y + row * factor, factor, factor};
@@ -90,24 +83,52 @@ double digest(const Image& image) {
     return static_cast<double>(hash >> 24);
 }
 
+namespace {
+
+/// Where `length` pixels from `begin` on lie in a row of `size` pixels that is repeated: all of it, if they
+/// pass its end.
+std::pair<std::uint32_t, std::uint32_t> within(std::uint32_t begin, std::uint32_t length,
+                                               std::uint32_t size) {
+    const std::uint32_t first = begin % size;
+    if (length > size - first) return {0, size};
+    return {first, length};
+}
+
+}  // namespace
+
+Pixels::Pixels(const JpegFile& file, const Rectangle& region) : width_(file.width()), height_(file.height()) {
+    std::tie(part_.x, part_.width) = within(region.x, region.width, width_);
+    std::tie(part_.y, part_.height) = within(region.y, region.height, height_);
+    image_ = file.decode(part_);
+}
+
 Image Pixels::crop(const Rectangle& place) const {
     Image cropped(place.width, place.height);
-    for (std::uint32_t row = 0; row < place.height; ++row) {
-        for (std::uint32_t column = 0; column < place.width; ++column) {
-            const std::uint32_t x = place.x + column;
-            const std::uint32_t y = place.y + row;
-            std::uint8_t* const pixel = cropped.pixel(column, row);
-            if (image_.width != 0) {
-                std::copy_n(image_.pixel(x % image_.width, y % image_.height), 3, pixel);
-            } else {
-                // Rings, a slope and a grid: a tile in a wrong place, or turned, looks wrong.
-                pixel[0] = static_cast<std::uint8_t>((x * x + y * y) >> 12);
-                pixel[1] = static_cast<std::uint8_t>((x + 2 * y) >> 4);
-                pixel[2] = static_cast<std::uint8_t>(x % 640 < 8 || y % 480 < 8 ? 255 : 64);
-            }
-        }
-    }
+    for (std::uint32_t row = 0; row < place.height; ++row)
+        width_ != 0 ? copy_row(place, row, cropped) : draw_row(place, row, cropped);
     return cropped;
+}
+
+void Pixels::copy_row(const Rectangle& place, std::uint32_t row, Image& into) const {
+    const std::uint32_t y = (place.y + row) % height_ - part_.y;
+    for (std::uint32_t column = 0; column < place.width;) {
+        const std::uint32_t x = (place.x + column) % width_;
+        const std::uint32_t count = std::min(place.width - column, width_ - x);
+        std::copy_n(image_.pixel(x - part_.x, y), std::size_t{3} * count, into.pixel(column, row));
+        column += count;
+    }
+}
+
+/// Rings, a slope and a grid: a tile in a wrong place, or turned, looks wrong.
+void Pixels::draw_row(const Rectangle& place, std::uint32_t row, Image& into) {
+    const std::uint32_t y = place.y + row;
+    for (std::uint32_t column = 0; column < place.width; ++column) {
+        const std::uint32_t x = place.x + column;
+        std::uint8_t* const pixel = into.pixel(column, row);
+        pixel[0] = static_cast<std::uint8_t>((x * x + y * y) >> 12);
+        pixel[1] = static_cast<std::uint8_t>((x + 2 * y) >> 4);
+        pixel[2] = static_cast<std::uint8_t>(x % 640 < 8 || y % 480 < 8 ? 255 : 64);
+    }
 }
 
 }  // namespace heddle::workloads::map

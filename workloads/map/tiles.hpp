@@ -10,19 +10,6 @@
 
 namespace heddle::workloads::map {
 
-/// A rectangle of pixels.
-struct Rectangle {
-    std::uint32_t x = 0;
-    std::uint32_t y = 0;
-    std::uint32_t width = 0;
-    std::uint32_t height = 0;
-
-    bool empty() const { return width == 0 || height == 0; }
-    std::uint64_t pixels() const { return std::uint64_t{width} * height; }
-    /// What both have.
-    Rectangle common(const Rectangle& other) const;
-};
-
 /// What is to be shown. Plain bytes: it travels.
 struct View {
     Rectangle region;
@@ -71,16 +58,26 @@ private:
 /// A number below 2^40 that tells images apart.
 double digest(const Image& image);
 
-/// The pixels of a map: of an image, which is repeated to the map's size, or drawn by a formula.
+/// The pixels of a map: of an image, which is repeated to the map's size, or drawn by a formula. Of an image
+/// only what a region needs is in memory.
 class Pixels {
 public:
+    /// Drawn.
     Pixels() = default;
-    explicit Pixels(Image image) : image_(std::move(image)) {}
+    /// Those of `region`, which is a part of the map. Throws Error as JpegFile::decode.
+    Pixels(const JpegFile& file, const Rectangle& region);
 
+    /// `place` is within the region.
     Image crop(const Rectangle& place) const;
 
 private:
-    Image image_;  ///< empty: drawn
+    void copy_row(const Rectangle& place, std::uint32_t row, Image& into) const;
+    static void draw_row(const Rectangle& place, std::uint32_t row, Image& into);
+
+    std::uint32_t width_ = 0;  ///< of the whole image; 0: drawn
+    std::uint32_t height_ = 0;
+    Rectangle part_;  ///< of it
+    Image image_;     ///< the part
 };
 
 }  // namespace heddle::workloads::map
