@@ -19,6 +19,7 @@ struct Arm {
     std::string name;
     Local local;
     bool single;
+    bool several = false;  ///< networks: TCP and, within the machine, shared memory
 };
 
 class NativeMembers : public testing::TestWithParam<Arm> {
@@ -27,6 +28,9 @@ protected:
         NativeOptions options;
         options.local = GetParam().local;
         options.single_module = GetParam().single;
+        if (GetParam().several)
+            options.networks = {{.address = "127.0.0.2", .from = "127.0.0.2", .local = Local::tcp},
+                                {.local = Local::shared_memory, .in_machine = true}};
         return options;
     }
 };
@@ -37,7 +41,9 @@ std::vector<Arm> arms() {
             {"tcp", Local::tcp, false},
             {"shared_memory_single", Local::shared_memory, true},
             {"unix_socket_single", Local::unix_socket, true},
-            {"tcp_single", Local::tcp, true}};
+            {"tcp_single", Local::tcp, true},
+            {"several", Local::tcp, false, true},
+            {"several_single", Local::tcp, true, true}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, NativeMembers, testing::ValuesIn(arms()),
@@ -165,7 +171,9 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
     MemberRun run(world, options());
     Membership stalled{2, world.capacity, run.key(), run.rendezvous().address()};
     const Agreement agreement;
-    const auto table = meet(stalled, agreement, {"127.0.0.1:1"}, 10s);
+    std::vector<std::string> listening = {"127.0.0.1:1"};
+    if (GetParam().several) listening.push_back(fresh_local_address());
+    const auto table = meet(stalled, agreement, listening, 10s);
     const auto identify = [&](int socket) {
         return Identity{2,
                         world.capacity,

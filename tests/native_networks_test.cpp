@@ -158,9 +158,10 @@ TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
     expect_all(received, 6, fewer_sizes.size());
 }
 
-TEST(NativeNetworksOfMembers, NodesThatJoinAreRefusedWithAdvice) {
+TEST(NativeNetworksOfMembers, NodesDoNotJoinByUdp) {
     NativeOptions options;
     options.routes = testing_networks::line_of_networks(3);
+    options.networks = {by_tcp(0), by_udp(1)};
     options.membership = Membership{0, 3, {}, "127.0.0.1:1"};
     options.at_start = 2;
     EXPECT_THAT([&] { NativeBackend{options}; }, testing::Throws<Error>());

@@ -130,6 +130,8 @@ void Node::expect_well_formed(NodeId from, std::span<const std::byte> message) c
 
 void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Body body) {
     expect_well_formed(from, message);
+    // `deliver`, from which this is called, handles what was held.
+    if (changing_ && changing_->holds(from, message, body)) return;
     handle(from, message, std::move(body));
 }
 
@@ -222,7 +224,7 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers_[header.handler()];
-        if (changing_ && from != id_) [[unlikely]]
+        if (changing_ && from != id_ && !handler.carries()) [[unlikely]]
             changing_->count_received(from);
         if (handler.makes_work()) {
             ++received;

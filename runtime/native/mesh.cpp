@@ -183,7 +183,8 @@ void Mesh::start(Events events) {
 
 void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
+    if (Link* const link = state_->any_link(to))
+        state_->post(*link, kind, std::move(payload), std::move(body));
 }
 
 void Mesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body, Sender sender) {
@@ -231,6 +232,10 @@ void Mesh::leave() {
 
 void Mesh::call(std::function<void()> code) {
     state_->call(std::move(code));
+}
+
+void Mesh::begin() {
+    state_->take_part();
 }
 
 std::vector<NodeId> Mesh::connected() const {

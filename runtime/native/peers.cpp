@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace heddle::native {
 
 namespace {
@@ -29,9 +31,11 @@ runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
 
 }  // namespace
 
-Link& Peers::any_link(NodeId node) const {
-    for (NetworkId number = 0;; ++number)
-        if (Link* const found = link(node, number)) return *found;
+Link* Peers::any_link(NodeId node) const {
+    for (NetworkId number = 0; number < options.networks.size(); ++number)
+        if (Link* const found = link(node, number)) return found;
+    HEDDLE_ASSERT(options.at_start);
+    return nullptr;
 }
 
 void Peers::call(std::function<void()> code) {
@@ -131,7 +135,6 @@ void Peers::see(Link& link, FrameKind kind) {
 
 void Peers::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
     if (options.at_start) see(link, kind);
-    if (kind == FrameKind::start) begun_ = true;
     switch (kind) {
         case FrameKind::message:
             events.deliver(link.peer(), payload, std::move(body));

@@ -287,7 +287,8 @@ void PolledMesh::start(Events events) {
 
 void PolledMesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
+    if (Link* const link = state_->any_link(to))
+        state_->post(*link, kind, std::move(payload), std::move(body));
 }
 
 void PolledMesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
@@ -340,6 +341,10 @@ void PolledMesh::leave() {
 
 void PolledMesh::call(std::function<void()> code) {
     state_->call(std::move(code));
+}
+
+void PolledMesh::begin() {
+    state_->take_part();
 }
 
 std::vector<NodeId> PolledMesh::connected() const {

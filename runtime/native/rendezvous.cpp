@@ -51,6 +51,15 @@ std::vector<std::string> parts_of(const std::string& text, char end) {
     return parts;
 }
 
+/// Of two nodes, network by network, in one network or in several.
+bool share_address(const std::string& a, const std::string& b) {
+    const std::vector<std::string> of_a = parts_of(a + ' ', ' ');
+    const std::vector<std::string> of_b = parts_of(b + ' ', ' ');
+    return std::ranges::any_of(of_a, [&of_b](const std::string& one) {
+        return !one.empty() && std::ranges::find(of_b, one) != of_b.end();
+    });
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
     return parts_of(text, '\n');
 }
@@ -240,10 +249,16 @@ struct Rendezvous::State {
         Visitor& visitor = entry.mapped();
         if (stage == Stage::over) return answer(visitor, FrameKind::over, {});
         if (visitor.session.peer.fingerprint != fingerprint) return refuse_joining(rank, visitor);
+        try {
+            read_addresses(visitor);
+        } catch (const Error&) {
+            return;  // it has ended; the others do not know of it
+        }
         joined.insert(rank);
         // Two processes cannot listen at one address: the earlier one has left, and its end is not known yet.
-        std::erase_if(present,
-                      [&](const auto& other) { return other.second == visitor.session.peer.address; });
+        std::erase_if(present, [&](const auto& other) {
+            return share_address(other.second, visitor.session.peer.address);
+        });
         const std::string table = table_of(present);
         present[rank] = visitor.session.peer.address;
         answer(visitor, FrameKind::table, table);
