@@ -20,6 +20,7 @@ struct Arm {
     Local local;
     bool single;
     bool several = false;  ///< networks: TCP and, within the machine, shared memory
+    bool udp = false;
 };
 
 class NativeMembers : public testing::TestWithParam<Arm> {
@@ -28,6 +29,7 @@ protected:
         NativeOptions options;
         options.local = GetParam().local;
         options.single_module = GetParam().single;
+        if (GetParam().udp) options.udp.emplace();
         if (GetParam().several)
             options.networks = {{.address = "127.0.0.2", .from = "127.0.0.2", .local = Local::tcp},
                                 {.local = Local::shared_memory, .in_machine = true}};
@@ -43,7 +45,9 @@ std::vector<Arm> arms() {
             {"unix_socket_single", Local::unix_socket, true},
             {"tcp_single", Local::tcp, true},
             {"several", Local::tcp, false, true},
-            {"several_single", Local::tcp, true, true}};
+            {"several_single", Local::tcp, true, true},
+            {"udp", Local::tcp, false, false, true},
+            {"udp_single", Local::tcp, true, false, true}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, NativeMembers, testing::ValuesIn(arms()),

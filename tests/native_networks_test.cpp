@@ -2,7 +2,6 @@
 // of its own, at its own address. Messages of all sizes arrive over the gateways of a line. Processes:
 // native_networks_test.py.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -156,15 +155,6 @@ TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
          .single_module = GetParam()},
         fewer_sizes, received);
     expect_all(received, 6, fewer_sizes.size());
-}
-
-TEST(NativeNetworksOfMembers, NodesDoNotJoinByUdp) {
-    NativeOptions options;
-    options.routes = testing_networks::line_of_networks(3);
-    options.networks = {by_tcp(0), by_udp(1)};
-    options.membership = Membership{0, 3, {}, "127.0.0.1:1"};
-    options.at_start = 2;
-    EXPECT_THAT([&] { NativeBackend{options}; }, testing::Throws<Error>());
 }
 
 }  // namespace heddle::native

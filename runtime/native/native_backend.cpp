@@ -49,9 +49,6 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     if (given.at_start && given.mpi)
         throw Error("nodes join and leave by TCP, not by MPI",
                     "start the processes with `heddle launch` and --set platform.transport=tcp");
-    const auto by_udp = [](const MeshNetwork& network) { return network.udp.has_value(); };
-    if (given.at_start && (given.udp || std::ranges::any_of(given.networks, by_udp)))
-        throw Error("nodes join and leave by TCP, not by UDP", "state platform.transport: tcp");
     if (given.at_start && (*given.at_start == 0 || *given.at_start > membership.nodes))
         throw Error(fmt::format("{} nodes begin the run, of {}", *given.at_start, membership.nodes),
                     "at least node 0 does, and all at most");

@@ -191,13 +191,13 @@ void Peers::lose(NodeId node, const std::string& reason) {
 // Each node serves all its connections meanwhile, so nodes that wait for each other's acknowledgements get
 // them.
 void Peers::settle(Deadline deadline) {
-    // Elsewhere the system does it, and a link may be closed meanwhile, where nodes leave.
+    // Elsewhere the system does it.
     if (std::ranges::none_of(options.networks, [](const MeshNetwork& one) { return one.udp.has_value(); }))
         return;
     write_all_until(deadline);  // else a goodbye that no stream has yet would count as acknowledged
     for (auto pause = settle_pause;; pause = std::min(2 * pause, settle_pause_max)) {
         bool all = true;
-        for_each_link([&all](Link& link) { all = link.stream().settle() && all; });
+        for_each_link([&all](Link& link) { all = link.settle() && all; });
         if (all || Clock::now() >= deadline) return;
         std::this_thread::sleep_for(pause);
     }

@@ -182,6 +182,8 @@ private:
     Link& add(Visitor visitor, Deadline deadline);
     Link& add(Connection connection, NetworkId network, Deadline deadline);
     Link& add(const Session& session, LocalStream stream, Protection protection, NetworkId network);
+    LocalStream between_machines(Descriptor socket, const Session& session, NetworkId network,
+                                 Deadline deadline) const;
     void offer_by_datagrams(Descriptor socket, const Session& session, NetworkId network);
     void await_higher(NetworkId network);
     Deadline step_deadline() const;

@@ -96,16 +96,26 @@ void Peers::accept(Descriptor socket, const Session& session, NetworkId number) 
 
 /// What accepted the connection waits for the answer to its offer of memory.
 Link& Peers::add(Visitor visitor, Deadline deadline) {
-    if (!visitor.local)
-        return add(visitor.session, {std::make_unique<SocketStream>(std::move(visitor.socket))},
-                   options.protection, visitor.network);
-    LocalStream stream = conclude_offer(std::move(*visitor.local), deadline);
+    LocalStream stream = visitor.local ? conclude_offer(std::move(*visitor.local), deadline)
+                                       : between_machines(std::move(visitor.socket), visitor.session,
+                                                          visitor.network, deadline);
     {
         // From now on the socket is the link's, which ends with a goodbye and not by `end_admitting`.
         const std::lock_guard lock(mutex);
         answering_.reset();
     }
-    return add(visitor.session, std::move(stream), Protection::local, visitor.network);
+    return add(visitor.session, std::move(stream), visitor.local ? Protection::local : options.protection,
+               visitor.network);
+}
+
+/// Over UDP waits for the peer. Nodes that begin the run meet by datagrams together (`meet_on`).
+LocalStream Peers::between_machines(Descriptor socket, const Session& session, NetworkId number,
+                                    Deadline deadline) const {
+    if (!network(number).udp) return {std::make_unique<SocketStream>(std::move(socket))};
+    const UdpOptions& udp = *network(number).udp;
+    std::vector<UdpPeer> one;
+    one.push_back(offer_datagrams(std::move(socket), session, udp));
+    return {std::move(meet_by_datagrams(std::move(one), udp, deadline).front().stream)};
 }
 
 /// What made the connection waits for that offer.
@@ -113,8 +123,8 @@ Link& Peers::add(Connection connection, NetworkId number, Deadline deadline) {
     const Session session = connection.session;
     if (is_unix_socket(connection.socket.get()))
         return add(session, take_offer(std::move(connection), deadline), Protection::local, number);
-    return add(session, {std::make_unique<SocketStream>(std::move(connection.socket))}, options.protection,
-               number);
+    return add(session, between_machines(std::move(connection.socket), session, number, deadline),
+               options.protection, number);
 }
 
 Link& Peers::add(const Session& session, LocalStream stream, Protection protection, NetworkId number) {
@@ -348,6 +358,8 @@ void Peers::admit_all() {
         Visitor visitor = std::move(visitors_.front());
         visitors_.pop_front();
         if (visitor.local) answering_ = Descriptor(dup(visitor.local->socket.get()));
+        if (!visitor.local && network(visitor.network).udp)
+            answering_ = Descriptor(dup(visitor.socket.get()));
         lock.unlock();
         admit_visitor(std::move(visitor));
         lock.lock();

@@ -209,8 +209,8 @@ struct Rendezvous::State {
         const std::uint64_t first = visitors.begin()->second.session.peer.fingerprint;
         const auto other = std::ranges::find_if(
             visitors, [first](const auto& entry) { return entry.second.session.peer.fingerprint != first; });
-        if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
         if (!read_all_addresses()) return;
+        if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
         std::map<NodeId, std::string> addresses;
         for (const auto& [rank, visitor] : visitors) addresses[rank] = visitor.session.peer.address;
         if (places.at_start < places.capacity && !open_run(addresses, first)) return;
@@ -248,12 +248,12 @@ struct Rendezvous::State {
         const NodeId rank = entry.key();
         Visitor& visitor = entry.mapped();
         if (stage == Stage::over) return answer(visitor, FrameKind::over, {});
-        if (visitor.session.peer.fingerprint != fingerprint) return refuse_joining(rank, visitor);
         try {
             read_addresses(visitor);
         } catch (const Error&) {
             return;  // it has ended; the others do not know of it
         }
+        if (visitor.session.peer.fingerprint != fingerprint) return refuse_joining(rank, visitor);
         joined.insert(rank);
         // Two processes cannot listen at one address: the earlier one has left, and its end is not known yet.
         std::erase_if(present, [&](const auto& other) {
