@@ -136,7 +136,7 @@ void MapProgram::ask_for_some(Thread& self, const std::vector<Rectangle>& tiles,
         std::uint32_t asked = 0;  ///< tiles that have not come
     };
     std::vector<Daemon> daemons;                    // in the order in which their processes were seen
-    std::map<std::uint32_t, std::size_t> asked_by;  // threads of this process that have asked; whom
+    std::map<std::uint32_t, std::size_t> asked_by;  // threads of this process that have asked: which daemon
     std::size_t next = 0;
     for (std::size_t come = 0; come < tiles.size(); ++come) {
         for (const NodeId process : self.members())
