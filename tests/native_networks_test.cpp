@@ -157,4 +157,12 @@ TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
     expect_all(received, 6, fewer_sizes.size());
 }
 
+// So a process that joins is told that it runs on the wrong machine, not that the run is over.
+TEST(NativeNetworksInAMachine, AnAddressSaysOfWhichMachineItIs) {
+    const std::string here = fresh_local_address();
+    EXPECT_TRUE(is_of_this_machine(here));
+    EXPECT_NE(here, fresh_local_address());
+    EXPECT_FALSE(is_of_this_machine("machine-another:" + port_of(here)));
+}
+
 }  // namespace heddle::native
