@@ -6,6 +6,7 @@
 #include "runtime/native/member_changes.hpp"
 #include "runtime/native/unix_socket.hpp"
 #include "tests/native_members_testing.hpp"
+#include "tests/native_udp_testing.hpp"
 
 namespace heddle::native {
 
@@ -221,6 +222,23 @@ TEST_P(NativeMembers, FiftyJoinAndLeaveUnderTrafficAndNothingIsLost) {
     run.expect_all_well();
     for (NodeId node = world.at_start; node < world.capacity; ++node)
         EXPECT_TRUE(world.has_left[node]) << node;
+}
+
+TEST(NativeMembersByUdp, NodesJoinAndLeaveWhereDatagramsAreLost) {
+    for (const bool single : {false, true}) {
+        World world;
+        world.capacity = 6;
+        MemberRun run(world, by_udp(Faults{}, single));
+        for (NodeId node = 2; node < world.capacity; ++node)
+            run.start(node, [](NativeOptions& mine) { mine.leave_at = 1ms; });
+        for (NodeId node = 2; node < world.capacity; ++node) {
+            EXPECT_TRUE(eventually([&] { return run.has_ended(node); }, 60s)) << node;
+            EXPECT_TRUE(world.has_left[node]) << node;
+        }
+        EXPECT_TRUE(eventually([&] { return run.talk(0, 1); }));
+        run.end();
+        run.expect_all_well();
+    }
 }
 
 TEST(NativeMemberChanges, TheSignalAsksToLeaveOnce) {

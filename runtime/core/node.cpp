@@ -130,8 +130,7 @@ void Node::expect_well_formed(NodeId from, std::span<const std::byte> message) c
 
 void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Body body) {
     expect_well_formed(from, message);
-    // `deliver`, from which this is called, handles what was held.
-    if (changing_ && changing_->holds(from, message, body)) return;
+    // Members holds none of these back: they come in order, and the first says that the node has joined.
     handle(from, message, std::move(body));
 }
 

@@ -226,8 +226,12 @@ void Mesh::leave() {
     state_->leaving.store(true, std::memory_order_relaxed);
     state_->end_admitting();
     state_->say_goodbye();
-    std::unique_lock lock(state_->mutex);
-    state_->changed.wait_for(lock, Peers::goodbye_max, [this] { return !state_->any_member(); });
+    const Deadline deadline = Clock::now() + Peers::goodbye_max;
+    {
+        std::unique_lock lock(state_->mutex);
+        state_->changed.wait_until(lock, deadline, [this] { return !state_->any_member(); });
+    }
+    state_->settle(deadline);  // nodes that arrive say no goodbye
 }
 
 void Mesh::call(std::function<void()> code) {

@@ -336,7 +336,9 @@ void PolledMesh::leave() {
     state_->leaving.store(true, std::memory_order_relaxed);
     state_->end_admitting();
     state_->say_goodbye();
-    state_->lookout.wait(Clock::now() + Peers::goodbye_max, frames, [this] { return state_->has_parted(); });
+    const Deadline deadline = Clock::now() + Peers::goodbye_max;
+    state_->lookout.wait(deadline, frames, [this] { return state_->has_parted(); });
+    state_->settle(deadline);  // nodes that arrive say no goodbye
 }
 
 void PolledMesh::call(std::function<void()> code) {
