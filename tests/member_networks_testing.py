@@ -14,7 +14,7 @@ CHOLESKY = {"name": "cholesky", "tiles": 8, "tile_size": 96}
 MAP = {"name": "map_viewer", "width": 9600, "height": 2400, "factor": 8, "requests": 3}
 # The same, long enough for processes that start meanwhile.
 LONG = [({**UTS, "depth": 10}, {}), ({**CHOLESKY, "tiles": 16, "tile_size": 128}, {"placement": "cyclic"}),
-        ({**MAP, "height": 9600}, {})]
+        ({**MAP, "height": 4800}, {})]
 BY_UDP = [{"transport": "unix"}, {"transport": "udp", "interface": "127.0.0.3"}]
 CARRIERS = [{"transport": "tcp", "interface": "127.0.0.2"}, {"transport": "shared_memory"}]
 

@@ -59,6 +59,8 @@ public:
     runtime::Answer answer() const override { return answer_; }
 
     std::optional<messaging::DispatcherSettings> dispatcher() const override { return settings_.dispatcher; }
+    /// The viewer may start a daemon there at any time.
+    bool may_leave() const override { return !settings_.cluster; }
     const MapSettings& settings() const { return settings_; }
 
     /// Reads a tile from the disk, decodes it and scales it down.
