@@ -307,12 +307,12 @@ void Peers::connect_to_present(const AddressTable& table, Deadline deadline) {
         const std::lock_guard lock(mutex);
         for_present([this](NodeId node, NetworkId number) { met_[place(node, number)] = true; });
     }
+    // Node 0 and gateways stay to the end. Another one has left, or has ended; then node 0 knows how.
     for_present([&](NodeId node, NetworkId number) {
-        if (connect_if_open(node, number, table[node][number], deadline)) return;
-        // Node 0 and gateways stay to the end. Another one has left, or has ended; then node 0 knows how.
-        if (node == options.towards_lead)
-            throw RunOver(fmt::format("the run was over before node {} joined", rank));
+        (void)connect_if_open(node, number, table[node][number], deadline);
     });
+    if (!any_link(options.towards_lead))
+        throw RunOver(fmt::format("the run was over before node {} joined", rank));
 }
 
 /// False: it listens no more.
