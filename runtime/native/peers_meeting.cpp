@@ -96,15 +96,16 @@ void Peers::accept(Descriptor socket, const Session& session, NetworkId number) 
 
 /// What accepted the connection waits for the answer to its offer of memory.
 Link& Peers::add(Visitor visitor, Deadline deadline) {
-    LocalStream stream = visitor.local ? conclude_offer(std::move(*visitor.local), deadline)
-                                       : between_machines(std::move(visitor.socket), visitor.session,
-                                                          visitor.network, deadline);
+    const bool local = visitor.local.has_value();
+    LocalStream stream =
+        local ? conclude_offer(std::move(*visitor.local), deadline)
+              : between_machines(std::move(visitor.socket), visitor.session, visitor.network, deadline);
     {
         // From now on the socket is the link's, which ends with a goodbye and not by `end_admitting`.
         const std::lock_guard lock(mutex);
         answering_.reset();
     }
-    return add(visitor.session, std::move(stream), visitor.local ? Protection::local : options.protection,
+    return add(visitor.session, std::move(stream), local ? Protection::local : options.protection,
                visitor.network);
 }
 
