@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/ids.hpp"
 #include "base/platform.hpp"
 #include "base/route_table.hpp"
@@ -25,14 +26,27 @@ struct JoinedNodes {
     double bandwidth = 0;         ///< bytes per second between two members
 };
 
+/// Nodes have no way to each other but over a node that does not take part all the time.
+class GatewayChanges : public Error {
+public:
+    GatewayChanges(NodeId gateway, NodeId from, NodeId to);
+    NodeId gateway() const { return gateway_; }
+
+private:
+    NodeId gateway_;
+};
+
 /// Nodes that are members of the same networks have the same routes, so the memory grows with the sets of
 /// networks that occur, not with the pairs of nodes.
 class NetworkRoutes {
 public:
     using Settings = Gateways;
 
-    /// Throws Error for a node of no network, and for two nodes that no chain of gateways connects.
-    NetworkRoutes(NodeId nodes, std::vector<JoinedNodes> networks, const Settings& settings);
+    /// `changing`: nodes that join late or leave, so that no way passes them. Throws Error for a node of no
+    /// network, and for two nodes that no chain of gateways connects; GatewayChanges if one of `changing`
+    /// would.
+    NetworkRoutes(NodeId nodes, std::vector<JoinedNodes> networks, const Settings& settings,
+                  const std::vector<NodeId>& changing = {});
 
     const Settings& settings() const { return settings_; }
     const std::vector<JoinedNodes>& networks() const { return networks_; }
@@ -51,6 +65,9 @@ public:
     /// for a fragment. Several gateways to the same networks share the nodes to which messages go. All
     /// gateways on the way agree: `next(next(a, c).to, c)` continues it.
     Hop next(NodeId from, NodeId to) const;
+
+    /// Whether some way passes the node, between two others.
+    bool is_gateway(NodeId node) const { return passed_[node]; }
 
     /// The networks that join both nodes; the fastest for a fragment first.
     const std::vector<NetworkId>& between(NodeId from, NodeId to) const;
@@ -71,24 +88,31 @@ public:
 private:
     using Kind = std::uint32_t;  ///< of a node: which networks it is in
 
+    static constexpr std::uint32_t no_way = ~std::uint32_t{0};
     struct Step {
         std::uint32_t hops = 0;
         double seconds = 0;  ///< of a fragment
         Kind next = 0;       ///< towards which gateways
     };
 
-    void sort_nodes(NodeId nodes);
+    using NodesOfKinds = std::vector<std::vector<NodeId>>;
+
+    void sort_nodes(NodeId nodes, const std::vector<NodeId>& changing);
     void find_networks();
     void find_ways();
+    std::vector<Step> ways_over(const NodesOfKinds& gateways) const;
+    void note_gateways();
     double seconds_of_fragment(NetworkId network) const;
     std::size_t pair(Kind from, Kind to) const { return from * kinds_.size() + to; }
     const Step& step(NodeId from, NodeId to) const { return steps_[pair(kind_[from], kind_[to])]; }
 
     Settings settings_;
     std::vector<JoinedNodes> networks_;
-    std::vector<Kind> kind_;                       ///< of each node
-    std::vector<std::vector<NetworkId>> kinds_;    ///< the networks of each kind
-    std::vector<std::vector<NodeId>> members_;     ///< of each kind
+    std::vector<Kind> kind_;                     ///< of each node
+    std::vector<std::vector<NetworkId>> kinds_;  ///< the networks of each kind
+    NodesOfKinds members_;
+    NodesOfKinds gateways_;                        ///< those of them that ways may pass
+    std::vector<bool> passed_;                     ///< by a way, of each node
     std::vector<std::vector<NetworkId>> between_;  ///< of each pair of kinds; empty: none joins them
     std::vector<Step> steps_;                      ///< of each pair of kinds
 };

@@ -67,11 +67,6 @@ Platform platform_of(const Platform& platform, NetworkId network) {
 }
 
 void complete_networks(Platform& platform) {
-    if (platform.members_change() && !platform.networks.empty())
-        throw Error(
-            "nodes join and leave, and the platform has several networks",
-            "describe one network in platform.network: ways over gateways are those of a fixed set of nodes",
-            platform.where);
     if (platform.networks.empty()) return;
     if (!platform.file.empty())
         throw Error("platform.networks and platform.file are both stated", "leave one of them out");
@@ -92,6 +87,25 @@ void complete_networks(Platform& platform) {
     (void)network_routes(platform);
 }
 
+namespace {
+
+/// Nodes that join late, or leave.
+std::vector<NodeId> changing_nodes(const Platform& platform) {
+    std::vector<NodeId> changing;
+    for (NodeId node = platform.beginners(); node < platform.nodes; ++node) changing.push_back(node);
+    for (const NodeEvent& event : platform.events)
+        if (event.member) changing.push_back(event.node);
+    return changing;
+}
+
+Location place_of_change(const Platform& platform, NodeId node) {
+    const auto event = std::ranges::find_if(
+        platform.events, [node](const NodeEvent& one) { return one.member && one.node == node; });
+    return event == platform.events.end() ? platform.where : event->where;
+}
+
+}  // namespace
+
 std::shared_ptr<const NetworkRoutes> network_routes(const Platform& platform) {
     if (platform.networks.empty()) return nullptr;
     std::vector<JoinedNodes> joined;
@@ -102,7 +116,10 @@ std::shared_ptr<const NetworkRoutes> network_routes(const Platform& platform) {
                           checked_sum(own.network.latency, own.network.latency), own.network.bandwidth});
     }
     try {
-        return std::make_shared<NetworkRoutes>(platform.nodes, std::move(joined), platform.gateways);
+        return std::make_shared<NetworkRoutes>(platform.nodes, std::move(joined), platform.gateways,
+                                               changing_nodes(platform));
+    } catch (const GatewayChanges& error) {
+        throw error.at(place_of_change(platform, error.gateway()));
     } catch (const Error& error) {
         throw error.at(platform.where);
     }

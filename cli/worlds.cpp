@@ -164,7 +164,12 @@ void refuse_carriers_by_mpi(const configs::Experiment& experiment) {
 }
 
 void refuse_members_by_mpi(const configs::Experiment& experiment) {
-    if (!by_mpi(experiment) || !experiment.platform.members_change()) return;
+    if (!mpi_carries(experiment) || !experiment.platform.members_change()) return;
+    for (std::size_t i = 0; i < experiment.carriers.size() && !by_mpi(experiment); ++i)
+        if (experiment.carriers[i].transport == configs::NetworkCarrier::Kind::mpi)
+            throw Error(
+                "nodes join and leave, and MPI carries a network: all its ranks begin and end together",
+                "state `transport: tcp` there", experiment.platform.networks[i].where);
     throw Error("nodes join and leave, which over MPI they cannot: all its ranks begin and end together",
                 "start the processes with `heddle launch` and --set platform.transport=tcp",
                 experiment.where(experiment.platform.nodes_at_start == 0 ? "platform.events"

@@ -120,6 +120,14 @@ TEST(ConfigNodes, MistakesAreToldWithTheirLine) {
     EXPECT_THAT(error_of("  nodes_at_start: 4\n  events:\n  - {at: 1s, node: 5, member: false}\n"),
                 HasSubstr("it has not joined by then"));
     EXPECT_THAT(error_of("  nodes_at_start: 9\n"), HasSubstr("there are 8 nodes"));
+    const std::string networks = "  networks: [{name: a, members: 0-3}, {name: b, members: 3-7}]\n";
+    EXPECT_THAT(error_of(networks + "  nodes_at_start: 3\n"),
+                AllOf(HasSubstr("a.yaml:"), HasSubstr("would have to pass node 3"),
+                      HasSubstr("takes part from the beginning to the end")));
+    EXPECT_THAT(error_of(networks + "  events:\n  - {at: 1s, node: 3, member: false}\n"),
+                AllOf(HasSubstr("a.yaml:8"), HasSubstr("would have to pass node 3")));
+    EXPECT_EQ(error_of(networks + "  nodes_at_start: 6\n  events:\n  - {at: 1s, node: 4, member: false}\n"),
+              "no error");
     EXPECT_THAT(event("{at: 1s, node: 0, sped: 1}"), HasSubstr("did you mean \"speed\"?"));
     EXPECT_THAT(event("{at: 1s, link: a}"),
                 AllOf(HasSubstr("a.yaml:7"), HasSubstr("`bandwidth`, `latency`")));

@@ -17,6 +17,8 @@ TEST(Members, NodesJoinAndLeaveAtAnyTimeAndTheAnswerStaysRight) {
     // Else the test would show nothing.
     EXPECT_GT(changes.joined, testing_seeds::seeds(200));
     EXPECT_GT(changes.left, testing_seeds::seeds(400));
+    EXPECT_GT(changes.joined_networks, testing_seeds::seeds(20));
+    EXPECT_GT(changes.left_networks, testing_seeds::seeds(40));
 }
 
 /// A tree that would take long; the leaf after `left` others ends the run.

@@ -28,7 +28,6 @@ inline std::vector<testing_faults::Stated> all_workloads() {
 /// Up to three more nodes join, and any but node 0 may leave.
 inline void draw_members(inprocess::Options& options, std::uint64_t seed) {
     Random random = Random(seed).split(11);
-    options.routes = nullptr;
     const NodeId first = options.nodes;
     options.at_start = first;
     options.nodes += static_cast<NodeId>(random.below(4));
@@ -42,11 +41,16 @@ inline void draw_members(inprocess::Options& options, std::uint64_t seed) {
         if (random.below(2) == 0) options.member_events.push_back({moment(), node, false});
     }
     std::ranges::stable_sort(options.member_events, {}, &inprocess::MemberEvent::at);
+    if (options.routes)
+        options.routes = testing_networks::draw_changing_networks(random, first, options.nodes);
 }
 
 struct Changes {
     std::uint64_t joined = 0;  ///< nodes that had tasks though they joined
     std::uint64_t left = 0;    ///< nodes that left before the end
+    // Of them, where messages passed gateways.
+    std::uint64_t joined_networks = 0;
+    std::uint64_t left_networks = 0;
 };
 
 /// Nodes do not start along a tree where they may join and leave.
@@ -62,9 +66,16 @@ inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, C
     const auto result = testing_faults::run(stated, options, schedule);
     for (NodeId node = 0; node < options.nodes; ++node) {
         const auto& counters = result.nodes[node];
-        if (node >= *options.at_start && counters.tasks > options.cores) ++changes.joined;
+        const std::uint64_t several = options.routes && options.routes->networks().size() > 1 ? 1 : 0;
+        if (node >= *options.at_start && counters.tasks > options.cores) {
+            ++changes.joined;
+            changes.joined_networks += several;
+        }
         const auto membership = result.members.find(node);
-        if (membership != result.members.end() && membership->second.ended != Time::zero()) ++changes.left;
+        if (membership != result.members.end() && membership->second.ended != Time::zero()) {
+            ++changes.left;
+            changes.left_networks += several;
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/native/member_changes.hpp"
 #include "runtime/native/unix_socket.hpp"
 #include "tests/native_members_testing.hpp"
+#include "tests/native_udp_testing.hpp"
 
 namespace heddle::native {
 
@@ -19,6 +20,8 @@ struct Arm {
     std::string name;
     Local local;
     bool single;
+    bool several = false;  ///< networks: TCP and, within the machine, shared memory
+    bool udp = false;
 };
 
 class NativeMembers : public testing::TestWithParam<Arm> {
@@ -27,6 +30,10 @@ protected:
         NativeOptions options;
         options.local = GetParam().local;
         options.single_module = GetParam().single;
+        if (GetParam().udp) options.udp.emplace();
+        if (GetParam().several)
+            options.networks = {{.address = "127.0.0.2", .from = "127.0.0.2", .local = Local::tcp},
+                                {.local = Local::shared_memory, .in_machine = true}};
         return options;
     }
 };
@@ -37,7 +44,11 @@ std::vector<Arm> arms() {
             {"tcp", Local::tcp, false},
             {"shared_memory_single", Local::shared_memory, true},
             {"unix_socket_single", Local::unix_socket, true},
-            {"tcp_single", Local::tcp, true}};
+            {"tcp_single", Local::tcp, true},
+            {"several", Local::tcp, false, true},
+            {"several_single", Local::tcp, true, true},
+            {"udp", Local::tcp, false, false, true},
+            {"udp_single", Local::tcp, true, false, true}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, NativeMembers, testing::ValuesIn(arms()),
@@ -165,7 +176,9 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
     MemberRun run(world, options());
     Membership stalled{2, world.capacity, run.key(), run.rendezvous().address()};
     const Agreement agreement;
-    const auto table = meet(stalled, agreement, {"127.0.0.1:1"}, 10s);
+    std::vector<std::string> listening = {"127.0.0.1:1"};
+    if (GetParam().several) listening.push_back(fresh_local_address());
+    const auto table = meet(stalled, agreement, listening, 10s);
     const auto identify = [&](int socket) {
         return Identity{2,
                         world.capacity,
@@ -209,6 +222,23 @@ TEST_P(NativeMembers, FiftyJoinAndLeaveUnderTrafficAndNothingIsLost) {
     run.expect_all_well();
     for (NodeId node = world.at_start; node < world.capacity; ++node)
         EXPECT_TRUE(world.has_left[node]) << node;
+}
+
+TEST(NativeMembersByUdp, NodesJoinAndLeaveWhereDatagramsAreLost) {
+    for (const bool single : {false, true}) {
+        World world;
+        world.capacity = 6;
+        MemberRun run(world, by_udp(Faults{}, single));
+        for (NodeId node = 2; node < world.capacity; ++node)
+            run.start(node, [](NativeOptions& mine) { mine.leave_at = 1ms; });
+        for (NodeId node = 2; node < world.capacity; ++node) {
+            EXPECT_TRUE(eventually([&] { return run.has_ended(node); }, 60s)) << node;
+            EXPECT_TRUE(world.has_left[node]) << node;
+        }
+        EXPECT_TRUE(eventually([&] { return run.talk(0, 1); }));
+        run.end();
+        run.expect_all_well();
+    }
 }
 
 TEST(NativeMemberChanges, TheSignalAsksToLeaveOnce) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string>
@@ -210,7 +211,18 @@ private:
     std::atomic<bool> left_{false};
 };
 
-/// The nodes of one run, each on a thread.
+/// Each of them joins all nodes.
+inline std::shared_ptr<const NetworkRoutes> networks_of_all(NodeId nodes, std::size_t count) {
+    std::vector<NodeId> all(nodes);
+    std::iota(all.begin(), all.end(), NodeId{0});
+    std::vector<JoinedNodes> networks;
+    for (std::size_t i = 0; i < count; ++i)
+        networks.push_back({"network " + std::to_string(i), all, std::chrono::microseconds(1), 1e9});
+    return std::make_shared<NetworkRoutes>(nodes, std::move(networks), NetworkRoutes::Settings{});
+}
+
+/// The nodes of one run, each on a thread. If the options state what carries several networks, each of these
+/// joins all nodes, and messages take the first.
 class MemberRun {
 public:
     MemberRun(World& world, NativeOptions options)
@@ -218,6 +230,8 @@ public:
           options_(std::move(options)),
           rendezvous_(Places(world.at_start, world.capacity), key_) {
         options_.at_start = world.at_start;
+        if (!options_.networks.empty())
+            options_.routes = networks_of_all(world.capacity, options_.networks.size());
         ended_.resize(world.capacity);
         for (NodeId node = 0; node < world.at_start; ++node) start(node);
         EXPECT_TRUE(eventually([&] { return world_.zero_ns != 0; }));

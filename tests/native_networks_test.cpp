@@ -2,7 +2,6 @@
 // of its own, at its own address. Messages of all sizes arrive over the gateways of a line. Processes:
 // native_networks_test.py.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -158,12 +157,38 @@ TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
     expect_all(received, 6, fewer_sizes.size());
 }
 
-TEST(NativeNetworksOfMembers, NodesThatJoinAreRefusedWithAdvice) {
+// Gateways end before node 0 does. Without its gateway, a node that joins cannot ask whether the run goes on.
+TEST(NativeNetworksOfMembers, ANodeWhoseGatewayHasEndedIsToldThatTheRunIsOver) {
+    const Key key = make_key();
+    Rendezvous rendezvous(Places(3, 4), key);
+    const auto membership = [&](NodeId node) { return Membership{node, 4, key, rendezvous.address()}; };
+    std::vector<std::thread> beginners;
+    for (NodeId node = 0; node < 3; ++node)
+        beginners.emplace_back([&, node] {
+            std::vector<std::string> addresses(3);
+            for (NodeId network = 0; network < 3; ++network)
+                if (network == node || network + 1 == node) addresses[network] = "127.0.0.1:1";
+            (void)meet(membership(node), Agreement{}, addresses, std::chrono::seconds(10));
+        });
+    for (std::thread& thread : beginners) thread.join();
+    rendezvous.node_ended(2);
     NativeOptions options;
-    options.routes = testing_networks::line_of_networks(3);
-    options.membership = Membership{0, 3, {}, "127.0.0.1:1"};
-    options.at_start = 2;
-    EXPECT_THAT([&] { NativeBackend{options}; }, testing::Throws<Error>());
+    options.routes = testing_networks::line_of_networks(4);
+    options.networks = {by_tcp(0), by_tcp(1), by_tcp(2)};
+    options.membership = membership(3);
+    options.at_start = 3;
+    int over = 0;
+    options.on_over = [&] { ++over; };
+    NativeBackend(options).run([](NodeId) -> runtime::NodeProgram& { throw Error("it has begun"); });
+    EXPECT_EQ(over, 1);
+}
+
+// So a process that joins is told that it runs on the wrong machine, not that the run is over.
+TEST(NativeNetworksInAMachine, AnAddressSaysOfWhichMachineItIs) {
+    const std::string here = fresh_local_address();
+    EXPECT_TRUE(is_of_this_machine(here));
+    EXPECT_NE(here, fresh_local_address());
+    EXPECT_FALSE(is_of_this_machine("machine-another:" + port_of(here)));
 }
 
 }  // namespace heddle::native

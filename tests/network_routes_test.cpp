@@ -32,14 +32,17 @@ bool contains(const std::vector<NodeId>& members, NodeId node) {
     return std::find(members.begin(), members.end(), node) != members.end();
 }
 
-/// Hops between two nodes by breadth-first search, node by node; 0 if there is no way.
-std::uint32_t searched_hops(const std::vector<JoinedNodes>& networks, NodeId nodes, NodeId from, NodeId to) {
+/// Hops between two nodes by breadth-first search, node by node; 0 if there is no way. No way passes one of
+/// `changing`.
+std::uint32_t searched_hops(const std::vector<JoinedNodes>& networks, NodeId nodes, NodeId from, NodeId to,
+                            const std::vector<NodeId>& changing = {}) {
     std::vector<std::uint32_t> hops(nodes, 0);
     std::queue<NodeId> next;
     next.push(from);
     while (!next.empty()) {
         const NodeId at = next.front();
         next.pop();
+        if (at != from && contains(changing, at)) continue;
         for (const JoinedNodes& joined : networks) {
             if (!contains(joined.members, at)) continue;
             for (const NodeId member : joined.members) {
@@ -99,6 +102,7 @@ TEST(NetworkRoutes, GatewaysShareTheNodes) {
 TEST(NetworkRoutes, RandomNetworksHaveTheWaysThatASearchFinds) {
     Random random(7);
     int several = 0;
+    int refused = 0;
     for (int round = 0; round < 1500; ++round) {
         const auto nodes = static_cast<NodeId>(2 + random.below(12));
         std::vector<JoinedNodes> networks;
@@ -117,11 +121,23 @@ TEST(NetworkRoutes, RandomNetworksHaveTheWaysThatASearchFinds) {
             EXPECT_THROW(NetworkRoutes(nodes, networks, {}), Error);
             continue;
         }
-        const NetworkRoutes routes(nodes, networks, {});
+        std::vector<NodeId> changing;
+        for (NodeId node = 0; node < nodes; ++node)
+            if (round % 2 != 0 && random.below(3) == 0) changing.push_back(node);
+        bool stays = true;
+        for (NodeId from = 0; from < nodes; ++from)
+            for (NodeId to = 0; to < nodes; ++to)
+                stays = stays && (from == to || searched_hops(networks, nodes, from, to, changing) != 0);
+        if (!stays) {
+            EXPECT_THROW(NetworkRoutes(nodes, networks, {}, changing), GatewayChanges);
+            ++refused;
+            continue;
+        }
+        const NetworkRoutes routes(nodes, networks, {}, changing);
         for (NodeId from = 0; from < nodes; ++from) {
             for (NodeId to = 0; to < nodes; ++to) {
                 if (from == to) continue;
-                const std::uint32_t hops = searched_hops(networks, nodes, from, to);
+                const std::uint32_t hops = searched_hops(networks, nodes, from, to, changing);
                 ASSERT_EQ(routes.hops(from, to), hops);
                 several += hops > 2 ? 1 : 0;
                 NodeId at = from;
@@ -130,12 +146,33 @@ TEST(NetworkRoutes, RandomNetworksHaveTheWaysThatASearchFinds) {
                     ASSERT_TRUE(contains(networks[next.network].members, at));
                     ASSERT_TRUE(contains(networks[next.network].members, next.to));
                     at = next.to;
+                    if (at == to) continue;
+                    ASSERT_FALSE(contains(changing, at));
+                    ASSERT_TRUE(routes.is_gateway(at));
                 }
                 ASSERT_EQ(at, to);
             }
         }
     }
     EXPECT_GT(several, 100);
+    EXPECT_GT(refused, 10);
+}
+
+TEST(NetworkRoutes, ANodeThatChangesIsNoGatewayWhereAnotherStays) {
+    const std::vector<JoinedNodes> networks = {network("left", {0, 1, 2, 3}), network("right", {2, 3, 4, 5})};
+    const NetworkRoutes routes(6, networks, {}, {3});
+    for (NodeId to = 4; to < 6; ++to) EXPECT_EQ(routes.next(0, to).to, 2U);
+    EXPECT_TRUE(routes.is_gateway(2));
+    EXPECT_FALSE(routes.is_gateway(3));
+    EXPECT_FALSE(routes.is_gateway(0));
+    EXPECT_EQ(routes.hops(3, 5), 1U);
+    try {
+        const NetworkRoutes none(6, networks, {}, {2, 3});
+        FAIL();
+    } catch (const GatewayChanges& error) {
+        EXPECT_EQ(error.gateway(), 2U);
+        EXPECT_NE(error.message().find("from node 0 to node 4"), std::string::npos) << error.message();
+    }
 }
 
 TEST(NetworkRoutes, ANodeWithoutNetworkAndPartsWithoutGatewayAreErrors) {

@@ -15,7 +15,7 @@ namespace heddle::testing_networks {
 
 /// A chain of networks, each of which shares a node with the next: these are gateways. Sometimes two networks
 /// join the same nodes, sometimes one joins all.
-inline std::shared_ptr<const NetworkRoutes> draw_networks(Random random, NodeId nodes) {
+inline std::vector<JoinedNodes> draw_chain(Random& random, NodeId nodes) {
     std::vector<JoinedNodes> networks;
     const auto add = [&](NodeId first, NodeId last) {
         JoinedNodes joined{"network " + std::to_string(networks.size()), {}, {}, 1e9};
@@ -31,11 +31,45 @@ inline std::shared_ptr<const NetworkRoutes> draw_networks(Random random, NodeId 
         if (random.below(3) == 0) add(first, last);
         first = last;
     } while (first + 1 < nodes);
+    return networks;
+}
+
+inline NetworkRoutes::Settings draw_gateways(Random& random) {
     NetworkRoutes::Settings settings;
     settings.fragment_bytes = 16 + random.below(300);
     settings.window_bytes = settings.fragment_bytes * (1 + random.below(8));
     settings.all_rails = random.below(2) == 0;
-    return std::make_shared<NetworkRoutes>(nodes, std::move(networks), settings);
+    return settings;
+}
+
+inline std::shared_ptr<const NetworkRoutes> draw_networks(Random random, NodeId nodes) {
+    std::vector<JoinedNodes> networks = draw_chain(random, nodes);
+    return std::make_shared<NetworkRoutes>(nodes, std::move(networks), draw_gateways(random));
+}
+
+/// Nodes 0 to `first` - 1 are a chain, in which any node may leave that others can do without. Each of the
+/// rest joins, and is a member of one network or of two.
+inline std::shared_ptr<const NetworkRoutes> draw_changing_networks(Random random, NodeId first,
+                                                                   NodeId nodes) {
+    std::vector<JoinedNodes> networks = draw_chain(random, first);
+    std::vector<NodeId> changing;
+    for (NodeId node = first; node < nodes; ++node) {
+        const auto network = static_cast<std::size_t>(random.below(networks.size()));
+        const auto other = static_cast<std::size_t>(random.below(networks.size()));
+        networks[network].members.push_back(node);
+        if (other != network && random.below(2) == 0) networks[other].members.push_back(node);
+        changing.push_back(node);
+    }
+    const NetworkRoutes::Settings settings = draw_gateways(random);
+    for (NodeId node = 1; node < first; ++node) {
+        changing.push_back(node);
+        try {
+            (void)NetworkRoutes(nodes, networks, settings, changing);
+        } catch (const GatewayChanges&) {
+            changing.pop_back();
+        }
+    }
+    return std::make_shared<NetworkRoutes>(nodes, std::move(networks), settings, changing);
 }
 
 /// Node i and node i + 1 share a network, and no other two nodes do.

@@ -136,6 +136,69 @@ TEST(SimMembers, AHundredSeeds) {
     }
 }
 
+/// Two networks, joined by the first nodes; the nodes that join are members of one, or of both. Gateways hold
+/// little, so that fragments wait for acknowledgments when nodes leave.
+Platform on_two_networks(Random& random) {
+    Platform platform;
+    const auto gateways = static_cast<NodeId>(1 + random.below(2));
+    platform.nodes_at_start = gateways + static_cast<NodeId>(1 + random.below(3));
+    platform.nodes = platform.nodes_at_start + static_cast<NodeId>(random.below(4));
+    platform.cores = static_cast<CoreId>(1 + random.below(2));
+    platform.networks = {{"left", {}}, {"right", {}}};
+    for (NodeId node = 0; node < platform.nodes; ++node) {
+        const std::uint64_t where =
+            node < gateways ? 2 : random.below(node < platform.nodes_at_start ? 2 : 3);
+        if (where != 1) platform.networks[0].members.push_back(node);
+        if (where != 0) platform.networks[1].members.push_back(node);
+        if (node < gateways) continue;
+        const Time at = us(static_cast<std::int64_t>(random.below(2000)));
+        if (node >= platform.nodes_at_start) platform.events.push_back(member(at, node, true));
+        if (random.below(2) == 0)
+            platform.events.push_back(
+                member(at + us(static_cast<std::int64_t>(random.below(2000))), node, false));
+    }
+    for (auto& network : platform.networks)
+        if (network.members.size() < 2) network.members = {0, platform.nodes_at_start - 1};
+    platform.gateways.fragment_bytes = 64U << random.below(8);
+    platform.gateways.window_bytes = platform.gateways.fragment_bytes * (1 + random.below(4));
+    platform.gateways.all_rails = random.below(2) == 0;
+    return platform;
+}
+
+TEST(SimMembers, AHundredSeedsOnTwoNetworks) {
+    const auto all = workloads_here();
+    std::uint64_t joined = 0;
+    std::uint64_t left = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const Platform platform = on_two_networks(random);
+        const auto result = simulate(all[seed % all.size()], platform, schedule_of(seed));
+        for (const auto& [node, membership] : result.members) {
+            if (node >= platform.nodes_at_start && result.nodes[node].tasks > 10) ++joined;
+            if (membership.ended != Time::zero()) ++left;
+        }
+    }
+    EXPECT_GT(joined, 30U);
+    EXPECT_GT(left, 20U);
+}
+
+TEST(SimMembers, OrdersGiveTheSameOnTwoNetworks) {
+    for (const StatedWorkload& workload : workloads_here()) {
+        SCOPED_TRACE(workload.name);
+        Random random(11);
+        const Platform platform = on_two_networks(random);
+        const auto expected = all_of(simulate(workload, platform, schedule_of(5)));
+        EXPECT_EQ(all_of(simulate(workload, platform, schedule_of(5))), expected);
+        SimOptions reverse;
+        reverse.reverse_nodes = true;
+        EXPECT_EQ(all_of(simulate(workload, platform, schedule_of(5), reverse)), expected);
+        SimOptions threads;
+        threads.crew = std::make_shared<host::ThreadCrew>(2);
+        EXPECT_EQ(all_of(simulate(workload, platform, schedule_of(5), threads)), expected);
+    }
+}
+
 /// Node 0 starts the others when it has begun, and each of these asks itself to leave.
 class Starter final : public runtime::Program {
 public:

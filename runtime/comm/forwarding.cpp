@@ -20,7 +20,7 @@ struct Acknowledgment {
 };
 
 // The records in the fragments are counted for the end of the run, where they are sent and where they arrive.
-const Handler fragment_handler("forwarding.fragment", Handler::Kind::control,
+const Handler fragment_handler("forwarding.fragment", Handler::Kind::carrier,
                                [](Node& node, NodeId, auto message) {
                                    Reader reader(message);
                                    const auto header = reader.get<FragmentHeader>();
@@ -31,7 +31,7 @@ const Handler fragment_handler("forwarding.fragment", Handler::Kind::control,
                                    forwarding->arrive(header, small, node.take_body());
                                });
 
-const Handler acknowledgment_handler("forwarding.acknowledgment", Handler::Kind::control,
+const Handler acknowledgment_handler("forwarding.acknowledgment", Handler::Kind::carrier,
                                      [](Node& node, NodeId, auto message) {
                                          const auto [from, to, bytes] = value_in<Acknowledgment>(message);
                                          if (Forwarding* const forwarding = node.forwarding())
@@ -93,7 +93,9 @@ void Forwarding::send_what_may(Outbox& outbox, Flow& flow) {
             if (flow.waiting.empty()) return;
             Waiting& first = flow.waiting.front();
             const std::uint64_t size = std::min(fragment_bytes, first.next.size() - first.next.offset);
-            if (flow.under_way != 0 && flow.under_way + size > window_bytes) return;
+            if (!departs_.load(std::memory_order_seq_cst) && flow.under_way != 0 &&
+                flow.under_way + size > window_bytes)
+                return;
             flow.under_way += size;
             header = first.next;
             whole = first.whole;
@@ -148,9 +150,43 @@ void Forwarding::arrive(const FragmentHeader& header, std::span<const std::byte>
     add(source, header, content);
     source.not_acknowledged += content.size() + header.padding_here;
     // Before handlers run: their time is the receiver's own.
-    if (source.not_acknowledged >= acknowledged_bytes_)
+    if (source.not_acknowledged >= acknowledged_bytes_ && begin_acknowledgment(header.from))
         acknowledge(header.from, id_, std::exchange(source.not_acknowledged, 0));
     deliver_complete(header.from, source);
+}
+
+/// False: that node leaves, and waits for none.
+bool Forwarding::begin_acknowledgment(NodeId to) {
+    Flow& flow = flow_to(to);
+    const SpinLock::Guard guard(flow.lock);
+    if (flow.silent) return false;
+    ++flow.acknowledgments_sent;
+    return true;
+}
+
+std::uint64_t Forwarding::end_acknowledgments(NodeId to) {
+    Flow& flow = flow_to(to);
+    const SpinLock::Guard guard(flow.lock);
+    flow.silent = true;
+    return flow.acknowledgments_sent;
+}
+
+std::uint64_t Forwarding::acknowledgments_of(NodeId node) {
+    Flow& flow = flow_to(node);
+    const SpinLock::Guard guard(flow.lock);
+    return flow.acknowledgments_received;
+}
+
+// Invariant: a thread adds to a flow, and then looks whether the window is open. So what it adds after this
+// has gone through the flows leaves at once.
+void Forwarding::open_windows(Outbox& outbox) {
+    departs_.store(true, std::memory_order_seq_cst);
+    std::vector<Flow*> flows;
+    {
+        const SpinLock::Guard guard(lock_);
+        for (auto& [node, flow] : flows_) flows.push_back(&flow);
+    }
+    for (Flow* const flow : flows) send_what_may(outbox, *flow);
 }
 
 void Forwarding::add(Source& source, const FragmentHeader& header, std::span<const std::byte> content) {
@@ -202,6 +238,7 @@ void Forwarding::acknowledge(NodeId from, NodeId to, std::uint64_t bytes) {
     Flow& flow = flow_to(to);
     {
         const SpinLock::Guard guard(flow.lock);
+        ++flow.acknowledgments_received;
         flow.under_way -= std::min(flow.under_way, bytes);
     }
     send_what_may(outbox, flow);

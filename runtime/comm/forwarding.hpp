@@ -3,6 +3,7 @@
 // base/network_routes.hpp chooses the way.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -37,7 +38,8 @@ struct FragmentHeader {
 ///
 /// Memory: of the fragments from one node to another at most NetworkRoutes::Settings::window_bytes are under
 /// way, because the receiver acknowledges what has arrived. The rest waits at the sender, where a body is
-/// shared and not copied. So a gateway never holds more than a window for each pair of nodes.
+/// shared and not copied. So a gateway never holds more than a window for each pair of nodes, but for what a
+/// node sends when it leaves.
 class Forwarding {
 public:
     /// The node's topology has routes.
@@ -61,6 +63,14 @@ public:
     /// `to` has received so many bytes from `from`.
     void acknowledge(NodeId from, NodeId to, std::uint64_t bytes);
 
+    // --- where nodes leave (runtime/run/members.hpp)
+    /// This node leaves, so what waits for acknowledgments is sent without them, and all that follows.
+    void open_windows(Outbox& outbox);
+    /// No acknowledgment to that node follows. Returns how many there were.
+    std::uint64_t end_acknowledgments(NodeId to);
+    /// How many have come.
+    std::uint64_t acknowledgments_of(NodeId node);
+
 private:
     struct Whole {
         Bytes message;
@@ -76,6 +86,9 @@ private:
         std::uint64_t next_number = 0;
         std::uint64_t under_way = 0;  ///< bytes that the receiver has not acknowledged
         std::deque<Waiting> waiting;
+        std::uint64_t acknowledgments_sent = 0;  ///< to that node, and those that have come from it
+        std::uint64_t acknowledgments_received = 0;
+        bool silent = false;  ///< none is sent any more
     };
     struct Partial {
         FragmentHeader header;
@@ -94,6 +107,7 @@ private:
     };
 
     Flow& flow_to(NodeId node);
+    bool begin_acknowledgment(NodeId to);
     void send_what_may(Outbox& outbox, Flow& flow);
     void post(Outbox& outbox, const FragmentHeader& header, std::span<const std::byte> small, Body body);
     NetworkId rail_to(NodeId neighbour, std::uint64_t bytes);
@@ -106,6 +120,7 @@ private:
     /// A receiver acknowledges when so many bytes have come. A sender waits only if more than a window less a
     /// fragment is not acknowledged, so it never waits for an acknowledgment that is not sent.
     std::uint64_t acknowledged_bytes_;
+    std::atomic<bool> departs_{false};
     SpinLock lock_;  ///< over the two below; what is in `flows_` does not move
     std::map<NodeId, Flow> flows_;
     std::map<NodeId, Rails> rails_;

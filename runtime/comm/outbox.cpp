@@ -164,6 +164,7 @@ void Outbox::post_over(Path path, NodeId to, const Handler& handler, std::span<c
                        std::span<const std::byte> more, Enclosure enclosure) {
     Gathering alone{to, context_.backend->buffer(context_)};
     append(alone, handler, message, more);
+    alone.counted = 0;
     hand_over(path, std::move(alone), std::move(enclosure));
 }
 
@@ -171,7 +172,7 @@ void Outbox::post_last(NodeId to, const Handler& handler, std::span<const std::b
     Gathering alone{to, context_.backend->buffer(context_)};
     append(alone, handler, message, {});
     alone.counted = 0;
-    hand_over({}, std::move(alone), {});
+    send(std::move(alone));
 }
 
 bool Outbox::may_begin(NodeId to) {
@@ -197,8 +198,10 @@ void Outbox::send(Gathering&& gathering, Enclosure&& enclosure) {
     Path path;
     if (forwarding_) [[unlikely]] {
         const NodeId to = gathering.to;
-        if (forwarding_->takes(to))
-            return forwarding_->send(*this, to, std::move(gathering.bytes), std::move(enclosure));
+        if (forwarding_->takes(to)) {
+            forwarding_->send(*this, to, std::move(gathering.bytes), std::move(enclosure));
+            return note_sent(to, gathering.counted);
+        }
         path = forwarding_->path(to);
     }
     path.in_turn = gathering.in_turn;
@@ -210,7 +213,12 @@ void Outbox::hand_over(Path path, Gathering&& gathering, Enclosure&& enclosure) 
     add(bytes_, gathering.bytes.size() + enclosure.size());
     const NodeId to = gathering.to;
     context_.backend->send(context_, to, std::move(gathering.bytes), std::move(enclosure), path);
-    if (members_ && gathering.counted != 0 && members_->ways().end(to, gathering.counted)) [[unlikely]]
+    note_sent(to, gathering.counted);
+}
+
+/// `counted`: active messages that Ways has let begin.
+void Outbox::note_sent(NodeId to, std::uint32_t counted) {
+    if (members_ && counted != 0 && members_->ways().end(to, counted)) [[unlikely]]
         members_->way_closed(*this, to);
 }
 

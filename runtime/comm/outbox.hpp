@@ -24,7 +24,9 @@ public:
     using Run = void (*)(Node& node, NodeId from, std::span<const std::byte> message);
 
     /// `work`: the message may make work for the node it goes to, so the end of the run must wait for it.
-    enum class Kind : std::uint8_t { work, control };
+    /// `carrier`: it carries a part of another message, or acknowledges some, so neither Ways nor Members
+    /// knows of it.
+    enum class Kind : std::uint8_t { work, control, carrier };
 
     /// What becomes of a message to a node that is leaving or has left: an error, nothing, or its own node
     /// handles it. For those that a node may send to any other at any time.
@@ -42,6 +44,7 @@ public:
 
     const std::string& name() const { return name_; }
     bool makes_work() const { return kind_ == Kind::work; }
+    bool carries() const { return kind_ == Kind::carrier; }
     IfGone if_gone() const { return if_gone_; }
     Run run() const { return run_; }
     Room room() const { return room_; }  ///< null: in memory of the backend's
@@ -103,7 +106,7 @@ public:
                       std::span<const std::byte> more, Enclosure enclosure = {});
 
     /// Sends `message` and `more` over that network, now and by itself, to a node that it joins with this
-    /// one.
+    /// one. The handler is a carrier.
     void post_over(Path path, NodeId to, const Handler& handler, std::span<const std::byte> message,
                    std::span<const std::byte> more, Enclosure enclosure);
 
@@ -140,6 +143,7 @@ private:
                       Enclosure enclosure);
     void send(Gathering&& gathering, Enclosure&& enclosure = {});
     void hand_over(Path path, Gathering&& gathering, Enclosure&& enclosure);
+    void note_sent(NodeId to, std::uint32_t counted);
 
     Context& context_;
     Node& node_;

@@ -130,6 +130,7 @@ void Node::expect_well_formed(NodeId from, std::span<const std::byte> message) c
 
 void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Body body) {
     expect_well_formed(from, message);
+    // Members holds none of these back: they come in order, and the first says that the node has joined.
     handle(from, message, std::move(body));
 }
 
@@ -222,7 +223,7 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers_[header.handler()];
-        if (changing_ && from != id_) [[unlikely]]
+        if (changing_ && from != id_ && !handler.carries()) [[unlikely]]
             changing_->count_received(from);
         if (handler.makes_work()) {
             ++received;

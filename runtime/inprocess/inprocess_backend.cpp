@@ -239,6 +239,11 @@ struct InprocessBackend::State {
             // The sender may keep its own.
             runtime::Body body;
             if (sent.body) body = std::make_shared<runtime::Bytes>(sent.body->begin(), sent.body->end());
+            // A process would have ended.
+            if (nodes[to].program->has_left())
+                throw Error(
+                    fmt::format("a message from node {} is under way to node {}, which has left", from, to),
+                    "this is an error of the scheduler: please report it with the seed");
             nodes[to].program->deliver(from, sent.message, std::move(body));
         }
         return true;

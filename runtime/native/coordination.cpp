@@ -95,10 +95,10 @@ void Coordination::give_up() {
 
 void Coordination::gone(NodeId node) {
     const std::lock_guard lock(mutex_);
-    settled_[node] = true;
+    ++settled_[node];
     comparing_.erase(node);
     std::erase(early_, node);
-    if (node == 0 && joins() && !begun_) over_ = true;
+    if (node == towards_lead_ && joins() && !begun_) over_ = true;
     changed_.notify_all();
 }
 
@@ -139,7 +139,7 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
             finished_ = true;
             break;
         case FrameKind::linked:
-            settled_[from] = true;
+            ++settled_[from];
             break;
         case FrameKind::left: {
             const auto counts = unpack<Counts>(payload);
@@ -236,7 +236,9 @@ void Coordination::compare_late(NodeId node) {
 Coordination::Started Coordination::join(const std::vector<NodeId>& connected) {
     std::unique_lock lock(mutex_);
     const auto all_settled = [&] {
-        return std::ranges::all_of(connected, [this](NodeId node) { return settled_[node]; });
+        return std::ranges::all_of(connected, [&](NodeId node) {
+            return settled_[node] >= static_cast<std::size_t>(std::ranges::count(connected, node));
+        });
     };
     if (!wait(lock, [&] { return over_ || all_settled(); })) return Started::lost;
     if (over_) return Started::over;

@@ -55,8 +55,12 @@ public:
     /// A node was lost: waiting ends.
     void give_up();
 
-    /// Nodes may join and leave: `node` has left, or ended before it had joined. The thread that receives.
+    /// Nodes may join and leave: `node` has left, or ended before it had joined. For each connection; the
+    /// thread that receives.
     void gone(NodeId node);
+
+    /// The first node on the way to node 0, which stays to the end. Before `start`.
+    void reach_lead_by(NodeId node) { towards_lead_ = node; }
 
     // --- the thread that runs the node
     enum class Started : std::uint8_t {
@@ -65,7 +69,7 @@ public:
         over   ///< this node was to join, but the run is over
     };
     /// Returns when the moment of the run's beginning is known. `connected`: the nodes that this one is
-    /// connected to, if it joins.
+    /// connected to, if it joins; once for each connection.
     Started start(const std::vector<NodeId>& connected = {});
 
     /// On node 0 after `start`: how far a node's zero may be from that of node 0, if its clock is another
@@ -132,7 +136,9 @@ private:
     std::optional<Clock::time_point> zero_;   ///< node 0's
     bool ending_ = false;                     ///< node 0's: no node joins any more
     Counts left_total_;                       ///< node 0's: of the nodes that have left
-    std::vector<bool> settled_;  ///< of a node that joins: those that receive from it, or are gone
+    /// Of a node that joins: how many connections to each node that node receives from, or are gone.
+    std::vector<std::size_t> settled_;
+    NodeId towards_lead_ = 0;
     bool over_ = false;
     bool leaving_ = false;
     bool left_ = false;

@@ -216,6 +216,11 @@ public:
 
 }  // namespace
 
+bool Link::settle() {
+    const std::lock_guard lock(mutex_);  // another thread may close it
+    return stream_->settle();
+}
+
 void Link::close() {
     const std::scoped_lock lock(writing_, mutex_);
     broken_ = true;

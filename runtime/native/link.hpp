@@ -49,6 +49,9 @@ public:
     /// Ends the connection: the receiver then finds it lost for this reason.
     void give_up(const std::string& reason);
 
+    /// Stream::settle. Any thread.
+    bool settle();
+
     /// Frees the stream and the buffers. The thread that writes what posting threads leave; after the
     /// receiver's last look. Threads may still post: what they post is forgotten.
     void close();

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "base/error.hpp"
@@ -56,6 +58,18 @@ void write_answer(int socket, const Session& session, std::span<const std::byte>
     check(session, write_frame(socket, sealer, FrameKind::memory, payload, Clock::now()));
 }
 
+/// Processes with the same can meet at Unix sockets without a file: names of these are those of a network
+/// namespace. A boot's number differs between machines.
+std::string this_machine() {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    std::error_code ignored;
+    const auto names = std::filesystem::read_symlink("/proc/self/ns/net", ignored).string();
+    std::string text = fmt::format("machine-{}-{}", boot, names);
+    std::erase_if(text, [](char c) { return c == ':' || c == ' ' || c == '\n'; });
+    return text;
+}
+
 std::unique_ptr<Stream> stream_over(Descriptor socket, std::optional<SharedMemory> memory,
                                     SharedStream::Side side) {
     if (!memory) return std::make_unique<SocketStream>(std::move(socket));
@@ -72,7 +86,11 @@ std::string local_name(NodeId rank, NetworkId network, const std::string& addres
 std::string fresh_local_address() {
     std::uint64_t number = 0;
     randombytes_buf(&number, sizeof number);
-    return fmt::format("machine:{:016x}", number);
+    return fmt::format("{}:{:016x}", this_machine(), number);
+}
+
+bool is_of_this_machine(const std::string& fresh_address) {
+    return host_of(fresh_address) == this_machine();
 }
 
 std::size_t ring_bytes_for(std::uint32_t processes) {

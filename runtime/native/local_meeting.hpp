@@ -26,6 +26,9 @@ std::string local_name(NodeId rank, NetworkId network, const std::string& addres
 /// Stands for an address where there are no others. No two are equal, so runs of one program do not meet.
 std::string fresh_local_address();
 
+/// Whether a process made that address that could be met here, if it is still there.
+bool is_of_this_machine(const std::string& fresh_address);
+
 /// If there are more processes on a machine, they use Unix sockets: each pair that shares memory takes at
 /// least 12 KiB of it, and the system some more.
 inline constexpr std::uint32_t sharing_max = 256;

@@ -193,7 +193,8 @@ void Mesh::start(Events events) {
 
 void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
+    if (Link* const link = state_->any_link(to))
+        state_->post(*link, kind, std::move(payload), std::move(body));
 }
 
 void Mesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body, Sender sender) {
@@ -235,12 +236,20 @@ void Mesh::leave() {
     state_->leaving.store(true, std::memory_order_relaxed);
     state_->end_admitting();
     state_->say_goodbye();
-    std::unique_lock lock(state_->mutex);
-    state_->changed.wait_for(lock, Peers::goodbye_max, [this] { return !state_->any_member(); });
+    const Deadline deadline = Clock::now() + Peers::goodbye_max;
+    {
+        std::unique_lock lock(state_->mutex);
+        state_->changed.wait_until(lock, deadline, [this] { return !state_->any_member(); });
+    }
+    state_->settle(deadline);  // nodes that arrive say no goodbye
 }
 
 void Mesh::call(std::function<void()> code) {
     state_->call(std::move(code));
+}
+
+void Mesh::begin() {
+    state_->take_part();
 }
 
 std::vector<NodeId> Mesh::connected() const {

@@ -30,10 +30,12 @@ struct MeshOptions {
     std::function<bool()> core_is_free = {};  ///< see Polling
     Protection protection = Protection::integrity;
     /// Topology::at_start. If it is set, nodes may join and leave; a node with that number or a higher one
-    /// joins. With one network only.
+    /// joins.
     std::optional<NodeId> at_start = {};
     /// That its threads may run on (host::bind_to_cores). None: all.
     std::vector<unsigned> cores = {};
+    /// The first node on the way to node 0. If it ends before this one takes part, the run is over.
+    NodeId towards_lead = 0;
 };
 
 class Mesh final : public Transport {
@@ -53,6 +55,7 @@ public:
     bool part() override;
     void leave() override;
     void call(std::function<void()> code) override;
+    void begin() override;
 
     /// A worker parks here (Parker::park), and receives meanwhile if no other worker does. Events then come
     /// on its thread.

@@ -49,10 +49,6 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     if (given.at_start && given.mpi)
         throw Error("nodes join and leave by TCP, not by MPI",
                     "start the processes with `heddle launch` and --set platform.transport=tcp");
-    if (given.at_start && given.udp)
-        throw Error("nodes join and leave by TCP, not by UDP", "state platform.transport: tcp");
-    if (given.at_start && given.routes)
-        throw Error("nodes join and leave where one network joins all", "leave platform.networks out");
     if (given.at_start && (*given.at_start == 0 || *given.at_start > membership.nodes))
         throw Error(fmt::format("{} nodes begin the run, of {}", *given.at_start, membership.nodes),
                     "at least node 0 does, and all at most");
@@ -179,6 +175,8 @@ std::vector<unsigned> NativeBackend::State::cores_of_threads() const {
 void NativeBackend::State::meet() {
     if (options.at_start)
         changes.emplace([this] { ask_to_leave(); }, [this](const StartRequest& asked) { request(asked); });
+    const bool direct = rank == 0 || !options.routes || options.routes->joined(rank, 0);
+    const NodeId towards_lead = direct ? 0 : options.routes->next(rank, 0).to;
     const MpiMeshOptions mpi{*options.membership, options.agreement, options.mpi.value_or(MpiOptions{}),
                              options.window,      own_cores,         cores_of_threads()};
     if (options.mpi && options.networks.empty()) {
@@ -195,7 +193,8 @@ void NativeBackend::State::meet() {
                          [this] { return resting.load(std::memory_order_relaxed) != 0; },
                          options.protection,
                          options.at_start,
-                         cores_of_threads()};
+                         cores_of_threads(),
+                         towards_lead};
         if (options.mpi) {
             transport = std::make_unique<MixedTransport>(mesh, mpi, options.routes);
         } else if (options.single_module) {
@@ -224,9 +223,11 @@ void NativeBackend::State::meet() {
         },
         [this](Clock::time_point zero) { begin(zero); }, attend);
     coordination->tell_in_order(relay->farthest_first());
+    coordination->reach_lead_by(towards_lead);
 }
 
 void NativeBackend::State::begin(Clock::time_point zero) {
+    if (transport && options.at_start && rank >= *options.at_start) transport->begin();
     run_start.begin(zero, [this](NodeId from, std::span<const std::byte> message, runtime::Body body) {
         deliver(from, message, std::move(body));
     });

@@ -39,6 +39,11 @@ void NativeBackend::State::ask_to_leave() {
         spdlog::warn("node 0 leads the run and cannot leave it");
         return;
     }
+    if (options.routes && options.routes->is_gateway(rank)) {
+        spdlog::warn("node {} is a gateway, over which others reach each other, and cannot leave the run",
+                     rank);
+        return;
+    }
     transport->call([this] {
         try {
             program->leave();

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace heddle::native {
 
 namespace {
@@ -29,9 +31,11 @@ runtime::Bytes abort_payload(NodeId node, const std::string& reason) {
 
 }  // namespace
 
-Link& Peers::any_link(NodeId node) const {
-    for (NetworkId number = 0;; ++number)
-        if (Link* const found = link(node, number)) return *found;
+Link* Peers::any_link(NodeId node) const {
+    for (NetworkId number = 0; number < options.networks.size(); ++number)
+        if (Link* const found = link(node, number)) return found;
+    HEDDLE_ASSERT(options.at_start);
+    return nullptr;
 }
 
 void Peers::call(std::function<void()> code) {
@@ -131,7 +135,6 @@ void Peers::see(Link& link, FrameKind kind) {
 
 void Peers::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
     if (options.at_start) see(link, kind);
-    if (kind == FrameKind::start) begun_ = true;
     switch (kind) {
         case FrameKind::message:
             events.deliver(link.peer(), payload, std::move(body));
@@ -188,13 +191,13 @@ void Peers::lose(NodeId node, const std::string& reason) {
 // Each node serves all its connections meanwhile, so nodes that wait for each other's acknowledgements get
 // them.
 void Peers::settle(Deadline deadline) {
-    // Elsewhere the system does it, and a link may be closed meanwhile, where nodes leave.
+    // Elsewhere the system does it.
     if (std::ranges::none_of(options.networks, [](const MeshNetwork& one) { return one.udp.has_value(); }))
         return;
     write_all_until(deadline);  // else a goodbye that no stream has yet would count as acknowledged
     for (auto pause = settle_pause;; pause = std::min(2 * pause, settle_pause_max)) {
         bool all = true;
-        for_each_link([&all](Link& link) { all = link.stream().settle() && all; });
+        for_each_link([&all](Link& link) { all = link.settle() && all; });
         if (all || Clock::now() >= deadline) return;
         std::this_thread::sleep_for(pause);
     }

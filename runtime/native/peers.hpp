@@ -93,8 +93,9 @@ struct Peers {
     Link* link(NodeId node, NetworkId network) const {
         return links_[place(node, network)].load(std::memory_order_acquire);
     }
-    /// Over the first network that joins the two, of which there is one.
-    Link& any_link(NodeId node) const;
+    /// Over the first network that joins the two. Null: that node was about to join and was not accepted, so
+    /// it ends by itself, whatever it is told.
+    Link* any_link(NodeId node) const;
     Flow& flow(NodeId node, NetworkId network) const { return *flows_[place(node, network)]; }
 
     /// Calls `code` with each link that there is.
@@ -115,6 +116,9 @@ struct Peers {
     std::vector<NodeId> connected() const;
 
     // --- the thread that receives
+    /// This node takes part in the run from now on: the end of another is a loss.
+    void take_part() { begun_ = true; }
+
     /// Reads what has come, and handles it. False where nothing more comes from there.
     bool receive_from(Link& link);
 
@@ -168,7 +172,7 @@ private:
     void meet_all();
     void meet_on(NetworkId network, const AddressTable& table, Deadline deadline);
     void connect_to_present(const AddressTable& table, Deadline deadline);
-    bool connect_if_open(NodeId node, const std::string& address, Deadline deadline);
+    bool connect_if_open(NodeId node, NetworkId number, const std::string& address, Deadline deadline);
     std::string admit(const Identity& peer, NetworkId network);
     void accept(Descriptor socket, const Session& session, NetworkId network);
     std::string listen_on_network(NetworkId network);
@@ -178,6 +182,8 @@ private:
     Link& add(Visitor visitor, Deadline deadline);
     Link& add(Connection connection, NetworkId network, Deadline deadline);
     Link& add(const Session& session, LocalStream stream, Protection protection, NetworkId network);
+    LocalStream between_machines(Descriptor socket, const Session& session, NetworkId network,
+                                 Deadline deadline) const;
     void offer_by_datagrams(Descriptor socket, const Session& session, NetworkId network);
     void await_higher(NetworkId network);
     Deadline step_deadline() const;

@@ -96,16 +96,27 @@ void Peers::accept(Descriptor socket, const Session& session, NetworkId number) 
 
 /// What accepted the connection waits for the answer to its offer of memory.
 Link& Peers::add(Visitor visitor, Deadline deadline) {
-    if (!visitor.local)
-        return add(visitor.session, {std::make_unique<SocketStream>(std::move(visitor.socket))},
-                   options.protection, visitor.network);
-    LocalStream stream = conclude_offer(std::move(*visitor.local), deadline);
+    const bool local = visitor.local.has_value();
+    LocalStream stream =
+        local ? conclude_offer(std::move(*visitor.local), deadline)
+              : between_machines(std::move(visitor.socket), visitor.session, visitor.network, deadline);
     {
         // From now on the socket is the link's, which ends with a goodbye and not by `end_admitting`.
         const std::lock_guard lock(mutex);
         answering_.reset();
     }
-    return add(visitor.session, std::move(stream), Protection::local, visitor.network);
+    return add(visitor.session, std::move(stream), local ? Protection::local : options.protection,
+               visitor.network);
+}
+
+/// Over UDP waits for the peer. Nodes that begin the run meet by datagrams together (`meet_on`).
+LocalStream Peers::between_machines(Descriptor socket, const Session& session, NetworkId number,
+                                    Deadline deadline) const {
+    if (!network(number).udp) return {std::make_unique<SocketStream>(std::move(socket))};
+    const UdpOptions& udp = *network(number).udp;
+    std::vector<UdpPeer> one;
+    one.push_back(offer_datagrams(std::move(socket), session, udp));
+    return {std::move(meet_by_datagrams(std::move(one), udp, deadline).front().stream)};
 }
 
 /// What made the connection waits for that offer.
@@ -113,8 +124,8 @@ Link& Peers::add(Connection connection, NetworkId number, Deadline deadline) {
     const Session session = connection.session;
     if (is_unix_socket(connection.socket.get()))
         return add(session, take_offer(std::move(connection), deadline), Protection::local, number);
-    return add(session, {std::make_unique<SocketStream>(std::move(connection.socket))}, options.protection,
-               number);
+    return add(session, between_machines(std::move(connection.socket), session, number, deadline),
+               options.protection, number);
 }
 
 Link& Peers::add(const Session& session, LocalStream stream, Protection protection, NetworkId number) {
@@ -178,7 +189,7 @@ Connection Peers::connect_to_node(NodeId node, NetworkId number, const std::stri
     const MeshNetwork& here = network(number);
     if (here.in_machine) {
         Connection connection = connect_in_machine(node, number, address, deadline);
-        if (connection.socket) return connection;
+        if (connection.socket || (joins() && is_of_this_machine(address))) return connection;
         throw Error(fmt::format("node {} cannot reach node {}{}: it is not on the same machine", rank, node,
                                 over(here)),
                     "start both on one machine, or give that network another transport");
@@ -281,27 +292,37 @@ void Peers::await_higher(NetworkId number) {
 
 // --- joining
 
-/// Connects to those that are there now. Later ones connect to this node.
+/// Connects to those that are there now, over each network that joins them with this node. Later ones connect
+/// to this node.
 void Peers::connect_to_present(const AddressTable& table, Deadline deadline) {
+    const auto is_there = [&](NodeId node, NetworkId number) {
+        return node != rank && network(number).joins(rank) && network(number).joins(node) &&
+               !table[node][number].empty();
+    };
+    const auto for_present = [&](const auto& code) {
+        for (NetworkId number = 0; number < options.networks.size(); ++number)
+            for (NodeId node = 0; node < nodes; ++node)
+                if (is_there(node, number)) code(node, number);
+    };
     {
         const std::lock_guard lock(mutex);
-        for (NodeId node = 0; node < nodes; ++node) met_[place(node, 0)] = !table[node].front().empty();
+        for_present([this](NodeId node, NetworkId number) { met_[place(node, number)] = true; });
     }
-    for (NodeId node = 0; node < nodes; ++node) {
-        const std::string& address = table[node].front();
-        if (address.empty() || node == rank || connect_if_open(node, address, deadline)) continue;
-        // Node 0 stays to the end. Another one has left, or has ended; then node 0 knows how.
-        if (node == 0) throw RunOver(fmt::format("the run was over before node {} joined", rank));
-    }
+    // Node 0 and gateways stay to the end. Another one has left, or has ended; then node 0 knows how.
+    for_present([&](NodeId node, NetworkId number) {
+        (void)connect_if_open(node, number, table[node][number], deadline);
+    });
+    if (!any_link(options.towards_lead))
+        throw RunOver(fmt::format("the run was over before node {} joined", rank));
 }
 
 /// False: it listens no more.
-bool Peers::connect_if_open(NodeId node, const std::string& address, Deadline deadline) {
+bool Peers::connect_if_open(NodeId node, NetworkId number, const std::string& address, Deadline deadline) {
     for (bool again = false;; again = true) {
-        Connection connection = connect_to_node(node, 0, address, deadline);
+        Connection connection = connect_to_node(node, number, address, deadline);
         if (!connection.socket) return false;
         try {
-            add(std::move(connection), 0, deadline);
+            add(std::move(connection), number, deadline);
             return true;
         } catch (const Error&) {
             if (again) throw;  // it may have ended its listening meanwhile: the next attempt says so
@@ -338,6 +359,8 @@ void Peers::admit_all() {
         Visitor visitor = std::move(visitors_.front());
         visitors_.pop_front();
         if (visitor.local) answering_ = Descriptor(dup(visitor.local->socket.get()));
+        if (!visitor.local && network(visitor.network).udp)
+            answering_ = Descriptor(dup(visitor.socket.get()));
         lock.unlock();
         admit_visitor(std::move(visitor));
         lock.lock();
@@ -348,6 +371,7 @@ void Peers::admit_all() {
 
 void Peers::admit_visitor(Visitor visitor) {
     const NodeId node = visitor.session.peer.rank;
+    const NetworkId number = visitor.network;
     try {
         Link& link = add(std::move(visitor), Clock::now() + answer_patience);
         // The other node counts on this connection once it knows that this node receives from it.
@@ -357,7 +381,7 @@ void Peers::admit_visitor(Visitor visitor) {
         });
     } catch (const Error& error) {
         const std::lock_guard lock(mutex);
-        met_[place(node, 0)] = false;
+        met_[place(node, number)] = false;
         if (admitting_)
             spdlog::warn("node {} was about to join and gave up ({}): the run goes on without it", node,
                          error.message());

@@ -287,7 +287,8 @@ void PolledMesh::start(Events events) {
 
 void PolledMesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
-    state_->post(state_->any_link(to), kind, std::move(payload), std::move(body));
+    if (Link* const link = state_->any_link(to))
+        state_->post(*link, kind, std::move(payload), std::move(body));
 }
 
 void PolledMesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
@@ -335,11 +336,17 @@ void PolledMesh::leave() {
     state_->leaving.store(true, std::memory_order_relaxed);
     state_->end_admitting();
     state_->say_goodbye();
-    state_->lookout.wait(Clock::now() + Peers::goodbye_max, frames, [this] { return state_->has_parted(); });
+    const Deadline deadline = Clock::now() + Peers::goodbye_max;
+    state_->lookout.wait(deadline, frames, [this] { return state_->has_parted(); });
+    state_->settle(deadline);  // nodes that arrive say no goodbye
 }
 
 void PolledMesh::call(std::function<void()> code) {
     state_->call(std::move(code));
+}
+
+void PolledMesh::begin() {
+    state_->take_part();
 }
 
 std::vector<NodeId> PolledMesh::connected() const {

@@ -31,6 +31,7 @@ public:
     bool part() override;
     void leave() override;
     void call(std::function<void()> code) override;
+    void begin() override;
     std::vector<NodeId> connected() const override;
 
     /// Receives what has come and writes what has waited, unless another thread does. True if it delivered a

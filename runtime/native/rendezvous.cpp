@@ -51,6 +51,15 @@ std::vector<std::string> parts_of(const std::string& text, char end) {
     return parts;
 }
 
+/// Of two nodes, network by network, in one network or in several.
+bool share_address(const std::string& a, const std::string& b) {
+    const std::vector<std::string> of_a = parts_of(a + ' ', ' ');
+    const std::vector<std::string> of_b = parts_of(b + ' ', ' ');
+    return std::ranges::any_of(of_a, [&of_b](const std::string& one) {
+        return !one.empty() && std::ranges::find(of_b, one) != of_b.end();
+    });
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
     return parts_of(text, '\n');
 }
@@ -200,8 +209,8 @@ struct Rendezvous::State {
         const std::uint64_t first = visitors.begin()->second.session.peer.fingerprint;
         const auto other = std::ranges::find_if(
             visitors, [first](const auto& entry) { return entry.second.session.peer.fingerprint != first; });
-        if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
         if (!read_all_addresses()) return;
+        if (other != visitors.end()) return refuse(visitors.begin()->first, other->first);
         std::map<NodeId, std::string> addresses;
         for (const auto& [rank, visitor] : visitors) addresses[rank] = visitor.session.peer.address;
         if (places.at_start < places.capacity && !open_run(addresses, first)) return;
@@ -239,11 +248,17 @@ struct Rendezvous::State {
         const NodeId rank = entry.key();
         Visitor& visitor = entry.mapped();
         if (stage == Stage::over) return answer(visitor, FrameKind::over, {});
+        try {
+            read_addresses(visitor);
+        } catch (const Error&) {
+            return;  // it has ended; the others do not know of it
+        }
         if (visitor.session.peer.fingerprint != fingerprint) return refuse_joining(rank, visitor);
         joined.insert(rank);
         // Two processes cannot listen at one address: the earlier one has left, and its end is not known yet.
-        std::erase_if(present,
-                      [&](const auto& other) { return other.second == visitor.session.peer.address; });
+        std::erase_if(present, [&](const auto& other) {
+            return share_address(other.second, visitor.session.peer.address);
+        });
         const std::string table = table_of(present);
         present[rank] = visitor.session.peer.address;
         answer(visitor, FrameKind::table, table);

@@ -66,7 +66,10 @@ public:
     // NOLINTNEXTLINE(performance-unnecessary-value-param)
     virtual void call([[maybe_unused]] std::function<void()> code) {}
 
-    /// The nodes that this one is connected to, before `start`.
+    /// A node that joins takes part from now on: the end of another is a loss. The thread that delivers.
+    virtual void begin() {}
+
+    /// The nodes that this one is connected to, before `start`; once for each connection.
     virtual std::vector<NodeId> connected() const { return {}; }
 
     /// This process is about to end with that exit code, because of a failure that it has told people. Any

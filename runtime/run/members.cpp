@@ -36,8 +36,9 @@ const Handler welcome_handler("members.welcome", Handler::Kind::control,
                                                               std::move(nodes));
                               });
 const Handler turned_away_handler("members.turned_away", Handler::Kind::control,
-                                  [](Node& node, NodeId, auto) {
-                                      members_of(node).on_turned_away(node.receiver());
+                                  [](Node& node, NodeId, auto message) {
+                                      members_of(node).on_turned_away(node.receiver(),
+                                                                      value_in<std::uint64_t>(message));
                                   });
 const Handler joined_handler("members.joined", Handler::Kind::control,
                              [](Node& node, NodeId from, auto message) {
@@ -60,7 +61,7 @@ const Handler close_handler("members.close", Handler::Kind::control,
 const Handler closed_handler("members.closed", Handler::Kind::control,
                              [](Node& node, NodeId from, auto message) {
                                  members_of(node).on_closed(node.receiver_outbox(), from,
-                                                            value_in<std::uint64_t>(message));
+                                                            value_in<Members::Sent>(message));
                              });
 const Handler left_handler("members.left", Handler::Kind::control, [](Node& node, NodeId from, auto message) {
     members_of(node).on_left(node.receiver_outbox(), from, value_in<Members::LastWords>(message));
@@ -161,7 +162,23 @@ void Members::on_asked(Outbox& outbox, NodeId node, Change change) {
         if (!too_late) asked_.push_back({node, change});
     }
     if (!too_late) return next_change(outbox);
-    if (change == Change::join) outbox.post_last(node, turned_away_handler, {});
+    if (change == Change::join) turn_away(outbox, node);
+}
+
+void Members::turn_away(Outbox& outbox, NodeId node) {
+    outbox.post_last(node, turned_away_handler, bytes_of(end_acknowledgments(node)));
+}
+
+/// Of parts of messages that have come over gateways.
+std::uint64_t Members::end_acknowledgments(NodeId to) {
+    Forwarding* const forwarding = node_.forwarding();
+    return forwarding ? forwarding->end_acknowledgments(to) : 0;
+}
+
+/// All the acknowledgments that a node has sent have come, or none ever goes this way.
+bool Members::has_acknowledgments(NodeId of, std::uint64_t sent) const {
+    Forwarding* const forwarding = node_.forwarding();
+    return !forwarding || forwarding->acknowledgments_of(of) == sent;
 }
 
 std::vector<NodeId> Members::end(Outbox& outbox) {
@@ -174,7 +191,7 @@ std::vector<NodeId> Members::end(Outbox& outbox) {
         if (leaver_ != 0) reached.push_back(leaver_);
     }
     for (const Asked& one : asked)
-        if (one.change == Change::join) outbox.post_last(one.node, turned_away_handler, {});
+        if (one.change == Change::join) turn_away(outbox, one.node);
     std::erase(reached, id_);
     return reached;
 }
@@ -231,7 +248,14 @@ void Members::on_welcome(Outbox& outbox, Epoch epoch, std::vector<NodeId> member
     if (wants_to_leave_) leave(outbox);
 }
 
-void Members::on_turned_away(Context& caller) {
+void Members::on_turned_away(Context& caller, std::uint64_t acknowledgments) {
+    acknowledgments_of_lead_ = acknowledgments;
+    go_if_turned_away(caller);
+}
+
+void Members::go_if_turned_away(Context& caller) {
+    if (!acknowledgments_of_lead_ || !has_acknowledgments(0, *acknowledgments_of_lead_)) return;
+    acknowledgments_of_lead_.reset();
     stage_.store(Stage::turned_away, std::memory_order_seq_cst);
     node_.depart(caller);
 }
@@ -258,8 +282,14 @@ void Members::on_acknowledged(Outbox& outbox) {
 
 // --- leaving: the leaver
 
+/// Node 0 leads the run, and others are reached over gateways.
+bool Members::stays() const {
+    const auto& routes = node_.topology().routes;
+    return id_ == 0 || (routes && routes->is_gateway(id_));
+}
+
 void Members::leave(Outbox& outbox) {
-    if (id_ == 0 || node_.stopping()) return;  // node 0 leads the run
+    if (stays() || node_.stopping()) return;
     if (stage_.load() == Stage::outside) {
         wants_to_leave_ = true;
         return;
@@ -285,7 +315,9 @@ bool Members::has_all() const {
     const auto now = list();
     return sent_to_us_.size() + 1 == now->nodes.size() &&
            std::ranges::all_of(sent_to_us_, [this](const auto& one) {
-               return received_[one.first].load(std::memory_order_seq_cst) == one.second;
+               const auto& [other, sent] = one;
+               return received_[other].load(std::memory_order_seq_cst) == sent.messages &&
+                      has_acknowledgments(other, sent.acknowledgments);
            });
 }
 
@@ -317,10 +349,12 @@ void Members::on_go(Outbox& outbox, Epoch epoch) {
         stage_.store(Stage::going);
     }
     node_.termination().step_out();
+    // The others acknowledge nothing once they have closed their ways.
+    if (node_.forwarding()) node_.forwarding()->open_windows(outbox);
     for_others([&](NodeId other) { outbox.post(other, close_handler, bytes_of(epoch)); });
 }
 
-void Members::on_closed(Outbox& outbox, NodeId from, std::uint64_t sent) {
+void Members::on_closed(Outbox& outbox, NodeId from, const Sent& sent) {
     {
         const SpinLock::Guard guard(lock_);
         sent_to_us_[from] = sent;
@@ -351,7 +385,7 @@ void Members::on_close(Outbox& outbox, NodeId leaver, Epoch epoch) {
 void Members::way_closed(Outbox& outbox, NodeId to) {
     if (stage_.load() == Stage::last_words)
         return outbox.post_last(to, left_handler, bytes_of(last_words_to(to)));
-    outbox.post_last(to, closed_handler, bytes_of(ways_.sent(to) + 1));
+    outbox.post_last(to, closed_handler, bytes_of(Sent{ways_.sent(to) + 1, end_acknowledgments(to)}));
 }
 
 void Members::on_left(Outbox& outbox, NodeId node, const LastWords& words) {
@@ -382,6 +416,7 @@ bool Members::holds(NodeId from, std::span<const std::byte> message, Body& body)
     if (known_[from] || message.empty()) return false;
     RecordHeader header;
     std::memcpy(&header, message.data(), sizeof header);
+    if (all_handlers()[header.handler()]->carries()) return false;
     for (const Handler* const early : {&ask_handler, &welcome_handler, &turned_away_handler, &joined_handler})
         if (header.handler() == early->id()) return false;
     held_.push_back({from, Bytes(message.begin(), message.end()), std::move(body)});
@@ -397,6 +432,7 @@ std::optional<Members::Held> Members::take_held() {
 }
 
 void Members::received(Outbox& outbox) {
+    go_if_turned_away(outbox.context());
     finish_leaver(outbox);
     look(outbox);
 }

@@ -13,6 +13,10 @@
 // passed on what they brought, it closes its own ways, and says how many it has sent (`left`). Each member
 // acknowledges once it has all those.
 //
+// Several networks: gateways stay to the end. What they pass on to a node that leaves is a part of the
+// messages that are counted, or acknowledges some (forwarding.hpp), and these are counted too. So nothing is
+// under way to a leaver at a gateway.
+//
 // Invariants: 1. A node sends to members only. 2. No message is under way to a node that has left, and none
 // from it is handled after `left` was. 3. Every node that could have work is counted by all waves of the
 // termination detection: node 0 begins a new epoch of waves before a new member can exchange a message, and
@@ -104,11 +108,17 @@ public:
     enum class Change : std::uint8_t { join, leave };
     void on_asked(Outbox& outbox, NodeId node, Change change);
     void on_welcome(Outbox& outbox, Epoch epoch, std::vector<NodeId> members);
-    void on_turned_away(Context& caller);
+    /// So many acknowledgments (Forwarding) of node 0 come, or have come.
+    void on_turned_away(Context& caller, std::uint64_t acknowledgments);
     void on_joined(Outbox& outbox, NodeId node, Epoch epoch);
     void on_go(Outbox& outbox, Epoch epoch);
     void on_close(Outbox& outbox, NodeId leaver, Epoch epoch);
-    void on_closed(Outbox& outbox, NodeId from, std::uint64_t sent);
+    /// To the receiver.
+    struct Sent {
+        std::uint64_t messages = 0;         ///< active ones, with this one
+        std::uint64_t acknowledgments = 0;  ///< Forwarding's
+    };
+    void on_closed(Outbox& outbox, NodeId from, const Sent& sent);
     struct LastWords {
         Epoch epoch = 0;
         std::uint64_t sent = 0;  ///< active messages to the receiver, with this one
@@ -134,6 +144,11 @@ private:
     void change_epoch(Outbox& outbox, Epoch epoch, NodeId node, Change change);
     void follow_change(Outbox& outbox, Change change);
     void next_change(Outbox& outbox);
+    bool stays() const;
+    void turn_away(Outbox& outbox, NodeId node);
+    void go_if_turned_away(Context& caller);
+    std::uint64_t end_acknowledgments(NodeId to);
+    bool has_acknowledgments(NodeId of, std::uint64_t sent) const;
     bool has_all() const;
     void finish_leaver(Outbox& outbox);
     LastWords last_words_to(NodeId node);
@@ -153,10 +168,11 @@ private:
     std::deque<Held> held_;
     std::optional<std::pair<NodeId, LastWords>> last_words_;  ///< of a leaver, until all it has sent is here
     Membership membership_;
-    bool wants_to_leave_ = false;  ///< asked to before it was a member
+    bool wants_to_leave_ = false;                           ///< asked to before it was a member
+    std::optional<std::uint64_t> acknowledgments_of_lead_;  ///< node 0's: this one was turned away
 
     SpinLock lock_;  ///< over those below: of a leaver
-    std::map<NodeId, std::uint64_t> sent_to_us_;
+    std::map<NodeId, Sent> sent_to_us_;
     Epoch leave_epoch_ = 0;
     WaveAnswer counts_;
 

@@ -5,9 +5,12 @@
 // process).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/memory_need.hpp"
@@ -40,8 +43,9 @@ struct MapSettings {
     Grid grid;
     View view;
     bool cluster = false;
-    double tile_bytes = 0;   ///< of a tile's file, which the disk reads
-    double decode_cost = 0;  ///< of a pixel
+    std::uint32_t requests = 0;  ///< tiles that a process is asked for at the same time; 0: all
+    double tile_bytes = 0;       ///< of a tile's file, which the disk reads
+    double decode_cost = 0;      ///< of a pixel
     double scale_cost = 0;
     std::string out;
     std::optional<messaging::DispatcherSettings> dispatcher;
@@ -55,6 +59,8 @@ public:
     runtime::Answer answer() const override { return answer_; }
 
     std::optional<messaging::DispatcherSettings> dispatcher() const override { return settings_.dispatcher; }
+    /// The viewer may start a daemon there at any time.
+    bool may_leave() const override { return !settings_.cluster; }
     const MapSettings& settings() const { return settings_; }
 
     /// Reads a tile from the disk, decodes it and scales it down.
@@ -70,6 +76,9 @@ public:
     }
 
 private:
+    void ask_for_all(Thread& self, const std::vector<Rectangle>& tiles, map::Canvas& canvas);
+    void ask_for_some(Thread& self, const std::vector<Rectangle>& tiles, map::Canvas& canvas);
+
     const MapSettings& settings_;
     const Pixels& pixels_;
     runtime::Answer answer_;
@@ -101,8 +110,11 @@ void fetch_tile(Thread& self, Rectangle tile, ThreadId from, ThreadId viewer) {
     self.send(viewer, fragment_tag, self.receive<Fragment>({.tag = fragment_tag}));
 }
 
-void MapProgram::main(Thread& self) {
-    const std::vector<Rectangle> tiles = settings_.grid.tiles(settings_.view);
+void end_daemon(Thread& self, ThreadId daemon) {
+    self.send(daemon, request_tag, Rectangle{});
+}
+
+void MapProgram::ask_for_all(Thread& self, const std::vector<Rectangle>& tiles, map::Canvas& canvas) {
     std::vector<ThreadId> daemons;
     if (settings_.cluster)
         for (const NodeId process : self.members()) daemons.push_back(self.create<daemon>(process));
@@ -113,9 +125,48 @@ void MapProgram::main(Thread& self) {
             self.create<load_tile>(0, tile, self.id());
         }
     }
-    map::Canvas canvas(settings_.view);
     for (std::size_t i = 0; i < tiles.size(); ++i) canvas.add(self.receive<Fragment>({.tag = fragment_tag}));
-    for (const ThreadId daemon : daemons) self.send(daemon, request_tag, Rectangle{});
+    for (const ThreadId daemon : daemons) end_daemon(self, daemon);
+}
+
+/// The process whose tile has come is asked for the next one. A process that joins gets tiles when it is
+/// here.
+void MapProgram::ask_for_some(Thread& self, const std::vector<Rectangle>& tiles, map::Canvas& canvas) {
+    struct Daemon {
+        NodeId process;
+        ThreadId thread;
+        std::uint32_t asked = 0;  ///< tiles that have not come
+    };
+    std::vector<Daemon> daemons;                    // in the order in which their processes were seen
+    std::map<std::uint32_t, std::size_t> asked_by;  // threads of this process that have asked: which daemon
+    std::size_t next = 0;
+    for (std::size_t come = 0; come < tiles.size(); ++come) {
+        for (const NodeId process : self.members())
+            if (std::ranges::find(daemons, process, &Daemon::process) == daemons.end())
+                daemons.push_back({process, self.create<daemon>(process)});
+        // One after the other, so that all processes get as many at first.
+        for (std::uint32_t round = 0; round < settings_.requests; ++round) {
+            for (std::size_t i = 0; i < daemons.size() && next < tiles.size(); ++i) {
+                if (daemons[i].asked > round) continue;
+                ++daemons[i].asked;
+                asked_by[self.create<fetch_tile>(0, tiles[next++], daemons[i].thread, self.id()).thread] = i;
+            }
+        }
+        Actual actual;
+        canvas.add(self.receive<Fragment>({.tag = fragment_tag}, &actual));
+        --daemons[asked_by.at(actual.from.thread)].asked;
+    }
+    for (const Daemon& daemon : daemons) end_daemon(self, daemon.thread);
+}
+
+void MapProgram::main(Thread& self) {
+    const std::vector<Rectangle> tiles = settings_.grid.tiles(settings_.view);
+    map::Canvas canvas(settings_.view);
+    if (settings_.cluster && settings_.requests != 0) {
+        ask_for_some(self, tiles, canvas);
+    } else {
+        ask_for_all(self, tiles, canvas);
+    }
     const Image image = canvas.image();
     if (!settings_.out.empty()) map::write_png(image, settings_.out);
     answer_ = {{"tiles", static_cast<double>(tiles.size())},
@@ -128,6 +179,7 @@ class MapWorkload final : public Workload {
 public:
     explicit MapWorkload(const Settings& settings) {
         settings_.cluster = settings.text("loader") == "cluster";
+        settings_.requests = settings.integer<std::uint32_t>("requests");
         settings_.tile_bytes = settings.number("tile_bytes");
         settings_.decode_cost = settings.number("decode_cost");
         settings_.scale_cost = settings.number("scale_cost");
@@ -216,6 +268,15 @@ const Registration registration{
            "threads: the viewer's process loads all tiles (imgTLoader); cluster: daemons of all processes do "
            "(imgCLoader)",
            {"threads", "cluster"}},
+          {"requests",
+           SettingKind::integer,
+           "0",
+           "cluster: a process is asked for so many tiles at a time, and those that join too; 0: all at "
+           "once, of "
+           "those that begin",
+           {},
+           0,
+           1'000'000},
           {"out", SettingKind::output_path, "", "PNG file that is written; none: no file"},
           {"tile_bytes", SettingKind::bytes, "100kB", "of a tile's file, which the disk reads", {}, 0, 1e9},
           {"decode_cost",
