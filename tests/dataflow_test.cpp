@@ -151,6 +151,26 @@ TEST_P(Dataflow, AWindowBoundsTheMemoryOfABodyThatForksWithoutEnd) {
     EXPECT_LE(bytes, 2 * window * 160);
 }
 
+// The latest may have ended before its body forks the next.
+TEST_P(Dataflow, ABodyForksWhileWhatItHasForkedEnds) {
+    constexpr long forks = 4000;
+    for (int run = 0; run < 5; ++run) {
+        long found = 0;
+        GetParam().run(1, 3, [&](NodeId) {
+            return std::make_unique<MainTask>([&](Thread& self) {
+                shared<long> one(self, 1);
+                shared<long> sums[4] = {{self, 0}, {self, 0}, {self, 0}, {self, 0}};
+                for (long i = 0; i < forks; ++i) self.fork<next_of>(one, sums[i % 4]);
+                self.sync();
+                for (const auto& sum : sums) found += sum.read();
+            });
+        });
+        unsigned long expected = 0;
+        for (long i = 0; i < forks / 4; ++i) expected = expected * 3 + 1;
+        ASSERT_EQ(found, static_cast<long>(4 * expected));
+    }
+}
+
 TEST(DataflowWindow, IsASettingOfTheSchedule) {
     constexpr long forks = 20'000;
     std::size_t bytes = 0;

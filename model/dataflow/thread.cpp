@@ -337,8 +337,8 @@ void Thread::fork_slow(Closure& closure) {
             append(closure);
             offer_again();
         }
-        if (has_ended(*current_->first)) {
-            const std::uint32_t ended = commit(*current_);
+        // The latest stays, because forks are linked to it.
+        if (const std::uint32_t ended = commit(*current_, &closure); ended != 0) {
             committed_ += ended;
             charge_in_turn(ended * worker_->costs->join);
         }
@@ -364,7 +364,7 @@ bool Thread::begin_slow(Closure& closure, Closure& frame) {
     if (closure.state.compare_exchange_strong(state, Closure::running, std::memory_order_acq_rel))
         return true;
     if (state != Closure::terminated) await(closure);
-    charge_in_turn((commit(frame) - 1) * worker_->costs->join);
+    charge_in_turn((commit(frame, nullptr) - 1) * worker_->costs->join);
     return false;
 }
 
@@ -415,11 +415,12 @@ void Thread::merge(Closure& closure) {
 }
 
 /// The outputs of the stolen closures at the frame's begin that have ended become the values of its objects.
-/// All at once, because a thief that looks at the frame would go through them again and again. Returns how
-/// many there were.
-std::uint32_t Thread::commit(Closure& frame) {
+/// All at once, because a thief that looks at the frame would go through them again and again. Ends before
+/// `last`, which may be null. Returns how many there were.
+std::uint32_t Thread::commit(Closure& frame, const Closure* last) {
+    const auto ended = [&] { return frame.first && frame.first != last && has_ended(*frame.first); };
     std::uint32_t count = 0;
-    while (frame.first && has_ended(*frame.first)) {
+    while (ended()) {
         merge(*frame.first);
         const SpinLock::Guard guard(lock_);
         do {
@@ -433,7 +434,7 @@ std::uint32_t Thread::commit(Closure& frame) {
             }
             pass(frame);
             ++count;
-        } while (frame.first && has_ended(*frame.first) && !has_contributions(*frame.first));
+        } while (ended() && !has_contributions(*frame.first));
         if (open_) offer_again();
     }
     return count;

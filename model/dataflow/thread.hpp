@@ -232,7 +232,7 @@ private:
     std::uint32_t longer_lead(const Closure& awaited) const;
     void pass(Closure& frame);
     static void merge(Closure& closure);
-    std::uint32_t commit(Closure& frame);
+    std::uint32_t commit(Closure& frame, const Closure* last);
     void install(Access& root, Cell& cell, const ValueType& type, Closure& frame);
 
     // --- opening (thread.cpp)
