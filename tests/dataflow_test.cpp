@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "model/dataflow.hpp"
+#include "runtime/native/native_backend.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle::dataflow {
@@ -149,6 +152,35 @@ TEST_P(Dataflow, AWindowBoundsTheMemoryOfABodyThatForksWithoutEnd) {
         expected = static_cast<long>(static_cast<unsigned long>(expected) * 3 + 1);
     EXPECT_EQ(found, expected);
     EXPECT_LE(bytes, 2 * window * 160);
+}
+
+void set_one(Thread& /*self*/, shared_w<long> object) {
+    object = 1;
+}
+
+// More workers than cores: so the owner is often interrupted within a fork, and the task has ended before the
+// fork has.
+TEST(DataflowForks, ATaskMayEndBeforeItsForkHas) {
+    for (int run = 0; run < 20; ++run) {
+        long found = 0;
+        native::NativeOptions options;
+        options.cores = 8;
+        native::NativeBackend backend(options);
+        const auto make = [&](NodeId) {
+            return std::make_unique<MainTask>([&](Thread& self) {
+                std::deque<shared<long>> all;
+                for (long i = 0; i < 5000; ++i) {
+                    all.emplace_back(self);
+                    self.fork<set_one>(all.back());
+                    for (volatile int pause = 0; pause < 1000;) pause = pause + 1;  // thieves come up
+                }
+                self.sync();
+                for (const auto& object : all) found += object.read();
+            });
+        };
+        runtime::Execution(backend, {}, make).run();
+        ASSERT_EQ(found, 5000);
+    }
 }
 
 TEST(DataflowWindow, IsASettingOfTheSchedule) {

@@ -19,20 +19,28 @@ void write_one(Thread& self, shared_w<int> object) {
 /// Forks tasks of a millisecond, and works for another millisecond while thieves take them.
 class Forker final : public DataflowProgram {
 public:
-    explicit Forker(std::size_t tasks) : tasks_(tasks) {}
+    explicit Forker(std::size_t tasks, std::uint64_t microseconds = 1000)
+        : tasks_(tasks), microseconds_(microseconds) {}
     runtime::Work unit() const override { return {1000, 0}; }  // a microsecond
     void main(Thread& self) override {
         for (std::size_t i = 0; i < tasks_; ++i) {
             const shared<int> object(self);
             self.fork<write_one>(object);
         }
-        self.work(1000);
+        self.work(microseconds_);
     }
     runtime::Answer answer() const override { return {}; }
 
 private:
     std::size_t tasks_;
+    std::uint64_t microseconds_;
 };
+
+double readiness_steps(const runtime::RunResult& result) {
+    for (const runtime::AnswerValue& value : result.answer)
+        if (value.name == "readiness_steps") return value.value;
+    return -1;
+}
 
 Time makespan(CoreId cores, Time readiness) {
     Platform platform;
@@ -56,6 +64,50 @@ TEST(SimulatedLooks, AreOneAfterTheOther) {
         EXPECT_LT(makespan(cores, 100us), 1ms + looks + 50us) << thieves;
         EXPECT_LT(makespan(cores, 0us), 1ms + 50us) << thieves;
     }
+}
+
+// Its owner works in its body meanwhile, so all tasks that have ended are before the next one. A look that
+// begins with them goes through 1024 at most.
+TEST(SimulatedLooks, GoOnWhereTheLastOneEnded) {
+    constexpr std::size_t tasks = 2000;
+    Platform platform;
+    platform.cores = 2;
+    platform.core_speed = 1e12;
+    platform.overheads = {};
+    platform.overheads.steal_attempt = 1ns;
+    sim::SimBackend backend(platform, {});
+    const auto make = [&](NodeId) { return std::make_unique<Forker>(tasks, 10'000'000); };
+    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    EXPECT_EQ(result.nodes.front().steals_within_node, tasks);
+    EXPECT_LT(readiness_steps(result), 2 * tasks);
+}
+
+/// Forks a task after the other, each when a thief has run the one before.
+class SlowForker final : public DataflowProgram {
+public:
+    runtime::Work unit() const override { return {1000, 0}; }
+    void main(Thread& self) override {
+        for (std::size_t i = 0; i < 200; ++i) {
+            const shared<int> object(self);
+            self.fork<write_one>(object);
+            self.work(2000);
+        }
+    }
+    runtime::Answer answer() const override { return {}; }
+};
+
+// A task that has ended leaves the frame at the next fork. So each look is at one.
+TEST(SimulatedLooks, AreNotAtTasksThatHaveEndedBeforeAFork) {
+    Platform platform;
+    platform.cores = 2;
+    platform.core_speed = 1e9;
+    platform.overheads = {};
+    platform.overheads.steal_attempt = 1ns;
+    sim::SimBackend backend(platform, {});
+    const auto make = [&](NodeId) { return std::make_unique<SlowForker>(); };
+    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    EXPECT_EQ(result.nodes.front().steals_within_node, 200);
+    EXPECT_LE(readiness_steps(result), 600);
 }
 
 }  // namespace

@@ -21,9 +21,11 @@ void solve(std::size_t size, CBLAS_SIDE side, CBLAS_UPLO half, CBLAS_TRANSPOSE t
     blas().dtrsm(CblasColMajor, side, half, transposed, diagonal, n, n, 1.0, triangle.data(), n, b.data(), n);
 }
 
-void subtract(std::size_t size, CBLAS_TRANSPOSE transposed, ConstTile a, ConstTile b, Tile c) {
+/// C := factor A B + before C, or A B^T.
+void multiply(std::size_t size, CBLAS_TRANSPOSE transposed, double factor, ConstTile a, ConstTile b,
+              double before, Tile c) {
     const blasint n = whole(size);
-    blas().dgemm(CblasColMajor, CblasNoTrans, transposed, n, n, n, -1.0, a.data(), n, b.data(), n, 1.0,
+    blas().dgemm(CblasColMajor, CblasNoTrans, transposed, n, n, n, factor, a.data(), n, b.data(), n, before,
                  c.data(), n);
 }
 
@@ -58,15 +60,18 @@ void solve_right_upper(std::size_t size, ConstTile u, Tile b) {
     solve(size, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, u, b);
 }
 
+void set_product(std::size_t size, ConstTile a, ConstTile b, Tile c) {
+    multiply(size, CblasNoTrans, 1, a, b, 0, c);
+}
 void subtract_square(std::size_t size, ConstTile a, Tile c) {
     const blasint n = whole(size);
     blas().dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, n, -1.0, a.data(), n, 1.0, c.data(), n);
 }
 void subtract_product(std::size_t size, ConstTile a, ConstTile b, Tile c) {
-    subtract(size, CblasNoTrans, a, b, c);
+    multiply(size, CblasNoTrans, -1, a, b, 1, c);
 }
 void subtract_product_transposed(std::size_t size, ConstTile a, ConstTile b, Tile c) {
-    subtract(size, CblasTrans, a, b, c);
+    multiply(size, CblasTrans, -1, a, b, 1, c);
 }
 
 double norm(ConstTile a) {

@@ -27,6 +27,7 @@ void solve_right_transposed(std::size_t size, ConstTile l, Tile b);  ///< B := B
 void solve_left_unit_lower(std::size_t size, ConstTile l, Tile b);   ///< B := L^-1 B, L lower, ones on it
 void solve_right_upper(std::size_t size, ConstTile u, Tile b);       ///< B := B U^-1, U upper
 
+void set_product(std::size_t size, ConstTile a, ConstTile b, Tile c);       ///< C := A B
 void subtract_square(std::size_t size, ConstTile a, Tile c);                ///< C -= A A^T, lower half
 void subtract_product(std::size_t size, ConstTile a, ConstTile b, Tile c);  ///< C -= A B
 void subtract_product_transposed(std::size_t size, ConstTile a, ConstTile b, Tile c);  ///< C -= A B^T

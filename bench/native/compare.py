@@ -13,6 +13,7 @@ import json
 import os
 import sys
 
+from dataflow_groups import dataflow, kastors
 from measure import Bench, ratio, table
 from message_groups import collectives, memory, messages, messaging
 
@@ -151,45 +152,6 @@ def metg(bench):
             row(pattern, name, f"{tasks:,}", workers, each, f"{'more than ' if efficiency < 0.5 else ''}{grain:.2f}", f"{efficiency:.2f}")
 
 
-def dataflow(bench):
-    """Forks over shared objects: Figure 1 of the KAAPI paper beside plain calls, empty tasks with two accesses beside peers
-    that find dependencies too, an adaptive loop beside a plain one."""
-    n, count, terms = (25, 20_000, 10**7) if bench.quick else (35, 1_000_000, 10**9)
-    print("\n### Dataflow\n")
-    row = table("problem", "program", "one worker s", "CPU s", "/ first row's CPU s", "two workers s", "one / two", "peak MB")
-    for problem, base, program in ((f"fib({n})", "calls", ("fib", n)), (f"a sum of {terms:.0e} terms", "plain", ("loop", terms))):
-        found = bench.alternate("dataflow", {0: ((), ("heddle_dataflow", base, program[1])),
-                                             1: ((), ("heddle_dataflow", *program, 1)), 2: ((), ("heddle_dataflow", *program, 2))})
-        if len({said["value"] for said in found.values()}) != 1:
-            sys.exit(f"{problem}: {found}")
-        alone, one, two = found[0], found[1], found[2]
-        row(problem, base, f"{alone['seconds']:.4f}", f"{alone['cpu_seconds']:.4f}", "", "", "", "")
-        row("", "Heddle", f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", ratio(one["cpu_seconds"], alone["cpu_seconds"]),
-            f"{two['seconds']:.4f}", ratio(one["seconds"], two["seconds"]), f"{one['peak_mb']:.0f}")
-    print()
-    row = table("empty tasks", "program", "one worker s", "CPU s", "two workers s", "this / Heddle, one worker's CPU s", "two workers", "peak MB")
-    for objects in 1, 1000:
-        programs = {"Heddle": ("heddle_dataflow", "tasks"), "libgomp, depend": ("peer_openmp_dataflow",),
-                    "StarPU": ("peer_starpu_dataflow",)}
-        # With 1,000 objects libgomp's one thread takes minutes, and 6 GB.
-        cases = {(name, workers): ((), (*program, count, objects, workers)) for name, program in programs.items()
-                 for workers in (1, 2) if (name, objects, workers) != ("libgomp, depend", 1000, 1)}
-        found = bench.alternate("dataflow", cases, count)
-        for name in programs:
-            if (name, 2) not in found:
-                continue
-            one, two = found.get((name, 1), {"seconds": 0, "cpu_seconds": 0}), found[name, 2]
-            row(f"{count:,}, {objects} objects", name, f"{one['seconds']:.4f}", f"{one['cpu_seconds']:.4f}", f"{two['seconds']:.4f}",
-                ratio(one["cpu_seconds"], found["Heddle", 1]["cpu_seconds"]), ratio(two["seconds"], found["Heddle", 2]["seconds"]),
-                f"{two['peak_mb']:.0f}")
-    print()
-    row = table("a group of 10,000 empty tasks", "workers", "recorded, placed and run once s", "a later iteration s", "first / later")
-    cases = {(objects, workers): ((), ("heddle_dataflow", "group", 10_000, objects, workers, 100)) for objects in (100, 10_000)
-             for workers in (1, 2)}
-    for (objects, workers), said in bench.alternate("dataflow", cases).items():
-        row(f"{objects:,} objects", workers, f"{said['first_seconds']:.4f}", f"{said['seconds']:.5f}", ratio(said["first_seconds"], said["seconds"]))
-
-
 # --- idle
 
 def idle(bench):
@@ -287,7 +249,7 @@ def remote_faults(bench):
         row(receive, local, f"{ours:.1f}", f"{found['fault']['ns'] / 1000:.1f} + 2 x {round_trip:.1f}", ratio(ours, bar))
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "collectives": collectives, "messaging": messaging}
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "kastors": kastors, "collectives": collectives, "messaging": messaging}
 
 
 def main():

@@ -23,9 +23,25 @@ constexpr std::uint32_t patience = 4096;
 /// After looks that found nothing, sleepers are told every second, fourth, ... operation, at most so many.
 constexpr std::uint32_t signal_in_max = 16;
 
+/// So many ready closures are left to the owner at most.
+constexpr std::uint32_t lead_max = 63;
+
 /// The frame of a thread's first body belongs to no task.
 constexpr ClosureType frame_type{sizeof(Closure), sizeof(Closure), 0,       nullptr, nullptr,
                                  nullptr,         nullptr,         nullptr, nullptr, nullptr};
+
+bool has_ended(const Closure& closure) {
+    return closure.state.load(std::memory_order_acquire) == Closure::terminated;
+}
+
+bool has_contribution(const Access& access) {
+    return access.mode == Mode::cw && !access.alias && access.data;
+}
+
+/// Of a closure that has ended: whether it has accumulated something.
+bool has_contributions(Closure& closure) {
+    return std::any_of(closure.accesses(), closure.accesses() + closure.type->accesses, has_contribution);
+}
 
 Closure* new_frame(void* memory) {
     return ::new (memory)
@@ -101,6 +117,7 @@ void Thread::sync() {
     std::byte* const kept = kept_;
     self.mark = stack_.top();
     run_frame(self);
+    committed_ = 0;
     current_ = &self;
     last_ = &self.first;
     kept_ = kept;
@@ -112,7 +129,7 @@ void Thread::sync() {
 void Thread::look_at_window() {
     const std::uint64_t window = threads_.window();
     if (window == 0 || !current_ || recording_) return;
-    std::uint64_t forked = 0;
+    std::uint64_t forked = committed_;
     for (const Closure* closure = current_->first; closure; closure = closure->next) ++forked;
     if (forked < window) return;
     window_full_ = true;
@@ -181,6 +198,7 @@ void Thread::lends(bool lends) {
 
 void Thread::bring(Access& root, Cell& cell, const ValueType& type) {
     const SpinLock::Guard guard(lock_);
+    looked_at_ = nullptr;
     install(root, cell, type, *current_);
 }
 
@@ -252,10 +270,17 @@ void Thread::end_slow(Closure& closure, Closure& frame) {
     {
         const SpinLock::Guard guard(lock_);
         if (closure.replaced) pass_up(closure);
-        frame.first = closure.next;
+        pass(frame);
         if (open_) offer_again();
     }
     stack_.back_to(frame.mark);
+}
+
+/// The frame goes on after its first closure. What a look has found of objects holds as long as its latest
+/// closure is in the frame, because the owner then runs nothing that thieves have not seen. Under the lock.
+void Thread::pass(Closure& frame) {
+    if (looked_at_ == frame.first) looked_at_ = nullptr;
+    frame.first = frame.first->next;
 }
 
 /// What tasks of the closure's frame have written becomes the value of the closure's objects.
@@ -312,6 +337,11 @@ void Thread::fork_slow(Closure& closure) {
             append(closure);
             offer_again();
         }
+        // The latest stays, because forks are linked to it.
+        if (const std::uint32_t ended = commit(*current_, &closure); ended != 0) {
+            committed_ += ended;
+            charge_in_turn(ended * worker_->costs->join);
+        }
         look_whether_asked();
     } else {
         append(closure);
@@ -322,6 +352,7 @@ void Thread::fork_slow(Closure& closure) {
 /// Takes the closure for this thread. False: a thief had it, and it has ended, and the frame goes on after
 /// it.
 bool Thread::begin_slow(Closure& closure, Closure& frame) {
+    committed_ = 0;
     charge_in_turn(worker_->costs->join);
     if (polled_) {
         worker_->charge(worker_->costs->poll);
@@ -333,7 +364,7 @@ bool Thread::begin_slow(Closure& closure, Closure& frame) {
     if (closure.state.compare_exchange_strong(state, Closure::running, std::memory_order_acq_rel))
         return true;
     if (state != Closure::terminated) await(closure);
-    commit(closure, frame);
+    charge_in_turn((commit(frame, nullptr) - 1) * worker_->costs->join);
     return false;
 }
 
@@ -355,31 +386,58 @@ void Thread::await(Closure& closure) {
     worker_ = &strand_->worker();
     threads_.runs(*worker_, this);
     const SpinLock::Guard guard(lock_);
+    lead_ = longer_lead(closure);
     suspended_.store(false, std::memory_order_seq_cst);
     set_offers(offers());
     patience_ = patience;
 }
 
-/// The closure's outputs become the values of the frame's objects.
-void Thread::commit(Closure& closure, Closure& frame) {
+/// The owner has waited for a thief. If there is one thief, it begins further away from the owner, because
+/// otherwise one of both waits for the other after each task. But it does not leave the owner most of the
+/// frame. Several thieves leave nothing: what waits for the owner is what others need next. Under the lock.
+std::uint32_t Thread::longer_lead(const Closure& awaited) const {
+    if (threads_.node().topology().cores != 2) return 0;
+    std::uint32_t behind = 0;
+    for (const Closure* closure = awaited.next; closure && behind != 4 * lead_max; closure = closure->next)
+        ++behind;
+    return std::min(2 * lead_ + 1, behind / 4);
+}
+
+/// Adds what a closure that has ended has accumulated. No thief reads an object while contributions to it are
+/// missing.
+void Thread::merge(Closure& closure) {
     Access* const accesses = closure.accesses();
-    const std::uint32_t count = closure.type->accesses;
-    const Formal* const formals = closure.type->formals;
-    // No thief reads an object while contributions to it are missing.
-    for (std::uint32_t i = 0; i < count; ++i) {
-        Access& access = accesses[i];
-        if (access.alias || !access.data || access.mode != Mode::cw) continue;
-        formals[i].merge(*access.root->data, *access.data);
-        release(*std::exchange(access.data, nullptr), *formals[i].value);
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
+        if (!has_contribution(accesses[i])) continue;
+        closure.type->formals[i].merge(*accesses[i].root->data, *accesses[i].data);
+        release(*std::exchange(accesses[i].data, nullptr), *closure.type->formals[i].value);
     }
-    const SpinLock::Guard guard(lock_);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        Access& access = accesses[i];
-        if (access.alias || !access.data || access.mode == Mode::r) continue;
-        install(*access.root, *std::exchange(access.data, nullptr), *formals[i].value, frame);
+}
+
+/// The outputs of the stolen closures at the frame's begin that have ended become the values of its objects.
+/// All at once, because a thief that looks at the frame would go through them again and again. Ends before
+/// `last`, which may be null. Returns how many there were.
+std::uint32_t Thread::commit(Closure& frame, const Closure* last) {
+    const auto ended = [&] { return frame.first && frame.first != last && has_ended(*frame.first); };
+    std::uint32_t count = 0;
+    while (ended()) {
+        merge(*frame.first);
+        const SpinLock::Guard guard(lock_);
+        do {
+            Closure& closure = *frame.first;
+            Access* const accesses = closure.accesses();
+            for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
+                Access& access = accesses[i];
+                if (access.alias || !access.data || access.mode == Mode::r) continue;
+                install(*access.root, *std::exchange(access.data, nullptr), *closure.type->formals[i].value,
+                        frame);
+            }
+            pass(frame);
+            ++count;
+        } while (ended() && !has_contributions(*frame.first));
+        if (open_) offer_again();
     }
-    frame.first = closure.next;
-    if (open_) offer_again();
+    return count;
 }
 
 // --- open and private
@@ -387,7 +445,10 @@ void Thread::commit(Closure& closure, Closure& frame) {
 void Thread::open(bool offers) {
     patience_ = patience;
     if (open_) return;
+    committed_ = 0;
     const SpinLock::Guard guard(lock_);
+    looked_at_ = nullptr;
+    lead_ = 0;
     open_ = true;
     fast_ = false;
     failures_.store(0, std::memory_order_relaxed);

@@ -9,6 +9,10 @@
 // changes without a compare-and-swap. Only the owner opens it: when another context asks (Deque::asked), and
 // before it suspends. While it is open, whatever a thief reads is written under `lock_`: the owner's list of
 // closures and the cells of roots. A thief looks and takes under `lock_` (thread_steal.cpp).
+//
+// Invariant: what a look has noted of objects is true, or they are ready earlier than it says, as long as the
+// latest closure that it has gone through is in its frame's list. Until then the owner runs none that the
+// look has not seen.
 #pragma once
 
 #include <atomic>
@@ -159,7 +163,7 @@ public:
     bool offers() const { return offers_.load(std::memory_order_seq_cst); }
     /// Whether no worker runs it, because it waits.
     bool suspended() const { return suspended_.load(std::memory_order_seq_cst); }
-    /// Takes the first ready closure of the oldest frame that has one, or null. Its accesses then have the
+    /// Takes a ready closure of the oldest frame that has one, or null. Its accesses then have the
     /// cells of its inputs as `data`. `travels`: one that may leave the node. `thief`: the context that
     /// looks, and is charged.
     Closure* take_ready(bool travels, runtime::Context& thief);
@@ -225,7 +229,10 @@ private:
     void pass_up(Closure& closure);
     void end_objects(Closure& frame);
     void await(Closure& closure);
-    void commit(Closure& closure, Closure& frame);
+    std::uint32_t longer_lead(const Closure& awaited) const;
+    void pass(Closure& frame);
+    static void merge(Closure& closure);
+    std::uint32_t commit(Closure& frame, const Closure* last);
     void install(Access& root, Cell& cell, const ValueType& type, Closure& frame);
 
     // --- opening (thread.cpp)
@@ -235,7 +242,18 @@ private:
     void set_offers(bool offers);
 
     // --- thieves, under `lock_` (thread_steal.cpp)
+    /// What one look of a thief is about.
+    struct Look {
+        bool travels;                ///< only closures that may leave the node
+        std::uint32_t closures_max;  ///< of a frame
+        std::uint32_t closures = 0;  ///< that it has gone through
+        std::uint32_t leaves = 0;    ///< ready ones of a frame, to the owner
+        std::uint32_t left = 0;      ///< that it has left
+        Closure* running = nullptr;  ///< whose frame is the next
+        bool others = false;         ///< are ready, but may not leave the node
+    };
     Closure* find_ready(bool travels, bool& others);
+    Closure* find_ready(Closure* first, Look& look);
     bool see(Closure& closure, Closure::State state);
     bool see(Access& access, Closure::State state);
     void bind(Closure& closure);
@@ -254,6 +272,7 @@ private:
     bool window_full_ = false;     ///< the present body has forked enough for now
     bool recording_ = false;       ///< what the present body forks is not run
     bool lends_ = false;           ///< groups have objects
+    std::uint64_t committed_ = 0;  ///< closures of the present body that had ended before it had
     std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
@@ -272,6 +291,8 @@ private:
     bool thieves_ = true;                     ///< they may take closures
     bool counted_ = false;                    ///< among the threads that wait and offer
     std::uint32_t look_ = 0;
+    Closure* looked_at_ = nullptr;  ///< the latest closure of the look that thieves go on with; null: none
+    std::uint32_t lead_ = 0;        ///< ready closures that a new look leaves to the owner
     Closure* awaited_ = nullptr;
     StolenEnd end_;
     std::uint64_t steps_ = 0;  ///< Counts::readiness_steps

@@ -16,6 +16,9 @@ using runtime::SpinLock;
 /// A look ends after so many closures: the owner waits meanwhile.
 constexpr std::uint32_t closures_max = 1024;
 
+/// Looking at so many again takes less time than what the look may miss is worth.
+constexpr std::uint32_t closures_again = 16;
+
 /// After a look that found nothing the owner offers nothing for so many times as long as it took. So looks
 /// that find nothing cost it a fifth of its time at most.
 constexpr int rest_for_a_look = 4;
@@ -103,27 +106,52 @@ Closure* Thread::take_ready(bool travels, runtime::Context& thief) {
     return found;
 }
 
+/// If the last look was long, this one goes on after the closure that it took. Otherwise, and if there is
+/// none, a look begins with the oldest frame. Of a frame's ready closures it leaves some to the owner
+/// (`lead_`), and half if there are no more.
 Closure* Thread::find_ready(bool travels, bool& others) {
-    ++look_;
-    std::uint32_t left = closures_max;
-    for (Closure* frame = top_; frame;) {
-        Closure* running = nullptr;
-        for (Closure* closure = frame->first; closure && left != 0; closure = closure->next, --left) {
-            auto state = closure->state.load(std::memory_order_acquire);
-            const bool ready = see(*closure, static_cast<Closure::State>(state));
-            if (state == Closure::running) running = closure;
-            if (!ready || state != Closure::created || !closure->type->task) continue;
-            if (travels && !closure->type->task->travels()) {
-                others = true;
-                continue;
-            }
-            if (closure->state.compare_exchange_strong(state, Closure::stolen, std::memory_order_acq_rel)) {
-                bind(*closure);
-                return closure;
-            }
-            running = closure;
+    Look look{travels, closures_again};
+    Closure* found = looked_at_ ? find_ready(looked_at_->next, look) : nullptr;
+    const bool goes_on = found != nullptr;
+    look.closures_max = closures_max;
+    for (Closure* frame = top_; frame && !found; frame = look.running) {
+        look.leaves = lead_;
+        for (;;) {
+            ++look_;
+            look.left = 0;
+            look.running = nullptr;
+            look.closures = 0;
+            found = find_ready(frame->first, look);
+            if (found || look.left == 0) break;
+            look.leaves = lead_ = look.left / 2;
         }
-        frame = running;
+    }
+    looked_at_ = goes_on || look.closures >= closures_again ? found : nullptr;
+    others = look.others;
+    return found;
+}
+
+/// In the order of one frame, from `first` on.
+Closure* Thread::find_ready(Closure* first, Look& look) {
+    for (Closure* closure = first; closure && look.closures != look.closures_max;
+         closure = closure->next, ++look.closures) {
+        auto state = closure->state.load(std::memory_order_acquire);
+        const bool ready = see(*closure, static_cast<Closure::State>(state));
+        if (state == Closure::running) look.running = closure;
+        if (!ready || state != Closure::created || !closure->type->task) continue;
+        if (look.travels && !closure->type->task->travels()) {
+            look.others = true;
+            continue;
+        }
+        if (look.left < look.leaves) {
+            ++look.left;
+            continue;
+        }
+        if (closure->state.compare_exchange_strong(state, Closure::stolen, std::memory_order_acq_rel)) {
+            bind(*closure);
+            return closure;
+        }
+        look.running = closure;
     }
     return nullptr;
 }
