@@ -9,8 +9,8 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 
+from lost_process_test import children, wait_for
 from member_networks_testing import (BY_UDP, CARRIERS, CHOLESKY, ENVIRONMENT, LONG, MAP, UTS, experiment, joined, result_of, run,
                                      write)
 from script_arguments import script_arguments
@@ -58,35 +58,19 @@ def native(heddle, path):
 
 
 def a_gateway_gets_the_signal(heddle, path):
-    write(path, experiment({"name": "nqueens", "n": 13}, "1ms", carriers=CARRIERS))
+    write(path, experiment({"name": "nqueens", "n": 14}, "1ms", carriers=CARRIERS))
     command = [heddle, "launch", "-n", "4", "--capacity", "6", "--", heddle, "run", path, "--backend", "native"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=ENVIRONMENT) as launcher:
-        gateway = None
-        while gateway is None and launcher.poll() is None:
-            gateway = process_of_node(launcher.pid, 2)
-        for _ in range(20):
-            time.sleep(0.02)
-            if launcher.poll() is None and listens(gateway):
-                os.kill(gateway, signal.SIGUSR1)
+        def gateway():
+            return [pid for pid, environment in children(launcher.pid).items()
+                    if environment.get(b"HEDDLE_RANK") == b"2" and listens(pid)]
+
+        os.kill(wait_for(gateway, 20, "the gateway")[0], signal.SIGUSR1)
         output, errors = launcher.communicate(timeout=120)
-    assert launcher.returncode == 0 and "73712" in output, output + errors
+    assert launcher.returncode == 0 and "365596" in output, output + errors
     assert "node 2 is a gateway" in errors, errors
     assert "node 2 left" not in output, output
-
-
-def process_of_node(launcher, node):
-    for entry in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{entry}/status", encoding="utf-8") as file:
-                if f"PPid:\t{launcher}\n" not in file.read():
-                    continue
-            with open(f"/proc/{entry}/environ", "rb") as file:
-                if f"HEDDLE_RANK={node}".encode() in file.read().split(b"\0"):
-                    return int(entry)
-        except (OSError, ValueError):
-            continue
-    return None
 
 
 def listens(process):
