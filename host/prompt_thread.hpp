@@ -4,8 +4,8 @@
 
 namespace heddle::host {
 
-/// The calling thread sleeps until the moment that it states, not up to 50 us longer, for what that takes
-/// more energy.
+/// The calling thread sleeps until the moment that it states. Without this Linux lets it sleep up to 50 us
+/// longer, to save energy.
 void wake_on_time();
 
 /// Also, a thread that computes on the only free core gives way to the calling thread when that wakes. Linux

@@ -172,7 +172,7 @@ TEST(DataflowForks, ATaskMayEndBeforeItsForkHas) {
                 for (long i = 0; i < 5000; ++i) {
                     all.emplace_back(self);
                     self.fork<set_one>(all.back());
-                    for (volatile int pause = 0; pause < 1000;) pause = pause + 1;  // thieves come up
+                    for (volatile int pause = 0; pause < 1000;) pause = pause + 1;  // thieves look meanwhile
                 }
                 self.sync();
                 for (const auto& object : all) found += object.read();

@@ -48,13 +48,13 @@ def same(heddle, path):
 
 
 def native(heddle, path):
-    came = 0
-    for workload, schedule in LONG:
-        for carriers, modules in ((CARRIERS, "separate"), (CARRIERS, "single"), (BY_UDP, "separate")):
+    for carriers, modules in ((CARRIERS, "separate"), (CARRIERS, "single"), (BY_UDP, "separate")):
+        came = 0
+        for workload, schedule in LONG:
             leaves_at = "100ms" if workload["name"] == "uts" else None
             write(path, experiment(workload, "1ms", leaves_at, carriers=carriers, **schedule, modules=modules))
             came += joined(result_of(heddle, path, "native"))
-    assert came > 0, "no node has joined: the test shows nothing"
+        assert came > 0, f"no node has joined ({carriers}, {modules}): the test shows nothing"
 
 
 def a_gateway_gets_the_signal(heddle, path):

@@ -45,6 +45,13 @@ inline void draw_members(inprocess::Options& options, std::uint64_t seed) {
         options.routes = testing_networks::draw_changing_networks(random, first, options.nodes);
 }
 
+inline bool passes_gateways(const inprocess::Options& options) {
+    for (NodeId from = 0; options.routes && from < options.nodes; ++from)
+        for (NodeId to = 0; to < options.nodes; ++to)
+            if (from != to && options.routes->hops(from, to) > 1) return true;
+    return false;
+}
+
 struct Changes {
     std::uint64_t joined = 0;  ///< nodes that had tasks though they joined
     std::uint64_t left = 0;    ///< nodes that left before the end
@@ -66,7 +73,7 @@ inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, C
     const auto result = testing_faults::run(stated, options, schedule);
     for (NodeId node = 0; node < options.nodes; ++node) {
         const auto& counters = result.nodes[node];
-        const std::uint64_t several = options.routes && options.routes->networks().size() > 1 ? 1 : 0;
+        const std::uint64_t several = passes_gateways(options) ? 1 : 0;
         if (node >= *options.at_start && counters.tasks > options.cores) {
             ++changes.joined;
             changes.joined_networks += several;

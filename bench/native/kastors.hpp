@@ -38,7 +38,7 @@ private:
     std::uint64_t place_ = 0;
 };
 
-/// What a program measures: the second of two rounds, so that memory and threads are there.
+/// What a program measures: the last of its rounds, so that memory and threads are there.
 struct Measured {
     double seconds = 0;
     double cpu = 0;

@@ -462,6 +462,7 @@ void Thread::look_whether_asked() {
     runtime::Node& node = worker_->node();
     if (!slow() && !node.wants_work()) {
         if (--patience_ != 0) return;
+        committed_ = 0;
         const SpinLock::Guard guard(lock_);
         open_ = false;
         look_whether_fast();

@@ -272,7 +272,7 @@ private:
     bool window_full_ = false;     ///< the present body has forked enough for now
     bool recording_ = false;       ///< what the present body forks is not run
     bool lends_ = false;           ///< groups have objects
-    std::uint64_t committed_ = 0;  ///< closures of the present body that had ended before it had
+    std::uint64_t committed_ = 0;  ///< closures that have left the frame while the present body still forks
     std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame

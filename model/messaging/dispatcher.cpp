@@ -114,7 +114,7 @@ private:
         Queues& queues = dispatcher_.queues();
         const FragmentHeader& header = departure.header;
         const ReceiveQueue::Outcome outcome =
-            queues.receive.admit(node_.id(), header, runtime::Parcel(departure.data));
+            queues.receive.admit(node_.id(), header, runtime::Parcel::block(departure.data));
         if (outcome.accepted) {
             add(queues.send.acknowledged({header.message, header.index}));
         } else {

@@ -349,6 +349,7 @@ private:
         const double step = static_cast<double>(places) * (static_cast<double>(places) + degrees_);
         const auto steps =
             static_cast<std::size_t>(std::min<double>(10.0 * static_cast<double>(places), work_max / step));
+        if (steps == 0) return;
         const std::size_t tenure = places / 4 + 2;
         std::vector<std::size_t> until(places * processes_.size(), 0);  ///< by place and slot
         double sum = total();
@@ -385,7 +386,8 @@ private:
     /// All places of two processes: single places do not leave a process where they have what they talk to.
     bool exchange_processes() {
         const std::size_t count = processes_.size();
-        if (degrees_ * static_cast<double>(count) > work_max) return false;
+        const auto number = static_cast<double>(count);
+        if ((degrees_ + number) * number > work_max) return false;
         std::vector<std::vector<Place>> members(count);
         for (Place place = 0; place < slot_.size(); ++place) members[slot_[place]].push_back(place);
         bool improved = false;

@@ -109,8 +109,10 @@ void Endpoint::State::deliver(ArrivedPointer message, Woken& woken) {
 }
 
 void Endpoint::State::give(ArrivedPointer message, Posted& receive) {
-    // An announced message is received when its data are.
-    if (message->offer == 0) receive.credit = free_window(message->source, cost_of(message->bytes));
+    // An announced message is received when its data are. What a receive that was begun has is received when
+    // that is ended: until then it must not keep the credit of other messages to itself.
+    if (message->offer == 0 && !receive.ends_later)
+        receive.credit = free_window(message->source, cost_of(message->bytes));
     receive.message = std::move(message);
 }
 
@@ -276,6 +278,7 @@ void Endpoint::begin(BegunReceive& receive) {
     Posted& posted = receive.posted;
     const SpinLock::Guard guard(state_->lock);
     const Match match = match_of(posted.filter);
+    if (!state_->owed.empty()) receive.owed.swap(state_->owed);
     if (Matched* const found = state_->messages.find(match)) {
         state_->messages.remove(*found);
         state_->give(ArrivedPointer(static_cast<Arrived*>(found)), posted);
@@ -308,6 +311,7 @@ std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
 }  // namespace
 
 Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place& place) {
+    if (!receive.owed.empty()) give_owed(caller.worker(), receive);
     if (!receive.was_here) caller.wait(receive.posted);
     Arrived& message = *receive.posted.message;
     const Address from = address_of(message.source);
@@ -322,11 +326,13 @@ Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place&
         endpoints_.forget_transfer(receive.number);
         incoming.large->placed = receive.transfer->place.size();
         if (incoming.large->placed == 0) incoming.data = receive.transfer->whole();
-        const SpinLock::Guard guard(state_->lock);
-        receive.posted.credit = state_->free_window(message.source, cost_of(message.bytes));
     } else {
         incoming.data = std::move(message.data);
         if (message.lent) incoming.large = borrow(from, *message.lent);
+    }
+    if (message.offer != 0 || receive.posted.ends_later) {
+        const SpinLock::Guard guard(state_->lock);
+        receive.posted.credit = state_->free_window(message.source, cost_of(message.bytes));
     }
     caller.worker().charge(caller.worker().costs->message_match);
     if (receive.posted.credit != 0) give_credit(caller.worker(), from, receive.posted.credit);
@@ -350,6 +356,7 @@ Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {
     } else {
         receive.begun_ = std::make_unique<BegunReceive>();
     }
+    receive.begun_->posted.ends_later = true;
     receive.begun_->at = this;
     receive.begun_->posted.filter = filter;
     begin(*receive.begun_);
@@ -358,6 +365,7 @@ Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {
 
 bool Endpoint::has_come(Worker& worker, Receive& receive) {
     BegunReceive& begun = *receive.begun_;
+    if (!begun.owed.empty()) give_owed(worker, begun);
     if (!begun.was_here && !begun.posted.done()) return false;
     if (begun.posted.message->offer == 0) return true;
     if (!begun.transfer) fetch(worker, begun, {});
@@ -366,6 +374,8 @@ bool Endpoint::has_come(Worker& worker, Receive& receive) {
 
 Incoming Endpoint::end_receive(Caller caller, Receive& receive, const Place& place) {
     Incoming incoming = end(caller, *receive.begun_, place);
+    receive.begun_->transfer.reset();
+    receive.begun_->posted.message.reset();
     receive.ended_ = true;
     return incoming;
 }
@@ -378,9 +388,9 @@ void Endpoint::give_up(BegunReceive& receive) {
         const Posted& posted = receive.posted;
         waits = !receive.was_here && !posted.message;
         if (waits) state_->receives.remove(receive.posted);
-        // Told with the next one.
-        if (posted.message && posted.credit != 0)
-            state_->inbound[posted.message->source].received += posted.credit;
+        if (posted.message && posted.message->offer == 0)
+            receive.owed.emplace_back(posted.message->source, cost_of(posted.message->bytes));
+        state_->owed.insert(state_->owed.end(), receive.owed.begin(), receive.owed.end());
     }
     // The context that has brought its message is about to complete it.
     if (!waits && !receive.was_here)
@@ -398,6 +408,12 @@ Endpoint::Receive& Endpoint::Receive::operator=(Receive&& other) noexcept {
 }
 Endpoint::Receive::~Receive() {
     if (begun_ && !ended_) begun_->at->give_up(*begun_);
+}
+
+/// A sender that has all of its window under way sends nothing more until it is told.
+void Endpoint::give_owed(Worker& worker, BegunReceive& receive) {
+    for (const auto& [source, bytes] : std::exchange(receive.owed, {}))
+        give_credit(worker, address_of(source), bytes);
 }
 
 void Endpoint::give_credit(Worker& worker, Address sender, std::uint64_t bytes) {

@@ -184,6 +184,7 @@ private:
     Incoming end(const Caller& caller, BegunReceive& receive, const Place& place);
     void give_up(BegunReceive& receive);
     void give_credit(Worker& worker, Address sender, std::uint64_t bytes);
+    void give_owed(Worker& worker, BegunReceive& receive);
 
     Endpoints& endpoints_;
     std::unique_ptr<State> state_;

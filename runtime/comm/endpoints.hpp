@@ -77,6 +77,7 @@ struct Posted final : Matched, Event {
 
     Filter filter;
     ArrivedPointer message;
+    bool ends_later = false;   ///< it was begun, and its message is not received before it is ended
     std::uint64_t credit = 0;  ///< of the window, to be told to the message's sender
     Posted* next_woken = nullptr;
 };
@@ -124,6 +125,9 @@ struct Transfer final : Event {
     }
 };
 
+/// Senders, and what of the window their messages took that were given up.
+using Owed = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 /// A receive between its beginning and its end.
 struct BegunReceive {
     Endpoint* at = nullptr;
@@ -131,6 +135,7 @@ struct BegunReceive {
     bool was_here = false;             ///< its message had come before
     std::optional<Transfer> transfer;  ///< of a large message, once its data were asked for
     std::uint64_t number = 0;          ///< of the transfer
+    Owed owed;                         ///< to be told before this one waits
 };
 
 /// A large message that was announced.
@@ -274,7 +279,8 @@ struct Endpoint::State {
     void deliver(ArrivedPointer message, Woken& woken);
     /// `receive` gets its message.
     void give(ArrivedPointer message, Posted& receive);
-    /// So much of a sender's window is free again: what it is to be told now. It is told now and then.
+    /// So much of a sender's window is free again. Returns what the sender is to be told; mostly 0, because
+    /// it is told of several messages together.
     std::uint64_t free_window(std::uint64_t source, std::uint64_t cost);
 
     std::uint32_t number;
@@ -282,6 +288,7 @@ struct Endpoint::State {
     SpinLock lock;  ///< over all below
     Messages messages;
     Receives receives;
+    Owed owed;
     ByEndpoint<Inbound> inbound;    ///< senders
     ByEndpoint<Outbound> outbound;  ///< receivers
 };

@@ -238,10 +238,12 @@ void Forwarding::acknowledge(NodeId from, NodeId to, std::uint64_t bytes) {
     Flow& flow = flow_to(to);
     {
         const SpinLock::Guard guard(flow.lock);
-        ++flow.acknowledgments_received;
         flow.under_way -= std::min(flow.under_way, bytes);
     }
     send_what_may(outbox, flow);
+    // Last: this node may leave once it has all acknowledgments, and nothing of it may be sent after that.
+    const SpinLock::Guard guard(flow.lock);
+    ++flow.acknowledgments_received;
 }
 
 }  // namespace heddle::runtime

@@ -223,7 +223,6 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
 }
 
 void Worker::copy_slow(const Copy& what, void* to, const void* from) {
-    HEDDLE_ASSERT((to == nullptr) == (from == nullptr));
     const Work cost{0, what.bytes_moved(node_.topology().cache)};
     if (to == nullptr) return compute(cost, {});
     const auto code = [&] { what.carry_out(to, from); };

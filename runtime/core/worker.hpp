@@ -104,6 +104,7 @@ public:
     /// addresses the copy is only declared, which natively takes no time. A quick one is declared only where
     /// work is charged.
     void copy(const Copy& what, void* to = nullptr, const void* from = nullptr) {
+        HEDDLE_ASSERT((to == nullptr) == (from == nullptr));
         if (!gate_open_ || !what.quick()) return copy_slow(what, to, from);
         if (to != nullptr) std::memcpy(to, from, what.bytes);
     }
@@ -367,9 +368,10 @@ private:
     bool idle_since_known_ = false;
     bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
     bool keeps_ = false;
-    bool interrupted_ = false;  ///< by strands, in its wait between two rounds
+    bool search_goes_on_ = false;  ///< after the strands that it runs, if they end soon
+    bool interrupted_ = false;     ///< by strands, in its wait between two rounds
     Time back_off_{};
-    Time waits_until_{};  ///< the end of the latest such wait
+    Time waits_until_{};  ///< the end of the latest such wait; `never`: it sleeps
     Random random_;
     std::shared_ptr<const MemberList> policy_members_;  ///< the nodes that `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;

@@ -57,7 +57,10 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
         rest(never, awaited);
         return steals_within_node_ && scan_node(id.core + 1, head);
     }
-    if (interrupted_ && wait_on(awaited)) return steals_within_node_ && scan_node(id.core + 1, head);
+    if (std::exchange(interrupted_, false)) {
+        if (steals_within_node_ && scan_node(id.core + 1, head)) return true;
+        if (wait_on(awaited)) return steals_within_node_ && scan_node(id.core + 1, head);
+    }
     Victim victim = policy_->next();
     if (policy_members_ && names_node(victim.kind)) victim.index = policy_members_->nodes[victim.index];
     switch (victim.kind) {
@@ -80,6 +83,7 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
             back_off(awaited);
             break;
         case Victim::Kind::sleep:
+            waits_until_ = never;
             rest(never, awaited);
             break;
     }
@@ -105,6 +109,7 @@ void Worker::found_work() {
     back_off_ = node_.schedule().stealing.back_off_min;
     idle_since_known_ = false;
     interrupted_ = false;
+    waits_until_ = {};
 }
 
 void Worker::begin_task(std::uint32_t reserved) {
@@ -115,19 +120,20 @@ void Worker::begin_task(std::uint32_t reserved) {
 // Strands that run shortly and wait again, such as threads that answer each other, are no sign of work that
 // could be stolen. If each of them began a new search, other nodes would be asked after each message.
 void Worker::begin_strands(bool found) {
-    if (found) found_work();
+    search_goes_on_ = !found && idle() && node_.topology().nodes > 1;
+    if (!search_goes_on_) found_work();
     start_task(0);
 }
 
 void Worker::end_strands() {
     end_task();
-    if (!idle() || last_task_ > node_.schedule().stealing.back_off_max) return found_work();
+    if (!idle() || !std::exchange(search_goes_on_, false)) return;
+    if (last_task_ > node_.schedule().stealing.back_off_max) return found_work();
     interrupted_ = true;
 }
 
-/// False if the wait that strands interrupted is over.
+/// False if the wait or sleep that strands interrupted is over.
 bool Worker::wait_on(const Waitable* awaited) {
-    interrupted_ = false;
     if (backend->now(*this) >= waits_until_) return false;
     rest(waits_until_, awaited);
     return true;

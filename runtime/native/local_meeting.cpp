@@ -58,8 +58,8 @@ void write_answer(int socket, const Session& session, std::span<const std::byte>
     check(session, write_frame(socket, sealer, FrameKind::memory, payload, Clock::now()));
 }
 
-/// Processes with the same can meet at Unix sockets without a file: names of these are those of a network
-/// namespace. A boot's number differs between machines.
+/// What names the machine and the network namespace of this process. Processes of which it is the same can
+/// meet at Unix sockets that have a name and no file, because such names hold within a network namespace.
 std::string this_machine() {
     std::string boot;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;

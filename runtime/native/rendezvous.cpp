@@ -51,13 +51,14 @@ std::vector<std::string> parts_of(const std::string& text, char end) {
     return parts;
 }
 
-/// Of two nodes, network by network, in one network or in several.
+/// Of two nodes, in one network or in several, each with an address or an empty one in each network. The same
+/// address in two networks is that of two machines.
 bool share_address(const std::string& a, const std::string& b) {
     const std::vector<std::string> of_a = parts_of(a + ' ', ' ');
     const std::vector<std::string> of_b = parts_of(b + ' ', ' ');
-    return std::ranges::any_of(of_a, [&of_b](const std::string& one) {
-        return !one.empty() && std::ranges::find(of_b, one) != of_b.end();
-    });
+    for (std::size_t network = 0; network < std::min(of_a.size(), of_b.size()); ++network)
+        if (!of_a[network].empty() && of_a[network] == of_b[network]) return true;
+    return false;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

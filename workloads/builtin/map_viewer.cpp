@@ -59,7 +59,7 @@ public:
     runtime::Answer answer() const override { return answer_; }
 
     std::optional<messaging::DispatcherSettings> dispatcher() const override { return settings_.dispatcher; }
-    /// The viewer may start a daemon there at any time.
+    /// With daemons all nodes stay: the viewer may start one on any node as long as it shows regions.
     bool may_leave() const override { return !settings_.cluster; }
     const MapSettings& settings() const { return settings_; }
 
