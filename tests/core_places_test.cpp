@@ -2,17 +2,12 @@
 // those cores.
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cstdint>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "host/machine.hpp"
-#include "host/prompt_thread.hpp"
 
 namespace heddle::host {
 
@@ -69,27 +64,6 @@ TEST(CorePlaces, AThreadIsBoundToSeveralCores) {
         }
         EXPECT_FALSE(bind_to_cores({1'000'000}));
         EXPECT_TRUE(bind_to_cores({}));
-    }).join();
-}
-
-TEST(CorePlaces, APromptThreadHasAShortSliceAndNoTimerSlack) {
-    std::thread([] {
-        struct {
-            std::uint32_t size, policy;
-            std::uint64_t flags;
-            std::int32_t nice;
-            std::uint32_t priority;
-            std::uint64_t runtime, deadline, period;
-        } attributes{};
-        const auto slice = [&] {
-            return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 ? attributes.runtime
-                                                                                         : 0;
-        };
-        const std::uint64_t before = slice();
-        wake_promptly();
-        EXPECT_EQ(prctl(PR_GET_TIMERSLACK), 1000);
-        if (before == 0) GTEST_SKIP() << "this system tells of no slices";
-        EXPECT_EQ(slice(), 100'000u);
     }).join();
 }
 

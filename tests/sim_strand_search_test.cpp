@@ -68,10 +68,10 @@ TEST(StrandSearch, ThreadsThatAnswerEachOtherDoNotAskForWorkAfterEachMessage) {
     }
 }
 
-// A strand that computes for longer than the longest wait is work like a task: after it a new search
+// A strand that computes for more than 16 times the longest wait is work like a task: after it a new search
 // begins.
 TEST(StrandSearch, AStrandThatRunsForLongBeginsANewSearch) {
-    const runtime::RunResult result = exchange("random", std::chrono::microseconds(101));
+    const runtime::RunResult result = exchange("random", std::chrono::microseconds(1601));
     EXPECT_GE(attempts_of(result), 2 * (exchanges - 1));
 }
 

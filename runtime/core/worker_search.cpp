@@ -117,8 +117,9 @@ void Worker::begin_task(std::uint32_t reserved) {
     start_task(reserved);
 }
 
-// Strands that run shortly and wait again, such as threads that answer each other, are no sign of work that
-// could be stolen. If each of them began a new search, other nodes would be asked after each message.
+// Strands that wait again soon, such as threads that answer each other, are no sign of work that could be
+// stolen. If each of them began a new search, other nodes would be asked after each message. What counts as
+// soon is much more than the longest wait, because the system may take the core away meanwhile.
 void Worker::begin_strands(bool found) {
     search_goes_on_ = !found && idle() && node_.topology().nodes > 1;
     if (!search_goes_on_) found_work();
@@ -128,7 +129,7 @@ void Worker::begin_strands(bool found) {
 void Worker::end_strands() {
     end_task();
     if (!idle() || !std::exchange(search_goes_on_, false)) return;
-    if (last_task_ > node_.schedule().stealing.back_off_max) return found_work();
+    if (last_task_ > coarse_task * node_.schedule().stealing.back_off_max) return found_work();
     interrupted_ = true;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/native/mesh.hpp"
 
 #include <poll.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +11,6 @@
 
 #include "base/assert.hpp"
 #include "host/machine.hpp"
-#include "host/prompt_thread.hpp"
 #include "runtime/native/peers.hpp"
 #include "runtime/native/reception.hpp"
 
@@ -178,7 +178,7 @@ void Mesh::start(Events events) {
     state_->for_each_link([this](Link& link) { state_->take_up(link); });
     const auto settle = [state = state_.get()] {
         (void)host::bind_to_cores(state->options.cores);  // cores that refuse cost speed only
-        host::wake_promptly();
+        prctl(PR_SET_TIMERSLACK, 1000UL);                 // nanoseconds: naps are short
     };
     state_->sender = std::thread([settle, state = state_.get()] {
         settle();

@@ -6,6 +6,7 @@
 #ifdef HEDDLE_HAVE_MPI
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,6 @@
 
 #include "base/assert.hpp"
 #include "host/machine.hpp"
-#include "host/prompt_thread.hpp"
 #include "runtime/native/flow.hpp"
 #include "runtime/native/mpi_world.hpp"
 
@@ -201,7 +201,7 @@ void MpiMesh::State::post(NodeId node, FrameKind kind, Bytes payload, runtime::S
 
 void MpiMesh::State::carry() {
     (void)host::bind_to_cores(options.cores);  // cores that refuse cost speed only
-    host::wake_promptly();
+    prctl(PR_SET_TIMERSLACK, 1000UL);          // nanoseconds: its pauses are short
     for (auto last_move = Clock::now();;) {
         // Read first: what was posted before the stop is still sent.
         const bool last = stopping.load(std::memory_order_acquire);

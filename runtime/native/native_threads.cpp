@@ -1,6 +1,7 @@
 // The threads of a native node's workers: their start, their life, their end.
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/stack_guard.hpp"
 #include "host/machine.hpp"
-#include "host/prompt_thread.hpp"
 #include "runtime/native/native_state.hpp"
 
 namespace heddle::native {
@@ -126,7 +126,7 @@ void NativeBackend::State::work(CoreId core) {
     here = {this, &program->context(core)};
     // A core that refuses costs speed only.
     if (bind) (void)host::bind_to_core(first_core + core);
-    host::wake_on_time();  // parks with a deadline are often short
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short
     const SignalStack signals;
     const StackGuard guard(guard_of_this_thread(options.stack_bytes, core));
     if (!await_release()) return;
