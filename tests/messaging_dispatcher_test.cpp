@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/comm/endpoints.hpp"
+#include "tests/fragments_testing.hpp"
 #include "tests/messaging_testing.hpp"
 
 namespace heddle::messaging {
@@ -152,16 +153,7 @@ TEST_P(MessagingDispatcher, ControlBlocksThatAreFullOfOthersEndTheRun) {
 // --- what a receive queue reads
 
 FragmentHeader header_of(std::uint64_t size, std::uint32_t index) {
-    FragmentHeader header;
-    header.target_thread = 3;
-    header.message = 1;
-    header.size = size;
-    header.index = index;
-    return header;
-}
-
-runtime::Parcel bytes(std::size_t count) {
-    return runtime::Parcel(std::make_shared<runtime::Bytes>(count));
+    return messaging::header_of(1, 0, size, index);
 }
 
 TEST(MessagingReceiveQueue, FragmentsThatDoNotFitAreRefusedByName) {

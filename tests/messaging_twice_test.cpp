@@ -13,6 +13,7 @@
 #include "model/messaging/receive_queue.hpp"
 #include "model/messaging/send_queue.hpp"
 #include "runtime/comm/wire.hpp"
+#include "tests/fragments_testing.hpp"
 #include "tests/seeds.hpp"
 
 namespace heddle::messaging {
@@ -26,21 +27,6 @@ DispatcherSettings little(std::uint32_t control_blocks, std::uint32_t send_buffe
     settings.control_blocks = control_blocks;
     settings.send_buffers = send_buffers;
     return settings;
-}
-
-FragmentHeader header_of(std::uint64_t message, std::uint32_t sequence, std::uint64_t size,
-                         std::uint32_t index) {
-    FragmentHeader header;
-    header.target_thread = 3;
-    header.message = message;
-    header.sequence = sequence;
-    header.size = size;
-    header.index = index;
-    return header;
-}
-
-runtime::Parcel bytes(std::size_t count) {
-    return runtime::Parcel(std::make_shared<runtime::Bytes>(count));
 }
 
 TEST(MessagingTwice, AFragmentOfAMessageThatIsComingIsAcceptedAgain) {

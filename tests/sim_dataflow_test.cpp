@@ -42,6 +42,17 @@ double readiness_steps(const runtime::RunResult& result) {
     return -1;
 }
 
+/// On two cores of that speed.
+runtime::RunResult run(double core_speed, const runtime::ProgramFactory& make) {
+    Platform platform;
+    platform.cores = 2;
+    platform.core_speed = core_speed;
+    platform.overheads = {};
+    platform.overheads.steal_attempt = 1ns;
+    sim::SimBackend backend(platform, {});
+    return runtime::Execution(backend, {}, make).run();
+}
+
 Time makespan(CoreId cores, Time readiness) {
     Platform platform;
     platform.cores = cores;
@@ -70,14 +81,8 @@ TEST(SimulatedLooks, AreOneAfterTheOther) {
 // begins with them goes through 1024 at most.
 TEST(SimulatedLooks, GoOnWhereTheLastOneEnded) {
     constexpr std::size_t tasks = 2000;
-    Platform platform;
-    platform.cores = 2;
-    platform.core_speed = 1e12;
-    platform.overheads = {};
-    platform.overheads.steal_attempt = 1ns;
-    sim::SimBackend backend(platform, {});
-    const auto make = [&](NodeId) { return std::make_unique<Forker>(tasks, 10'000'000); };
-    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    const runtime::RunResult result =
+        run(1e12, [&](NodeId) { return std::make_unique<Forker>(tasks, 10'000'000); });
     EXPECT_EQ(result.nodes.front().steals_within_node, tasks);
     EXPECT_LT(readiness_steps(result), 2 * tasks);
 }
@@ -98,14 +103,7 @@ public:
 
 // A task that has ended leaves the frame at the next fork. So each look is at one.
 TEST(SimulatedLooks, AreNotAtTasksThatHaveEndedBeforeAFork) {
-    Platform platform;
-    platform.cores = 2;
-    platform.core_speed = 1e9;
-    platform.overheads = {};
-    platform.overheads.steal_attempt = 1ns;
-    sim::SimBackend backend(platform, {});
-    const auto make = [&](NodeId) { return std::make_unique<SlowForker>(); };
-    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    const runtime::RunResult result = run(1e9, [&](NodeId) { return std::make_unique<SlowForker>(); });
     EXPECT_EQ(result.nodes.front().steals_within_node, 200);
     EXPECT_LE(readiness_steps(result), 600);
 }

@@ -14,11 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/native/dataflow_main.hpp"
 #include "bench/native/outcome.hpp"
-#include "model/dataflow.hpp"
 #include "model/dataflow/adaptive.hpp"
-#include "runtime/native/native_backend.hpp"
-#include "runtime/run/execution.hpp"
 
 namespace {
 
@@ -32,39 +30,6 @@ struct Measured {
     double value = 0;
     double first = 0;  ///< seconds
 };
-
-class Clock {
-public:
-    explicit Clock(Measured& into) : into_(into) {}
-    Clock(const Clock&) = delete;
-    Clock& operator=(const Clock&) = delete;
-    ~Clock() {
-        into_.seconds = seconds_now() - begin_;
-        into_.cpu = cpu_seconds() - cpu_begin_;
-    }
-
-private:
-    Measured& into_;
-    double begin_ = seconds_now();
-    double cpu_begin_ = cpu_seconds();
-};
-
-class Main final : public DataflowProgram {
-public:
-    explicit Main(std::function<void(Thread&)> body) : body_(std::move(body)) {}
-    void main(Thread& self) override { body_(self); }
-    runtime::Answer answer() const override { return {}; }
-
-private:
-    std::function<void(Thread&)> body_;
-};
-
-void run(int workers, const std::function<void(Thread&)>& body) {
-    native::NativeOptions options;
-    options.cores = static_cast<CoreId>(workers);
-    native::NativeBackend backend(options);
-    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<Main>(body); }).run();
-}
 
 // --- Figure 1
 

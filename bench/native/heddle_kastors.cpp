@@ -2,12 +2,7 @@
 // Strassen are the shipped workloads' forks.
 #include "bench/native/kastors.hpp"
 
-#include <functional>
-#include <memory>
-
-#include "model/dataflow.hpp"
-#include "runtime/native/native_backend.hpp"
-#include "runtime/run/execution.hpp"
+#include "bench/native/dataflow_main.hpp"
 #include "workloads/dataflow_strassen.hpp"
 #include "workloads/dataflow_tiles.hpp"
 
@@ -16,23 +11,6 @@ namespace heddle::bench {
 namespace {
 
 using namespace dataflow;
-
-class Main final : public DataflowProgram {
-public:
-    explicit Main(std::function<void(Thread&)> body) : body_(std::move(body)) {}
-    void main(Thread& self) override { body_(self); }
-    runtime::Answer answer() const override { return {}; }
-
-private:
-    std::function<void(Thread&)> body_;
-};
-
-void run(int workers, const std::function<void(Thread&)>& body) {
-    native::NativeOptions options;
-    options.cores = static_cast<CoreId>(workers);
-    native::NativeBackend backend(options);
-    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<Main>(body); }).run();
-}
 
 // --- jacobi
 

@@ -46,22 +46,6 @@ struct Measured {
     double tasks = 0;
 };
 
-class Clock {
-public:
-    explicit Clock(Measured& into) : into_(into) {}
-    Clock(const Clock&) = delete;
-    Clock& operator=(const Clock&) = delete;
-    ~Clock() {
-        into_.seconds = seconds_now() - begin_;
-        into_.cpu = cpu_seconds() - cpu_begin_;
-    }
-
-private:
-    Measured& into_;
-    double begin_ = seconds_now();
-    double cpu_begin_ = cpu_seconds();
-};
-
 // --- jacobi: the Poisson equation on the unit square, in blocks
 
 /// `blocks` x `blocks` blocks of `rows` x `rows` points each. The solution is sin(pi x y).

@@ -24,6 +24,24 @@ inline double cpu_seconds() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+/// Sets `seconds` and `cpu` of what it is given to the wall and processor time of its life.
+template <class Measured>
+class Clock {
+public:
+    explicit Clock(Measured& into) : into_(into) {}
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+    ~Clock() {
+        into_.seconds = seconds_now() - begin_;
+        into_.cpu = cpu_seconds() - cpu_begin_;
+    }
+
+private:
+    Measured& into_;
+    double begin_ = seconds_now();
+    double cpu_begin_ = cpu_seconds();
+};
+
 /// The most memory that this process has had, in MB (10^6 bytes); 0 where the system does not say. Not
 /// getrusage: that counts the process which started this one.
 inline double peak_mb() {

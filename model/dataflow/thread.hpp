@@ -263,15 +263,15 @@ private:
     Closure** last_ = nullptr;    ///< where the next closure of the present body is linked
     Closure* current_ = nullptr;  ///< whose body runs
     bool fast_ = false;           ///< private, and operations are not charged
+    bool open_ = false;           ///< written by the owner, under `lock_`
+    bool charged_ = false;        ///< operations are charged, or workers must look for messages
+    bool polled_ = false;
+    bool window_full_ = false;  ///< the present body has forked enough for now
+    bool recording_ = false;    ///< what the present body forks is not run
+    bool lends_ = false;        ///< groups have objects
     Stack stack_;
     Counts counts_;
 
-    bool open_ = false;     ///< written by the owner, under `lock_`
-    bool charged_ = false;  ///< operations are charged, or workers must look for messages
-    bool polled_ = false;
-    bool window_full_ = false;     ///< the present body has forked enough for now
-    bool recording_ = false;       ///< what the present body forks is not run
-    bool lends_ = false;           ///< groups have objects
     std::uint64_t committed_ = 0;  ///< closures that have left the frame while the present body still forks
     std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
@@ -286,13 +286,13 @@ private:
     alignas(64) runtime::SpinLock lock_;
     std::atomic<bool> offers_{false};
     std::atomic<bool> suspended_{false};
-    std::atomic<std::uint32_t> failures_{0};  ///< looks that found nothing since the last that did
-    Time rests_until_ = Time::zero();         ///< after such a look its owner offers nothing for a while
     bool thieves_ = true;                     ///< they may take closures
     bool counted_ = false;                    ///< among the threads that wait and offer
+    std::atomic<std::uint32_t> failures_{0};  ///< looks that found nothing since the last that did
+    Time rests_until_ = Time::zero();         ///< after such a look its owner offers nothing for a while
     std::uint32_t look_ = 0;
-    Closure* looked_at_ = nullptr;  ///< the latest closure of the look that thieves go on with; null: none
     std::uint32_t lead_ = 0;        ///< ready closures that a new look leaves to the owner
+    Closure* looked_at_ = nullptr;  ///< the latest closure of the look that thieves go on with; null: none
     Closure* awaited_ = nullptr;
     StolenEnd end_;
     std::uint64_t steps_ = 0;  ///< Counts::readiness_steps
