@@ -291,12 +291,20 @@ public:
     /// Time since the run's start on the caller's node. In simulation the same on all nodes.
     virtual Time now(const Context& context) const = 0;
 
+    /// The same for a moment that closely follows this context's last call of `now` or `park`: perhaps the
+    /// time of that, so that no clock is read. In simulation exact.
+    virtual Time recent(const Context& context) const { return now(context); }
+
+    /// The same, perhaps some milliseconds too early, but faster. In simulation exact.
+    virtual Time about(const Context& context) const { return now(context); }
+
     /// Called by Context::charge only: other contexts of the node act up to this context's clock.
     virtual void pause(Context& context) = 0;
 
     /// Blocks a worker until a context unparks it or `deadline` (see `now`) has come. An unpark that came
     /// since the last park returned makes this one return at once; several count as one. May also return for
-    /// no reason. On a polled node it delivers what comes meanwhile, as `poll` does.
+    /// no reason. On a polled node it delivers what comes meanwhile, as `poll` does. When it returns, the
+    /// present time is `recent`.
     virtual void park(Context& context, Time deadline) = 0;
 
     /// Wakes worker `core` of the caller's own node. Everything written before is seen by the woken worker.

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "runtime/native/local_meeting.hpp"
 #include "runtime/native/reception.hpp"
+#include "tests/native_links.hpp"
 #include "tests/native_testing.hpp"
 #include "tests/seeds.hpp"
 
@@ -21,27 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t frame_bytes_max = 1 << 20;
-
 int rounds(int all) {
     return static_cast<int>(testing_seeds::seeds(static_cast<std::uint64_t>(all)));
-}
-
-/// Two links, one to the other.
-std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> linked_pair(std::size_t ring_bytes) {
-    auto [left, right] = connected_pair();
-    Session maker, opener;
-    maker.peer.rank = 1;
-    opener.peer.rank = 0;
-    maker.send_key = opener.receive_key = {1};
-    maker.receive_key = opener.send_key = {2};
-    LocalPeer peer = offer_memory(std::move(left), maker, ring_bytes);
-    LocalStream taken = take_offer({std::move(right), opener}, soon());
-    LocalStream made = conclude_offer(std::move(peer), soon());
-    const auto link = [](LocalStream stream, const Session& session) {
-        return std::make_unique<Link>(std::move(stream.stream), session, frame_bytes_max, Protection::local);
-    };
-    return {link(std::move(made), maker), link(std::move(taken), opener)};
 }
 
 struct Way {
@@ -105,7 +86,7 @@ TEST_P(NativeReception, AWorkerThatRestsReceivesItself) {
         std::this_thread::sleep_for(20ms);
         send();
     });
-    reception.rest(parker, Deadline::max(), 0us);
+    reception.rest(parker, Clock::now(), Deadline::max(), 0us);
     later.join();
     EXPECT_EQ(came, 1);
     EXPECT_EQ(handled_by.load(), std::this_thread::get_id());
@@ -118,7 +99,7 @@ TEST_P(NativeReception, TheReceiverThreadReceivesWhileNoWorkerRests) {
         ASSERT_TRUE(eventually([&] { return came == sent; }));
         EXPECT_EQ(handled_by.load(), receiver.get_id());
         parker.take();
-        reception.rest(parker, Clock::now() + 100us, 0us);  // which leaves the thread asleep
+        reception.rest(parker, Clock::now(), Clock::now() + 100us, 0us);  // which leaves the thread asleep
     }
 }
 
@@ -134,7 +115,7 @@ TEST_P(NativeReception, AMessageIsHandledWhenAWorkerThatAlwaysCameBackSoonDoesNo
     for (int i = 0; i < rounds(20); ++i) {
         for (int rest = 0; rest < 20 * i; ++rest) {
             parker.take();
-            reception.rest(parker, Clock::now() + 20us, 20us);
+            reception.rest(parker, Clock::now(), Clock::now() + 20us, 20us);
         }
         ASSERT_TRUE(send_and_wait());
         ASSERT_TRUE(send_and_wait());
@@ -149,7 +130,7 @@ TEST_P(NativeReception, APermitEndsTheRestWhereverTheWorkerSleeps) {
             if (i % 2 == 0) std::this_thread::sleep_for(100us);
             unpark();
         });
-        reception.rest(parker, Deadline::max(), 0us);
+        reception.rest(parker, Clock::now(), Deadline::max(), 0us);
         other.join();
     }
 }
@@ -157,7 +138,7 @@ TEST_P(NativeReception, APermitEndsTheRestWhereverTheWorkerSleeps) {
 TEST_P(NativeReception, ARestEndsAtItsDeadline) {
     begin(true);
     const Deadline until = Clock::now() + 3ms;
-    reception.rest(parker, until, 0us);
+    reception.rest(parker, Clock::now(), until, 0us);
     EXPECT_GE(Clock::now(), until);
 }
 
@@ -167,11 +148,11 @@ TEST_P(NativeReception, ASecondWorkerParks) {
     std::atomic<bool> rests{false};
     std::thread other([&] {
         rests = true;
-        reception.rest(parker, Deadline::max(), 0us);
+        reception.rest(parker, Clock::now(), Deadline::max(), 0us);
     });
     ASSERT_TRUE(eventually([&] { return rests.load(); }));
     std::this_thread::sleep_for(10ms);
-    reception.rest(second, Clock::now() + 1ms, 0us);
+    reception.rest(second, Clock::now(), Clock::now() + 1ms, 0us);
     EXPECT_FALSE(second.unpark()) << "it has left, so no thread must wake it";
     send();
     other.join();
@@ -209,7 +190,7 @@ TEST_P(NativeReception, NoMessageWaitsWhileAThreadSleeps) {
         const int before = came;
         const std::uint64_t way = random.below(3);
         const Deadline until = way == 0 ? late : Clock::now() + std::chrono::microseconds(random.below(60));
-        if (way < 2) reception.rest(parker, until, 0us);
+        if (way < 2) reception.rest(parker, Clock::now(), until, 0us);
         while (way == 2 && Clock::now() < until) std::this_thread::yield();
         if (came > before) late = soon();
     }
@@ -226,14 +207,14 @@ TEST_P(NativeReception, TheLastOfManyMessagesIsToldOf) {
     begin(false);
     for (int i = 0; i < 2000; ++i) {
         send();
-        reception.rest(parker, soon(), 0us);
+        reception.rest(parker, Clock::now(), soon(), 0us);
     }
     std::thread later([this] {
         std::this_thread::sleep_for(20ms);
         send();
     });
     const Deadline late = soon();
-    reception.rest(parker, late, 0us);
+    reception.rest(parker, Clock::now(), late, 0us);
     EXPECT_LT(Clock::now(), late);
     later.join();
     EXPECT_EQ(came, 2001);
@@ -257,7 +238,7 @@ TEST_P(NativeReception, WhatTheThreadHasBeenToldOfIsHandledWhileTheWorkerLooks) 
         std::this_thread::sleep_for(300us);  // so that the thread sleeps where the system wakes it
         ++rests;
         const Deadline late = soon();
-        reception.rest(parker, late, 0us);
+        reception.rest(parker, Clock::now(), late, 0us);
         EXPECT_LT(Clock::now(), late);
         if (Clock::now() >= late) break;
     }
@@ -279,7 +260,7 @@ TEST_P(NativeReception, MoreThanOneLookTakesIsReadToTheEnd) {
         }
     });
     for (const Deadline late = soon(); came < count && Clock::now() < late;)
-        reception.rest(parker, Clock::now() + 10ms, 0us);
+        reception.rest(parker, Clock::now(), Clock::now() + 10ms, 0us);
     sender.join();
     EXPECT_EQ(came, count);
 }
@@ -290,7 +271,7 @@ TEST_P(NativeReception, ThePeersEndIsSeenOnceBehindItsLastMessage) {
     peer.reset();
     EXPECT_TRUE(eventually([&] { return over == 1; }));
     EXPECT_EQ(came, 3);
-    reception.rest(parker, Clock::now() + 1ms, 0us);
+    reception.rest(parker, Clock::now(), Clock::now() + 1ms, 0us);
     EXPECT_EQ(over, 1);
 }
 

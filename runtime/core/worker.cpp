@@ -342,19 +342,20 @@ void Worker::show_passive() {
     node_.end_activity(*this);
 }
 
-void Worker::start_task(std::uint32_t reserved) {
+void Worker::start_task(std::uint32_t reserved, Time now) {
     if (depth_++ == 0) {
         times.begin_task();
-        task_begin_ = backend->now(*this);
+        task_begin_ = now;
         ranked_.reserve(reserved, std::memory_order_seq_cst);
         // A thief asks active workers only. A thief that slept before this worker became active has not
         // asked it, so the worker asks itself, and offers the ranked task that thieves left it.
         if (node_.wants_work() && (steals_within_node() || node_.steals().anybody_waits())) {
             deque_.ask();
             if (ranked_.size() != 0) node_.ranked().share(*this, outbox_, *this);
+            now = backend->now(*this);
         }
     }
-    enter_now(undeclared_);
+    if (undeclared_ != times.current()) enter(undeclared_, now);
 }
 
 void Worker::end_task() {
@@ -376,11 +377,12 @@ void Worker::end_task() {
 // such a reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is
 // missed. Likewise a worker shows itself active before it looks for a sleeper that it should share with.
 void Worker::rest(Time deadline, const Waitable* awaited) {
-    if (!outbox_.empty()) enter_now(Activity::overhead);
+    const bool sends = !outbox_.empty();
+    if (sends) enter_now(Activity::overhead);
     outbox_.flush();
     deadline = std::min(deadline, node_.sources().due());
     if (!node_.deadlock_watch().watches()) return sleep(deadline, awaited);
-    const Time now = backend->now(*this);
+    const Time now = sends ? backend->now(*this) : backend->recent(*this);
     const Time long_at = std::max(last_task_end_, wait_began_) + DeadlockWatch::patience;
     if (now < long_at) return sleep(std::min(deadline, long_at), awaited);
     rest_long(idle() ? deadline : now + DeadlockWatch::patience, awaited);
@@ -420,10 +422,10 @@ void Worker::awaited_done(Context& caller) {
 void Worker::sleep(Time deadline, const Waitable* awaited) {
     node_.sleeping().add(id.core);
     if (!something_to_do(awaited)) {
-        const Time begin = backend->now(*this);
+        const Time begin = backend->recent(*this);
         enter(resting(awaited), begin);
         backend->park(*this, deadline);
-        const Time end = backend->now(*this);
+        const Time end = backend->recent(*this);
         enter(Activity::stealing, end);
         busy_ -= end - begin;
     }

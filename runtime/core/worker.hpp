@@ -317,7 +317,7 @@ private:
     void put_kept();
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
-    void start_task(std::uint32_t reserved);
+    void start_task(std::uint32_t reserved, Time now);
     void found_work();
     void back_off(const Waitable* awaited);
     bool wait_on(const Waitable* awaited);

@@ -45,8 +45,12 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
         return false;
     }
     if (node_.sources().run(*this, head, WorkSources::Begun::unless_deep)) return true;
-    if (node_.balancer().on()) node_.balancer().idle(*this);
-    enter_now(Activity::stealing);
+    if (node_.balancer().on()) {
+        node_.balancer().idle(*this);
+        enter_now(Activity::stealing);
+    } else if (times.current() != Activity::stealing) {
+        enter(Activity::stealing, backend->recent(*this));  // what it did last has just ended
+    }
     if (node_.members()) follow_members();
     if (awaiting_answer_) {
         rest(never, awaited);
@@ -114,7 +118,7 @@ void Worker::found_work() {
 
 void Worker::begin_task(std::uint32_t reserved) {
     found_work();
-    start_task(reserved);
+    start_task(reserved, backend->now(*this));
 }
 
 // Strands that wait again soon, such as threads that answer each other, are no sign of work that could be
@@ -123,7 +127,7 @@ void Worker::begin_task(std::uint32_t reserved) {
 void Worker::begin_strands(bool found) {
     search_goes_on_ = !found && idle() && node_.topology().nodes > 1;
     if (!search_goes_on_) found_work();
-    start_task(0);
+    start_task(0, backend->recent(*this));
 }
 
 void Worker::end_strands() {
@@ -135,7 +139,7 @@ void Worker::end_strands() {
 
 /// False if the wait or sleep that strands interrupted is over.
 bool Worker::wait_on(const Waitable* awaited) {
-    if (backend->now(*this) >= waits_until_) return false;
+    if (backend->recent(*this) >= waits_until_) return false;
     rest(waits_until_, awaited);
     return true;
 }

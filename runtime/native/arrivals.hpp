@@ -30,8 +30,9 @@ public:
         int count = 0;
         std::vector<Source*> ready{};
         std::uint32_t looks = 0;
-        std::uint32_t looks_between_calls = 1;  ///< how often to look at memory before asking the system
-        bool worth_looking = true;              ///< there are connections
+        /// How often to look at memory before asking the system, a power of two.
+        std::uint32_t looks_between_calls = 1;
+        bool worth_looking = true;  ///< there are connections
     };
 
     Arrivals();

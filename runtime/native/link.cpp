@@ -61,6 +61,9 @@ Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t
 // --- sending
 
 bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
+    if (kind == FrameKind::message && !body && payload.size() < SendQueue::small_bytes && queue_.is_empty()) {
+        if (const auto flushed = write_alone(payload)) return *flushed == Flushed::blocked;
+    }
     const auto [first, large] = queue_.post(kind, std::move(payload), std::move(body));
     if (first) return !write_at_once(large);
     // The thread whose frame came first tells the sender, or is writing.
@@ -68,14 +71,33 @@ bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body) 
     return false;
 }
 
+/// A small message, past the queue: most are alone. Nothing is done where frames wait, or the sender should
+/// gather some. Invariant: where no thread writes and the stream is not blocked, no frame is written in part;
+/// and what this thread has posted before is in the queue or written. So its messages stay in order.
+std::optional<Link::Flushed> Link::write_alone(const runtime::Bytes& message) {
+    const std::unique_lock lock(writing_, std::try_to_lock);
+    if (!lock || blocked_.load(std::memory_order_relaxed) || broken_ || !queue_.is_empty() || gathers())
+        return {};
+    put_ahead(FrameKind::message, message);
+    const Flushed flushed = write_out();
+    note_write();
+    return flushed;
+}
+
+/// Whether messages are written so fast that they should travel together. The thread that writes.
+bool Link::gathers() const {
+    return !stream_->in_memory() && unheard_.load(std::memory_order_relaxed) >= unheard_max &&
+           Clock::now() - last_write_ < quiet;
+}
+
+void Link::note_write() {
+    if (!stream_->in_memory()) last_write_ = Clock::now();
+}
+
 /// True if nothing is left for the sender.
 bool Link::write_at_once(bool large) {
     const std::unique_lock lock(writing_, std::try_to_lock);
-    if (!lock || blocked_.load(std::memory_order_relaxed)) return false;
-    const bool in_memory = stream_->in_memory();
-    if (!large && !in_memory && unheard_.load(std::memory_order_relaxed) >= unheard_max &&
-        Clock::now() - last_write_ < quiet)
-        return false;
+    if (!lock || blocked_.load(std::memory_order_relaxed) || (!large && gathers())) return false;
     // What is posted meanwhile found nothing waiting, or came behind such a frame: its thread tells the
     // sender.
     return write_waiting(1) != Flushed::blocked;
@@ -98,7 +120,7 @@ Link::Flushed Link::write_waiting(int rounds_max) {
         }
         next_frame();
     }
-    if (!stream_->in_memory()) last_write_ = Clock::now();
+    note_write();
     return Flushed::all;
 }
 
@@ -116,17 +138,17 @@ void Link::next_frame() {
         middle_ = payload;
         return;
     }
-    if (body) put_message_ahead();
+    // So that the receiver knows the place of the body when that comes.
+    if (body) put_ahead(FrameKind::enclosing, payload);
     left_ = body ? *body : std::span<const std::byte>(payload);
     const FrameHeader header = sealer_.begin(body ? FrameKind::body : kind, left_.size());
     append(head_, &header, sizeof header);
     next_piece();
 }
 
-/// So that the receiver knows the place of the body when that comes.
-void Link::put_message_ahead() {
-    const runtime::Bytes& message = writing_now_.payload;
-    const FrameHeader header = sealer_.begin(FrameKind::enclosing, message.size());
+/// A whole frame.
+void Link::put_ahead(FrameKind kind, const runtime::Bytes& message) {
+    const FrameHeader header = sealer_.begin(kind, message.size());
     append(head_, &header, sizeof header);
     append(head_, message.data(), message.size());
     const auto copy = std::span(head_).last(message.size());

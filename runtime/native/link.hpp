@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -77,10 +78,13 @@ public:
     bool ended() const { return ended_; }
 
 private:
+    std::optional<Flushed> write_alone(const runtime::Bytes& message);
+    bool gathers() const;
+    void note_write();
     bool write_at_once(bool large);
     Flushed write_waiting(int rounds_max);
     void next_frame();
-    void put_message_ahead();
+    void put_ahead(FrameKind kind, const runtime::Bytes& message);
     void next_piece();
     Flushed write_piece();
     Flushed write_out();

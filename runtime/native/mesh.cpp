@@ -212,8 +212,8 @@ void Mesh::pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender)
     flow.after();
 }
 
-void Mesh::rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin) {
-    state_->reception.rest(parker, until, spin);
+Deadline Mesh::rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin) {
+    return state_->reception.rest(parker, from, until, spin);
 }
 
 void Mesh::rouse() {

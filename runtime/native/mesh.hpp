@@ -59,7 +59,7 @@ public:
 
     /// A worker parks here (Parker::park), and receives meanwhile if no other worker does. Events then come
     /// on its thread.
-    void rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    Deadline rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
 
     /// Wakes the worker that rests, and that `Parker::unpark` says sleeps elsewhere. Any thread.
     void rouse();

@@ -64,6 +64,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.topology.bandwidth = given.bandwidth;
     state.topology.core_speed = given.core_speed;
     state.parkers = std::vector<Parker>(given.cores);
+    state.readings = std::vector<LastReading>(given.cores + std::size_t{1});
 
     // A worker has a core of its own only if this machine has one for each worker of the run on it.
     const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
@@ -101,6 +102,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
         context.backend = this;
         context.id = {state.rank, core};
         context.costs = &no_overheads;
+        context.backend_part = &state.readings[core];
     }
     state.start_threads();
     using Started = Coordination::Started;
@@ -292,8 +294,29 @@ const runtime::Topology& NativeBackend::topology() const {
     return state_->topology;
 }
 
-Time NativeBackend::now(const Context&) const {
-    return state_->run_start.now();
+namespace {
+
+/// Null: a context of the threads that do I/O.
+LastReading* reading_of(const Context& context) {
+    return static_cast<LastReading*>(context.backend_part);
+}
+
+}  // namespace
+
+Time NativeBackend::now(const Context& context) const {
+    const Time time = state_->run_start.now();
+    if (LastReading* const last = reading_of(context))
+        last->time.store(time.count(), std::memory_order_relaxed);
+    return time;
+}
+
+Time NativeBackend::recent(const Context& context) const {
+    const LastReading* const last = reading_of(context);
+    return last ? Time(last->time.load(std::memory_order_relaxed)) : now(context);
+}
+
+Time NativeBackend::about(const Context& context) const {
+    return std::max(state_->run_start.coarse_now(), recent(context));
 }
 
 Time NativeBackend::elapsed() const {
@@ -313,19 +336,28 @@ void NativeBackend::pause(Context&) {}
 void NativeBackend::park(Context& context, Time deadline) {
     State& state = *state_;
     // Rounded up, and never beyond what the steady clock can say.
-    const auto until = deadline == never
-                           ? Deadline::max()
-                           : state.run_start.zero() + std::chrono::ceil<Clock::duration>(deadline);
+    const auto until = deadline == never ? Deadline::max() : state.run_start.clock_time(deadline);
     Parker& parker = state.parkers[context.id.core];
-    if (state.polled) return state.polled->wait(context.id.core, until, [&] { return parker.take(); });
-    if (!state.transport) return parker.park(until, state.spin);  // no receiver asks
-    state.resting.fetch_add(1, std::memory_order_relaxed);
     if (state.threaded) {
-        state.threaded->rest(parker, until, state.spin);
-    } else {
-        parker.park(until, state.spin);
+        // What it looks at anyway.
+        const Clock::time_point from = state.run_start.clock_time(recent(context));
+        state.resting.fetch_add(1, std::memory_order_relaxed);
+        const Clock::time_point left = state.threaded->rest(parker, from, until, state.spin);
+        state.resting.fetch_sub(1, std::memory_order_relaxed);
+        reading_of(context)->time.store(Time(left - state.run_start.zero()).count(),
+                                        std::memory_order_relaxed);
+        return;
     }
-    state.resting.fetch_sub(1, std::memory_order_relaxed);
+    if (state.polled) {
+        state.polled->wait(context.id.core, until, [&] { return parker.take(); });
+    } else if (!state.transport) {
+        parker.park(until, state.spin);  // no receiver asks
+    } else {
+        state.resting.fetch_add(1, std::memory_order_relaxed);
+        parker.park(until, state.spin);
+        state.resting.fetch_sub(1, std::memory_order_relaxed);
+    }
+    (void)now(context);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
@@ -388,8 +420,10 @@ void NativeBackend::io(Context& caller, double /*bytes*/, std::function<void()> 
     });
 }
 
-bool NativeBackend::poll(Context&) {
-    return state_->polled && state_->polled->poll();
+bool NativeBackend::poll(Context& context) {
+    const bool delivered = state_->polled && state_->polled->poll();
+    if (delivered) (void)now(context);
+    return delivered;
 }
 
 }  // namespace heddle::native

@@ -99,6 +99,8 @@ public:
     void run(const runtime::NodeFactory& make_node) override;
 
     Time now(const runtime::Context& context) const override;
+    Time recent(const runtime::Context& context) const override;
+    Time about(const runtime::Context& context) const override;
     void pause(runtime::Context& context) override;
     void park(runtime::Context& context, Time deadline) override;
     void unpark(runtime::Context& caller, CoreId core) override;

@@ -24,12 +24,19 @@
 
 namespace heddle::native {
 
+/// When a context has read the clock last, in picoseconds. Its own thread writes it; another one may stand in
+/// for the receiver.
+struct alignas(64) LastReading final : runtime::BackendPart {
+    std::atomic<Time::rep> time{0};
+};
+
 struct NativeBackend::State {
     NativeOptions options;
     NodeId rank = 0;
     runtime::Topology topology;
     std::vector<Parker> parkers;
-    bool own_cores = false;  ///< each worker has a core to itself
+    std::vector<LastReading> readings;  ///< of each worker, and of the receiver
+    bool own_cores = false;             ///< each worker has a core to itself
     std::chrono::nanoseconds spin{};
     unsigned first_core = 0;
     bool bind = false;

@@ -56,14 +56,15 @@ public:
     /// The thread does something else.
     void pause() { looks_ = 0; }
 
-    /// Nothing has come. True: look again, false: block. Gives other threads the core after that many looks.
+    /// Nothing has come. True: look again, false: block. Gives other threads the core after that many looks,
+    /// a power of two.
     bool again(std::uint32_t looks_between_yields = 16) {
         if (never()) return false;
         if (how_ == Receive::automatic && (!core_is_free_ || !core_is_free_())) {
             looks_ = 0;
             return false;
         }
-        const bool polite = ++looks_ % looks_between_yields == 0;
+        const bool polite = (++looks_ & (looks_between_yields - 1)) == 0;
         if (how_ == Receive::automatic) {
             if (looks_ == 1 || polite) {
                 const Deadline now = Clock::now();
@@ -77,13 +78,15 @@ public:
         }
         if (polite) {
             sched_yield();
-        } else {
+        } else if (looks_ > eager_looks) {
             relax();
         }
         return true;
     }
 
 private:
+    /// Answers often come so soon that a pause between two looks, up to 50 ns, would be noticed.
+    static constexpr std::uint32_t eager_looks = 256;
     static constexpr std::chrono::milliseconds truce_min{10}, truce_max{1000};
 
     /// Looking took much longer than it may: another process had the core. When something comes, a thread

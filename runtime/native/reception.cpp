@@ -105,17 +105,21 @@ std::unique_lock<std::mutex> Reception::lock_before_worker() {
 
 // --- a worker
 
-void Reception::rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin) {
-    if (parker.take()) return;
-    if (wakes_two_.load(std::memory_order_relaxed) || occupied_.exchange(true, std::memory_order_acquire))
-        return parker.park(until, spin);
-    rest_attending(parker, until, spin);
+Deadline Reception::rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin) {
+    if (parker.take()) return Clock::now();
+    if (wakes_two_.load(std::memory_order_relaxed) || occupied_.exchange(true, std::memory_order_acquire)) {
+        parker.park(until, spin);
+        return Clock::now();
+    }
+    rest_attending(parker, from, until, spin);
+    const Deadline left = left_;
     occupied_.store(false, std::memory_order_release);
+    return left;
 }
 
 /// Holds the mutex except where it sleeps: the receiver thread has nothing to do meanwhile.
-void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin) {
-    Deadline now = Clock::now();
+void Reception::rest_attending(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin) {
+    Deadline now = from;
     const Deadline spins_until = now + spin;
     std::unique_lock lock(receiving_);
     worker_comes(now);
@@ -130,7 +134,7 @@ void Reception::rest_attending(Parker& parker, Deadline until, std::chrono::nano
             lock.lock();
         }
         // A look takes about as long as reading the clock.
-        if (looks % looks_between_yields(seen_) == 0) now = Clock::now();
+        if ((looks & (looks_between_yields(seen_) - 1)) == 0) now = Clock::now();
         if (now >= until) break;
         if (found || now < spins_until ||
             ((how_ == Receive::poll || now < looks_until) && polling_.again(looks_between_yields(seen_)))) {
@@ -188,7 +192,7 @@ bool Reception::leaves_nothing() {
 
 /// Looks without waiting. True: something has come.
 bool Reception::look(Arrivals::Seen& seen) {
-    if (!arrivals_.look_at_single(seen) && ++seen.looks % seen.looks_between_calls == 0)
+    if (!arrivals_.look_at_single(seen) && (++seen.looks & (seen.looks_between_calls - 1)) == 0)
         arrivals_.ask_system(seen, Deadline::min());
     return handle(seen);
 }

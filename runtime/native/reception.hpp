@@ -39,8 +39,9 @@ public:
     /// The receiver thread: until `stopping`, which the caller sets before a `wake`.
     void receive(const std::atomic<bool>& stopping);
 
-    /// A worker parks (Parker::park), and receives meanwhile, unless another worker does.
-    void rest(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    /// A worker parks (Parker::park), and receives meanwhile, unless another worker does. `from`: the present
+    /// time, or a little earlier. Returns the time at which it left.
+    Deadline rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
 
     /// A thread writes large data to a connection. If it is a worker, that is no work for which the receiver
     /// thread should take its place: what comes meanwhile is read by one thread, after the other.
@@ -69,7 +70,7 @@ public:
 private:
     bool worker_takes_care();
     void nap(std::chrono::microseconds length);
-    void rest_attending(Parker& parker, Deadline until, std::chrono::nanoseconds spin);
+    void rest_attending(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
     void worker_comes(Deadline now);
     void worker_leaves();
     std::unique_lock<std::mutex> lock_before_worker();

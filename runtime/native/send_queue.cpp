@@ -14,6 +14,7 @@ SendQueue::Posted SendQueue::post(FrameKind kind, runtime::Bytes payload, runtim
     if (closed_ && idle) return {false, false};
     closed_ = closed_ || kind == FrameKind::goodbye;
     const bool first = waiting_.empty();
+    if (first) empty_.store(false, std::memory_order_release);
     if (small) {
         add_to_batch(payload);
     } else {
@@ -54,6 +55,7 @@ bool SendQueue::take(std::vector<Parcel>& to, std::vector<runtime::Bytes>& writt
     {
         const std::lock_guard lock(mutex_);
         std::swap(to, waiting_);
+        empty_.store(true, std::memory_order_release);
         for (; !written.empty() && spare_.size() < spare_max; written.pop_back())
             spare_.push_back(std::move(written.back()));
     }
@@ -64,6 +66,7 @@ bool SendQueue::take(std::vector<Parcel>& to, std::vector<runtime::Bytes>& writt
 void SendQueue::clear() {
     const std::lock_guard lock(mutex_);
     waiting_.clear();
+    empty_.store(true, std::memory_order_release);
 }
 
 }  // namespace heddle::native

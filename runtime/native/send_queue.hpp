@@ -35,6 +35,9 @@ public:
     /// After a goodbye, flow control and answers to a node that joins are of no use, and forgotten.
     Posted post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body);
 
+    /// Any thread. What the calling thread has posted is in the queue until it is taken.
+    bool is_empty() const { return empty_.load(std::memory_order_acquire); }
+
     /// Swaps what waits with `to`, which is empty. False where nothing waits. `written`: the memory of
     /// batches that have been written, for the next ones; is empty afterwards.
     bool take(std::vector<Parcel>& to, std::vector<runtime::Bytes>& written);
@@ -46,7 +49,8 @@ private:
     static constexpr std::size_t spare_max = 4;
 
     std::mutex mutex_;
-    bool closed_ = false;  ///< a goodbye has been posted
+    std::atomic<bool> empty_{true};  ///< nothing is in `waiting_`
+    bool closed_ = false;            ///< a goodbye has been posted
     std::vector<Parcel> waiting_;
     std::vector<runtime::Bytes> spare_;
 };

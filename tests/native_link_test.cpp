@@ -1,0 +1,124 @@
+// Tests links between threads that post at the same time. Each thread's messages arrive once, whole and in
+// order, whether the thread writes a message itself, past the queue, or finds the connection busy or full.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/random.hpp"
+#include "tests/native_links.hpp"
+#include "tests/seeds.hpp"
+
+namespace heddle::native {
+
+namespace {
+
+/// What a message begins with.
+struct Mark {
+    std::uint32_t thread;
+    std::uint32_t number;
+};
+
+/// Most are small, some are frames of their own.
+std::size_t size_of(Random& random) {
+    const std::size_t more =
+        random.below(100) < 97 ? random.below(300) : random.below(3 * SendQueue::small_bytes);
+    return sizeof(Mark) + more;
+}
+
+class NativeLink : public testing::TestWithParam<std::size_t> {
+protected:
+    /// As the sender of a node does: writes what posting threads leave.
+    void flush_until_done() {
+        while (!done) {
+            if (!asked.exchange(false)) std::this_thread::yield();
+            link->flush();
+        }
+        while (link->flush() == Link::Flushed::blocked) std::this_thread::yield();
+    }
+
+    void post(Random& random, std::uint32_t thread, std::uint32_t count) {
+        for (std::uint32_t number = 0; number < count; ++number) {
+            const Mark mark{thread, number};
+            runtime::Bytes message(size_of(random), static_cast<std::byte>(number));
+            std::memcpy(message.data(), &mark, sizeof mark);
+            if (link->post(FrameKind::message, std::move(message))) asked = true;
+        }
+    }
+
+    std::unique_ptr<Link> link, peer;
+    std::atomic<bool> done{false}, asked{false};
+};
+
+}  // namespace
+
+TEST_P(NativeLink, MessagesOfEachThreadArriveInOrder) {
+    std::tie(link, peer) = linked_pair(GetParam());
+    constexpr std::uint32_t threads = 3;
+    const auto count = static_cast<std::uint32_t>(testing_seeds::seeds(5'000));
+    std::vector<std::thread> posting;
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+        posting.emplace_back([&, thread] {
+            Random random(thread + 1);
+            post(random, thread, count);
+        });
+    }
+    std::thread sender([this] { flush_until_done(); });
+    std::vector<std::uint32_t> next(threads, 0);
+    std::uint32_t came = 0;
+    int wrong = 0;
+    const Deadline end = soon();
+    while (came < threads * count && Clock::now() < end) {
+        const std::string failure = peer->receive([&](FrameKind, std::span<const std::byte> message, auto) {
+            Mark mark{};
+            std::memcpy(&mark, message.data(), sizeof mark);
+            const auto fill = static_cast<std::byte>(mark.number);
+            const auto rest = message.subspan(sizeof mark);
+            wrong +=
+                mark.number != next.at(mark.thread)++ || std::ranges::count(rest, fill) != std::ssize(rest);
+            ++came;
+        });
+        ASSERT_EQ(failure, "");
+    }
+    for (std::thread& thread : posting) thread.join();
+    done = true;
+    sender.join();
+    EXPECT_EQ(came, threads * count);
+    EXPECT_EQ(wrong, 0);
+}
+
+/// The reader looks at nothing until the ring is full: the thread then leaves a message of which a part is
+/// written, and those behind it, to the sender.
+TEST_P(NativeLink, AMessageThatFindsNoRoomIsLeftToTheSender) {
+    std::tie(link, peer) = linked_pair(GetParam());
+    std::uint32_t posted = 0;
+    for (std::uint32_t behind = 0; behind < 10; behind += link->is_blocked() ? 1 : 0) {
+        runtime::Bytes message(1000);
+        std::memcpy(message.data(), &posted, sizeof posted);
+        if (link->post(FrameKind::message, std::move(message))) link->flush();
+        ASSERT_LT(++posted, 1'000'000u);
+    }
+    EXPECT_TRUE(link->is_blocked());
+    std::uint32_t came = 0;
+    const Deadline end = soon();
+    while (came < posted && Clock::now() < end) {
+        const std::string failure = peer->receive([&](FrameKind, std::span<const std::byte> message, auto) {
+            std::uint32_t number = 0;
+            std::memcpy(&number, message.data(), sizeof number);
+            EXPECT_EQ(number, came++);
+            EXPECT_EQ(message.size(), 1000u);
+        });
+        ASSERT_EQ(failure, "");
+        link->flush();
+    }
+    EXPECT_EQ(came, posted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, NativeLink, testing::Values(0U, 4096U, 64U << 10), [](const auto& tested) {
+    return tested.param == 0 ? "Socket" : "Ring" + std::to_string(tested.param);
+});
+
+}  // namespace heddle::native
