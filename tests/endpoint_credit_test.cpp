@@ -1,10 +1,13 @@
-// Tests what a receive that was begun does to the window of the message's sender: as long as it is not ended
-// it keeps the room of its own message and no other, and if it is given up it gives that back.
+// Tests what a receive that was begun does to its message's sender: as long as it is not ended it keeps the
+// room of its own message in the window and no other, and if it is given up the sender goes on.
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "base/error.hpp"
 #include "runtime/comm/endpoint.hpp"
+#include "runtime/comm/endpoints.hpp"
+#include "runtime/comm/loan.hpp"
 #include "runtime/sources/timers.hpp"
 #include "tests/strand_testing.hpp"
 
@@ -12,25 +15,41 @@ namespace heddle::testing_strands {
 namespace {
 
 using runtime::Endpoint;
+using runtime::Event;
 using runtime::Parcel;
 
 constexpr std::uint64_t kept_tag = 1;
 constexpr std::uint64_t plain_tag = 2;
+constexpr std::uint64_t later_tag = 3;
+
+/// Seven messages of as many bytes fill the window.
+constexpr std::uint64_t small = Endpoint::eager_max;
+/// Such messages are announced, and so are the second ones, which come in three parts.
+constexpr std::uint64_t large = 100'000;
+constexpr std::uint64_t in_parts = 2 * Endpoint::part_bytes + 1;
 
 class EndpointCredit : public Strands {
 protected:
+    using Receiver = std::function<void(Strand&, Endpoint&)>;
+
     /// Endpoint 1 of node 0 sends messages with these tags to endpoint 2 of the last node, where `receive`
-    /// runs. Seven of them fill the window.
-    void exchange(const std::vector<std::uint64_t>& tags,
-                  const std::function<void(Strand&, Endpoint&)>& receive) {
+    /// runs.
+    void exchange(const std::vector<std::uint64_t>& tags, const Receiver& receive,
+                  std::uint64_t size = small) {
+        const auto send = [&](Strand& self, Endpoint& endpoint, runtime::Address to) {
+            const auto bytes = std::make_shared<runtime::Bytes>(size, std::byte{7});
+            for (const std::uint64_t tag : tags) endpoint.send(self, to, tag, Parcel(runtime::Body(bytes)));
+        };
+        exchange_with(send, receive);
+    }
+    void exchange_with(const std::function<void(Strand&, Endpoint&, runtime::Address)>& send,
+                       const Receiver& receive) {
         const NodeId last = nodes(2) - 1;
         run_all(nodes(2), 1, [&](Worker& worker) {
             if (worker.id.node == 0) {
                 Strand::start(worker, [&, last](Strand& self) {
                     Endpoint endpoint(self.worker().node(), 1);
-                    const runtime::Bytes bytes(Endpoint::eager_max, std::byte{7});
-                    for (const std::uint64_t tag : tags)
-                        endpoint.send(self, {last, 2}, tag, Parcel(std::span(bytes)));
+                    send(self, endpoint, {last, 2});
                 });
             }
             if (worker.id.node == last) {
@@ -40,6 +59,26 @@ protected:
                 });
             }
         });
+    }
+
+    template <class Done>
+    static void wait_until(Strand& self, const Done& done) {
+        for (int looks = 0; !done(); ++looks) {
+            if (looks == 100'000) throw Error("what this strand waits for does not come");
+            runtime::sleep_for(self, std::chrono::microseconds(1));
+        }
+    }
+    /// Begins so many receives, and gives them up when each has its message.
+    static void give_up(Strand& self, Endpoint& endpoint, std::size_t count) {
+        std::vector<Endpoint::Receive> given_up(count);
+        for (Endpoint::Receive& receive : given_up) receive = endpoint.begin_receive({.tag = kept_tag});
+        for (Endpoint::Receive& receive : given_up)
+            wait_until(self, [&] { return endpoint.has_come(self.worker(), receive); });
+    }
+    /// Gives up a message that has come, without asking for its data.
+    static void give_up_unasked(Strand& self, Endpoint& endpoint) {
+        wait_until(self, [&] { return endpoint.probe({.tag = kept_tag}).has_value(); });
+        (void)endpoint.begin_receive({.tag = kept_tag});
     }
 };
 
@@ -60,7 +99,7 @@ TEST_P(EndpointCredit, BegunReceivesKeepOnlyTheRoomOfTheirOwnMessages) {
             received += endpoint.receive(self, {.tag = plain_tag}).data.size();
         for (Endpoint::Receive& receive : kept) received += endpoint.end_receive(self, receive).data.size();
     });
-    EXPECT_EQ(received, (plain + 4) * Endpoint::eager_max);
+    EXPECT_EQ(received, (plain + 4) * small);
 }
 
 TEST_P(EndpointCredit, AReceiveThatIsGivenUpGivesTheRoomOfItsMessageBack) {
@@ -69,20 +108,173 @@ TEST_P(EndpointCredit, AReceiveThatIsGivenUpGivesTheRoomOfItsMessageBack) {
     tags.resize(7 + plain, plain_tag);
     std::size_t received = 0;
     exchange(tags, [&](Strand& self, Endpoint& endpoint) {
-        {
-            std::vector<Endpoint::Receive> given_up(7);
-            for (Endpoint::Receive& receive : given_up) receive = endpoint.begin_receive({.tag = kept_tag});
-            for (Endpoint::Receive& receive : given_up)
-                while (!endpoint.has_come(self.worker(), receive))
-                    runtime::sleep_for(self, std::chrono::microseconds(1));
-        }
+        give_up(self, endpoint, 7);
         for (std::size_t i = 0; i < plain; ++i)
             received += endpoint.receive(self, {.tag = plain_tag}).data.size();
     });
-    EXPECT_EQ(received, plain * Endpoint::eager_max);
+    EXPECT_EQ(received, plain * small);
 }
 
-TEST_P(EndpointCredit, AnEndedReceiveIsUsedAgain) {
+// The sender sends what the first receive waits for when it has room, and the second one is ended after that.
+TEST_P(EndpointCredit, AReceiveThatIsBegunNextKeepsNoneOfTheRoomOfThoseGivenUp) {
+    std::vector<std::uint64_t> tags(7, kept_tag);
+    tags.insert(tags.end(), {plain_tag, later_tag});
+    std::size_t received = 0;
+    exchange(tags, [&](Strand& self, Endpoint& endpoint) {
+        give_up(self, endpoint, 7);
+        Endpoint::Receive later = endpoint.begin_receive({.tag = later_tag});
+        received += endpoint.receive(self, {.tag = plain_tag}).data.size();
+        received += endpoint.end_receive(self, later).data.size();
+    });
+    EXPECT_EQ(received, 2 * small);
+}
+
+// A strand that asks again and again leaves its worker to no other kind of work.
+TEST_P(EndpointCredit, AReceiverTellsWhatItHasGivenUpThoughItsWorkerHasNoRest) {
+    if (!GetParam().name.starts_with("native")) GTEST_SKIP() << "time would stand still";
+    std::vector<std::uint64_t> tags(7, kept_tag);
+    tags.push_back(plain_tag);
+    for (const bool asks : {true, false}) {
+        std::size_t received = 0;
+        exchange(tags, [&](Strand& self, Endpoint& endpoint) {
+            give_up(self, endpoint, 7);
+            if (asks) {
+                Endpoint::Receive receive = endpoint.begin_receive({.tag = plain_tag});
+                while (!endpoint.has_come(self.worker(), receive)) self.yield();
+                received = endpoint.end_receive(self, receive).data.size();
+                return;
+            }
+            Strand::start(self.worker(), [&](Strand& restless) {
+                while (received == 0) restless.yield();
+            });
+            received = endpoint.receive(self, {.tag = plain_tag}).data.size();
+        });
+        EXPECT_EQ(received, small);
+    }
+}
+
+TEST_P(EndpointCredit, ALargeMessageThatIsGivenUpGivesItsRoomBack) {
+    constexpr std::size_t given_up = 20;
+    std::vector<std::uint64_t> tags(given_up, kept_tag);
+    tags.push_back(plain_tag);
+    std::size_t received = 0;
+    exchange(
+        tags,
+        [&](Strand& self, Endpoint& endpoint) {
+            for (std::size_t i = 0; i < given_up; ++i) give_up(self, endpoint, 1);
+            received = endpoint.receive(self, {.tag = plain_tag}).data.size();
+        },
+        large);
+    EXPECT_EQ(received, large);
+}
+
+TEST_P(EndpointCredit, ALargeMessageThatIsGivenUpUnaskedLetsItsSenderGoOn) {
+    constexpr std::size_t given_up = 20;
+    std::vector<std::uint64_t> tags(given_up, kept_tag);
+    tags.push_back(plain_tag);
+    std::size_t received = 0;
+    exchange(
+        tags,
+        [&](Strand& self, Endpoint& endpoint) {
+            for (std::size_t i = 0; i < given_up; ++i) give_up_unasked(self, endpoint);
+            received = endpoint.receive(self, {.tag = plain_tag}).data.size();
+        },
+        large);
+    EXPECT_EQ(received, large);
+}
+
+TEST_P(EndpointCredit, ASenderIsToldThoughItsReceiverWaitsForSomethingElse) {
+    for (const std::uint64_t size : {small, large}) {
+        std::size_t received = 0;
+        // For the last small one there is no room.
+        const auto send = [&](Strand& self, Endpoint& endpoint, runtime::Address to) {
+            for (std::size_t i = 0; i < (size == small ? 8 : 7); ++i)
+                endpoint.send(self, to, kept_tag, std::make_shared<runtime::Bytes>(size));
+            endpoint.send(self, {to.node, 3}, plain_tag, std::make_shared<runtime::Bytes>(1));
+        };
+        exchange_with(send, [&](Strand& self, Endpoint& endpoint) {
+            Endpoint other(self.worker().node(), 3);
+            for (std::size_t i = 0; i < 7; ++i) give_up_unasked(self, endpoint);
+            received = other.receive(self).data.size();
+        });
+        EXPECT_EQ(received, 1U);
+    }
+}
+
+TEST_P(EndpointCredit, ASenderIsToldThoughTheEndpointIsClosedNext) {
+    bool sent = false;
+    const auto send = [&](Strand& self, Endpoint& endpoint, runtime::Address to) {
+        endpoint.send(self, to, kept_tag, std::make_shared<runtime::Bytes>(large));
+        sent = true;
+    };
+    exchange_with(send, [&](Strand& self, Endpoint& endpoint) { give_up_unasked(self, endpoint); });
+    EXPECT_TRUE(sent);
+}
+
+/// Also on its own node, where the receiver would have read the bytes in their place.
+TEST_P(EndpointCredit, BytesAreReturnedIfTheMessageThatLendsThemIsGivenUp) {
+    int returned = 0;
+    const auto send = [&](Strand& self, Endpoint& endpoint, runtime::Address to) {
+        std::vector<std::byte> bytes(large);
+        const auto loan = std::make_shared<runtime::Loan>(self.worker().node(), bytes);
+        Event has_left;
+        endpoint.start_send(self.worker(), to, kept_tag, runtime::LargeMessage{.head = {}, .lent = loan},
+                            [&](Worker& after) { has_left.complete(after.node(), after); });
+        self.wait(has_left);
+        EXPECT_FALSE(loan->is_only_offered());
+        ++returned;
+    };
+    exchange_with(send, [&](Strand& self, Endpoint& endpoint) { give_up_unasked(self, endpoint); });
+    EXPECT_EQ(returned, 1);
+}
+
+/// Mainly for ThreadSanitizer: parts come while their receive is given up.
+TEST_P(EndpointCredit, AReceiveMayBeGivenUpWhileItsPartsCome) {
+    constexpr std::size_t rounds = 30;
+    std::vector<std::uint64_t> tags(rounds, kept_tag);
+    tags.push_back(plain_tag);
+    std::size_t received = 0;
+    exchange(
+        tags,
+        [&](Strand& self, Endpoint& endpoint) {
+            for (std::size_t round = 0; round < rounds; ++round) {
+                wait_until(self, [&] { return endpoint.probe({.tag = kept_tag}).has_value(); });
+                Endpoint::Receive receive = endpoint.begin_receive({.tag = kept_tag});
+                for (std::size_t i = 0; i < 20 * round && !endpoint.has_come(self.worker(), receive); ++i)
+                    self.yield();
+            }
+            received = endpoint.receive(self, {.tag = plain_tag}).data.size();
+        },
+        in_parts);
+    EXPECT_EQ(received, in_parts);
+}
+
+/// A receive that is given up just after it has been completed waits until the handler is done with it.
+TEST_P(EndpointCredit, AHandlerUsesATransferUntilItHasCompletedIt) {
+    struct Look : runtime::Waiter {
+        explicit Look(const runtime::Transfer& its) : Waiter(at), transfer(its) {}
+        static void at(runtime::Waiter& waiter, runtime::Node& /*node*/, runtime::Context& /*caller*/) {
+            auto& look = static_cast<Look&>(waiter);
+            look.users = look.transfer.in_use.use_count();
+        }
+        const runtime::Transfer& transfer;
+        long users = 0;
+    };
+    run(1, 1, [](Worker& worker) {
+        auto& endpoints = worker.node().state<runtime::Endpoints>();
+        runtime::Transfer transfer;
+        transfer.size = transfer.missing = 8;
+        const std::uint64_t number = endpoints.put(transfer);
+        Look look(transfer);
+        EXPECT_TRUE(transfer.await(look));
+        const std::uint64_t part = 1;
+        endpoints.on_part({number, 0}, Parcel(std::as_bytes(std::span(&part, 1))));
+        EXPECT_EQ(look.users, 2);
+        endpoints.forget_transfer(number);
+    });
+}
+
+TEST_P(EndpointCredit, AReceiveMayBeBegunInPlaceOfOneThatHasEnded) {
     std::vector<std::uint64_t> tags(100, plain_tag);
     std::size_t received = 0;
     exchange(tags, [&](Strand& self, Endpoint& endpoint) {
@@ -92,7 +284,7 @@ TEST_P(EndpointCredit, AnEndedReceiveIsUsedAgain) {
             received += endpoint.end_receive(self, receive).data.size();
         }
     });
-    EXPECT_EQ(received, tags.size() * Endpoint::eager_max);
+    EXPECT_EQ(received, tags.size() * small);
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, EndpointCredit, testing::ValuesIn(worlds()),

@@ -31,13 +31,13 @@ protected:
     static constexpr std::size_t count = 330'001;  // 2.6 MB: three parts
 
     /// Node 0 sends so many numbers to node 1, lent or not, and overwrites them as soon as they have left.
-    void send(Worker& worker, bool lent, std::uint64_t head = 42) {
+    void send(Worker& worker, bool lent, const std::vector<std::uint64_t>& head = {42}) {
         Strand::start(worker, [=, this](Strand& self) {
             Endpoint endpoint(self.worker().node(), 1);
             std::vector<double> numbers(count);
             std::iota(numbers.begin(), numbers.end(), 1.0);
             const auto bytes = std::as_bytes(std::span(numbers));
-            runtime::LargeMessage message{.head = std::as_bytes(std::span(&head, 1))};
+            runtime::LargeMessage message{.head = std::as_bytes(std::span(head))};
             if (lent) {
                 message.lent = std::make_shared<Loan>(self.worker().node(), bytes);
             } else {
@@ -120,6 +120,30 @@ TEST_P(InPlace, AReceiverMayRefuseAHead) {
         });
     };
     EXPECT_THAT(error_of(run), HasSubstr("not that"));
+}
+
+/// The message stays with its sender, and may be received elsewhere.
+TEST_P(InPlace, AReceiverMayRefuseAHeadAndThenTakeIt) {
+    const std::vector<std::uint64_t> head(20, 42);  // more than a parcel has in place
+    std::vector<double> numbers(count);
+    std::vector<std::size_t> heads;
+    run_all(2, 2, [&](Worker& worker) {
+        if (worker.id.node == 0) return send(worker, true, head);
+        Strand::start(worker, [&](Strand& self) {
+            Endpoint endpoint(self.worker().node(), 2);
+            auto receive = endpoint.begin_receive();
+            const auto place = [&](const Parcel& its, std::uint64_t) {
+                heads.push_back(its.bytes().size());
+                if (heads.size() == 1) throw Error("not there");
+                EXPECT_EQ(std::memcmp(its.bytes().data(), head.data(), head.size() * 8), 0);
+                return std::as_writable_bytes(std::span(numbers));
+            };
+            EXPECT_THROW((void)endpoint.end_receive(self, receive, place), Error);
+            (void)endpoint.end_receive(self, receive, place);
+        });
+    });
+    EXPECT_EQ(heads, (std::vector<std::size_t>{160, 160}));
+    EXPECT_TRUE(are_right(numbers));
 }
 
 TEST_P(InPlace, WithdrawnBytesAreNotReadAndReplacedOnesElsewhere) {

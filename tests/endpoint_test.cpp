@@ -259,6 +259,24 @@ TEST(Serialization, RefusesOtherBytes) {
     EXPECT_THROW((void)value_of<std::vector<std::string>>(Parcel(writer.bytes())), Error);
 }
 
+TEST(Parcels, AreEmptyWhenTheirBytesHaveGone) {
+    const std::vector<std::byte> bytes(100, std::byte{7});
+    for (const std::size_t size : {std::size_t{8}, bytes.size()}) {
+        Parcel first{std::span(bytes).first(size)};
+        Parcel second(std::move(first));
+        EXPECT_EQ(first.bytes().size(), 0U);  // NOLINT(bugprone-use-after-move): this is what is tested
+        EXPECT_EQ(second.bytes().size(), size);
+        first = std::move(second);
+        EXPECT_EQ(second.bytes().size(), 0U);  // NOLINT(bugprone-use-after-move)
+        EXPECT_EQ(first.take_body()->size(), size);
+        EXPECT_EQ(first.bytes().size(), 0U);
+    }
+    Parcel declared(nullptr, 5);
+    const Parcel third(std::move(declared));
+    EXPECT_EQ(third.declared(), 5U);
+    EXPECT_EQ(declared.declared(), 0U);  // NOLINT(bugprone-use-after-move)
+}
+
 TEST_P(Endpoints, ARefusedAddressIsAnError) {
     const std::string error = error_of([&] {
         run(1, failing_cores(), [&](Worker& worker) {

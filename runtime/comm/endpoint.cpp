@@ -198,10 +198,14 @@ void Endpoint::announce(Worker& worker, Outgoing& send) {
 void Endpoint::send_in_parts(const Caller& caller, Outgoing& send) {
     if (!send.announced) announce(caller.worker(), send);
     caller.wait(send.offer);
-    if (!send.lent) return post_parts(caller.worker(), send, send.data.take_body());
+    const bool accepted = send.offer.transfer != 0;
+    if (!send.lent) {
+        if (accepted) post_parts(caller.worker(), send, send.data.take_body());
+        return;
+    }
     std::optional<SentBody> content = send.lent->read();
     if (!content) return;
-    post_parts(caller.worker(), send, *content);
+    if (accepted) post_parts(caller.worker(), send, *content);
     content.reset();
     send.lent->wait_for_return(caller);
 }
@@ -278,7 +282,6 @@ void Endpoint::begin(BegunReceive& receive) {
     Posted& posted = receive.posted;
     const SpinLock::Guard guard(state_->lock);
     const Match match = match_of(posted.filter);
-    if (!state_->owed.empty()) receive.owed.swap(state_->owed);
     if (Matched* const found = state_->messages.find(match)) {
         state_->messages.remove(*found);
         state_->give(ArrivedPointer(static_cast<Arrived*>(found)), posted);
@@ -311,31 +314,36 @@ std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
 }  // namespace
 
 Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place& place) {
-    if (!receive.owed.empty()) give_owed(caller.worker(), receive);
+    endpoints_.tell_given_up(caller.worker());
     if (!receive.was_here) caller.wait(receive.posted);
     Arrived& message = *receive.posted.message;
     const Address from = address_of(message.source);
     Incoming incoming{from, message.tag, {}};
     if (message.offer != 0) {
-        incoming.large = std::make_unique<LargeIncoming>(LargeIncoming{std::move(message.data)});
         if (!receive.transfer) {
-            const auto there = place ? place(incoming.large->head, message.bytes) : std::span<std::byte>();
+            // The head stays where it is until that has returned: if it throws, the caller may come again.
+            const auto there = place ? place(message.data, message.bytes) : std::span<std::byte>();
             fetch(caller.worker(), receive, there);
         }
         caller.wait(*receive.transfer);
         endpoints_.forget_transfer(receive.number);
-        incoming.large->placed = receive.transfer->place.size();
+        incoming.large = std::make_unique<LargeIncoming>(
+            LargeIncoming{std::move(message.data), receive.transfer->place.size()});
         if (incoming.large->placed == 0) incoming.data = receive.transfer->whole();
     } else {
         incoming.data = std::move(message.data);
-        if (message.lent) incoming.large = borrow(from, *message.lent);
+        if (message.lent) {
+            incoming.large = borrow(from, *message.lent);
+            message.lent.reset();
+        }
     }
     if (message.offer != 0 || receive.posted.ends_later) {
         const SpinLock::Guard guard(state_->lock);
         receive.posted.credit = state_->free_window(message.source, cost_of(message.bytes));
     }
     caller.worker().charge(caller.worker().costs->message_match);
-    if (receive.posted.credit != 0) give_credit(caller.worker(), from, receive.posted.credit);
+    if (receive.posted.credit != 0)
+        endpoints_.give_credit(caller.worker(), from, address(), receive.posted.credit);
     return incoming;
 }
 
@@ -365,7 +373,7 @@ Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {
 
 bool Endpoint::has_come(Worker& worker, Receive& receive) {
     BegunReceive& begun = *receive.begun_;
-    if (!begun.owed.empty()) give_owed(worker, begun);
+    endpoints_.tell_given_up(worker);
     if (!begun.was_here && !begun.posted.done()) return false;
     if (begun.posted.message->offer == 0) return true;
     if (!begun.transfer) fetch(worker, begun, {});
@@ -382,21 +390,20 @@ Incoming Endpoint::end_receive(Caller caller, Receive& receive, const Place& pla
 
 /// No message is to find it any more.
 void Endpoint::give_up(BegunReceive& receive) {
-    bool waits = false;
+    Posted& posted = receive.posted;
     {
         const SpinLock::Guard guard(state_->lock);
-        const Posted& posted = receive.posted;
-        waits = !receive.was_here && !posted.message;
-        if (waits) state_->receives.remove(receive.posted);
-        if (posted.message && posted.message->offer == 0)
-            receive.owed.emplace_back(posted.message->source, cost_of(posted.message->bytes));
-        state_->owed.insert(state_->owed.end(), receive.owed.begin(), receive.owed.end());
+        if (!receive.was_here && !posted.message) return state_->receives.remove(posted);
     }
     // The context that has brought its message is about to complete it.
-    if (!waits && !receive.was_here)
-        for (Patience patience; !receive.posted.done(); patience.wait()) {
+    if (!receive.was_here)
+        for (Patience patience; !posted.done(); patience.wait()) {
         }
-    if (receive.transfer) endpoints_.give_up(receive.number, *receive.transfer);
+    if (receive.transfer) {
+        endpoints_.give_up(receive.number, *receive.transfer);
+        posted.message->offer = 0;  // its sender was answered
+    }
+    endpoints_.give_up(state_->number, std::move(posted.message));
 }
 
 Endpoint::Receive::Receive() = default;
@@ -408,20 +415,6 @@ Endpoint::Receive& Endpoint::Receive::operator=(Receive&& other) noexcept {
 }
 Endpoint::Receive::~Receive() {
     if (begun_ && !ended_) begun_->at->give_up(*begun_);
-}
-
-/// A sender that has all of its window under way sends nothing more until it is told.
-void Endpoint::give_owed(Worker& worker, BegunReceive& receive) {
-    for (const auto& [source, bytes] : std::exchange(receive.owed, {}))
-        give_credit(worker, address_of(source), bytes);
-}
-
-void Endpoint::give_credit(Worker& worker, Address sender, std::uint64_t bytes) {
-    if (sender.node == worker.id.node) {
-        endpoints_.on_credit(worker, sender.number, address(), bytes);
-    } else {
-        post_credit(worker, sender, address(), bytes);
-    }
 }
 
 std::optional<Endpoint::Waiting> Endpoint::probe(const Filter& filter) {

@@ -136,7 +136,7 @@ public:
     Incoming receive(Caller caller, const Filter& filter = {});
 
     /// A receive that is begun, and ended later. If it goes before, it is given up, and so is its message if
-    /// that has come.
+    /// that has come: the sender goes on as if it had been received.
     class Receive {
     public:
         Receive();
@@ -154,7 +154,7 @@ public:
     /// Whether `end_receive` returns at once. The data of a large message begin to come when this is asked.
     bool has_come(Worker& worker, Receive& receive);
     /// Says where the `bytes` bytes of an announced message go: to as many, or with none to memory of their
-    /// own. If it throws, the message stays with its sender.
+    /// own. If it throws, the message stays with its sender until the receive is ended again or given up.
     using Place = std::function<std::span<std::byte>(const Parcel& head, std::uint64_t bytes)>;
     /// Waits for its message.
     Incoming end_receive(Caller caller, Receive& receive, const Place& place = {});
@@ -183,8 +183,6 @@ private:
     void fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place);
     Incoming end(const Caller& caller, BegunReceive& receive, const Place& place);
     void give_up(BegunReceive& receive);
-    void give_credit(Worker& worker, Address sender, std::uint64_t bytes);
-    void give_owed(Worker& worker, BegunReceive& receive);
 
     Endpoints& endpoints_;
     std::unique_ptr<State> state_;

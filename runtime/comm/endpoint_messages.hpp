@@ -15,6 +15,8 @@ void post_message(Worker& worker, Address to, const Envelope& message, const Par
 
 /// A receive takes large message `offer`: its parts go to `transfer`.
 void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer);
+/// No receive will take it: its sender sends no parts.
+void post_refusal(Worker& worker, NodeId sender, std::uint64_t offer);
 /// Which bytes of a large message a part has.
 struct PartPlace {
     std::uint64_t transfer;  ///< the receiver's number of it

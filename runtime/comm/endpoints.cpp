@@ -24,7 +24,7 @@ struct MessageHeader {
 };
 struct AcceptMessage {
     std::uint64_t offer;
-    std::uint64_t transfer;
+    std::uint64_t transfer;  ///< 0: no receive takes it
 };
 struct PartHeader {
     std::uint64_t transfer;
@@ -120,6 +120,10 @@ void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64
     worker.outbox().post(sender, accept_handler, bytes_of(AcceptMessage{offer, transfer}));
 }
 
+void post_refusal(Worker& worker, NodeId sender, std::uint64_t offer) {
+    post_accept(worker, sender, offer, 0);
+}
+
 void post_part(Worker& worker, NodeId receiver, PartPlace place, Enclosure data, Endpoint::Sharing sharing) {
     const PartHeader header{place.transfer, static_cast<std::uint32_t>(place.offset / Endpoint::part_bytes),
                             static_cast<std::uint32_t>(data.padding)};
@@ -201,6 +205,46 @@ void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receive
         endpoint.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
     }
     for (Room* const room : given) room->complete(node_, caller);
+}
+
+void Endpoints::give_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes) {
+    if (sender.node == node_.id()) {
+        on_credit(worker, sender.number, receiver, bytes);
+    } else {
+        post_credit(worker, sender, receiver, bytes);
+    }
+}
+
+// --- messages that were given up
+
+void Endpoints::give_up(std::uint32_t receiver, ArrivedPointer message) {
+    waiting_.add();
+    const SpinLock::Guard guard(lock_);
+    untold_.emplace_back(receiver, std::move(message));
+}
+
+bool Endpoints::run(Worker& worker, Slot* /*head*/) {
+    worker.show_active();
+    const bool told = tell_all(worker);
+    worker.show_passive();
+    return told;
+}
+
+/// False if there was none.
+bool Endpoints::tell_all(Worker& worker) {
+    decltype(untold_) untold;
+    {
+        const SpinLock::Guard guard(lock_);
+        untold.swap(untold_);
+    }
+    waiting_.subtract(static_cast<std::uint32_t>(untold.size()));
+    for (const auto& [number, message] : untold) {
+        const Address sender = address_of(message->source);
+        if (message->offer != 0) post_refusal(worker, sender.node, message->offer);
+        if (message->lent && message->lent->loan->borrow()) message->lent->left(worker);
+        give_credit(worker, sender, {node_.id(), number}, cost_of(message->bytes));
+    }
+    return !untold.empty();
 }
 
 // --- large messages
@@ -287,7 +331,8 @@ NodeProgram::Room Endpoints::room(PartPlace place, std::uint64_t bytes) {
 void Endpoints::on_part(PartPlace place, Parcel data) {
     std::uint64_t bytes = data.size() + data.declared();
     Transfer* transfer = nullptr;
-    std::shared_ptr<const void> in_use;  // so that the receive is not given up meanwhile
+    std::shared_ptr<const void> in_use;  // until this returns, so that the receive is not given up meanwhile
+    bool last = false;
     {
         const SpinLock::Guard guard(lock_);
         const auto found = transfers_.find(place.transfer);
@@ -299,20 +344,19 @@ void Endpoints::on_part(PartPlace place, Parcel data) {
             if (std::erase(transfer->under_way, place.offset) != 1)
                 throw MalformedMessage("a part of a message is empty");
         }
+        if (bytes > transfer->missing || place.offset > transfer->size - bytes)
+            throw MalformedMessage("it is not within its message");
+        transfer->missing -= bytes;
+        last = transfer->missing == 0;
     }
-    // Handlers run one at a time, and the receive waits until nothing is missing.
-    if (bytes > transfer->missing || place.offset > transfer->size - bytes)
-        throw MalformedMessage("it is not within its message");
+    // Handlers run one at a time, and the receive waits until the last has completed it.
     if (!transfer->place.empty()) {
         if (data.declared() > 0) throw MalformedMessage("bytes are only declared, and their place is not");
         if (data.size() > 0) std::memcpy(transfer->place.data() + place.offset, data.bytes().data(), bytes);
     } else {
         transfer->parts.push_back({place.offset, std::move(data)});
     }
-    transfer->missing -= bytes;
-    if (transfer->missing > 0) return;
-    in_use.reset();
-    transfer->complete(node_, node_.receiver());
+    if (last) transfer->complete(node_, node_.receiver());
 }
 
 }  // namespace heddle::runtime

@@ -22,6 +22,7 @@
 #include "runtime/core/spin_lock.hpp"
 #include "runtime/core/states.hpp"
 #include "runtime/core/wait.hpp"
+#include "runtime/sources/work_source.hpp"
 
 namespace heddle::runtime {
 
@@ -125,9 +126,6 @@ struct Transfer final : Event {
     }
 };
 
-/// Senders, and what of the window their messages took that were given up.
-using Owed = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-
 /// A receive between its beginning and its end.
 struct BegunReceive {
     Endpoint* at = nullptr;
@@ -135,7 +133,6 @@ struct BegunReceive {
     bool was_here = false;             ///< its message had come before
     std::optional<Transfer> transfer;  ///< of a large message, once its data were asked for
     std::uint64_t number = 0;          ///< of the transfer
-    Owed owed;                         ///< to be told before this one waits
 };
 
 /// A large message that was announced.
@@ -144,7 +141,7 @@ struct Offer final : Event {
 
     Address to;
     std::uint64_t tag = 0;
-    std::uint64_t transfer = 0;  ///< the receiver's number, once it has accepted
+    std::uint64_t transfer = 0;  ///< the receiver's number, once it has accepted; 0: no receive takes it
 };
 
 /// A sender that waits for room at a receiver.
@@ -170,9 +167,10 @@ struct Outgoing {
     Endpoint::Sharing sharing = Endpoint::Sharing::together;
 };
 
-class Endpoints final : public State<Node> {
+/// As a work source it has messages that were given up.
+class Endpoints final : public State<Node>, public WorkSource {
 public:
-    explicit Endpoints(Node& node) : node_(node) {}
+    explicit Endpoints(Node& node) : node_(node) { node.sources().add(*this); }
     ~Endpoints() override = default;
 
     Node& node() const { return node_; }
@@ -193,7 +191,22 @@ public:
     /// What is still to come of it is dropped. Returns when none of it is being written to its place.
     void give_up(std::uint64_t number, Transfer& transfer);
 
+    /// Endpoint `receiver` gives up a message. Its sender may wait for room, or for an answer. The caller
+    /// does not know its worker, so the sender is told by the next worker of the node that looks for work or
+    /// receives.
+    void give_up(std::uint32_t receiver, ArrivedPointer message);
+    /// Tells the senders of all that were given up. A receive does that before it waits, or says that its
+    /// message has not come: a strand that asks again and again leaves its worker to no other work.
+    void tell_given_up(Worker& worker) {
+        if (may_wait()) [[unlikely]]
+            tell_all(worker);
+    }
+    bool run(Worker& worker, Slot* head) override;
+    /// `receiver` has received so many bytes of the sender's window.
+    void give_credit(Worker& worker, Address sender, Address receiver, std::uint64_t bytes);
+
     // --- handlers
+    /// `transfer`: 0 if no receive takes it.
     void on_accept(std::uint64_t offer, std::uint64_t transfer);
     /// `data`: nothing, if the part is where `room` has said.
     void on_part(PartPlace place, Parcel data);
@@ -202,10 +215,12 @@ public:
     void on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes);
 
 private:
+    bool tell_all(Worker& worker);
     void drop_part(PartPlace place, std::uint64_t bytes);
 
     Node& node_;
-    SpinLock lock_;  ///< over all below
+    /// Over all below. Each arrival writes it, and each receive reads whether work waits (`tell_given_up`).
+    alignas(64) SpinLock lock_;
     std::unordered_map<std::uint32_t, Endpoint*> open_;
     std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
@@ -214,7 +229,8 @@ private:
         std::uint64_t missing;
         std::uint64_t size;
     };
-    std::unordered_map<std::uint64_t, GivenUp> given_up_;  ///< transfers
+    std::unordered_map<std::uint64_t, GivenUp> given_up_;           ///< transfers
+    std::vector<std::pair<std::uint32_t, ArrivedPointer>> untold_;  ///< receivers, and what they gave up
     std::uint32_t next_number_ = Endpoint::first_given;
     std::uint32_t next_strict_ = Endpoint::first_strict;
     std::uint64_t next_transfer_ = 1;
@@ -288,7 +304,6 @@ struct Endpoint::State {
     SpinLock lock;  ///< over all below
     Messages messages;
     Receives receives;
-    Owed owed;
     ByEndpoint<Inbound> inbound;    ///< senders
     ByEndpoint<Outbound> outbound;  ///< receivers
 };

@@ -19,6 +19,22 @@ namespace heddle::runtime {
 class Parcel {
 public:
     Parcel() = default;
+    Parcel(const Parcel&) = default;
+    Parcel& operator=(const Parcel&) = default;
+    /// `other` is empty then.
+    Parcel(Parcel&& other) noexcept
+        : size_(std::exchange(other.size_, 0)),
+          declared_(std::exchange(other.declared_, 0)),
+          few_(other.few_),
+          many_(std::move(other.many_)) {}
+    Parcel& operator=(Parcel&& other) noexcept {
+        size_ = std::exchange(other.size_, 0);
+        declared_ = std::exchange(other.declared_, 0);
+        few_ = other.few_;
+        many_ = std::move(other.many_);
+        return *this;
+    }
+    ~Parcel() = default;
 
     /// A copy.
     explicit Parcel(std::span<const std::byte> bytes) : size_(bytes.size()) {
@@ -64,10 +80,10 @@ public:
     std::span<const std::byte> bytes() const {
         return many_ ? std::span<const std::byte>(*many_) : std::span(few_).first(size_);
     }
-    /// The bytes as a body, without a copy if there are many.
+    /// The bytes as a body, without a copy if there are many. The parcel has none then.
     Body take_body() {
-        if (!many_)
-            return std::make_shared<Bytes>(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(size_));
+        const auto size = static_cast<std::ptrdiff_t>(std::exchange(size_, 0));
+        if (!many_) return std::make_shared<Bytes>(few_.begin(), few_.begin() + size);
         return std::move(many_);
     }
 
