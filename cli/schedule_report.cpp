@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/fnv1a.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "cli/text_table.hpp"
@@ -145,24 +146,24 @@ std::string schedules_json(const ScheduleTask& task, const std::vector<JudgedSch
 }
 
 std::string graph_hash(const graphs::GraphFile& file) {
-    // FNV-1a (Fowler, Noll, Vo) on 64-bit words, mixed well at the end.
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
-    const auto add_number = [&add](double number) { add(Random(std::bit_cast<std::uint64_t>(number))()); };
+    Fnv1a hash;  // of words, mixed well at the end
+    const auto add_number = [&hash](double number) {
+        hash.add(Random(std::bit_cast<std::uint64_t>(number))());
+    };
     const TaskGraph& graph = file.graph;
-    add(graph.tasks());
+    hash.add(graph.tasks());
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
         add_number(graph.flops(task));
-        add(graph.successors(task).size());
+        hash.add(graph.successors(task).size());
         for (const TaskGraph::Link& link : graph.successors(task)) {
-            add(link.task);
+            hash.add(link.task);
             add_number(link.bytes);
         }
     }
     for (const std::vector<double>& row : file.costs) {
         for (const double cost : row) add_number(cost);
     }
-    return fmt::format("{:016x}", Random(hash)());
+    return fmt::format("{:016x}", Random(hash.value())());
 }
 
 }  // namespace heddle::cli

@@ -123,7 +123,13 @@ typename TaskFunction<F>::Result TaskFunction<F>::call_on_copy(Strand strand, st
 template <class F>
 void TaskFunction<F>::run(runtime::Worker& worker, runtime::Slot* head, std::byte* payload) {
     const Strand strand(worker, head);
-    if constexpr (work_units != 0) strand.work(work_units);
+    if constexpr (work_units != 0 && drops_arguments) {
+        runtime::HeldPayload held(type, payload);
+        strand.work(work_units);
+        held.holds = runtime::Holds::nothing;
+    } else if constexpr (work_units != 0) {
+        strand.work(work_units);
+    }
     // Not in place: there the result is made.
     if constexpr (std::is_void_v<Result>) {
         call_on_copy(strand, payload);

@@ -32,7 +32,7 @@ public:
     /// Waits until the task has run. Once; it must be called before the object goes.
     typename Task::Result result(runtime::Caller caller) {
         caller.wait(sent_);
-        return Task::take_result(sent_.result());
+        return Task::take_result(sent_.take_result());
     }
 
 private:

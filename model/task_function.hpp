@@ -164,6 +164,9 @@ struct TaskFunction {
     static constexpr bool arguments_on_heap =
         !detail::fits_payload<Arguments>() || Signature::writes_arguments;
     static constexpr bool result_on_heap = !detail::fits_payload<Result>() || Signature::writes_result;
+    static constexpr bool drops_arguments = arguments_on_heap || !std::is_trivially_destructible_v<Arguments>;
+    static constexpr bool drops_result =
+        result_on_heap || !(std::is_void_v<Result> || std::is_trivially_destructible_v<Result>);
 
     /// The function copies its arguments itself, before it forks (see model/fork_join.hpp).
     static constexpr bool in_place = detail::takes_in_place<F>();
@@ -233,6 +236,14 @@ private:
         if (reader.ok()) detail::give_to_payload(payload, std::move(result));
         return reader.ok();
     }
+    template <class T, bool on_heap>
+    static void drop(std::byte* payload) {
+        if constexpr (on_heap) {
+            detail::take_from_payload<T>(payload);
+        } else {
+            std::destroy_at(std::launder(reinterpret_cast<T*>(payload)));
+        }
+    }
     static constexpr runtime::Cargo arguments_cargo{&pack_arguments, &unpack_arguments};
     static constexpr runtime::Cargo result_cargo{&pack_result, &unpack_result};
 
@@ -240,6 +251,8 @@ private:
         runtime::TaskType::Special special;
         if constexpr (Signature::travels && arguments_on_heap) special.cargo = &arguments_cargo;
         if constexpr (Signature::travels && result_on_heap) special.result_cargo = &result_cargo;
+        if constexpr (drops_arguments) special.drop_arguments = &drop<Arguments, arguments_on_heap>;
+        if constexpr (drops_result) special.drop_result = &drop<Result, result_on_heap>;
         return special;
     }
 };

@@ -1,5 +1,6 @@
-// Computes the lower bound of a makespan. It is the largest of three: declared work over the speed of all
-// cores, declared bytes over all memory bandwidth, and the task graph's bound.
+// Computes the lower bound of a makespan. It is the largest of four: declared work over the speed of all
+// cores, declared bytes over all memory bandwidth, calls of input and output over all disks, and the task
+// graph's bound.
 #include "results/lower_bound.hpp"
 
 #include <algorithm>
@@ -17,6 +18,10 @@ double speed_of_all(const Record& record) {
     return record.topology.core_speed * record.topology.nodes * record.topology.cores * faster;
 }
 
+double machines(const Record& record) {
+    return static_cast<double>(record.topology.nodes) / record.experiment.platform.processes;
+}
+
 /// The most that the cores of all machines stream together: on each as many of them as get the most.
 double memory_bandwidth_of_all(const Record& record) {
     const Platform& platform = record.experiment.platform;
@@ -30,8 +35,16 @@ double memory_bandwidth_of_all(const Record& record) {
     for (std::size_t streams = 1; streams < std::min(cores, platform.memory_bandwidth.by_streams().size());
          ++streams)
         most = std::max(most, of_machine(streams));
-    const double machines = static_cast<double>(record.topology.nodes) / platform.processes;
-    return most * machines;
+    return most * machines(record);
+}
+
+/// What all calls of input and output take, shared by the disks equally. A disk serves one call after the
+/// other. Not the longest of the machines' own sums, because the schedule decides on which node a task calls.
+double disk_seconds(const Record& record) {
+    const Disk& disk = record.experiment.platform.disk;
+    const runtime::Counters& total = record.result.total;
+    const double calls = static_cast<double>(total.disk_calls) * to_seconds(disk.latency);
+    return (calls + total.disk_bytes / disk.bandwidth) / machines(record);
 }
 
 }  // namespace
@@ -44,15 +57,16 @@ std::optional<double> lower_bound_seconds(const Record& record) {
         return std::nullopt;
     const double computing = total.declared_flops / speed_of_all(record);
     const double streaming = total.declared_bytes / memory_bandwidth_of_all(record);
-    double bound = std::max(computing, streaming);
+    double bound = std::max({computing, streaming, disk_seconds(record)});
     const auto& of_graph = record.forecast.lower_bound_seconds;
     if (of_graph && platform.events.empty()) bound = std::max(bound, *of_graph);
     if (bound <= 0) return std::nullopt;
 
-    // Virtual time counts whole picoseconds: each piece of work may end up to one earlier than declared, and
-    // sums of doubles are rounded. Within that a run meets its bound.
+    // Virtual time counts whole picoseconds: each piece of work, or call, may end up to one earlier than
+    // declared, and sums of doubles are rounded. Within that a run meets its bound.
     const double makespan = static_cast<double>(record.result.makespan.count()) / 1e12;
-    const double rounding = static_cast<double>(total.pieces) * 1e-12 + makespan * 1e-9;
+    const auto rounded = static_cast<double>(total.pieces + total.disk_calls);
+    const double rounding = rounded * 1e-12 + makespan * 1e-9;
     return bound > makespan && bound - makespan <= rounding ? makespan : bound;
 }
 

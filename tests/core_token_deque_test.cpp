@@ -49,6 +49,29 @@ TEST(CoreTokenDeque, HasTwoEnds) {
     EXPECT_EQ(tokens.size(), 0U);
 }
 
+int dropped = 0;
+const runtime::TaskType owning_type("core_token_deque.owning", nothing, sizeof(int), 0, true,
+                                    {.drop_arguments =
+                                         [](std::byte* payload) {
+                                             int number = 0;
+                                             std::memcpy(&number, payload, sizeof number);
+                                             dropped += number;
+                                         },
+                                     .end = runtime::TaskType::End::detached});
+
+TEST(CoreTokenDeque, DropsTheArgumentsOfTokensThatAreLeft) {
+    {
+        runtime::WaitingCount size;
+        TokenDeque tokens(size);
+        runtime::Context caller;
+        for (const int number : {1, 10, 100})
+            tokens.put(caller, End::latest, owning_type, runtime::bytes_of(number));
+        EXPECT_EQ(take(tokens, End::oldest), 1);
+        EXPECT_EQ(dropped, 0);
+    }
+    EXPECT_EQ(dropped, 110);
+}
+
 TEST(CoreTokenDeque, EveryTokenRunsOnce) {
     for (const char* victim : {"none", "random", "local_first", "hierarchical", "lifeline"}) {
         for (const NodeId nodes : {1U, 2U, 5U}) {

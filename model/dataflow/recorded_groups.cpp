@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/fnv1a.hpp"
 #include "model/dataflow/node_run.hpp"
 #include "runtime/comm/wire.hpp"
 
@@ -78,15 +79,14 @@ const Handler differs_handler("dataflow.differs", Handler::Kind::work, [](Node& 
 
 }  // namespace
 
-/// FNV-1a, over the texts with an end each.
+/// Over the texts with an end each.
 std::uint64_t digest_of(const TaskDescriptions& tasks) {
-    std::uint64_t digest = 0xcbf29ce484222325;
-    const auto add = [&](char byte) { digest = (digest ^ static_cast<unsigned char>(byte)) * 0x100000001b3; };
+    Fnv1a digest;
     for (const std::string& task : tasks) {
-        for (const char byte : task) add(byte);
-        add('\n');
+        digest.add_text(task);
+        digest.add('\n');
     }
-    return digest;
+    return digest.value();
 }
 
 GroupName RecordedGroups::new_name() {

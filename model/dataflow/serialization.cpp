@@ -75,6 +75,7 @@ Serialization::Serialization(std::string name, StartRoutine routine, Save save, 
 runtime::TaskType::Special Travel::special() {
     runtime::TaskType::Special special;
     special.cargo = &thread_cargo;
+    special.drop_arguments = [](std::byte* payload) { take_saved(payload); };
     special.end = runtime::TaskType::End::detached;
     return special;
 }

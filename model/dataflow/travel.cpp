@@ -218,6 +218,9 @@ runtime::TaskType::Special travelling_special(const ClosureType& type) {
     closure_types().push_back(&type);
     runtime::TaskType::Special special;
     special.cargo = &cargo;
+    special.drop_arguments = [](std::byte* payload) {
+        const std::unique_ptr<Parcel> parcel(parcel_in(payload));
+    };
     special.end = runtime::TaskType::End::detached;
     return special;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fnv1a.hpp"
 
 namespace heddle::dsm {
 
@@ -99,16 +100,14 @@ std::string Arrays::describe(PageId page) const {
 }
 
 std::uint64_t Arrays::digest() const {
-    // FNV-1a.
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+    Fnv1a hash;
     for (const Array& array : all_) {
-        for (const char letter : array.name) add(static_cast<unsigned char>(letter));
+        hash.add_text(array.name);
         for (const std::uint64_t value :
              {array.offset, array.count, array.element_bytes, array.row, std::uint64_t(array.homes)})
-            add(value);
+            hash.add(value);
     }
-    return hash;
+    return hash.value();
 }
 
 }  // namespace heddle::dsm

@@ -12,16 +12,18 @@ namespace heddle::model::earth {
 
 namespace {
 
+using Code = std::function<void(Em)>;
+
 /// A task that calls a function of the program's, which the task owns.
-const runtime::TaskType start_type("earth.start",
-                                   [](runtime::Worker& worker, runtime::Slot*, std::byte* payload) {
-                                       std::function<void(Em)>* given = nullptr;
-                                       std::memcpy(&given, payload, sizeof given);
-                                       const std::unique_ptr<std::function<void(Em)>> code(given);
-                                       (*code)(Em(worker, nullptr));
-                                   },
-                                   sizeof(std::function<void(Em)>*), 0, false,
-                                   {.end = runtime::TaskType::End::detached});
+const runtime::TaskType start_type(
+    "earth.start",
+    [](runtime::Worker& worker, runtime::Slot*, std::byte* payload) {
+        const auto code = model::detail::take_from_payload<Code>(payload);
+        (*code)(Em(worker, nullptr));
+    },
+    sizeof(Code*), 0, false,
+    {.drop_arguments = [](std::byte* payload) { model::detail::take_from_payload<Code>(payload); },
+     .end = runtime::TaskType::End::detached});
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/fnv1a.hpp"
 #include "base/random.hpp"
 #include "runtime/core/node.hpp"
 
@@ -24,9 +25,9 @@ const runtime::Handler answer_handler("messaging.answer", runtime::Handler::Kind
 }  // namespace
 
 ProcessId home_of_name(const std::string& name, const runtime::Topology& topology) {
-    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-    for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    return static_cast<ProcessId>(Random(hash).below(topology.at_start.value_or(topology.nodes)));
+    Fnv1a hash;
+    hash.add_text(name);
+    return static_cast<ProcessId>(Random(hash.value()).below(topology.at_start.value_or(topology.nodes)));
 }
 
 void Requests::ask(runtime::Strand& strand, ProcessId to, const runtime::Handler& handler,

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fnv1a.hpp"
 
 namespace heddle::spmd {
 
@@ -107,20 +108,19 @@ void Redistribution::check() const {
 }
 
 std::uint32_t Redistribution::hash() const {
-    std::uint64_t all = 14'695'981'039'346'656'037U;  // FNV-1a, by words
-    const auto add = [&](std::uint64_t value) { all = (all ^ value) * 1'099'511'628'211U; };
+    Fnv1a hash;
     for (const Layout* layout : {&from_, &to_}) {
         for (std::size_t d = 0; d < layout->dimensions(); ++d) {
             const Dealt& dealt = layout->dealt(d);
-            add(dealt.extent());
-            add(dealt.block());
-            add(dealt.parts());
+            hash.add(dealt.extent());
+            hash.add(dealt.block());
+            hash.add(dealt.parts());
         }
     }
-    for (const std::size_t axis : axes_) add(axis);
-    for (const std::int64_t by : by_) add(static_cast<std::uint64_t>(by));
-    add(static_cast<std::uint64_t>(ends_));
-    return static_cast<std::uint32_t>(all ^ all >> 32);
+    for (const std::size_t axis : axes_) hash.add(axis);
+    for (const std::int64_t by : by_) hash.add(static_cast<std::uint64_t>(by));
+    hash.add(static_cast<std::uint64_t>(ends_));
+    return static_cast<std::uint32_t>(hash.value() ^ hash.value() >> 32);
 }
 
 std::vector<Strip> Redistribution::strips(std::size_t dimension, RankId from, RankId to) const {

@@ -115,6 +115,19 @@ void Deque::release(const Slot* slot) {
     reopen();  // `split` has moved
 }
 
+// A task that a thief took has left its slot. Once it is done its result is there.
+void Deque::drop(std::uint32_t head) {
+    const std::uint32_t tail = std::min(unpack(ends_.load(std::memory_order_acquire)).tail, head);
+    for (std::uint32_t i = 0; i < head; ++i) {
+        Slot& left = *slot(i);
+        const bool is_done = left.state.load(std::memory_order_acquire) == Slot::done;
+        left.type->drop(i >= tail ? Holds::arguments
+                        : is_done ? Holds::result
+                                  : Holds::nothing,
+                        left.payload);
+    }
+}
+
 Slot* Deque::take() {
     std::uint64_t word = ends_.load(std::memory_order_acquire);
     for (;;) {

@@ -109,6 +109,10 @@ public:
     /// Gives up the task that was pushed at `head`, as if a thief had taken it. False if tasks wait below.
     bool send_off(const Slot* head);
 
+    /// When the run is over: drops what tasks below `head` hold, which are not joined. Their owner has been
+    /// unwound.
+    void drop(std::uint32_t head);
+
     // --- thieves, from any context of the node
     // -------------------------------------------------------------------
     /// Takes the oldest shared task, or null. The caller then owns the slot until it sets `state` to done.

@@ -106,6 +106,7 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
 // Strands that wait refer to the program.
 Node::~Node() {
     strands_.unwind();
+    for (const auto& worker : workers_) worker->drop_tasks();
 }
 
 Context& Node::context(CoreId core) {

@@ -31,11 +31,15 @@ struct Cargo {
     bool (*unpack)(Node& node, std::byte* payload, Reader& reader);
 };
 
+/// What a payload holds that its task's type may have to destroy.
+enum class Holds : std::uint8_t { nothing, arguments, result };
+
 /// One kind of task. Objects are static and register themselves before `main` (see model/fork_join.hpp).
 class TaskType {
 public:
     /// Runs a task above `head` on the worker: reads the arguments from `payload`, leaves the result there.
-    /// A detached task reads its arguments before it detaches another: that one is written over them.
+    /// From the call on it owns what the arguments name, also if it throws or is unwound. A detached task
+    /// reads its arguments before it detaches another: that one is written over them.
     using Run = void (*)(Worker& worker, Slot* head, std::byte* payload);
 
     /// Whether the caller that forked a task waits for its end. No caller waits for a detached task
@@ -45,10 +49,17 @@ public:
     /// Which code tells the recorder when a task begins and ends: the worker's, or the task's own.
     enum class Records : std::uint8_t { by_worker, itself };
 
-    /// What most types have no need to say. Cargo: null where the payload is all that travels.
+    /// Destroys what lies in a payload, or is named there. For arguments whose task never runs, and results
+    /// for which no caller waits any more: of runs that end early.
+    using Drop = void (*)(std::byte* payload);
+
+    /// What most types have no need to say. Cargo: null where the payload is all that travels. Drop: null
+    /// where nothing needs a destructor.
     struct Special {
         const Cargo* cargo = nullptr;         ///< of the task, when it leaves its node
         const Cargo* result_cargo = nullptr;  ///< of its result, on the way home
+        Drop drop_arguments = nullptr;
+        Drop drop_result = nullptr;
         End end = End::awaited;
         Records records = Records::by_worker;
     };
@@ -80,6 +91,12 @@ public:
     const Cargo* cargo() const { return special_.cargo; }
     const Cargo* result_cargo() const { return special_.result_cargo; }
 
+    void drop(Holds held, std::byte* payload) const {
+        if (held == Holds::nothing) return;
+        const Drop destroy = held == Holds::arguments ? special_.drop_arguments : special_.drop_result;
+        if (destroy) destroy(payload);
+    }
+
     /// The number under which it travels: the same in every process of one binary.
     TaskTypeId id() const { return id_; }
 
@@ -93,6 +110,22 @@ private:
     mutable TaskTypeId id_ = 0;
 
     friend void number_task_types();
+};
+
+/// Drops what a payload holds when this object goes, as the holder says. For payloads that are between two
+/// places when their worker may be unwound.
+class HeldPayload {
+public:
+    HeldPayload(const TaskType& type, std::byte* payload) : type_(&type), payload_(payload) {}
+    HeldPayload(const HeldPayload&) = delete;
+    HeldPayload& operator=(const HeldPayload&) = delete;
+    ~HeldPayload() { type_->drop(holds, payload_); }
+
+    Holds holds = Holds::arguments;
+
+private:
+    const TaskType* type_;
+    std::byte* payload_;
 };
 
 /// Gives every registered type its number. Called by an execution before its nodes start.

@@ -113,8 +113,8 @@ void Worker::push_slow(Slot* head) {
     hot = head;
     if (ruled_ && fork_by_rules(head)) [[unlikely]]
         return;
-    charge(costs->fork);
     note_top(head);
+    charge(costs->fork);
     if (recorder) [[unlikely]]
         note_fork(head);
     if (deque_.asked()) serve_request(head + 1);
@@ -150,28 +150,24 @@ void Worker::refuse_push() const {
 
 bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     hot = slot;
-    if (ruled_ && calls_now(slot)) [[unlikely]] {
-        if (units != 0) work(units);
+    if (ruled_ && calls_now(slot, units)) [[unlikely]]
         return true;
-    }
     charge(costs->join);
     const std::uint32_t index = deque_.index(slot);
     expect_joined(index + 1);
     if (!slot->type->detached()) poll();
-    if (deque_.asked()) serve_request(slot);
+    if (deque_.asked()) serve_request(slot, slot + 1);
     reopen_gates();
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
-        top_ = index;
         count_task();
         const bool detached = slot->type->detached();
         // A recorded task must end here. Where the gates are open few tasks come here, and all are calls.
         const bool ends_here = recorder && !gate_open_ && slot->type->travels() && !detached;
         if (ends_here || (recorder && detached)) [[unlikely]]
             note_origin(*this, slot);
-        if (!ends_here) {
-            if (units != 0) work(units);
-            return true;
-        }
+        if (!ends_here && units != 0) work(units);
+        top_ = index;
+        if (!ends_here) return true;
         run_above(slot);
         return false;
     }
@@ -237,9 +233,9 @@ Counters Worker::counted() const {
     return all;
 }
 
-void Worker::serve_request(const Slot* head) {
+void Worker::serve_request(const Slot* head, const Slot* top) {
     if (node_.ended_early()) [[unlikely]]
-        expect_run_goes_on();
+        expect_run_goes_on(top);
     // A request that finds nothing stays, and the gates stay closed, until there is something to share.
     if (deque_.publish(head) == 0 && deque_.shared() == 0) return;
     deque_.answer();
@@ -261,7 +257,7 @@ void Worker::wait_for(Slot* slot) {
     if (node_.deadlock_watch().watches()) wait_began_ = backend->now(*this);
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
-        expect_run_goes_on();
+        expect_run_goes_on(head);
         enter_now(Activity::stealing);
         // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
         // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
@@ -284,7 +280,7 @@ void Worker::wait(Slot* head, Waitable& waitable) {
     wait_began_ = backend->now(*this);
     node_.deadlock_watch().tasks().fetch_add(1, std::memory_order_seq_cst);
     while (!wake.done()) {
-        expect_run_goes_on();
+        expect_run_goes_on(head);
         enter_now(Activity::stealing);
         run_something(head, &wake);
     }
@@ -316,11 +312,18 @@ bool Worker::wait_idly(Waitable& waitable) {
 }
 
 /// The program may have ended the run while tasks wait.
-void Worker::expect_run_goes_on() {
+void Worker::expect_run_goes_on(const Slot* head) {
     if (!node_.stopping()) [[likely]]
         return;
+    left_at_ = head;
     node_.settle(*this);
     throw RunEnded{};
+}
+
+// Where the gates have been open, the head is known if the program ended the run, and not if it failed: then
+// the process ends, too.
+void Worker::drop_tasks() {
+    deque_.drop(tracks_ ? top_ : left_at_ ? deque_.index(left_at_) : 0);
 }
 
 void Worker::end_wait(Activity before) {

@@ -198,6 +198,10 @@ public:
     /// over.
     void run();
 
+    /// When the run is over and this worker's stack is gone: drops what the tasks hold that are left in its
+    /// deque.
+    void drop_tasks();
+
     Deque& deque() { return deque_; }
     const Deque& deque() const { return deque_; }
 
@@ -274,7 +278,7 @@ private:
     void push_slow(Slot* head);
     // With rules only (worker_forks.cpp).
     [[gnu::cold]] bool fork_by_rules(Slot* head);
-    [[gnu::cold]] bool calls_now(Slot* slot);
+    [[gnu::cold]] bool calls_now(Slot* slot, std::uint64_t units);
     void set_rules();
     bool send_fork(Slot* head);
     void end_share();
@@ -298,7 +302,9 @@ private:
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units);
     void compute_now(Work cost, const std::function<void()>& code);
-    void serve_request(const Slot* head);
+    void serve_request(const Slot* head) { serve_request(head, head); }
+    /// `top`: above the topmost task; `head`, or one more while that is popped.
+    void serve_request(const Slot* head, const Slot* top);
     void wait_for(Slot* slot);
     void look_up();
     void share(const TaskType& type, const std::byte* payload);
@@ -326,7 +332,7 @@ private:
     void rest(Time deadline, const Waitable* awaited);
     void sleep(Time deadline, const Waitable* awaited);
     void rest_long(Time deadline, const Waitable* awaited);
-    void expect_run_goes_on();
+    void expect_run_goes_on(const Slot* head);
     void end_wait(Activity before);
     Activity resting(const Waitable* awaited) const;
     bool something_to_do(const Waitable* awaited) const;
@@ -368,8 +374,9 @@ private:
     bool idle_since_known_ = false;
     bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
     bool keeps_ = false;
-    bool search_goes_on_ = false;  ///< after the strands that it runs, if they end soon
-    bool interrupted_ = false;     ///< by strands, in its wait between two rounds
+    bool search_goes_on_ = false;    ///< after the strands that it runs, if they end soon
+    bool interrupted_ = false;       ///< by strands, in its wait between two rounds
+    const Slot* left_at_ = nullptr;  ///< its head when its tasks were unwound
     Time back_off_{};
     Time waits_until_{};  ///< the end of the latest such wait; `never`: it sleeps
     Random random_;

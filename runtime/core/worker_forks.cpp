@@ -42,11 +42,13 @@ void Worker::end_share() {
 /// Sends the fork at `head` to the worker that is to have half of this worker's share. False if older tasks
 /// wait here: the tasks that are away are always the oldest.
 bool Worker::send_fork(Slot* head) {
+    head->state.store(Slot::pending, std::memory_order_relaxed);
     if (!deque_.send_off(head)) return false;
+    HeldPayload held(*head->type, head->payload);
     charge(costs->fork);
     note_top(head);
     const StartShare other = rules_.share.split();
-    head->state.store(Slot::pending, std::memory_order_relaxed);
+    held.holds = Holds::nothing;
     StartTree::send(*this, other, *head->type, {id.node, id.core, deque_.index(head)}, head->payload);
     if (!rules_.share.spreads()) end_share();
     return true;
@@ -59,8 +61,8 @@ bool Worker::fork_by_rules(Slot* head) {
     const TaskType& type = *head->type;
     if (rules_.share.spreads() && type.travels() && !type.detached() && send_fork(head)) return true;
     if (deque_.limit() == 0) return false;
-    if (!rules_.prunes || type.detached()) charge(costs->fork);
     note_top(head);
+    if (!rules_.prunes || type.detached()) charge(costs->fork);
     if (recorder) [[unlikely]]
         note_fork(head);
     keep_enough_shared(head + 1);
@@ -83,16 +85,18 @@ void Worker::keep_enough_shared(const Slot* head) {
     if (tasks != 0) charge(tasks * (rules_.prunes ? costs->fork + costs->fork_shared : costs->fork_shared));
 }
 
-/// With pruning: whether the topmost fork, at `slot`, is a plain call. Then it is no more in the deque.
-bool Worker::calls_now(Slot* slot) {
+/// With pruning: whether the topmost fork, at `slot`, is a plain call. Then it is no more in the deque, and
+/// its `units` of work are declared.
+bool Worker::calls_now(Slot* slot, std::uint64_t units) {
     constexpr std::uint32_t patience = 32;
     if (!rules_.prunes || slot->type->detached()) return false;
     const std::uint32_t index = deque_.index(slot);
     expect_joined(index + 1);
     if (++rules_.operations % patience == 0) poll();
     keep_enough_shared(slot);
-    if (deque_.asked()) serve_request(slot);
+    if (deque_.asked()) serve_request(slot, slot + 1);
     if (index < deque_.split()) return false;
+    if (units != 0) work(units);
     top_ = index;
     return true;
 }

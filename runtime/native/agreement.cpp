@@ -9,25 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fnv1a.hpp"
+
 namespace heddle::native {
 
 namespace {
-
-/// FNV-1a.
-class Hash {
-public:
-    void add(std::string_view text) {
-        for (const char c : text) add_byte(static_cast<unsigned char>(c));
-    }
-    void add(std::uint64_t number) {
-        for (int shift = 0; shift < 64; shift += 8) add_byte(number >> shift & 0xff);
-    }
-    std::uint64_t value() const { return value_; }
-
-private:
-    void add_byte(std::uint64_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
-    std::uint64_t value_ = 0xcbf29ce484222325;
-};
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -84,9 +70,9 @@ std::string settings_difference(NodeId a, const std::string& of_a, NodeId b, con
 }  // namespace
 
 std::uint64_t Agreement::fingerprint() const {
-    Hash hash;
-    hash.add(program);
-    hash.add(experiment);
+    Fnv1a hash;
+    hash.add_text(program);
+    for (int shift = 0; shift < 64; shift += 8) hash.add(experiment >> shift & 0xff);
     return hash.value();
 }
 

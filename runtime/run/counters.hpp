@@ -27,6 +27,8 @@ struct Counters {
     double declared_flops = 0;               ///< of the user work that passed the seam, whatever core did it
     double declared_bytes = 0;               ///< the same to and from memory
     std::uint64_t pieces = 0;                ///< of user work that passed the seam
+    std::uint64_t disk_calls = 0;            ///< of input and output, for which tasks or strands waited
+    double disk_bytes = 0;                   ///< that disks read or wrote for them
     TimeSum busy{};        ///< time that workers spent on tasks, summed over the node's workers
     ActivityTotals times;  ///< from the start to the end of the last task, summed over the node's workers
 
@@ -47,6 +49,8 @@ struct Counters {
         declared_flops += other.declared_flops;
         declared_bytes += other.declared_bytes;
         pieces += other.pieces;
+        disk_calls += other.disk_calls;
+        disk_bytes += other.disk_bytes;
         busy += other.busy;
         times += other.times;
         return *this;

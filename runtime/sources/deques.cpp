@@ -2,6 +2,7 @@
 #include "runtime/sources/deques.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
@@ -20,6 +21,7 @@ bool Deques::steal(Worker& thief, Worker& victim, Slot* head) {
     if (deque.shared() == 0) return false;
     alignas(16) std::byte copy[payload_bytes];
     const TaskType* type = nullptr;
+    std::optional<HeldPayload> held;
     const auto take = [&] {
         Slot* const slot = deque.take();
         if (!slot) return slot;
@@ -30,6 +32,7 @@ bool Deques::steal(Worker& thief, Worker& victim, Slot* head) {
         } else {
             slot->state.store(Worker::taken_by(thief.id.core), std::memory_order_relaxed);
         }
+        held.emplace(*type, type->detached() ? copy : slot->payload);
         if (deque.shared() == 0) {
             deque.ask();
         } else {
@@ -41,10 +44,13 @@ bool Deques::steal(Worker& thief, Worker& victim, Slot* head) {
     };
     const auto run = [&](Slot& slot) {
         thief.note_stolen(victim, &slot);
+        held->holds = Holds::nothing;
         thief.execute(*type, head, type->detached() ? copy : slot.payload);
+        if (!type->detached()) held->holds = Holds::result;
     };
     return thief.take_and_run(take, run, [&](Slot& slot) {
         if (type->detached()) return;
+        held->holds = Holds::nothing;  // the owner's
         Worker::complete(slot);
         victim.awaited_done(thief);
     });

@@ -71,6 +71,10 @@ auto io(Caller caller, double bytes, Code&& code) {
     };
     caller.node().template state<IoCalls>().start(caller.worker(), bytes, run, call);
     caller.wait(call);
+    // Now, so that the makespan has the call: the run may end while others are under way.
+    Counters& counters = caller.worker().counters();
+    ++counters.disk_calls;
+    counters.disk_bytes += bytes;
     if (failure) std::rethrow_exception(failure);
     if constexpr (!std::is_void_v<Result>) return std::move(*result);
 }

@@ -39,6 +39,7 @@ const Handler task_handler("pinned.task", Handler::Kind::work, [](Node& node, No
         throw MalformedMessage(fmt::format("node {} sends a task that cannot run here", from));
     auto task = make_task(*type, from, header.awaited);
     read_arguments(node, *type, reader.get_rest(), task->payload);
+    task->holds = Holds::arguments;
     node.state<PinnedTasks>().put(node.receiver(), header.core, std::move(task));
 });
 
@@ -53,9 +54,14 @@ const Handler result_handler("pinned.result", Handler::Kind::work, [](Node& node
 
 // --- the sender
 
-void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, const std::byte* arguments) {
+SentTask::~SentTask() {
+    if (type_) type_->drop(holds_, result_);
+}
+
+void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, std::byte* arguments) {
     Node& node = sender.node();
     if (to.node >= node.topology().nodes || to.core >= node.cores()) {
+        type.drop(Holds::arguments, arguments);
         throw Error(fmt::format("a task for worker {} of node {}, and there are {} nodes of {} workers",
                                 to.core, to.node, node.topology().nodes, node.cores()),
                     "nodes and their workers are numbered from 0");
@@ -66,6 +72,7 @@ void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, const std
     if (to.node == node.id()) {
         auto task = make_task(type, to.node, this);
         std::memcpy(task->payload, arguments, type.arguments_bytes());
+        task->holds = Holds::arguments;
         return node.state<PinnedTasks>().put(sender, to.core, std::move(task));
     }
     const Header header{type.id(), to.core, this};
@@ -74,11 +81,13 @@ void SentTask::send(Worker& sender, WorkerId to, const TaskType& type, const std
 
 void SentTask::arrive(Node& node, Context& caller, const std::byte* result) {
     std::memcpy(result_, result, type_->result_bytes());
+    holds_ = Holds::result;
     complete(node, caller);
 }
 
 void SentTask::arrive(Node& node, std::span<const std::byte> message) {
     read_result(node, *type_, message, result_);
+    holds_ = Holds::result;
     complete(node, node.receiver());
 }
 
@@ -93,10 +102,13 @@ bool PinnedTasks::run(Worker& worker, Slot* head) {
     const auto run = [&](PinnedTask& task) {
         worker.charge(worker.costs->token);
         worker.count_task(task.home == node_.id() ? TaskNote::nowhere : task.home);
+        task.holds = Holds::nothing;
         worker.execute(*task.type, head, task.payload);
+        task.holds = Holds::result;
     };
     return worker.take_and_run([&] { return take(worker); }, run,
                                [&](PinnedTask& task) {
+                                   task.holds = Holds::nothing;
                                    if (task.home == node_.id())
                                        return task.awaited->arrive(node_, worker, task.payload);
                                    post_result(node_, worker.outbox(), task.home, result_handler,

@@ -17,12 +17,20 @@ namespace heddle::runtime {
 /// A task that its sender waits for. The sender keeps it until it is done.
 class SentTask : public Event {
 public:
-    /// Sends a task of `type`, which travels, to a worker, which alone runs it. `arguments`: its payload.
-    /// Throws Error if there is no such worker. Once.
-    void send(Worker& sender, WorkerId to, const TaskType& type, const std::byte* arguments);
+    SentTask() = default;
+    SentTask(const SentTask&) = delete;
+    SentTask& operator=(const SentTask&) = delete;
+    ~SentTask() override;
 
-    /// The bytes of the result, once it is done.
-    std::byte* result() { return result_; }
+    /// Sends a task of `type`, which travels, to a worker, which alone runs it. `arguments`: its payload, of
+    /// which nothing is left. Throws Error if there is no such worker. Once.
+    void send(Worker& sender, WorkerId to, const TaskType& type, std::byte* arguments);
+
+    /// The bytes of the result, once it is done. What they hold is the caller's.
+    std::byte* take_result() {
+        holds_ = Holds::nothing;
+        return result_;
+    }
 
     /// The result has come: from this node, or in a message.
     void arrive(Node& node, Context& caller, const std::byte* result);
@@ -33,13 +41,22 @@ public:
 private:
     WorkerId to_;
     const TaskType* type_ = nullptr;
+    Holds holds_ = Holds::nothing;
     alignas(16) std::byte result_[payload_bytes] = {};
 };
 
-/// On its way, and at the worker that runs it.
+/// On its way, and at the worker that runs it. It drops what it holds, as a Token does.
 struct PinnedTask {
+    PinnedTask() = default;
+    PinnedTask(const PinnedTask&) = delete;
+    PinnedTask& operator=(const PinnedTask&) = delete;
+    ~PinnedTask() {
+        if (type) type->drop(holds, payload);
+    }
+
     const TaskType* type = nullptr;
     NodeId home = 0;
+    Holds holds = Holds::nothing;
     SentTask* awaited = nullptr;  ///< on `home`
     alignas(16) std::byte payload[payload_bytes];
     PinnedTask* next = nullptr;

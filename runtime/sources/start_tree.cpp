@@ -40,6 +40,7 @@ const Handler share_handler(
             throw MalformedMessage(fmt::format("node {} sends a task that cannot run here", from));
         auto task = make_task(*type, from, header.home, header.share);
         read_arguments(node, *type, reader.get_rest(), task->payload);
+        task->holds = Holds::arguments;
         node.state<StartTree>().put(node.receiver(), header.share.core, std::move(task));
     },
     Handler::IfGone::here);
@@ -52,6 +53,7 @@ void StartTree::send(Worker& sender, const StartShare& share, const TaskType& ty
     if (share.node == node.id()) {
         auto task = make_task(type, TaskNote::nowhere, home, share);
         std::memcpy(task->payload, arguments, type.arguments_bytes());
+        task->holds = Holds::arguments;
         return node.state<StartTree>().put(sender, share.core, std::move(task));
     }
     const ShareHeader header{type.id(), home, share};
@@ -64,10 +66,12 @@ bool StartTree::run(Worker& worker, Slot* head) {
         worker.charge(worker.costs->token);
         worker.count_task(task.from);
         worker.take_share(task.share);
+        task.holds = Holds::nothing;
         worker.execute(*task.type, head, task.payload);
+        task.holds = Holds::result;
     };
     return worker.take_and_run([&] { return take(worker); }, run,
-                               [&](const StartTask& task) { node_.steals().send_result(worker, task); });
+                               [&](StartTask& task) { node_.steals().send_result(worker, task); });
 }
 
 }  // namespace heddle::runtime

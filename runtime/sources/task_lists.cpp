@@ -32,9 +32,11 @@ bool TaskLists::run(Worker& worker, Slot* head) {
                                [&](Token& task) {
                                    worker.charge(worker.costs->token);
                                    worker.count_task(task.from);
+                                   task.holds = Holds::nothing;
                                    worker.execute(*task.type, head, task.payload);
+                                   task.holds = Holds::result;
                                },
-                               [&](const Token& task) { node_.steals().send_result(worker, task); });
+                               [&](Token& task) { node_.steals().send_result(worker, task); });
 }
 
 void ReadyTasks::put(const TaskType& type, std::span<const std::byte> arguments) {
@@ -44,6 +46,7 @@ void ReadyTasks::put(const TaskType& type, std::span<const std::byte> arguments)
     task->home.core = Home::no_worker;
     task->from = TaskNote::nowhere;
     std::ranges::copy(arguments, task->payload);
+    task->holds = Holds::arguments;
     TaskLists::put(std::move(task));
 }
 
@@ -64,6 +67,7 @@ void ArrivedTasks::give(Gift& gift) {
         gift.leaves();
         const auto token = take(0);
         if (!token) break;
+        token->holds = Holds::nothing;
         gift.add(*token->type, token->home, token->payload);
     }
 }
@@ -72,8 +76,10 @@ bool ArrivedTasks::donate_one(Gift& gift, CoreId core) {
     if (beyond_need() == 0) return false;
     gift.leaves();
     const auto token = take_own(core);
-    if (token) gift.add(*token->type, token->home, token->payload);
-    return token != nullptr;
+    if (!token) return false;
+    token->holds = Holds::nothing;
+    gift.add(*token->type, token->home, token->payload);
+    return true;
 }
 
 }  // namespace heddle::runtime

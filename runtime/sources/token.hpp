@@ -19,11 +19,19 @@ struct Home {
     std::uint32_t index = 0;
 };
 
-/// A task not yet expanded.
+/// A task not yet expanded. It drops what it holds if no worker runs it, or no caller gets its result.
 struct Token {
+    Token() = default;
+    Token(const Token&) = delete;
+    Token& operator=(const Token&) = delete;
+    ~Token() {
+        if (type) type->drop(holds, payload);
+    }
+
     const TaskType* type = nullptr;
     Home home;
     NodeId from = 0;  ///< the node that gave it, for a token
+    Holds holds = Holds::nothing;
     alignas(16) std::byte payload[payload_bytes];
     Token* next = nullptr;
 };

@@ -30,6 +30,12 @@ class TokenDeque {
 public:
     /// `size` must outlive it. It is never less than what is in it.
     explicit TokenDeque(WaitingCount& size) : size_(size) {}
+    TokenDeque(const TokenDeque&) = delete;
+    TokenDeque& operator=(const TokenDeque&) = delete;
+    /// Drops the arguments of tasks that no worker has taken.
+    ~TokenDeque() {
+        for (LooseTask& task : tasks_) task.type->drop(Holds::arguments, task.payload);
+    }
 
     enum class End : std::uint8_t { latest, oldest };
 

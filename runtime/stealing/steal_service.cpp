@@ -92,7 +92,8 @@ void StealService::pass_on(NodeId giver) {
     outbox.post(giver, request_handler, bytes_of(request));
 }
 
-void StealService::send_result(Worker& worker, const Token& token) {
+void StealService::send_result(Worker& worker, Token& token) {
+    token.holds = Holds::nothing;  // from here on it is the caller's, or in a message
     if (token.home.core == Home::no_worker) return;
     if (token.home.node == node_.id()) {
         Worker& owner = node_.worker(token.home.core);
@@ -259,6 +260,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
             node_.shared_tokens().put_arrived(*type, std::span(token->payload).first(type->arguments_bytes()),
                                               victim);
         } else {
+            token->holds = Holds::arguments;
             node_.arrived().put(std::move(token));
         }
     }

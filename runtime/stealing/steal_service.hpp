@@ -56,7 +56,7 @@ public:
     void forget(Outbox& outbox, NodeId leaver);
 
     /// Sends a token's result, in its payload, to where it is awaited, if anywhere.
-    void send_result(Worker& worker, const Token& token);
+    void send_result(Worker& worker, Token& token);
 
     /// Gives tasks to nodes that wait, as far as they go. A context that has shared tasks must call it.
     void serve_waiting(Outbox& outbox);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fnv1a.hpp"
 #include "base/memory_need.hpp"
 #include "model/messaging.hpp"
 #include "workloads/dispatcher_settings.hpp"
@@ -101,9 +102,9 @@ void meet(Thread& self, Place place, Exchange exchange, ThreadId main) {
 }
 
 double digest(const std::vector<std::uint64_t>& values) {
-    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-    for (const std::uint64_t value : values) hash = (hash ^ value) * 0x100000001b3U;
-    return static_cast<double>(hash >> 24);
+    Fnv1a hash;
+    for (const std::uint64_t value : values) hash.add(value);
+    return static_cast<double>(hash.value() >> 24);
 }
 
 struct NeighboursSettings {

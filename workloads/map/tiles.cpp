@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/fnv1a.hpp"
 #include "runtime/comm/wire.hpp"
 
 namespace heddle::workloads::map {
@@ -78,9 +79,9 @@ Image Canvas::image() const {
 }
 
 double digest(const Image& image) {
-    std::uint64_t hash = 0xcbf29ce484222325U ^ image.width;  // FNV-1a
-    for (const std::uint8_t byte : image.rgb) hash = (hash ^ byte) * 0x100000001b3U;
-    return static_cast<double>(hash >> 24);
+    Fnv1a hash(image.width);
+    for (const std::uint8_t byte : image.rgb) hash.add(byte);
+    return static_cast<double>(hash.value() >> 24);
 }
 
 namespace {
