@@ -2,6 +2,8 @@
 // room of its own message in the window and no other, and if it is given up the sender goes on.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -271,6 +273,34 @@ TEST_P(EndpointCredit, AHandlerUsesATransferUntilItHasCompletedIt) {
         endpoints.on_part({number, 0}, Parcel(std::as_bytes(std::span(&part, 1))));
         EXPECT_EQ(look.users, 2);
         endpoints.forget_transfer(number);
+    });
+}
+
+/// Each part is counted once, by the transfer or by what is left of it, so another one is refused. Also for
+/// ThreadSanitizer.
+TEST_P(EndpointCredit, PartsAreCountedWhileTheirReceiveIsGivenUp) {
+    if (GetParam().name != "native") GTEST_SKIP() << "all its threads are one";
+    constexpr std::uint64_t parts = 100;
+    run(1, 1, [](Worker& worker) {
+        auto& endpoints = worker.node().state<runtime::Endpoints>();
+        const std::byte part{7};
+        for (std::uint64_t round = 0; round < 20 * parts; ++round) {
+            runtime::Transfer transfer;
+            transfer.size = transfer.missing = parts;
+            const std::uint64_t number = endpoints.put(transfer);
+            std::atomic<std::uint64_t> come{0};
+            std::thread handler([&] {
+                for (std::uint64_t i = 0; i < parts; ++i) {
+                    endpoints.on_part({number, i}, Parcel(std::span(&part, 1)));
+                    ++come;
+                }
+            });
+            while (come < round % parts) std::this_thread::yield();
+            endpoints.give_up(number, transfer);
+            handler.join();
+            EXPECT_THROW(endpoints.on_part({number, 0}, Parcel(std::span(&part, 1))),
+                         runtime::MalformedMessage);
+        }
     });
 }
 
