@@ -1,5 +1,7 @@
 // Tests native nodes that join a run and leave it, below the scheduler. All members reach each other and no
 // message is lost. Processes that do not belong to the run, or come too late, are told so.
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 
 #include "runtime/native/handshake.hpp"
@@ -250,6 +252,27 @@ TEST(NativeMemberChanges, TheSignalAsksToLeaveOnce) {
     raise(SIGUSR1);
     std::this_thread::sleep_for(20ms);
     EXPECT_EQ(asked, 1);
+}
+
+// A handler on another thread may still write to the event. If its number were free, that would go to the
+// file which has it next.
+TEST(NativeMemberChanges, TheEventOfTheSignalIsNeverClosed) {
+    int number = -1;
+    {
+        const LeaveSignal first;
+        number = first.event().get();
+        raise(SIGUSR1);
+    }
+    const host::Descriptor next = host::make_event();
+    EXPECT_NE(next.get(), number);
+    EXPECT_NE(fcntl(number, F_GETFD), -1);
+
+    // The signal before was not meant for this one.
+    const LeaveSignal second;
+    pollfd entry{second.event().get(), POLLIN, 0};
+    EXPECT_EQ(poll(&entry, 1, 0), 0);
+    raise(SIGUSR1);
+    EXPECT_EQ(poll(&entry, 1, 0), 1);
 }
 
 TEST(NativeMemberChanges, RequestsForNodesComeAtTheirTimeAndAtOnce) {

@@ -87,6 +87,37 @@ TEST(SimulatedLooks, GoOnWhereTheLastOneEnded) {
     EXPECT_LT(readiness_steps(result), 2 * tasks);
 }
 
+/// Forks so many tasks that it has become private, and opens for the thief that asks meanwhile. Then it works
+/// for long.
+class ForkerOfMany final : public DataflowProgram {
+public:
+    explicit ForkerOfMany(std::size_t tasks) : tasks_(tasks) {}
+    runtime::Work unit() const override { return {1000, 0}; }
+    void main(Thread& self) override {
+        for (std::size_t i = 0; i < tasks_; ++i) {
+            if (i + 1 == tasks_) self.work(100'000);
+            const shared<int> object(self);
+            self.fork<write_one>(object);
+        }
+        self.work(10'000'000'000);
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    std::size_t tasks_;
+};
+
+// A look with notes of 65,536 objects does not go on. The next one goes through all that have ended, and may
+// then have notes of twice as many.
+TEST(SimulatedLooks, GoOnOverManyObjects) {
+    constexpr std::size_t tasks = 200'000;
+    const runtime::RunResult result =
+        run(1e12, [&](NodeId) { return std::make_unique<ForkerOfMany>(tasks); });
+    EXPECT_EQ(result.nodes.front().steals_within_node, tasks);
+    EXPECT_GT(readiness_steps(result), tasks + 150'000);
+    EXPECT_LT(readiness_steps(result), 2 * tasks);
+}
+
 /// Forks a task after the other, each when a thief has run the one before.
 class SlowForker final : public DataflowProgram {
 public:
@@ -106,6 +137,48 @@ TEST(SimulatedLooks, AreNotAtTasksThatHaveEndedBeforeAFork) {
     const runtime::RunResult result = run(1e9, [&](NodeId) { return std::make_unique<SlowForker>(); });
     EXPECT_EQ(result.nodes.front().steals_within_node, 200);
     EXPECT_LE(readiness_steps(result), 600);
+}
+
+void first_of_two(Thread& self, shared_w<int> object) {
+    self.work(50);
+    object = 1;
+}
+
+void long_one(Thread& self, shared_r<int> /*object*/, shared_w<int> result) {
+    self.work(1'000'000);
+    result = 1;
+}
+
+/// A short task, and two long ones that need its value.
+class ForkerOfTwo final : public DataflowProgram {
+public:
+    runtime::Work unit() const override { return {1000, 0}; }
+    void main(Thread& self) override {
+        const shared<int> object(self);
+        const shared<int> one(self);
+        const shared<int> two(self);
+        self.fork<first_of_two>(object);
+        self.fork<long_one>(object, one);
+        self.fork<long_one>(object, two);
+    }
+    runtime::Answer answer() const override { return {}; }
+};
+
+// The look while the short task runs takes 5 accesses of 10 us and finds nothing. So the owner offers nothing
+// for 200 us, within which it begins a long one. The thief takes the other one after these.
+TEST(SimulatedLooks, ThatFindNothingAreRepeatedDuringALongBody) {
+    Platform platform;
+    platform.cores = 2;
+    platform.core_speed = 1e9;
+    platform.overheads = {};
+    platform.overheads.steal_attempt = 1ns;
+    platform.overheads.readiness = 10us;
+    sim::SimBackend backend(platform, {});
+    const auto make = [](NodeId) { return std::make_unique<ForkerOfTwo>(); };
+    const runtime::RunResult result = runtime::Execution(backend, {}, make).run();
+    EXPECT_EQ(result.nodes.front().steals_within_node, 1);
+    EXPECT_GE(result.makespan, 1s + 200us);
+    EXPECT_LT(result.makespan, 1s + 500us);
 }
 
 }  // namespace

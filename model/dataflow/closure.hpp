@@ -46,22 +46,13 @@ constexpr std::uint8_t no_alias = 0xff;
 /// cell is borrowed from the root, unless a task of the frame has replaced it (`data` != `root->data`); then
 /// the access owns a reference.
 struct Access {
-    /// What a thief found while it looked through a frame: what the closures before leave of this object.
-    enum class Seen : std::uint8_t {
-        value,        ///< all are done; `seen` is the value
-        readers,      ///< some still read `seen`
-        accumulated,  ///< contributions are still to be added
-        busy,         ///< a task will write it
-    };
-
     Access* root;  ///< null: an object that was declared here (Object)
     Cell* data;
-    Cell* seen;
-    std::uint32_t look;  ///< the thief's look that `seen` belongs to, and a Seen (note, noted)
-    Mode mode;           ///< direct; of several formals with this object, what they are together
-    bool alias;          ///< its root is an access of the same closure, which was given the object before
-    std::uint8_t index;  ///< among the accesses of its closure
-    std::uint8_t flags;  ///< the owner's
+    std::uint32_t noted;  ///< by thieves (Notes); at first 0
+    Mode mode;            ///< direct; of several formals with this object, what they are together
+    bool alias;           ///< its root is an access of the same closure, which was given the object before
+    std::uint8_t index;   ///< among the accesses of its closure
+    std::uint8_t flags;   ///< the owner's
 
     static constexpr std::uint8_t given = 1;     ///< a body that writes it has passed it on
     static constexpr std::uint8_t replaced = 2;  ///< tasks of the frame have replaced `data`
@@ -72,13 +63,8 @@ struct Access {
     bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
     void set(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags | flag); }
     void unset(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags & ~flag); }
-
-    /// Looks are numbered from 1.
-    bool seen_in(std::uint32_t number) const { return look >> 2 == number; }
-    void note(std::uint32_t number, Seen what) { look = number << 2 | static_cast<std::uint32_t>(what); }
-    Seen noted() const { return static_cast<Seen>(look & 3); }
 };
-static_assert(sizeof(Access) == 32);
+static_assert(sizeof(Access) == 24);
 
 /// An object that a body has declared, or that a thief thread has in its victim's place.
 struct Object : Access {

@@ -119,7 +119,7 @@ bool Site::happens(const SiteProgram::Step& step, std::uint32_t iteration) const
 }
 
 void Site::bind(Closure& closure, std::uint8_t i, std::uint32_t slot, Mode mode) {
-    closure.accesses()[i] = {&objects_[slot], nullptr, nullptr, 0, mode, false, i, 0};
+    closure.accesses()[i] = {&objects_[slot], nullptr, 0, mode, false, i, 0};
 }
 
 void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
@@ -159,7 +159,7 @@ void Site::make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_
             bind(closure, i, use.slot, use.mode);
             continue;
         }
-        closure.accesses()[i] = {closure.accesses() + use.same, nullptr, nullptr, 0, use.mode, true, i, 0};
+        closure.accesses()[i] = {closure.accesses() + use.same, nullptr, 0, use.mode, true, i, 0};
         closure.aliases = true;
     }
     runtime::Reader reader(step.arguments);

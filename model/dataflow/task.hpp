@@ -150,7 +150,7 @@ private:
             }
             Access& access = all[index];
             access.root = &root;
-            access.look = 0;
+            access.noted = 0;
             access.mode = direct(Parameter::mode);
             access.index = static_cast<std::uint8_t>(index);
             access.alias = false;

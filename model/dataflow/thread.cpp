@@ -50,15 +50,6 @@ Closure* new_frame(void* memory) {
 
 }  // namespace
 
-Counts& Counts::operator+=(const Counts& other) {
-    closures += other.closures;
-    accesses += other.accesses;
-    readiness_steps += other.readiness_steps;
-    renamings += other.renamings;
-    suspensions += other.suspensions;
-    return *this;
-}
-
 Thread::Thread(Threads& threads) : threads_(threads) {
     const runtime::Topology& topology = threads.node().topology();
     polled_ = topology.polled;
@@ -100,6 +91,7 @@ void Thread::leave() {
         const SpinLock::Guard guard(lock_);
         open_ = false;
         set_offers(false);
+        if (notes_.size() > notes_usual) notes_ = Notes();
     }
     stack_.back_to(reinterpret_cast<std::byte*>(top_));
     top_ = nullptr;
@@ -452,7 +444,7 @@ void Thread::open(bool offers) {
     open_ = true;
     fast_ = false;
     failures_.store(0, std::memory_order_relaxed);
-    rests_until_ = Time::zero();
+    rests_until_.store(Time::zero(), std::memory_order_relaxed);
     signal_in_ = 0;
     set_offers(offers);
 }
@@ -478,13 +470,20 @@ void Thread::look_whether_asked() {
 }
 
 /// The owner's operation may have made a closure ready. Under the lock.
+///
+/// Invariant: the thief whose look found nothing looks at `held_back_` when the rest is over, even if it
+/// sleeps (Worker::look_again). So if the rest is not over after `held_back_` was set, that thief sees it.
 void Thread::offer_again() {
-    if (!offers() && worker_->backend->now(*worker_) >= rests_until_) set_offers(true);
+    const auto rests = [this] { return worker_->backend->now(*worker_) < rests_until(); };
+    if (offers()) return;
+    if (rests() && (held_back_.exchange(true, std::memory_order_seq_cst) || rests())) return;
+    set_offers(true);
 }
 
 /// Under the lock.
 void Thread::set_offers(bool offers) {
     offers = offers && thieves_;
+    if (held_back_.load(std::memory_order_relaxed)) held_back_.store(false, std::memory_order_seq_cst);
     if (offers_.load(std::memory_order_relaxed) != offers) offers_.store(offers, std::memory_order_seq_cst);
     const bool counts = offers && suspended();
     if (counts == counted_) return;

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "model/dataflow/closure.hpp"
+#include "model/dataflow/notes.hpp"
 #include "model/dataflow/stack.hpp"
 #include "runtime/core/spin_lock.hpp"
 #include "runtime/core/wait.hpp"
@@ -161,6 +162,11 @@ public:
     // --- for thieves, from any context of the node (thread_steal.cpp)
     /// Whether it may have a closure that is ready, and is open: one load.
     bool offers() const { return offers_.load(std::memory_order_seq_cst); }
+    /// The same, or it has not offered what its owner made ready after a look that found nothing, and thieves
+    /// need not wait any more.
+    bool offers_to(const runtime::Context& thief) const;
+    /// After a look that found nothing: no other one begins before.
+    Time rests_until() const { return rests_until_.load(std::memory_order_seq_cst); }
     /// Whether no worker runs it, because it waits.
     bool suspended() const { return suspended_.load(std::memory_order_seq_cst); }
     /// Takes a ready closure of the oldest frame that has one, or null. Its accesses then have the
@@ -242,6 +248,8 @@ private:
     void set_offers(bool offers);
 
     // --- thieves, under `lock_` (thread_steal.cpp)
+    /// Of so many objects a look has notes, at least, before one begins that has fewer: 1 MiB.
+    static constexpr std::size_t notes_usual = std::size_t{1} << 16;
     /// What one look of a thief is about.
     struct Look {
         bool travels;                ///< only closures that may leave the node
@@ -286,12 +294,14 @@ private:
     alignas(64) runtime::SpinLock lock_;
     std::atomic<bool> offers_{false};
     std::atomic<bool> suspended_{false};
-    bool thieves_ = true;                     ///< they may take closures
-    bool counted_ = false;                    ///< among the threads that wait and offer
-    std::atomic<std::uint32_t> failures_{0};  ///< looks that found nothing since the last that did
-    Time rests_until_ = Time::zero();         ///< after such a look its owner offers nothing for a while
-    std::uint32_t look_ = 0;
-    std::uint32_t lead_ = 0;        ///< ready closures that a new look leaves to the owner
+    bool thieves_ = true;                          ///< they may take closures
+    bool counted_ = false;                         ///< among the threads that wait and offer
+    std::atomic<std::uint32_t> failures_{0};       ///< looks that found nothing since the last that did
+    std::atomic<Time> rests_until_{Time::zero()};  ///< after such a look its owner offers nothing
+    std::atomic<bool> held_back_{false};           ///< meanwhile its owner may have made something ready
+    Notes notes_;                                  ///< of the present look
+    std::size_t notes_max_ = notes_usual;          ///< a look with more does not go on
+    std::uint32_t lead_ = 0;                       ///< ready closures that a new look leaves to the owner
     Closure* looked_at_ = nullptr;  ///< the latest closure of the look that thieves go on with; null: none
     Closure* awaited_ = nullptr;
     StolenEnd end_;
@@ -303,7 +313,7 @@ inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Ce
     object.root = nullptr;
     object.own = own;
     object.data = cell;
-    object.look = 0;
+    object.noted = 0;
     object.mode = Mode::rw;
     object.index = 0;
     object.alias = false;

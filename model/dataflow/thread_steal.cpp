@@ -2,7 +2,9 @@
 // 3.3). One thief at a time examines a thread.
 //
 // A thief goes through the oldest frame from its first closure that has not ended, and notes in each object
-// what the closures so far leave of it (Access::Seen). What was noted in an earlier look counts no more.
+// what the closures so far leave of it (Notes). What was noted in an earlier look counts no more.
+#include <algorithm>
+
 #include "model/dataflow/thread.hpp"
 #include "model/dataflow/threads.hpp"
 #include "runtime/core/node.hpp"
@@ -19,46 +21,43 @@ constexpr std::uint32_t closures_max = 1024;
 /// Looking at so many again takes less time than what the look may miss is worth.
 constexpr std::uint32_t closures_again = 16;
 
-/// After a look that found nothing the owner offers nothing for so many times as long as it took. So looks
-/// that find nothing cost it a fifth of its time at most.
+/// After a look that found nothing none begins for so many times as long as it took. So looks that find
+/// nothing cost the owner a fifth of its time at most.
 constexpr int rest_for_a_look = 4;
 
 }  // namespace
 
 /// Notes what the access leaves of its object. True: a thief could make it now.
 bool Thread::see(Access& access, Closure::State state) {
-    using Seen = Access::Seen;
+    using Seen = Notes::Seen;
     Access& root = *access.root;
-    if (!root.seen_in(look_)) {
-        root.seen = root.data;
-        root.note(look_, Seen::value);
-    }
+    if (!notes_.has(root)) notes_.add(root, root.data, Seen::value);
     ++steps_;
-    const bool had_value = root.noted() == Seen::value;
-    const bool readable = had_value || root.noted() == Seen::readers;
+    const Seen seen = Notes::seen(root);
+    const bool had_value = seen == Seen::value;
+    const bool readable = had_value || seen == Seen::readers;
     if (state == Closure::terminated) {
         if ((access.mode == Mode::w || access.mode == Mode::rw) && access.data) {
-            root.seen = access.data;
-            root.note(look_, Seen::value);
+            notes_.set_value(root, access.data);
         } else if (access.mode == Mode::cw && readable) {
-            root.note(look_, Seen::accumulated);
+            Notes::set(root, Seen::accumulated);
         }
         return false;
     }
     switch (access.mode) {
         case Mode::r:
-            if (readable) root.note(look_, Seen::readers);
+            if (readable) Notes::set(root, Seen::readers);
             return readable;
         case Mode::cw:
             // What a thief accumulates is added later.
-            if (readable) root.note(look_, Seen::accumulated);
+            if (readable) Notes::set(root, Seen::accumulated);
             return true;
         case Mode::w:
             // A thief writes a cell of its own.
-            root.note(look_, Seen::busy);
+            Notes::set(root, Seen::busy);
             return true;
         default:
-            root.note(look_, Seen::busy);
+            Notes::set(root, Seen::busy);
             return had_value;
     }
 }
@@ -77,7 +76,7 @@ void Thread::bind(Closure& closure) {
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
         Access& access = accesses[i];
         const bool reads = !access.alias && (access.mode == Mode::r || access.mode == Mode::rw);
-        access.data = reads ? access.root->seen : nullptr;
+        access.data = reads ? notes_.value(*access.root) : nullptr;
         if (reads) hold(*access.data);
     }
 }
@@ -98,26 +97,37 @@ Closure* Thread::take_ready(bool travels, runtime::Context& thief) {
         failures_.store(found ? 0 : failures_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         if (!found && !others) {
             const Time end = thief.backend->now(thief) + cost;
-            rests_until_ = end + rest_for_a_look * (end - begin);
+            rests_until_.store(end + rest_for_a_look * (end - begin), std::memory_order_seq_cst);
             set_offers(false);
+        } else if (held_back_.load(std::memory_order_relaxed)) {
+            set_offers(true);
         }
     }
     if (cost != Time::zero()) thief.charge_in_turn(cost, looked_at_until_);
     return found;
 }
 
+bool Thread::offers_to(const runtime::Context& thief) const {
+    if (offers()) return true;
+    return held_back_.load(std::memory_order_seq_cst) && thief.backend->now(thief) >= rests_until();
+}
+
 /// If the last look was long, this one goes on after the closure that it took. Otherwise, and if there is
 /// none, a look begins with the oldest frame. Of a frame's ready closures it leaves some to the owner
 /// (`lead_`), and half if there are no more.
+///
+/// A look that has gone on for long has noted objects that have ended. Then one begins that goes as far, and
+/// has only those that there are.
 Closure* Thread::find_ready(bool travels, bool& others) {
     Look look{travels, closures_again};
-    Closure* found = looked_at_ ? find_ready(looked_at_->next, look) : nullptr;
+    const bool as_far = looked_at_ && notes_.size() > notes_max_;
+    Closure* found = looked_at_ && !as_far ? find_ready(looked_at_->next, look) : nullptr;
     const bool goes_on = found != nullptr;
-    look.closures_max = closures_max;
+    look.closures_max = as_far ? ~std::uint32_t{0} : closures_max;
     for (Closure* frame = top_; frame && !found; frame = look.running) {
         look.leaves = lead_;
         for (;;) {
-            ++look_;
+            notes_.clear();
             look.left = 0;
             look.running = nullptr;
             look.closures = 0;
@@ -126,6 +136,7 @@ Closure* Thread::find_ready(bool travels, bool& others) {
             look.leaves = lead_ = look.left / 2;
         }
     }
+    if (as_far) notes_max_ = std::max(notes_usual, 2 * notes_.size());
     looked_at_ = goes_on || look.closures >= closures_again ? found : nullptr;
     others = look.others;
     return found;

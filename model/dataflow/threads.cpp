@@ -23,6 +23,15 @@ struct Running : runtime::State<Worker> {
 
 }  // namespace
 
+Counts& Counts::operator+=(const Counts& other) {
+    closures += other.closures;
+    accesses += other.accesses;
+    readiness_steps += other.readiness_steps;
+    renamings += other.renamings;
+    suspensions += other.suspensions;
+    return *this;
+}
+
 Threads::Threads(runtime::Node& node) : node_(node), window_(node.schedule().fork_window) {
     with_active_workers_ = true;
     node.sources().add(*this);
@@ -75,8 +84,13 @@ Thread& Threads::at(std::size_t i) const {
 // strand's before it is passive.
 bool Threads::steal_from(Worker& thief, Thread& victim) {
     Closure* const closure = victim.take_ready(false, thief);
-    if (!closure) return false;
+    if (!closure) {
+        const Time again = victim.rests_until();
+        if (again > thief.backend->now(thief)) thief.look_again(again);
+        return false;
+    }
     thief.count_steal();
+    thief.found_work();  // the thief thread is a strand of its own, which is no sign of work
     start(thief, "a thief thread", [&victim, closure](Thread& own) { begin_stolen(own, victim, *closure); });
     if (victim.offers()) node_.wake_one(thief);  // there is more than was woken for
     return true;
@@ -101,7 +115,7 @@ bool Threads::may_steal(Worker& victim) const {
 
 bool Threads::steal(Worker& thief, Worker& victim, runtime::Slot* /*head*/) {
     Thread* const thread = run_by(victim);
-    if (!thread || !thread->offers()) return false;
+    if (!thread || !thread->offers_to(thief)) return false;
     thief.show_active();
     const bool found = steal_from(thief, *thread);
     thief.show_passive();
@@ -119,7 +133,7 @@ void Threads::give(runtime::Gift& gift) {
     const std::size_t count = size();
     for (std::size_t i = 0; i < count && gift.wants_more(); ++i) {
         Thread& thread = at(i);
-        while (gift.wants_more() && thread.offers()) {
+        while (gift.wants_more() && thread.offers_to(gift.outbox().context())) {
             gift.leaves();
             Closure* const closure = thread.take_ready(true, gift.outbox().context());
             if (!closure) break;

@@ -104,6 +104,7 @@ void Worker::follow_members() {
     view.random = view.random.split(now->epoch);
     policy_ = make_victim_policy(view);
     policy_members_ = now;
+    waits_until_ = {};
 }
 
 // --- the slow half of push and pop
@@ -383,7 +384,7 @@ void Worker::rest(Time deadline, const Waitable* awaited) {
     const bool sends = !outbox_.empty();
     if (sends) enter_now(Activity::overhead);
     outbox_.flush();
-    deadline = std::min(deadline, node_.sources().due());
+    deadline = std::min({deadline, node_.sources().due(), looks_again_});
     if (!node_.deadlock_watch().watches()) return sleep(deadline, awaited);
     const Time now = sends ? backend->now(*this) : backend->recent(*this);
     const Time long_at = std::max(last_task_end_, wait_began_) + DeadlockWatch::patience;
@@ -431,6 +432,7 @@ void Worker::sleep(Time deadline, const Waitable* awaited) {
         const Time end = backend->recent(*this);
         enter(Activity::stealing, end);
         busy_ -= end - begin;
+        if (looks_again_ <= end) looks_again_ = never;
     }
     node_.sleeping().remove(id.core);
 }

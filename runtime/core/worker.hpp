@@ -3,6 +3,7 @@
 // files worker*.cpp.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -158,6 +159,10 @@ public:
     /// The same around strands that wait again at some time. `found`: they came from another worker.
     void begin_strands(bool found);
     void end_strands();
+    /// It has work, or has made a strand of it: the next search starts from its beginning.
+    void found_work();
+    /// It has found nothing with a victim that may have something then: it does not sleep beyond that time.
+    void look_again(Time at) { looks_again_ = std::min(looks_again_, at); }
     /// Calls `code`, which does not belong to the detached task that this worker may be running.
     template <class Code>
     void run_apart(const Code& code) {
@@ -324,7 +329,6 @@ private:
     bool steal_from(CoreId victim, Slot* head);
     bool ask_node(NodeId victim);
     void start_task(std::uint32_t reserved, Time now);
-    void found_work();
     void back_off(const Waitable* awaited);
     bool wait_on(const Waitable* awaited);
     void expect_time_to_pass(Time now);
@@ -366,7 +370,7 @@ private:
     Time busy_{};
     Time task_begin_{};  ///< of the latest task of the loop that began on an empty stack
     Time last_task_{};   ///< how long the last such task took
-    Time idle_since_{};  ///< when this worker first backed off since it last had work
+    Time idle_since_{};  ///< when it first backed off since it last had work, without strands since
     Time rounds_begin_{};
     Time wait_began_{};  ///< of the innermost task that waits, or when the worker had its last task
     LongWait long_wait_;
@@ -378,7 +382,8 @@ private:
     bool interrupted_ = false;       ///< by strands, in its wait between two rounds
     const Slot* left_at_ = nullptr;  ///< its head when its tasks were unwound
     Time back_off_{};
-    Time waits_until_{};  ///< the end of the latest such wait; `never`: it sleeps
+    Time waits_until_{};        ///< the end of the latest such wait; `never`: it sleeps
+    Time looks_again_ = never;  ///< see look_again
     Random random_;
     std::shared_ptr<const MemberList> policy_members_;  ///< the nodes that `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;

@@ -61,10 +61,11 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
         rest(never, awaited);
         return steals_within_node_ && scan_node(id.core + 1, head);
     }
-    if (std::exchange(interrupted_, false)) {
+    if (!awaited && std::exchange(interrupted_, false)) {
         if (steals_within_node_ && scan_node(id.core + 1, head)) return true;
         if (wait_on(awaited)) return steals_within_node_ && scan_node(id.core + 1, head);
     }
+    waits_until_ = {};
     Victim victim = policy_->next();
     if (policy_members_ && names_node(victim.kind)) victim.index = policy_members_->nodes[victim.index];
     switch (victim.kind) {
@@ -106,7 +107,6 @@ bool Worker::ask_node(NodeId victim) {
 
 // --- between two rounds
 
-/// The next search starts from its beginning.
 void Worker::found_work() {
     policy_->found();
     failures_ = 0;
@@ -134,6 +134,7 @@ void Worker::end_strands() {
     end_task();
     if (!idle() || !std::exchange(search_goes_on_, false)) return;
     if (last_task_ > coarse_task * node_.schedule().stealing.back_off_max) return found_work();
+    if (idle_since_known_) idle_since_ += last_task_;  // which was no time without work
     interrupted_ = true;
 }
 

@@ -21,6 +21,13 @@ namespace {
 std::atomic<int> signal_event{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// The process's event of the signal. It is never closed: a handler that runs on another thread may have read
+/// its number and not have written yet, and a closed number may soon be that of another file.
+const host::Descriptor& event_of_process() {
+    static const auto* const event = new host::Descriptor(host::make_event());
+    return *event;
+}
+
 extern "C" void note_leave_signal(int /*signal*/) {
     const int before = errno;
     const std::uint64_t one = 1;
@@ -31,10 +38,16 @@ extern "C" void note_leave_signal(int /*signal*/) {
 
 }  // namespace
 
-LeaveSignal::LeaveSignal() : event_(host::make_event()) {
+LeaveSignal::LeaveSignal() {
+    const host::Descriptor& event = event_of_process();
     int none = -1;
-    listens_ = signal_event.compare_exchange_strong(none, event_.get());
-    if (!listens_) return;
+    listens_ = signal_event.compare_exchange_strong(none, event.get());
+    if (!listens_) {
+        unheard_ = host::make_event();
+        return;
+    }
+    event_ = &event;
+    host::clear_event(event);  // signals before were for an earlier run
     struct sigaction action {};
     action.sa_handler = note_leave_signal;
     action.sa_flags = SA_RESTART;

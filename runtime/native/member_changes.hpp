@@ -24,10 +24,11 @@ public:
     LeaveSignal(const LeaveSignal&) = delete;
     LeaveSignal& operator=(const LeaveSignal&) = delete;
 
-    const host::Descriptor& event() const { return event_; }
+    const host::Descriptor& event() const { return *event_; }
 
 private:
-    host::Descriptor event_;
+    host::Descriptor unheard_;
+    const host::Descriptor* event_ = &unheard_;
     bool listens_ = false;
 };
 
