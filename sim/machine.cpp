@@ -21,15 +21,15 @@ namespace context = boost::context;
 SimMachine::SimMachine(World& world, const MachineSettings& settings, std::vector<Pace> paces)
     : world_(world),
       lane_(world.lane_of(world.cards.machine(settings.first))),
-      workers_(paces.size() * (settings.cores + std::size_t{1})),
-      settings_(settings),
       in_order_(paces.size() == 1 && !world.workers_send &&
                 !(world.sends_sequences && world.network.count() > 1)),
+      settings_(settings),
+      workers_(paces.size() * (settings.cores + std::size_t{1})),
       memory_(settings.memory_bandwidth, settings.core_memory_bandwidth) {
     nodes_.reserve(paces.size());
     for (std::size_t place = 0; place < paces.size(); ++place) {
         const std::span own = std::span(workers_).subspan(place * (settings.cores + 1), settings.cores + 1);
-        nodes_.emplace_back(settings.first + static_cast<NodeId>(place), own.first(settings.cores),
+        nodes_.emplace_back(*this, settings.first + static_cast<NodeId>(place), own.first(settings.cores),
                             own.back(), std::move(paces[place]));
     }
     stops_ = nodes_.front().pace.stops();
@@ -42,7 +42,6 @@ void SimMachine::start(NodeId place, runtime::Backend& backend, runtime::NodePro
     if (place == 0) first_program_ = &program;
     for (CoreId core = 0; core <= settings_.cores; ++core) {
         SimWorker& worker = core < settings_.cores ? node.workers[core] : *node.receiver;
-        worker.machine = this;
         worker.node = &node;
         worker.context = &program.context(core);
         worker.context->backend = &backend;
@@ -91,24 +90,28 @@ void fetch(const void* memory, int lines) {
 // lies behind pointers: one after the other, these misses would take longer than the events. The numbers of
 // lines were found by trying.
 void SimMachine::prefetch_object() const {
-    fetch(this, static_cast<int>(sizeof *this / 64) + 1);
+    fetch(this, 4);
 }
 
 void SimMachine::prefetch_lists(const Message* inbox) const {
-    if (inbox) fetch(inbox, 2);
+    if (inbox) fetch(inbox, 1);
     fetch(events_.memory(), 6);
-    fetch(nodes_.data(), 6);
+    fetch(nodes_.data(), 2);
     fetch(first_program_, 10);
 }
 
 void SimMachine::prefetch_subjects() const {
-    for (const Event& event : events_.first(5)) fetch(event.subject, 2);
+    for (const Event& event : events_.first(5)) fetch(event.subject, 1);
 }
 
 void SimMachine::prefetch() const {
     for (const Event& event : events_.first(5)) {
         if (event.kind() == EventKind::arrival) {
-            fetch(static_cast<const Message*>(event.subject)->bytes.data(), 1);
+            const Message& message = *static_cast<const Message*>(event.subject);
+            fetch(message.bytes.data(), 1);
+            const auto* const receiver = static_cast<const char*>(receiver_of(message));
+            fetch(receiver - 64, 2);
+            fetch(receiver + sizeof(Context), 3);
             continue;
         }
         if (event.kind() != EventKind::resume && event.kind() != EventKind::deadline) continue;
@@ -260,7 +263,7 @@ void SimMachine::pause(SimWorker& worker) {
     Switchboard& switchboard = lane_.switchboard;
     if (switchboard.abandoning()) return;
     // If operations cost nothing, another worker at this instant must not have a turn after each of them.
-    constexpr std::uint32_t most = 64;
+    constexpr std::uint8_t most = 64;
     if (worker.context->clock == worker.since && worker.debt == Time::zero() && ++worker.passed_over < most)
         return;
     cross_stop(worker);

@@ -131,7 +131,8 @@ struct MachineSettings {
     Disk disk;
 };
 
-class SimMachine {
+/// What every event looks at comes first, in four lines of the cache.
+class alignas(64) SimMachine {
 public:
     /// `paces`: of each node. All stop at the same times.
     SimMachine(World& world, const MachineSettings& settings, std::vector<Pace> paces);
@@ -207,6 +208,10 @@ private:
     }
     bool is_here(NodeId id) const { return id - settings_.first < nodes_.size(); }
     SimNode& node(NodeId id) { return nodes_[id - settings_.first]; }
+    /// Of the node that the message goes to: its receiver's context.
+    const void* receiver_of(const Message& message) const {
+        return nodes_[message.to - settings_.first].receiver->context;
+    }
     /// A worker, not a receiver, which acts in the course of an event.
     bool is_worker(const runtime::Context& context) const { return context.id.core < settings_.cores; }
 
@@ -265,14 +270,15 @@ private:
     Time window_end_{};
     const void* first_program_ = nullptr;  ///< to be fetched into the cache
 
-    std::vector<SimWorker> workers_;  // and receivers, by node; does not grow: what is in it does not move
-    std::vector<SimNode> nodes_;      // does not grow
-    SimWorker* last_ = nullptr;       ///< the worker that acted last; null after any other event
-    std::vector<Message*> leaving_;   ///< to other machines, in this window
-    MachineSettings settings_;
-    bool in_order_;  ///< messages are sent in the order of their departure
+    std::vector<SimNode> nodes_;     // does not grow
+    SimWorker* last_ = nullptr;      ///< the worker that acted last; null after any other event
+    std::vector<Message*> leaving_;  ///< to other machines, in this window
     std::span<const Pace::Stop> stops_;
     std::size_t stops_passed_ = 0;
+    bool in_order_;  ///< messages are sent in the order of their departure
+    MachineSettings settings_;
+
+    std::vector<SimWorker> workers_;  // and receivers, by node; does not grow: what is in it does not move
 
     Time disk_free_{};
     struct DiskCall {

@@ -250,35 +250,35 @@ Time SimBackend::now(const Context& context) const {
 
 void SimBackend::pause(Context& context) {
     SimWorker& worker = worker_of(context);
-    if (context.id.core < state_->topology.cores) return worker.machine->pause(worker);
+    if (context.id.core < state_->topology.cores) return worker.node->machine->pause(worker);
     refuse_moment();  // a handler runs in one go: only time itself ends it
 }
 
 void SimBackend::park(Context& context, Time deadline) {
     SimWorker& worker = worker_of(context);
-    worker.machine->park(worker, deadline);
+    worker.node->machine->park(worker, deadline);
 }
 
 void SimBackend::unpark(Context& caller, CoreId core) {
     SimWorker& own = worker_of(caller);
-    own.machine->unpark(caller, *own.node, core);
+    own.node->machine->unpark(caller, *own.node, core);
 }
 
 void SimBackend::compute(Context& context, runtime::Work work, const std::function<void()>& code) {
     SimWorker& worker = worker_of(context);
-    worker.machine->compute(worker, work, code);
+    worker.node->machine->compute(worker, work, code);
 }
 
 void SimBackend::io(Context& caller, double bytes, std::function<void()> code,
                     std::function<void(Context& context)> done) {
     code();
-    worker_of(caller).machine->io(caller, bytes, std::move(done));
+    worker_of(caller).node->machine->io(caller, bytes, std::move(done));
 }
 
 void SimBackend::send(Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure,
                       runtime::Path path) {
     HEDDLE_ASSERT(to < state_->topology.nodes && to != context.id.node);
-    worker_of(context).machine->send(context, to, std::move(message), std::move(enclosure), path);
+    worker_of(context).node->machine->send(context, to, std::move(message), std::move(enclosure), path);
 }
 
 std::span<std::byte> SimBackend::beside_stack(WorkerId worker, std::size_t bytes) {
@@ -296,12 +296,12 @@ std::unique_ptr<runtime::MemoryView> SimBackend::make_view(NodeId node, const ru
 }
 
 runtime::Bytes SimBackend::buffer(Context& context) {
-    return worker_of(context).machine->buffer();
+    return worker_of(context).node->machine->buffer();
 }
 
 bool SimBackend::poll(Context& context) {
     SimWorker& worker = worker_of(context);
-    return worker.machine->poll(worker);
+    return worker.node->machine->poll(worker);
 }
 
 // Its first message makes a node begin. Only node 0 starts nodes, so no two threads are here.

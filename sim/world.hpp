@@ -18,26 +18,26 @@ class SimMachine;
 struct SimNode;
 
 /// A worker, or the receiver of a node (which has no fiber), or the simulation's own thread of control (which
-/// has no machine and no node).
+/// has no node).
 ///
 /// What every switch looks at comes first, in one line of the cache.
 struct alignas(64) SimWorker : runtime::BackendPart {
     boost::context::fiber fiber;  ///< where it goes on; empty while it runs
     runtime::Context* context = nullptr;
-    SimMachine* machine = nullptr;
+    SimNode* node = nullptr;
     bool parked = false;
     bool waking = false;  ///< unparked, but not yet back
     bool permit = false;
-    bool finished = false;
-    std::uint32_t passed_over = 0;    ///< pauses without effect since it went on
+    std::uint8_t passed_over = 0;     ///< pauses without effect since it went on
+    std::uint32_t parks = 0;          ///< how often it parked: tells its present deadline from older ones
     Time since{};                     ///< when it went on
     Time debt{};                      ///< taken from its core by messages, still to be paid
     const void* hot = nullptr;        ///< Context::hot
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
-    SimNode* node = nullptr;
-    Time flops_end{};              ///< when its arithmetic is done, while it waits for memory
+    // Seldom needed.
+    bool finished = false;
     std::uint32_t parts_left = 0;  ///< of its work: bytes, and flops on shared cores
-    std::uint32_t parks = 0;       ///< how often it parked: tells its present deadline from older ones
+    Time flops_end{};              ///< when its arithmetic is done, while it waits for memory
     [[no_unique_address]] FiberNotes notes;
 };
 

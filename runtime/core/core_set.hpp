@@ -5,7 +5,8 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <span>
 
 #include "base/ids.hpp"
 
@@ -15,7 +16,9 @@ class CoreSet {
 public:
     enum class Initially : std::uint8_t { empty, full };
 
-    CoreSet(CoreId cores, Initially initially) : cores_(cores), others_((cores - 1) / word_bits) {
+    CoreSet(CoreId cores, Initially initially)
+        : cores_(cores),
+          others_(cores > word_bits ? std::make_unique<Word[]>((cores - 1) / word_bits) : nullptr) {
         if (initially == Initially::full)
             for (CoreId core = 0; core < cores; ++core) add(core);
     }
@@ -32,7 +35,7 @@ public:
     /// Looks at 64 cores at a time: others may come and go meanwhile.
     bool empty() const {
         if (first_.load(std::memory_order_seq_cst) != 0) return false;
-        for (const auto& word : others_)
+        for (const Word& word : others())
             if (word.load(std::memory_order_seq_cst) != 0) return false;
         return true;
     }
@@ -40,7 +43,7 @@ public:
     /// As `empty` looks.
     CoreId size() const {
         int count = std::popcount(first_.load(std::memory_order_seq_cst));
-        for (const auto& word : others_) count += std::popcount(word.load(std::memory_order_seq_cst));
+        for (const Word& word : others()) count += std::popcount(word.load(std::memory_order_seq_cst));
         return static_cast<CoreId>(count);
     }
 
@@ -55,12 +58,11 @@ private:
     static constexpr CoreId word_bits = 64;
     static constexpr std::uint64_t bit(CoreId core) { return std::uint64_t{1} << core % word_bits; }
 
-    const std::atomic<std::uint64_t>& word(CoreId core) const {
-        return core < word_bits ? first_ : others_[core / word_bits - 1];
-    }
-    std::atomic<std::uint64_t>& word(CoreId core) {
-        return core < word_bits ? first_ : others_[core / word_bits - 1];
-    }
+    using Word = std::atomic<std::uint64_t>;
+
+    std::span<const Word> others() const { return {others_.get(), others_ ? (cores_ - 1) / word_bits : 0}; }
+    const Word& word(CoreId core) const { return core < word_bits ? first_ : others_[core / word_bits - 1]; }
+    Word& word(CoreId core) { return core < word_bits ? first_ : others_[core / word_bits - 1]; }
 
     template <class Found>
     bool any_between(CoreId begin, CoreId end, const Found& found) const {
@@ -79,8 +81,8 @@ private:
     }
 
     CoreId cores_;
-    std::atomic<std::uint64_t> first_{0};  // most nodes need no more
-    std::vector<std::atomic<std::uint64_t>> others_;
+    Word first_{0};  // most nodes need no more
+    std::unique_ptr<Word[]> others_;
 };
 
 }  // namespace heddle::runtime

@@ -49,7 +49,7 @@ const Handler question_handler("deadlock.question", Handler::Kind::control,
 
 bool DeadlockWatch::watches() const {
     return told_.load(std::memory_order_seq_cst) || tasks_.load(std::memory_order_seq_cst) != 0 ||
-           node_.strands().waiting() != 0;
+           (node_.has_strands() && node_.strands().waiting() != 0);
 }
 
 std::uint64_t DeadlockWatch::waiters() const {

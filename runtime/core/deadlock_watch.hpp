@@ -64,11 +64,11 @@ public:
 private:
     [[noreturn]] void refuse() const;
 
-    Node& node_;
     std::atomic<bool> told_{false};
     std::atomic<bool> quiet_{false};
     std::atomic<bool> suspected_{false};  ///< node 0 was told
     std::atomic<std::uint32_t> tasks_{0};
+    Node& node_;
     // Node 0.
     std::uint64_t waiters_ = 0;
     NodeId answers_missing_ = 0;

@@ -14,7 +14,7 @@
 namespace heddle::runtime {
 
 Deque::Deque(std::uint32_t slots, bool gate_open, std::span<std::byte> memory)
-    : capacity_(slots), gate_open_(gate_open), owns_memory_(memory.empty()) {
+    : gate_open_(gate_open), owns_memory_(memory.empty()), capacity_(slots) {
     HEDDLE_ASSERT(owns_memory_ || memory.size() >= bytes_for(slots));
     void* begin = memory.data();
     if (owns_memory_) {
@@ -25,7 +25,7 @@ Deque::Deque(std::uint32_t slots, bool gate_open, std::span<std::byte> memory)
                         "lower schedule.deque_slots, or raise the limit (ulimit -v)");
         }
     }
-    slots_ = static_cast<Slot*>(begin);
+    slots_ = taken_slots_ = static_cast<Slot*>(begin);
     open_gates();
 }
 
@@ -135,7 +135,7 @@ Slot* Deque::take() {
         if (ends.tail >= ends.split) return nullptr;
         if (ends_.compare_exchange_weak(word, pack({ends.tail + 1, ends.split}), std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
-            return slot(ends.tail);
+            return taken_slot(ends.tail);
         }
     }
 }

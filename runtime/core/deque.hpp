@@ -50,6 +50,11 @@ public:
 
     Slot* base() const { return slots_; }
     Slot* slot(std::uint32_t index) const { return slots_ + index; }
+    /// The number of a task that a thief took: `index`, without a look at the owner's line of the cache.
+    std::uint32_t taken_index(const Slot* taken) const {
+        return static_cast<std::uint32_t>(taken - taken_slots_);
+    }
+    Slot* taken_slot(std::uint32_t index) const { return taken_slots_ + index; }
     std::uint32_t index(const Slot* slot) const { return static_cast<std::uint32_t>(slot - slots_); }
     std::uint32_t capacity() const { return capacity_; }
 
@@ -136,6 +141,16 @@ public:
         if (!asked_.load(std::memory_order_seq_cst)) ask_first();
     }
 
+    /// What the owner and other contexts of its node tell each other, on slow paths. It is here because
+    /// thieves have this line of the cache anyway. The deque does not look at it.
+    struct OfWorker {
+        std::atomic<bool> requesting{false};  ///< a steal request of the owner's is under way
+        std::atomic<bool> waits_long{false};  ///< see Worker::rest_long
+        std::atomic<bool> waits_idly{false};  ///< see Worker::wait_idly
+    };
+    OfWorker& of_worker() { return of_worker_; }
+    const OfWorker& of_worker() const { return of_worker_; }
+
 private:
     struct Ends {
         std::uint32_t tail;
@@ -154,19 +169,21 @@ private:
     // Written by thieves when they take.
     alignas(64) std::atomic<std::uint64_t> ends_{0};
     // Beside it, for them.
-    Slot* slots_ = nullptr;
+    Slot* taken_slots_ = nullptr;
     std::uint32_t limit_ = 0;
+    OfWorker of_worker_;
 
     // Written by thieves when they ask, read by the owner at every operation.
     alignas(64) std::atomic<std::uintptr_t> fork_limit_;
     std::atomic<std::uintptr_t> join_limit_;
     std::atomic<bool> asked_{false};
-
-    // The owner's own. A worker puts its own beside them (see Worker::deque_).
-    alignas(64) std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
-    std::uint32_t capacity_ = 0;
+    // The owner's own. It writes these only when it writes the gates too. A worker puts more beside them that
+    // it only reads (see Worker::deque_).
     bool gate_open_ = true;
     bool owns_memory_;
+    std::uint32_t split_ = 0;  ///< the owner's copy of the shared `split`
+    std::uint32_t capacity_ = 0;
+    Slot* slots_ = nullptr;
 };
 
 }  // namespace heddle::runtime

@@ -67,22 +67,24 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
       schedule_(schedule),
       reach_(reach),
       program_(make_program(id)),
+      workers_(topology_.cores),
       handlers_(all_handlers()),
-      termination_(
-          id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
-      forwarding_(topology_.routes ? std::make_unique<Forwarding>(*this) : nullptr),
       members_(topology_.at_start ? std::make_unique<Members>(*this) : nullptr),
-      strands_(*this),
-      ready_(*this),
-      arrived_(*this),
-      shared_tokens_(*this),
-      deques_(*this),
-      deadlock_watch_(*this),
-      steals_(*this),
-      balancer_(*this),
-      ranked_(*this),
       sleeping_(topology_.cores, CoreSet::Initially::empty),
       active_(topology_.cores, CoreSet::Initially::full),
+      deadlock_watch_(*this),
+      deques_(*this),
+      arrived_(*this),
+      steals_(*this),
+      forwarding_(topology_.routes ? std::make_unique<Forwarding>(*this) : nullptr),
+      termination_(
+          id, topology_.nodes, [this] { return passive(); }, [this] { return deadlock_watch_.waiters(); }),
+      receiver_outbox_(receiver_, *this),
+      strands_(*this),
+      ready_(*this),
+      shared_tokens_(*this),
+      balancer_(*this),
+      ranked_(*this),
       working_(topology_.cores) {
     sources_.add(strands_);
     sources_.add(ready_);
@@ -92,13 +94,10 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
     sources_.add(ranked_, WorkSources::Begun::unless_deep);
     receiver_.backend = &backend;
     receiver_.id = {id, topology_.cores};
-    receiver_outbox_ = std::make_unique<Outbox>(receiver_, *this);
-    workers_.reserve(topology_.cores);
-    for (CoreId core = 0; core < topology_.cores; ++core)
-        workers_.push_back(std::make_unique<Worker>(*this, core));
-    if (changing_) {
-        termination_.begin(*changing_->list());
-        balancer_.follow(*changing_->list());
+    for (CoreId core = 0; core < topology_.cores; ++core) workers_.emplace_back(*this, core);
+    if (members_) {
+        termination_.begin(*members_->list());
+        balancer_.follow(*members_->list());
     }
     program_->set_up(*this);
 }
@@ -106,16 +105,17 @@ Node::Node(NodeId id, Backend& backend, const Schedule& schedule, const ProgramF
 // Strands that wait refer to the program.
 Node::~Node() {
     strands_.unwind();
-    for (const auto& worker : workers_) worker->drop_tasks();
+    for (Worker& worker : workers_) worker.drop_tasks();
+    workers_.clear();
 }
 
 Context& Node::context(CoreId core) {
-    return core < cores() ? static_cast<Context&>(*workers_[core]) : receiver_;
+    return core < cores() ? static_cast<Context&>(workers_[core]) : receiver_;
 }
 
 void Node::work(CoreId core) {
-    workers_[core]->run();
-    leave(*workers_[core]);
+    workers_[core].run();
+    leave(workers_[core]);
 }
 
 Outbox& Node::outbox_of(const Context& context) {
@@ -138,11 +138,11 @@ void Node::deliver_forwarded(NodeId from, std::span<const std::byte> message, Bo
 void Node::deliver(NodeId from, std::span<const std::byte> message, Body body) {
     expect_well_formed(from, message);
     mailbox_.begin();
-    if (!changing_) [[likely]] {
+    if (!members_) [[likely]] {
         handle(from, message, std::move(body));
-    } else if (!changing_->holds(from, message, body)) {
+    } else if (!members_->holds(from, message, body)) {
         handle(from, message, std::move(body));
-        while (auto held = changing_->take_held()) handle(held->from, held->message, std::move(held->body));
+        while (auto held = members_->take_held()) handle(held->from, held->message, std::move(held->body));
     }
     handle_mail();
 }
@@ -168,15 +168,15 @@ void Node::handle_mail() {
 }
 
 void Node::leave() {
-    if (!changing_) return;
+    if (!members_) return;
     mailbox_.begin();
-    changing_->leave(*receiver_outbox_);
-    receiver_outbox_->flush();
+    members_->leave(receiver_outbox_);
+    receiver_outbox_.flush();
     handle_mail();
 }
 
 bool Node::has_left() const {
-    return changing_ && changing_->has_left();
+    return members_ && members_->has_left();
 }
 
 void Node::deliver_here(Context& caller, const Handler& handler, std::span<const std::byte> message,
@@ -195,7 +195,7 @@ void Node::deliver_here(Context& caller, const Handler& handler, std::span<const
         if (body) body_ = std::move(body);
         handler.run()(*this, id_, message);
         if (body_) body_.reset();
-        receiver_outbox_->flush();
+        receiver_outbox_.flush();
     }
     Time cost{};
     const auto end_turn = [&] { cost = receiver_.stand_back(caller, own); };
@@ -224,8 +224,8 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
         RecordHeader header;
         std::memcpy(&header, message.data(), sizeof header);
         const Handler& handler = *handlers_[header.handler()];
-        if (changing_ && from != id_ && !handler.carries()) [[unlikely]]
-            changing_->count_received(from);
+        if (members_ && from != id_ && !handler.carries()) [[unlikely]]
+            members_->count_received(from);
         if (handler.makes_work()) {
             ++received;
             counted = true;
@@ -239,10 +239,10 @@ void Node::handle(NodeId from, std::span<const std::byte> message, Body body) {
     if (received != 0) termination_.received(received);
     body_.reset();
     // If a worker is active, it looks when it becomes passive.
-    if (counted && active_.empty()) look_for_end(*receiver_outbox_);
-    if (changing_ && from != id_) [[unlikely]]
-        changing_->received(*receiver_outbox_);
-    receiver_outbox_->flush();
+    if (counted && active_.empty()) look_for_end(receiver_outbox_);
+    if (members_ && from != id_) [[unlikely]]
+        members_->received(receiver_outbox_);
+    receiver_outbox_.flush();
 }
 
 void Node::wake_sleeper(Context& caller) {
@@ -263,7 +263,7 @@ void Node::wake_all(Context& caller) {
 void Node::published(Worker& worker) {
     wake_one(worker);
     if (is_leaving()) [[unlikely]]
-        changing_->give_away(worker);
+        members_->give_away(worker);
     if (!steals_.anybody_waits()) return;
     steals_.serve_waiting(worker.outbox());
     if (steals_.anybody_waits()) worker.deque().ask();
@@ -271,7 +271,7 @@ void Node::published(Worker& worker) {
 
 void Node::make_ready(Context& caller, const TaskType& type, std::span<const std::byte> arguments) {
     if (caller.id.core < cores() && type.detached()) {
-        Worker& worker = *workers_[caller.id.core];
+        Worker& worker = workers_[caller.id.core];
         if (worker.may_detach()) {
             return worker.detach(
                 type, [&](std::byte* payload) { std::memcpy(payload, arguments.data(), arguments.size()); });
@@ -321,7 +321,7 @@ bool Node::holds_nothing() const {
 
 bool Node::expects_work() const {
     return std::any_of(workers_.begin(), workers_.end(),
-                       [&](const auto& worker) { return sources_.expects(*worker); });
+                       [&](const Worker& worker) { return sources_.expects(worker); });
 }
 
 void Node::depart(Context& caller) {
@@ -330,8 +330,8 @@ void Node::depart(Context& caller) {
 }
 
 void Node::look_for_end(Outbox& outbox) {
-    if (changing_) [[unlikely]]
-        changing_->look(outbox);
+    if (members_) [[unlikely]]
+        members_->look(outbox);
     if (termination_.look(outbox)) end(outbox);
 }
 
@@ -350,7 +350,7 @@ void Node::end_here(Context& caller, Outbox& outbox) {
     ended_early_.store(true, std::memory_order_seq_cst);
     stop(caller, outbox);
     // A task sees it when it forks or joins.
-    for (const auto& worker : workers_) worker->deque().ask();
+    for (Worker& worker : workers_) worker.deque().ask();
 }
 
 // Invariant: from the end on no handler of work runs, and workers run what they have begun. So once all
@@ -379,7 +379,7 @@ void Node::expect_nothing_left() const {
     const auto note = [&](const std::string& what) { left += (left.empty() ? "" : ", ") + what; };
     const auto any_worker = [&](const auto& holds) {
         return std::any_of(workers_.begin(), workers_.end(),
-                           [&](const auto& worker) { return holds(*worker); });
+                           [&](const Worker& worker) { return holds(worker); });
     };
     for (const WorkSource* const source : sources_.all()) {
         const bool waits =
@@ -388,8 +388,8 @@ void Node::expect_nothing_left() const {
         if (waits || any_worker([&](const Worker& worker) { return source->expects(worker); }))
             note(readable(typeid(*source).name()));
     }
-    for (const auto& worker : workers_)
-        if (worker->deque().shared() != 0) note(fmt::format("the deque of worker {}", worker->id.core));
+    for (const Worker& worker : workers_)
+        if (worker.deque().shared() != 0) note(fmt::format("the deque of worker {}", worker.id.core));
     if (leaving_.load(std::memory_order_seq_cst) != 0) note("tasks that leave");
     if (left.empty()) return;
     throw Error(fmt::format("the run has ended, and node {} has work left: {}", id_, left),
@@ -399,18 +399,18 @@ void Node::expect_nothing_left() const {
 void Node::stop(Context& caller, Outbox& outbox) {
     if (stopping_.exchange(true, std::memory_order_seq_cst)) return;
     const Handler& handler = ended_early() ? ended_handler : stop_handler;
-    if (!changing_) {
+    if (!members_) {
         termination_.for_children([&](NodeId child) { outbox.post(child, handler, {}); });
     } else if (id_ == 0) {
         // Not along a tree: the nodes may know of different members when the program ends the run.
-        for (const NodeId other : changing_->end(outbox)) outbox.post(other, handler, {});
+        for (const NodeId other : members_->end(outbox)) outbox.post(other, handler, {});
     }
     wake_all(caller);
 }
 
 std::uint64_t Node::tasks() const {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers_) sum += worker->tasks();
+    for (const Worker& worker : workers_) sum += worker.tasks();
     return sum;
 }
 
@@ -420,14 +420,14 @@ NodeReport Node::report() const {
     report.answer = program_->answer();
     report.evidence = program_->evidence();
     report.stolen_from = steals_.stolen_from();
-    if (changing_) report.membership = changing_->membership();
-    report.counters = receiver_outbox_->counters();
-    for (const auto& worker : workers_) {
-        report.counters += worker->counted();
-        report.counters += worker->outbox().counters();
-        report.counters.tasks += worker->tasks();
-        report.counters.busy += worker->busy();
-        report.last_task_end = std::max(report.last_task_end, worker->last_task_end());
+    if (members_) report.membership = members_->membership();
+    report.counters = receiver_outbox_.counters();
+    for (const Worker& worker : workers_) {
+        report.counters += worker.counted();
+        report.counters += worker.outbox().counters();
+        report.counters.tasks += worker.tasks();
+        report.counters.busy += worker.busy();
+        report.last_task_end = std::max(report.last_task_end, worker.last_task_end());
     }
     // If other nodes worked longer, the execution adds the rest, because it knows the makespan.
     const Time known = std::max(report.last_task_end, reach_.get());
@@ -438,11 +438,11 @@ NodeReport Node::report() const {
 }
 
 ActivityTimes Node::times(CoreId core, Time makespan) const {
-    return workers_[core]->times.until(makespan);
+    return workers_[core].times.until(makespan);
 }
 
 void Node::tell(Recorder* recorder) {
-    for (const auto& worker : workers_) worker->tell(recorder);
+    for (Worker& worker : workers_) worker.tell(recorder);
     receiver_.recorder = recorder;
 }
 
@@ -455,16 +455,16 @@ void Node::send_record(Worker& worker) {
 void Node::leave(Worker& worker) {
     if (working_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     if (id_ != 0) {
-        if (changing_ && changing_->turned_away()) return;
+        if (members_ && members_->turned_away()) return;
         const NodeReport own = report();
         if (worker.recorder) send_record(worker);
         Writer message;
         own.write(message);
         worker.outbox().post(0, report_handler, message.bytes());
-        if (changing_ && changing_->departs()) changing_->say_left(worker.outbox());
+        if (members_ && members_->departs()) members_->say_left(worker.outbox());
         return;
     }
-    const NodeId expected = changing_ ? changing_->ever() : topology_.nodes;
+    const NodeId expected = members_ ? members_->ever() : topology_.nodes;
     reports_.waiting.store(worker.id.core + 1, std::memory_order_seq_cst);
     while (reports_.count() + 1 < expected) backend_.park(worker, never);
 }

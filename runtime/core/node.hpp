@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fixed_array.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/comm/forwarding.hpp"
 #include "runtime/comm/mailbox.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/core/core_set.hpp"
 #include "runtime/core/deadlock_watch.hpp"
 #include "runtime/core/states.hpp"
+#include "runtime/core/worker.hpp"
 #include "runtime/run/counters.hpp"
 #include "runtime/run/members.hpp"
 #include "runtime/run/program.hpp"
@@ -32,8 +34,6 @@
 #include "runtime/strands/node_strands.hpp"
 
 namespace heddle::runtime {
-
-class Worker;
 
 class Node final : public NodeProgram {
 public:
@@ -62,7 +62,7 @@ public:
     const Topology& topology() const { return topology_; }
     Backend& backend() { return backend_; }
     const Schedule& schedule() const { return schedule_; }
-    Worker& worker(CoreId core) { return *workers_[core]; }
+    Worker& worker(CoreId core) { return workers_[core]; }
     Program& program() { return *program_; }
     RunReach& reach() { return reach_; }
     /// What an execution model keeps for this node (runtime/core/states.hpp).
@@ -87,13 +87,13 @@ public:
 
     /// The context and outbox of handlers. For use in handlers only.
     Context& receiver() { return receiver_; }
-    Outbox& receiver_outbox() { return *receiver_outbox_; }
+    Outbox& receiver_outbox() { return receiver_outbox_; }
     /// Null where one network joins all nodes.
     Forwarding* forwarding() { return forwarding_.get(); }
     /// Null where nodes neither join nor leave.
-    Members* members() { return changing_; }
+    Members* members() { return members_.get(); }
     /// This node is to leave: it gives its work away, and begins none that it need not.
-    bool is_leaving() const { return changing_ && changing_->leaving(); }
+    bool is_leaving() const { return members_ && members_->leaving(); }
     /// Whether this node has no work, and nothing that other nodes could ask for.
     bool holds_nothing() const;
     /// This node's workers end, the others go on.
@@ -101,7 +101,7 @@ public:
     /// For all other nodes that take part now.
     template <class Visit>
     void for_others(const Visit& visit) const {
-        if (changing_) return changing_->for_others(visit);
+        if (members_) return members_->for_others(visit);
         for (NodeId other = 0; other < topology_.nodes; ++other)
             if (other != id_) visit(other);
     }
@@ -121,6 +121,9 @@ public:
     SharedTokens& shared_tokens() { return shared_tokens_; }
 
     Strands& strands() { return strands_; }
+    /// Whether a strand was ever started here: Strands::used, in a line that workers read anyway.
+    bool has_strands() const { return has_strands_.load(std::memory_order_seq_cst); }
+    void note_strands() { has_strands_.store(true, std::memory_order_seq_cst); }
     DeadlockWatch& deadlock_watch() { return deadlock_watch_; }
 
     /// How many tasks this node is giving away: taken from where workers see them, and not yet counted as
@@ -137,6 +140,8 @@ public:
 
     StealService& steals() { return steals_; }
     Balancer& balancer() { return balancer_; }
+    /// Whether it may send tasks.
+    bool balances() const { return schedule_.balancing.policy != Balancing::Policy::none; }
     Termination& termination() { return termination_; }
     Reports& reports() { return reports_; }
 
@@ -218,45 +223,52 @@ private:
     void send_record(Worker& worker);
     void leave(Worker& worker);
 
+    // First what workers look at again and again, in few lines of the cache, which the simulator fetches
+    // before it runs a node (SimMachine::prefetch_lists). Of these lines the first two are not written.
     NodeId id_;
     Backend& backend_;
     const Topology& topology_;
     const Schedule& schedule_;
     RunReach& reach_;
     std::unique_ptr<Program> program_;
-    const std::span<const Handler* const> handlers_;
     States<Node> states_;
-    std::vector<const MemoryWatch*> memory_watches_;
-    Termination termination_;
-    std::unique_ptr<Forwarding> forwarding_;
+    FixedArray<Worker> workers_;
+    const std::span<const Handler* const> handlers_;
     std::unique_ptr<Members> members_;
-    Context receiver_;
-    std::unique_ptr<Outbox> receiver_outbox_;
-    Mailbox mailbox_;  ///< its turn gives a thread the receiver's context, its outbox and the body
-    Body body_;
-    WorkSources sources_;
-    Strands strands_;
-    ReadyTasks ready_;
-    ArrivedTasks arrived_;
-    SharedTokens shared_tokens_;
-    Deques deques_;
-    DeadlockWatch deadlock_watch_;
-    StealService steals_;
-    Balancer balancer_;
-    Reports reports_;
-    std::vector<std::unique_ptr<Worker>> workers_;
 
-    // Workers read all of these again and again; the first may change with every task.
-    alignas(64) RankedQueues ranked_;
+    // May change with every task.
     alignas(64) std::atomic<std::uint32_t> leaving_{0};
     std::atomic<std::uint32_t> outside_{0};
     CoreSet sleeping_;
     CoreSet active_;
     std::atomic<std::uint64_t> activations_{0};
-    std::atomic<std::uint32_t> working_;  ///< workers that have not left
+
     std::atomic<bool> stopping_{false};
-    Members* const changing_ = members_.get();  ///< in a line that workers read anyway
     std::atomic<bool> ended_early_{false};
+    std::atomic<bool> has_strands_{false};
+    DeadlockWatch deadlock_watch_;
+    Deques deques_;
+    ArrivedTasks arrived_;
+    StealService steals_;
+    WorkSources sources_;
+
+    // What each message needs, from its context on (SimMachine::prefetch).
+    std::unique_ptr<Forwarding> forwarding_;
+    Termination termination_;
+    Context receiver_;
+    Outbox receiver_outbox_;
+    Body body_;
+    Mailbox mailbox_;  ///< its turn gives a thread the receiver's context, its outbox and the body
+
+    Strands strands_;
+    ReadyTasks ready_;
+    SharedTokens shared_tokens_;
+    Balancer balancer_;
+    Reports reports_;
+    std::vector<const MemoryWatch*> memory_watches_;
+    alignas(64) RankedQueues ranked_;
+
+    alignas(64) std::atomic<std::uint32_t> working_;  ///< workers that have not left
     std::atomic<bool> asked_to_end_{false};
     std::atomic<std::uint32_t> ended_workers_{0};
     std::atomic<bool> settling_{false};

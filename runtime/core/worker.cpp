@@ -74,20 +74,20 @@ Worker::Worker(Node& node, CoreId core)
       polled_(node.topology().polled),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
       undeclared_(node.topology().undeclared),
-      audit_left_(gate_open_ && !polled_ ? audited_operations : 0),
-      unit_(node.program().unit()),
       reach_(node.reach()),
       node_(node),
+      unit_(node.program().unit()),
       program_(node.program()),
       back_off_(node.schedule().stealing.back_off_min),
-      random_(Random(node.schedule().seed).split(node.id()).split(core)),
       policy_(make_victim_policy(thief_view(node, core))),
       steals_within_node_(policy_->steals_within_node()),
-      strands_(std::make_unique<StrandRunner>(*this, node.strands())),
-      outbox_(*this, node) {
+      outbox_(*this, node),
+      random_(Random(node.schedule().seed).split(node.id()).split(core)),
+      strands_(std::make_unique<StrandRunner>(*this, node.strands())) {
     backend = node.receiver().backend;
     id = {node.id(), core};
     times.follow(node.reach());
+    if (gate_open_ && !polled_) audit_left_ = audited_operations;
     set_rules();
 }
 
@@ -201,7 +201,7 @@ void Worker::work_slow(std::uint64_t units) {
 void Worker::compute(Work cost, const std::function<void()>& code) {
     // It may take long.
     outbox_.flush();
-    if (node_.strands().used() && node_.wants_work()) strands_->publish(0);
+    if (node_.has_strands() && node_.wants_work()) strands_->publish(0);
     compute_now(cost, code);
 }
 
@@ -228,6 +228,8 @@ void Worker::copy_slow(const Copy& what, void* to, const void* from) {
 
 Counters Worker::counted() const {
     Counters all = counters_;
+    all.steal_attempts += steals_.attempts;
+    all.steals_within_node += steals_.within_node;
     all.declared_flops = declared_.sum.flops;
     all.declared_bytes = declared_.sum.bytes;
     all.pieces = declared_.pieces;
@@ -291,14 +293,14 @@ void Worker::wait(Slot* head, Waitable& waitable) {
 
 // The worker is not in the set of sleeping ones, because it would not take what they are woken for.
 //
-// Invariant: `waits_idly_` is set before the look whether it is woken, and a context that wakes it looks at
-// `waits_idly_` afterwards (awaited_done). So no wake is missed.
+// Invariant: `waits_idly` is set before the look whether it is woken, and a context that wakes it looks at
+// `waits_idly` afterwards (awaited_done). So no wake is missed.
 bool Worker::wait_idly(Waitable& waitable) {
     Waiter waiter(id.core);
     if (!waitable.await(waiter)) return true;
     outbox_.flush();
     const Activity before = enter_now(Activity::waiting);
-    waits_idly_.store(true, std::memory_order_seq_cst);
+    deque_.of_worker().waits_idly.store(true, std::memory_order_seq_cst);
     bool comes = true;
     while (!waiter.woken()) {
         poll();
@@ -307,7 +309,7 @@ bool Worker::wait_idly(Waitable& waitable) {
         if (!comes) break;
         backend->park(*this, never);
     }
-    waits_idly_.store(false, std::memory_order_relaxed);
+    deque_.of_worker().waits_idly.store(false, std::memory_order_relaxed);
     enter_now(before);
     return comes;
 }
@@ -342,7 +344,7 @@ void Worker::show_active() {
 
 void Worker::show_passive() {
     if (!idle()) return;
-    if (node_.strands().used()) strands_->publish(0);
+    if (node_.has_strands()) strands_->publish(0);
     node_.end_activity(*this);
 }
 
@@ -366,7 +368,7 @@ void Worker::end_task() {
     last_task_end_ = backend->now(*this);
     enter(Activity::overhead, last_task_end_);
     if (--depth_ == 0) {
-        if (node_.strands().used()) strands_->publish(0);
+        if (node_.has_strands()) strands_->publish(0);
         times.end_task();
         last_task_ = last_task_end_ - task_begin_;
         ranked_.reserve(1, std::memory_order_relaxed);
@@ -395,9 +397,9 @@ void Worker::rest(Time deadline, const Waitable* awaited) {
 // The worker is not active while it sleeps, so that a run in which all wait is found to be over. It looks for
 // work between such sleeps.
 //
-// Invariant: what this worker waits for is not done while the node looks passive. `waits_long_` is set before
+// Invariant: what this worker waits for is not done while the node looks passive. `waits_long` is set before
 // the last look whether it is done, and the worker is removed from the active ones after that. A context that
-// does what it waits for looks at `waits_long_` afterwards, and makes the worker active again (awaited_done)
+// does what it waits for looks at `waits_long` afterwards, and makes the worker active again (awaited_done)
 // before the message that it handles is counted. So either this worker sees that it is done, or that context
 // sees the worker waiting.
 void Worker::rest_long(Time deadline, const Waitable* awaited) {
@@ -407,19 +409,19 @@ void Worker::rest_long(Time deadline, const Waitable* awaited) {
     }
     long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
     long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
-    waits_long_.store(true, std::memory_order_seq_cst);
+    deque_.of_worker().waits_long.store(true, std::memory_order_seq_cst);
     if (!awaited->done()) {
         node_.pause_activity(*this);
         node_.deadlock_watch().fell_quiet(outbox_);
         sleep(deadline, awaited);
         node_.begin_activity(id.core);
     }
-    waits_long_.store(false, std::memory_order_seq_cst);
+    deque_.of_worker().waits_long.store(false, std::memory_order_seq_cst);
 }
 
 void Worker::awaited_done(Context& caller) {
-    if (waits_long_.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
-    if (claim_sleeper() || waits_idly_.load(std::memory_order_seq_cst))
+    if (deque_.of_worker().waits_long.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
+    if (claim_sleeper() || deque_.of_worker().waits_idly.load(std::memory_order_seq_cst))
         caller.backend->unpark(caller, id.core);
 }
 
@@ -450,7 +452,7 @@ bool Worker::something_to_do(const Waitable* awaited) const {
     const bool is_deep = awaited && depth_ >= deep;
     if (node_.sources().waits_for(*this, is_deep)) return true;
     if (is_deep) return false;
-    if (awaiting_answer_ && !requesting_.load(std::memory_order_seq_cst)) return true;
+    if (awaiting_answer_ && !deque_.of_worker().requesting.load(std::memory_order_seq_cst)) return true;
     if (node_.members() && !(policy_members_ && policy_members_->epoch == node_.members()->epoch()))
         return true;
     if (!steals_within_node_) return false;
@@ -469,7 +471,7 @@ bool Worker::claim_sleeper() {
 
 void Worker::request_answered() {
     node_.steals().request_ended();
-    requesting_.store(false, std::memory_order_seq_cst);
+    deque_.of_worker().requesting.store(false, std::memory_order_seq_cst);
     if (claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), id.core);
 }
 

@@ -43,6 +43,7 @@ public:
     Program& program() const { return program_; }
     Node& node() const { return node_; }
     Outbox& outbox() { return outbox_; }
+    const Outbox& outbox() const { return outbox_; }
     Random& random() { return random_; }
     /// What an execution model keeps for this worker (runtime/core/states.hpp).
     template <class T>
@@ -180,8 +181,10 @@ public:
     /// Charges and counts a task that was taken from another worker of this node.
     void count_steal() {
         charge(costs->steal);
-        ++counters_.steals_within_node;
+        ++steals_.within_node;
     }
+    /// Counts a look at a worker, or a request to a node.
+    void count_attempt() { ++steals_.attempts; }
     /// Says for a record that the next task comes from `slot` of `victim`'s deque, or another source (null).
     void note_stolen(const Worker& victim, const Slot* slot) {
         if (recorder) [[unlikely]]
@@ -342,66 +345,71 @@ private:
     bool something_to_do(const Waitable* awaited) const;
     bool idle() const { return depth_ == 0; }
 
-    // From here to `declared_`: what every task reads or writes, in the rest of the line before the deque and
-    // of the deque's last line. The simulator fetches these lines before a worker runs (sim/node.cpp).
-    std::atomic<std::uint64_t> tasks_{0};
-    std::uint32_t top_ = 0;  ///< index of the owner's head
-    bool tracks_ = true;     ///< `top_` is known: all pushes and pops so far came by the slow path
+    // From here to `ranked_`: what every task or every search reads or writes, so that it lies in few lines
+    // of the cache. The simulator fetches them before a worker runs (SimMachine::prefetch).
+    std::uint32_t failures_ = 0;    ///< rounds without success since the last task
+    std::uint32_t audit_left_ = 0;  ///< slow operations until the gates may open
+    Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
     [[no_unique_address]] Deque deque_;
+    // In the rest of the deque's last line, to which thieves write: what is not written while the worker
+    // runs.
     bool gate_open_;
     bool polled_;
     bool shares_tokens_;
-    Activity undeclared_;         ///< Topology::undeclared
-    bool ruled_ = false;          ///< forks follow `rules_`, and the gates stay closed
-    std::uint32_t depth_ = 0;     ///< tasks of the loop that are on this worker's stack, one above the other
-    std::uint32_t audit_left_;    ///< slow operations until the gates may open
-    std::uint32_t failures_ = 0;  ///< rounds without success since the last task
+    Activity undeclared_;  ///< Topology::undeclared
+    RunReach& reach_;
+    Node& node_;
+
+    // Of each task.
+    std::atomic<std::uint64_t> tasks_{0};
+    std::uint32_t depth_ = 0;  ///< tasks of the loop that are on this worker's stack, one above the other
+    std::uint32_t top_ = 0;    ///< index of the owner's head
+    bool tracks_ = true;       ///< `top_` is known: all pushes and pops so far came by the slow path
+    bool ruled_ = false;       ///< forks follow `rules_`, and the gates stay closed
     Work unit_;
     struct {
         Work sum;
         std::uint64_t pieces = 0;
     } declared_;  ///< part of `counted()`
 
-    RunReach& reach_;
-    Node& node_;
+    // Of each search.
     Program& program_;
-    Slot* loose_ = nullptr;  ///< above the detached tasks of the present one; null where it joins its tasks
     Time last_task_end_{};
-    Time busy_{};
     Time task_begin_{};  ///< of the latest task of the loop that began on an empty stack
     Time last_task_{};   ///< how long the last such task took
     Time idle_since_{};  ///< when it first backed off since it last had work, without strands since
-    Time rounds_begin_{};
     Time wait_began_{};  ///< of the innermost task that waits, or when the worker had its last task
-    LongWait long_wait_;
-    std::uint32_t rounds_ = 0;  ///< how often it has backed off since `rounds_begin_`
-    bool idle_since_known_ = false;
-    bool awaiting_answer_ = false;  ///< `requesting_` as this worker last saw it
-    bool keeps_ = false;
-    bool search_goes_on_ = false;    ///< after the strands that it runs, if they end soon
-    bool interrupted_ = false;       ///< by strands, in its wait between two rounds
-    const Slot* left_at_ = nullptr;  ///< its head when its tasks were unwound
+    Time busy_{};
     Time back_off_{};
     Time waits_until_{};        ///< the end of the latest such wait; `never`: it sleeps
     Time looks_again_ = never;  ///< see look_again
-    Random random_;
     std::shared_ptr<const MemberList> policy_members_;  ///< the nodes that `policy_` names; null: all nodes
     std::unique_ptr<VictimPolicy> policy_;
     const bool
         steals_within_node_;  ///< of every policy of its kind: other contexts ask while a new one comes
-    States<Worker> states_;
+    bool idle_since_known_ = false;
+    bool awaiting_answer_ = false;  ///< Deque::OfWorker::requesting as this worker last saw it
+    bool keeps_ = false;
+    bool search_goes_on_ = false;  ///< after the strands that it runs, if they end soon
+    bool interrupted_ = false;     ///< by strands, in its wait between two rounds
+    std::uint32_t rounds_ = 0;     ///< how often it has backed off since `rounds_begin_`
+    LongWait long_wait_;
+    Outbox outbox_;
+    struct {
+        std::uint64_t attempts = 0;
+        std::uint64_t within_node = 0;
+    } steals_;  ///< part of `counted()`
     RankedQueue ranked_;
+
+    Counters counters_;
+    const Slot* left_at_ = nullptr;  ///< its head when its tasks were unwound
+    Time rounds_begin_{};
+    Random random_;
+    States<Worker> states_;
     std::unique_ptr<StrandRunner> strands_;
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
-    Outbox outbox_;
-    Counters counters_;
     ForkRules rules_;
     std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
-
-    // Written by others.
-    alignas(64) std::atomic<bool> requesting_{false};  ///< a steal request of ours is under way
-    std::atomic<bool> waits_long_{false};              ///< see rest_long
-    std::atomic<bool> waits_idly_{false};              ///< see wait_idly
 };
 
 }  // namespace heddle::runtime

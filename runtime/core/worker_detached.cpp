@@ -46,7 +46,7 @@ bool Worker::goes_on() const {
 
 /// Now and then, between detached tasks.
 void Worker::look_up() {
-    if (node_.balancer().on()) {
+    if (node_.balances()) {
         if (deque_.shared() == 0) serve_request(loose_);
         node_.balancer().look(*this, deque_.waiting(loose_) + node_.shared_tokens().size());
     }

@@ -45,7 +45,7 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
         return false;
     }
     if (node_.sources().run(*this, head, WorkSources::Begun::unless_deep)) return true;
-    if (node_.balancer().on()) {
+    if (node_.balances()) {
         node_.balancer().idle(*this);
         enter_now(Activity::stealing);
     } else if (times.current() != Activity::stealing) {
@@ -54,7 +54,7 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
     if (node_.members()) follow_members();
     if (awaiting_answer_) {
         rest(never, awaited);
-        if (!requesting_.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
+        if (!deque_.of_worker().requesting.load(std::memory_order_seq_cst)) awaiting_answer_ = false;
         return steals_within_node_ && scan_node(id.core + 1, head);
     }
     if (node_.is_leaving()) [[unlikely]] {
@@ -78,10 +78,10 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
             back_off(awaited);
             break;
         case Victim::Kind::far_node:
-            if (node_.steals().request_far(*this, victim.index)) ++counters_.steal_attempts;
+            if (node_.steals().request_far(*this, victim.index)) count_attempt();
             return false;
         case Victim::Kind::lifeline:
-            ++counters_.steal_attempts;
+            count_attempt();
             node_.steals().tie_lifeline(*this, victim.index);
             return false;
         case Victim::Kind::rest:
@@ -98,9 +98,9 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
 /// False if as many requests of this node are under way as may be.
 bool Worker::ask_node(NodeId victim) {
     if (!node_.steals().may_request()) return false;
-    ++counters_.steal_attempts;
+    count_attempt();
     awaiting_answer_ = true;
-    requesting_.store(true, std::memory_order_seq_cst);
+    deque_.of_worker().requesting.store(true, std::memory_order_seq_cst);
     node_.steals().request(*this, victim);
     return true;
 }
@@ -188,7 +188,7 @@ bool Worker::scan_node(CoreId begin, Slot* head) {
 bool Worker::steal_from(CoreId victim, Slot* head) {
     const bool far = !node_.topology().near(id.core, victim);
     charge(costs->steal_attempt + (far ? costs->steal_far : Time::zero()));
-    ++counters_.steal_attempts;
+    count_attempt();
     Worker& owner = node_.worker(victim);
     if (node_.sources().steal(*this, owner, head)) return true;
     // If it has private tasks, it will publish some.

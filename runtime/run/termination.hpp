@@ -113,8 +113,6 @@ private:
     NodeId node_;
     std::function<bool()> passive_;
     std::function<std::uint64_t()> count_waiters_;
-    std::atomic<std::uint64_t> sent_{0};
-    std::atomic<std::uint64_t> received_{0};
 
     SpinLock lock_;  ///< over all below: workers that become passive and the receiver meet here
     NodeId parent_ = 0;
@@ -138,6 +136,9 @@ private:
     std::int64_t under_way_ = 0;   ///< node 0: the sum of all differences
     std::uint64_t last_received_ = ~std::uint64_t{0};  ///< node 0: what the last wave brought
     bool over_ = false;
+    // The most used last: the node has what its messages need beside them (runtime/core/node.hpp).
+    std::atomic<std::uint64_t> sent_{0};
+    std::atomic<std::uint64_t> received_{0};
 };
 
 }  // namespace heddle::runtime

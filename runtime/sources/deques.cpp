@@ -77,7 +77,7 @@ bool Deques::give_one(Gift& gift, Worker& victim) {
     if (!slot) return false;
     const TaskType& type = *slot->type;
     if (!type.detached()) {
-        gift.add(type, {node_.id(), victim.id.core, victim.deque().index(slot)}, slot->payload);
+        gift.add(type, {node_.id(), victim.id.core, victim.deque().taken_index(slot)}, slot->payload);
         return true;
     }
     // Its owner does not wait for it, and may be passive once it is copied.

@@ -144,11 +144,11 @@ private:
         size_.store(static_cast<std::uint32_t>(tasks_.size()), order);
     }
 
-    SpinLock lock_;  ///< over `tasks_`
-    RankedTasks tasks_;
     std::atomic<std::uint32_t> size_{0};
     std::atomic<std::uint32_t> reserved_{1};
     std::atomic<std::uint64_t> first_rank_{no_rank};
+    SpinLock lock_;  ///< over `tasks_`
+    RankedTasks tasks_;
 };
 
 }  // namespace heddle::runtime

@@ -22,8 +22,6 @@ class Balancer {
 public:
     explicit Balancer(Node& node);
 
-    bool on() const { return settings_.policy != Balancing::Policy::none; }
-
     /// The members have changed.
     void follow(const MemberList& members);
 

@@ -290,12 +290,11 @@ std::map<NodeId, std::uint64_t> StealService::stolen_from() const {
 void StealService::on_result(NodeId from, std::span<const std::byte> message) {
     Reader reader(message);
     const auto home = reader.get<Home>();
-    if (!reader.ok() || home.core >= node_.cores() ||
-        home.index >= node_.worker(home.core).deque().capacity()) {
+    if (!reader.ok() || home.core >= node_.cores() || home.index >= node_.schedule().deque_slots) {
         throw MalformedMessage(fmt::format("node {} sent a result for a task that is not here", from));
     }
     Worker& owner = node_.worker(home.core);
-    Slot& slot = *owner.deque().slot(home.index);
+    Slot& slot = *owner.deque().taken_slot(home.index);
     if (slot.state.load(std::memory_order_acquire) != Slot::pending || !slot.type)
         throw MalformedMessage(fmt::format("node {} sent a result for a task that is not away", from));
     read_result(node_, *slot.type, reader.get_rest(), slot.payload);

@@ -97,6 +97,7 @@ private:
     std::atomic<std::uint32_t> under_way_{0};  ///< requests of this node for which a worker waits
     std::atomic<bool> far_under_way_{false};   ///< the request for which no worker waits
     std::atomic<CoreId> next_core_{0};         ///< where the next request looks first
+    std::atomic<std::uint32_t> waiting_{0};    ///< how many `kept_` are
 
     void note_loot(NodeId victim, std::uint32_t tasks);
 
@@ -108,7 +109,6 @@ private:
     SpinLock lock_;             ///< over `kept_` and `tied_`
     std::vector<NodeId> tied_;  ///< to which nodes this one has tied lifelines, for pass_on
     std::vector<Waiting> kept_;
-    std::atomic<std::uint32_t> waiting_{0};  ///< how many these are
 };
 
 }  // namespace heddle::runtime

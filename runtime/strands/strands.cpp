@@ -46,7 +46,10 @@ Strands::Strands(Node& node) : node_(node), stacks_(node.schedule().strand_stack
 
 void Strands::start(Context& caller, Strand::Body body, Strand::Options options) {
     caller.charge(caller.costs->strand);
-    if (!waiting_.known()) waiting_.add();  // for good
+    if (!waiting_.known()) {
+        node_.note_strands();
+        waiting_.add();  // for good
+    }
     const bool by_worker = caller.id.core < node_.cores();
     StrandPool& pool = by_worker ? node_.worker(caller.id.core).strands().pool() : receiver_pool_;
     Strand& strand = pool.take();
@@ -95,7 +98,7 @@ bool Strands::run(Worker& worker, Slot* head) {
     worker.show_active();
     if (steals) {
         worker.charge(worker.costs->steal_attempt);
-        ++worker.counters().steal_attempts;
+        worker.count_attempt();
     }
     bool ran = false;
     if (!steals || steal_for(own, worker.id.core + 1)) {
