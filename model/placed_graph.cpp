@@ -233,6 +233,8 @@ void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex tas
 }
 
 void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
+    const auto count = static_cast<Time::rep>(inputs.size());
+    worker.charge(worker.costs->placed_task + count * worker.costs->placed_input);
     Datum datum;
     {
         const runtime::TaskRecord record(worker, task_type.id(), first_task_ + task);

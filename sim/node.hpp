@@ -30,6 +30,7 @@ struct SimNode {
     NodeId id;
     CoreId idle = 0;       ///< workers that are parked or have finished
     CoreId computing = 0;  ///< workers that do declared work
+    Time rested = never;   ///< when a worker last returned from a park; never: none has
     std::span<SimWorker> workers;
     SimWorker* receiver;
     Pace pace;

@@ -297,6 +297,7 @@ private:
     bool pop_slow(Slot* slot, std::uint64_t units);
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units);
+    void compute_long(Work cost, const std::function<void()>& code);
     void compute_now(Work cost, const std::function<void()>& code);
     void serve_request(const Slot* head);
     void wait_for(Slot* slot);
