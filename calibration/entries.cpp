@@ -165,12 +165,14 @@ private:
     void placed() {
         const auto task = get("placed_task");
         if (!task) return;
-        set("overheads.placed_task", *task - entry("overheads.token"));
+        // A schedule's next task waits for the one before, besides its inputs.
+        const double turn = entry("overheads.sync");
+        set("overheads.placed_task", *task - entry("overheads.token") - turn);
         const auto inputs = get("placed_inputs");
         if (!inputs) return;
         set("overheads.placed_input", (*inputs - *task) / placed_inputs - entry("overheads.sync"));
         if (const auto elsewhere = get("inputs_elsewhere"))
-            set("overheads.ready_elsewhere", *elsewhere - *inputs);
+            set("overheads.ready_elsewhere", (*elsewhere - *inputs) / placed_inputs);
     }
 
     void thieves() {

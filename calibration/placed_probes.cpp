@@ -55,7 +55,7 @@ class Planned {
 public:
     explicit Planned(const Rows& rows)
         : graph_(rows.graph()),
-          plan_(graph_, rows.placement(), in_order(graph_), PlacedGraph::Order::ready,
+          plan_(graph_, rows.placement(), in_order(graph_), PlacedGraph::Order::strict,
                 PlacedGraph::Data::declared) {}
 
     const PlacedGraph& plan() const { return plan_; }
@@ -139,7 +139,7 @@ Probe placed_input_probe(const Effort& effort) {
 }
 
 Probe elsewhere_probe(const Effort& effort) {
-    return placed_probe(effort, "inputs_elsewhere", "tasks that another worker makes ready", 2,
+    return placed_probe(effort, "inputs_elsewhere", "tasks whose inputs another worker makes", 2,
                         placed_inputs);
 }
 

@@ -50,10 +50,10 @@ constexpr Overhead overheads[] = {
      "added to each piece of work that a program hands to the scheduler (Worker::compute), besides the work"},
     {"placed_task", &Overheads::placed_task,
      "task graphs: added for each task, besides token: its inputs, its record, what it hands on"},
-    {"placed_input", &Overheads::placed_input,
-     "task graphs: added for each input of a task, besides sync, and for the queue that it waits in"},
+    {"placed_input", &Overheads::placed_input, "task graphs: added for each input of a task, besides sync"},
     {"ready_elsewhere", &Overheads::ready_elsewhere,
-     "added if another worker of the node, or a message, makes a task of a task graph ready (paid there)"},
+     "added for each input of a task of a task graph that another worker of the node makes, or a message "
+     "brings (paid there)"},
     {"message_enqueue", &Overheads::message_enqueue,
      "hand a message to the sender module (paid by the worker)"},
     {"message_send", &Overheads::message_send, "send one message (paid by the sender module)"},

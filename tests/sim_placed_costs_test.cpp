@@ -62,8 +62,8 @@ TEST(PlacedCosts, EachTaskAndEachInputArePaidForOnce) {
     EXPECT_EQ(joined[2].end, 3 * apart[0].end + 2 * ns(3 + 20'000));
 }
 
-// The worker that makes another one's task ready pays ready_elsewhere, once a task: before the other goes on.
-TEST(PlacedCosts, AWorkerPaysForATaskThatItMakesReadyElsewhere) {
+// The worker that makes an input of another one's task pays ready_elsewhere, before the other goes on.
+TEST(PlacedCosts, AWorkerPaysForAnInputThatItMakesReadyElsewhere) {
     Platform platform = platform_of(1, 2);
     platform.overheads.ready_elsewhere = us(50);
     const Time each = ns(10 + 1000 + 100 + 1000);
@@ -74,8 +74,8 @@ TEST(PlacedCosts, AWorkerPaysForATaskThatItMakesReadyElsewhere) {
     EXPECT_EQ(diary[2].end, handed_over + ns(3) + each + ns(20'000));
 }
 
-// Likewise the receiver module, for a task that a message makes ready.
-TEST(PlacedCosts, AReceiverPaysForATaskThatAMessageMakesReady) {
+// Likewise the receiver module, for an input that a message brings.
+TEST(PlacedCosts, AReceiverPaysForAnInputThatAMessageBrings) {
     const auto end = [](Time ready_elsewhere) {
         Platform platform = platform_of(2, 1);
         platform.overheads.ready_elsewhere = ready_elsewhere;

@@ -10,8 +10,6 @@
 namespace heddle::runtime {
 
 void RankedQueues::put(Context& caller, Outbox& outbox, CoreId core, const RankedTask& task) {
-    // The lines of the task and of the queue come from another core.
-    if (caller.id.core != core) caller.charge(caller.costs->ready_elsewhere);
     Worker& owner = node_.worker(core);
     owner.ranked().put(task, waiting_);
     const bool sleepers = !node_.sleeping().empty();
