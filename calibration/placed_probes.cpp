@@ -1,5 +1,6 @@
 // Micro-benchmarks of the tasks of placed graphs: what one takes that does nothing, what each of its inputs
 // adds, and what an input adds whose producer ran on another worker of the node.
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -87,9 +88,18 @@ public:
     void begin(Worker& worker) override { start(worker); }
 
 protected:
-    model::Datum run(model::Strand strand, TaskIndex task, const model::Inputs& /*inputs*/) override {
+    /// Hands on the sum of its inputs.
+    model::Datum run(model::Strand strand, TaskIndex task, const model::Inputs& inputs) override {
         if (task % between_ == 0) read_time(strand.worker());
-        return std::make_shared<runtime::Bytes>(sizeof(std::uint64_t));
+        std::uint64_t sum = task;
+        for (const model::Input& input : inputs) {
+            std::uint64_t value = 0;
+            std::memcpy(&value, input.datum->data(), sizeof value);
+            sum += value;
+        }
+        auto datum = std::make_shared<runtime::Bytes>(sizeof sum);
+        std::memcpy(datum->data(), &sum, sizeof sum);
+        return datum;
     }
 
 private:
