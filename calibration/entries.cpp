@@ -172,7 +172,7 @@ private:
         if (!inputs) return;
         set("overheads.placed_input", (*inputs - *task) / placed_inputs - entry("overheads.sync"));
         if (const auto elsewhere = get("inputs_elsewhere"))
-            set("overheads.ready_elsewhere", (*elsewhere - *inputs) / placed_inputs);
+            set("overheads.ready_elsewhere", (*elsewhere - *inputs) / placed_elsewhere);
     }
 
     void thieves() {

@@ -42,7 +42,7 @@ const std::vector<Described> table = {
      ""},
     {"overheads.ready_elsewhere",
      {"inputs_elsewhere", "placed_inputs"},
-     "the same where another worker makes all inputs, less those",
+     "the same where another worker makes two of the inputs, less those",
      one_core},
     {"overheads.message_enqueue", {"enqueue"}, "bursts of 8 bytes, with an idle core beside", one_node},
     {"overheads.message_send",

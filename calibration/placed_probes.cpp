@@ -16,9 +16,8 @@ namespace {
 using model::PlacedGraph;
 using runtime::Worker;
 
-/// Rows of tasks, `columns` for each worker, each with `inputs` tasks of the row before. Neighbours in a row
-/// and in a column belong to different workers, and the inputs of a task are those of one worker: the other
-/// one if there are two.
+/// Rows of tasks, `columns` for each worker. Each has `inputs` tasks of the row before: itself and its
+/// neighbours. These belong to another worker, if there are two.
 struct Rows {
     CoreId cores = 1;
     std::uint32_t inputs = 0;
@@ -27,16 +26,14 @@ struct Rows {
     static constexpr std::uint32_t columns = 8;
     std::uint32_t width() const { return columns * cores; }
     TaskIndex tasks() const { return width() * rows; }
-    CoreId core_of(TaskIndex task) const {
-        return static_cast<CoreId>((task / width() + task % width()) % cores);
-    }
+    CoreId core_of(TaskIndex task) const { return static_cast<CoreId>(task % width() % cores); }
 
     TaskGraph graph() const {
         TaskGraphBuilder builder;
         for (TaskIndex task = 0; task < tasks(); ++task) {
             builder.add_task(0);
             for (std::uint32_t i = 0; task >= width() && i < inputs; ++i) {
-                const std::uint32_t column = (task % width() + i * cores) % width();
+                const std::uint32_t column = (task + i + width() - 1) % width();
                 builder.add_edge(task / width() * width() - width() + column, task, bytes);
             }
         }
