@@ -33,7 +33,7 @@ struct Overheads {
     Time compute{};           ///< added to each piece of work that a program hands to Worker::compute
     Time placed_task{};       ///< placed graphs: added for each task, besides `token`
     Time placed_input{};      ///< placed graphs: added for each input of a task, besides `sync`
-    Time ready_elsewhere{};   ///< added if another context of the node makes a ranked task ready (paid there)
+    Time ready_elsewhere{};   ///< placed graphs: added for an input that another context makes (paid there)
     Time message_enqueue{};   ///< hand a message to the sender module (paid by the worker)
     Time message_send{};      ///< send one message (paid by the sender module)
     Time message_receive{};   ///< receive one message and run its handler (paid by the receiver module)
