@@ -18,23 +18,29 @@ namespace heddle {
 /// What one operation of the scheduler costs on a core of the platform (design: the overhead table).
 /// All zero: an ideal scheduler. The defaults are of the order of a current core's; see docs/platforms.md.
 struct Overheads {
-    Time fork{};                 ///< create a task and push it
-    Time join{};                 ///< pop an un-stolen task
-    Time fork_shared{};          ///< added to a fork and its join if the task is shown to thieves at once
-    Time closure{};              ///< dataflow: added to the fork and join of a task, which has accesses
-    Time steal_attempt{};        ///< look at another worker of the node and find no task
-    Time steal{};                ///< take a task from another worker of the node
-    Time steal_far{};            ///< added if that worker is on another socket, task or not
-    Time readiness{};            ///< for each access of a task that a thief looks at for what is ready
-    Time sync{};                 ///< signal a sync slot
-    Time strand{};               ///< start a strand
-    Time strand_switch{};        ///< go on with another strand
-    Time token{};                ///< take a token from the node's token queue, or put one there
-    Time message_enqueue{};      ///< hand a message to the sender module (paid by the worker)
-    Time message_send{};         ///< send one message (paid by the sender module)
-    Time message_receive{};      ///< receive one message and run its handler (paid by the receiver module)
-    Time message_send_kib{};     ///< added for each KiB of it: copies into the system, checksums
+    Time fork{};              ///< create a task and push it
+    Time join{};              ///< pop an un-stolen task
+    Time fork_shared{};       ///< added to a fork and its join if the task is shown to thieves at once
+    Time closure{};           ///< dataflow: added to the fork and join of a task, which has accesses
+    Time steal_attempt{};     ///< look at another worker of the node and find no task
+    Time steal{};             ///< take a task from another worker of the node
+    Time steal_far{};         ///< added if that worker is on another socket, task or not
+    Time readiness{};         ///< for each access of a task that a thief looks at for what is ready
+    Time sync{};              ///< signal a sync slot
+    Time strand{};            ///< start a strand
+    Time strand_switch{};     ///< go on with another strand
+    Time token{};             ///< take a token from the node's token queue, or put one there
+    Time compute{};           ///< added to each piece of work that a program hands to Worker::compute
+    Time placed_task{};       ///< placed graphs: added for each task, besides `token`
+    Time placed_input{};      ///< placed graphs: added for each input of a task, besides `sync`
+    Time ready_elsewhere{};   ///< placed graphs: added for an input that another context makes (paid there)
+    Time message_enqueue{};   ///< hand a message to the sender module (paid by the worker)
+    Time message_send{};      ///< send one message (paid by the sender module)
+    Time message_receive{};   ///< receive one message and run its handler (paid by the receiver module)
+    Time message_send_kib{};  ///< added for each KiB of it: copies into the system, checksums
     Time message_receive_kib{};  ///< the same where it arrives
+    Time message_rouse{};        ///< added if its receiver sleeps, on the same machine (paid by the sender)
+    Time message_interrupt{};    ///< taken from a core if its receiver sleeps while all of its cores compute
     Time message_match{};        ///< at an endpoint, of a message with its receive (paid by both workers)
     Time message_thread{};       ///< messaging: added for a thread's message (paid by both threads)
     Time poll{};                 ///< look for messages (schedule.modules: single; paid by the worker)

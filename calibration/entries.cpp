@@ -146,6 +146,8 @@ private:
         if (const auto strand = get("strand")) set("overheads.strand", *strand);
         if (const auto two = get("two_switches")) set("overheads.strand_switch", *two / 2);
         if (const auto both = get("put_and_take")) set("overheads.token", *both / 2);
+        if (const auto piece = get("piece")) set("overheads.compute", *piece);
+        placed();
         if (const auto both = get("send_and_receive")) {
             set("overheads.message_match", *both / 2);
             if (const auto message = get("thread_message"))
@@ -158,6 +160,19 @@ private:
                 set(kernel_entry(quantity), 1 / seconds);
         for (const Point& streams : all("stream_byte"))
             if (streams.y > 0) set(fmt::format("memory_bandwidth.{}", streams.x), 1 / streams.y);
+    }
+
+    void placed() {
+        const auto task = get("placed_task");
+        if (!task) return;
+        // A schedule's next task waits for the one before, besides its inputs.
+        const double turn = entry("overheads.sync");
+        set("overheads.placed_task", *task - entry("overheads.token") - turn);
+        const auto inputs = get("placed_inputs");
+        if (!inputs) return;
+        set("overheads.placed_input", (*inputs - *task) / placed_inputs - entry("overheads.sync"));
+        if (const auto elsewhere = get("inputs_elsewhere"))
+            set("overheads.ready_elsewhere", (*elsewhere - *inputs) / placed_elsewhere);
     }
 
     void thieves() {
@@ -217,6 +232,19 @@ private:
             network ? way_line_.intercept / 2 : way_line_.intercept);
         if (way_line_.slope > 0)
             set(network ? "network.bandwidth" : "shared_memory.bandwidth", 1 / way_line_.slope);
+        asleep();
+    }
+
+    /// What a message to a receiver that sleeps takes more. On another machine the sender wakes no receiver.
+    void asleep() {
+        const auto sent = all("send_asleep");
+        if (way_ == Way::shared_memory && !sent.empty())
+            set("overheads.message_rouse", sent.front().y - entry("overheads.message_enqueue") -
+                                               entry("overheads.message_send") -
+                                               entry("overheads.message_send_kib") * sent.front().x / kib);
+        if (const auto lost = get("receive_asleep"))
+            set("overheads.message_interrupt",
+                *lost - entry("overheads.message_receive") - entry("overheads.poll_peer"));
     }
 
     /// On a real machine the ends of a message may do part of their work while it is on its way, and a burst

@@ -87,6 +87,7 @@ public:
             read_tree(worker, "fork_join", 60'000);
             read_batch(worker);
             read_signals(worker);
+            read_pieces(worker);
         }
     }
 
@@ -109,6 +110,13 @@ private:
         read(worker, "sync", 0, {effort_.operations(1000), effort_.operations(20'000)},
              [&](std::uint64_t count) {
                  for (std::uint64_t i = 0; i < count; ++i) slot.signal(worker.node(), worker);
+             });
+    }
+    /// Pieces of work that declare nothing.
+    void read_pieces(Worker& worker) {
+        read(worker, "piece", 0, {effort_.operations(100), effort_.operations(2000)},
+             [&](std::uint64_t count) {
+                 for (std::uint64_t i = 0; i < count; ++i) worker.compute({}, {});
              });
     }
 };

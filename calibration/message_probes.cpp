@@ -195,15 +195,20 @@ private:
     };
     /// Returns how long it took until all had come.
     double request(Worker& worker, const Asked& asked);
-    void compute(Worker& worker, std::uint64_t loops) {
-        worker.compute({20.0 * static_cast<double>(loops), 0}, [loops] {
-            volatile double value = 1;
-            for (std::uint64_t k = 0; k < loops; ++k) value = value * 1.0000001;
-        });
+    /// Keeps the core busy without declared work: a receiver that finds the workers of its node computing
+    /// would sleep between messages, and waking it is no part of these readings.
+    void be_busy(Worker& worker, std::uint64_t loops) {
+        constexpr std::uint64_t piece = 500;
+        const Time of_piece = from_seconds(20.0 * piece / worker.node().topology().core_speed);
+        volatile double value = 1;
+        for (std::uint64_t k = 0; k < loops; ++k) {
+            value = value * 1.0000001;
+            if (k % piece == 0) worker.charge(of_piece);
+        }
     }
     double seconds_of(Worker& worker, std::uint64_t loops) {
         const double begin = seconds_now(worker);
-        compute(worker, loops);
+        be_busy(worker, loops);
         return seconds_now(worker) - begin;
     }
 
@@ -259,7 +264,7 @@ void ReceiveProgram::begin(Worker& worker) {
             for (const std::uint64_t count : {few, many}) {
                 settle(worker);
                 const double from = request(worker, {count, bytes});
-                compute(worker, loops);
+                be_busy(worker, loops);
                 settle(worker);
                 add({quantity_, Letter(bytes).wire_bytes(), static_cast<double>(count),
                      seconds_now(worker) - from});
@@ -268,6 +273,87 @@ void ReceiveProgram::begin(Worker& worker) {
         }
     }
 }
+
+// --- a receiver that sleeps
+
+/// Node 1 computes while messages come to it one by one, after pauses in which its receiver falls asleep.
+/// Node 0's worker sends them, and works meanwhile.
+class AsleepProgram final : public ProbeProgram {
+public:
+    using ProbeProgram::ProbeProgram;
+
+    void begin(Worker& worker) override {
+        if (worker.id == WorkerId{0, 0}) return send_all(worker);
+        if (worker.id != WorkerId{1, 0}) return;
+        for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
+            const std::uint64_t few = 2 + effort_.operations(4);
+            for (const std::uint64_t count : {few, few + effort_.operations(20)}) read_loss(worker, count);
+        }
+        worker.outbox().post(0, order_handler, runtime::bytes_of(over));
+    }
+    void order(Node& node, std::uint64_t count) {
+        ordered_.store(count, std::memory_order_release);
+        gate_.open(node.receiver(), ++step_, 0);
+    }
+    void receive(Node& node) {
+        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) gate_.open(node.receiver(), step_, 0);
+    }
+
+private:
+    static constexpr std::uint64_t over = 0;
+    static constexpr double pause = 100e-6;
+
+    static void work(Worker& worker, double seconds) {
+        worker.compute({seconds * worker.node().topology().core_speed, 0}, {});
+    }
+    static const runtime::Handler order_handler;
+    static const runtime::Handler arrived_handler;
+
+    void read_loss(Worker& worker, std::uint64_t count) {
+        left_.store(count, std::memory_order_release);
+        ++step_;
+        // The same for both counts, and enough for the larger one where nothing disturbs it.
+        const double longest =
+            3 * pause * static_cast<double>(4 + effort_.operations(4) + effort_.operations(20));
+        settle(worker);
+        const double begin = seconds_now(worker);
+        worker.outbox().post(0, order_handler, runtime::bytes_of(count));
+        work(worker, longest);
+        settle(worker);
+        add({"receive_asleep", 0, static_cast<double>(count), seconds_now(worker) - begin});
+        gate_.wait_for(worker, step_);
+    }
+    void send_all(Worker& worker) {
+        Letter letter(8);
+        for (std::uint64_t step = 1;; ++step) {
+            gate_.wait_for(worker, step);
+            const std::uint64_t count = ordered_.load(std::memory_order_acquire);
+            if (count == over) return;
+            double seconds = 0;
+            for (std::uint64_t i = 0; i < count; ++i) {
+                work(worker, pause);
+                settle(worker);
+                const double begin = seconds_now(worker);
+                letter.post(worker.outbox(), 1, arrived_handler, i);
+                settle(worker);
+                seconds += seconds_now(worker) - begin;
+            }
+            add({"send_asleep", letter.wire_bytes(), static_cast<double>(count), seconds});
+        }
+    }
+
+    std::atomic<std::uint64_t> left_{0}, ordered_{0};
+    Gate gate_;
+    std::atomic<std::uint64_t> step_{0};
+};
+
+const runtime::Handler AsleepProgram::order_handler(
+    "calibration.order", runtime::Handler::Kind::work, [](Node& node, NodeId, auto message) {
+        static_cast<AsleepProgram&>(node.program()).order(node, Letter::number_in(message));
+    });
+const runtime::Handler AsleepProgram::arrived_handler(
+    "calibration.arrived", runtime::Handler::Kind::work,
+    [](Node& node, NodeId, auto) { static_cast<AsleepProgram&>(node.program()).receive(node); });
 
 template <class Made, class... More>
 Probe between(std::string name, std::string what, NodeId nodes, CoreId cores, const Effort& effort,
@@ -297,6 +383,10 @@ Probe send_probe(const Effort& effort) {
     Probe probe = between<SendProgram>("send", "sending messages", 2, 1, effort, std::string("send"));
     probe.schedule.modules = runtime::Modules::worker;
     return probe;
+}
+
+Probe asleep_probe(const Effort& effort) {
+    return between<AsleepProgram>("asleep", "messages to a receiver that sleeps", 2, 1, effort);
 }
 
 Probe receive_probe(const Effort& effort, NodeId nodes) {

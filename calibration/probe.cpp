@@ -18,11 +18,14 @@ runtime::Schedule quiet_schedule() {
 }
 
 std::vector<Probe> probes(const Effort& effort, const Reach& reach) {
-    std::vector<Probe> all = {
-        local_probe(effort),   shared_fork_probe(effort),        strand_probe(effort), endpoint_probe(effort),
-        closure_probe(effort), thread_message_probe(effort),     token_probe(effort),  speed_probe(effort),
-        kernel_probe(effort),  memory_probe(effort, reach.cores)};
+    std::vector<Probe> all = {local_probe(effort),       shared_fork_probe(effort),
+                              strand_probe(effort),      endpoint_probe(effort),
+                              closure_probe(effort),     thread_message_probe(effort),
+                              token_probe(effort),       speed_probe(effort),
+                              kernel_probe(effort),      memory_probe(effort, reach.cores),
+                              placed_task_probe(effort), placed_input_probe(effort)};
     if (reach.cores > 1) {
+        all.push_back(elsewhere_probe(effort));
         all.push_back(thief_probe(effort));
         all.push_back(readiness_probe(effort));
         all.push_back(wake_probe(effort));
@@ -34,6 +37,7 @@ std::vector<Probe> probes(const Effort& effort, const Reach& reach) {
     all.push_back(send_probe(effort));
     all.push_back(receive_probe(effort, 2));
     all.push_back(poll_probe(effort, 2));
+    all.push_back(asleep_probe(effort));
     if (reach.nodes > 2) all.push_back(receive_probe(effort, 3));
     all.push_back(page_probe(effort));
     return all;

@@ -119,6 +119,9 @@ Probe endpoint_probe(const Effort& effort);
 Probe closure_probe(const Effort& effort);
 Probe thread_message_probe(const Effort& effort);
 Probe token_probe(const Effort& effort);
+Probe placed_task_probe(const Effort& effort);
+Probe placed_input_probe(const Effort& effort);
+Probe elsewhere_probe(const Effort& effort);
 Probe speed_probe(const Effort& effort);
 Probe kernel_probe(const Effort& effort);
 Probe noise_probe(const Effort& effort, CoreId cores);
@@ -131,6 +134,7 @@ Probe wake_probe(const Effort& effort);
 Probe round_trip_probe(const Effort& effort);
 Probe enqueue_probe(const Effort& effort);
 Probe send_probe(const Effort& effort);
+Probe asleep_probe(const Effort& effort);
 Probe receive_probe(const Effort& effort, NodeId nodes);
 Probe page_probe(const Effort& effort);
 /// Not among `probes`.

@@ -20,6 +20,11 @@ inline const std::string kernel_quantity = "kernel ";
 inline const std::string node_flop = "node_flop";
 inline const std::string node_byte = "node_byte";
 
+/// How many inputs the tasks of placed graphs have in the probes of them, and how many of these another
+/// worker makes, if there are two.
+inline constexpr std::uint32_t placed_inputs = 3;
+inline constexpr std::uint32_t placed_elsewhere = 2;
+
 /// One reading: `count` operations of kind `quantity` took `seconds`. `size` is what the kind depends on
 /// besides, such as the bytes of a message; 0 where there is nothing.
 struct Reading {

@@ -233,6 +233,8 @@ void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex tas
 }
 
 void PlacedGraphPart::execute(Worker& worker, runtime::Slot* head, TaskIndex task, Inputs& inputs) {
+    const auto count = static_cast<Time::rep>(inputs.size());
+    worker.charge(worker.costs->placed_task + count * worker.costs->placed_input);
     Datum datum;
     {
         const runtime::TaskRecord record(worker, task_type.id(), first_task_ + task);
@@ -286,7 +288,11 @@ void PlacedGraphPart::arrive(const Caller& caller, const PlacedGraph::Delivery& 
 }
 
 void PlacedGraphPart::signal(const Caller& caller, TaskIndex task) {
-    caller.context.charge(caller.context.costs->sync);
+    const Overheads& costs = *caller.context.costs;
+    caller.context.charge(costs.sync);
+    // The lines of the datum and of the count go to another core.
+    if (costs.ready_elsewhere != Time::zero() && caller.context.id.core != plan_.placement().of(task).core)
+        caller.context.charge(costs.ready_elsewhere);
     // Where one signal is missing it is this one.
     auto& missing = missing_[plan_.local(task)];
     if (missing.load(std::memory_order_acquire) != 1 && missing.fetch_sub(1, std::memory_order_acq_rel) != 1)

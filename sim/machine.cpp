@@ -299,6 +299,7 @@ void SimMachine::rest(SimWorker& worker, Time deadline) {
         events_.push({wakes, EventKind::deadline, worker.context->id.node, number, &worker});
     }
     leave(worker);
+    worker.node->rested = worker.context->clock;
 }
 
 void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {

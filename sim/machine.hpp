@@ -90,8 +90,9 @@ struct World {
           workers_send(options.workers_send),
           sends_sequences(options.sends_sequences && !options.single_module && !options.workers_send),
           receiver_polls(options.receiver_polls && !options.single_module),
-          receiver_sleeps(charged.wake_up_asleep > Time::zero() && !options.receiver_polls &&
-                          !options.single_module),
+          receiver_sleeps(std::max({charged.wake_up_asleep, charged.message_rouse,
+                                    charged.message_interrupt}) > Time::zero() &&
+                          !options.receiver_polls && !options.single_module),
           looks(options.looks),
           receiver_looks(options.receiver_looks),
           lanes(lane_count),
@@ -244,12 +245,15 @@ private:
     Time put_on_way(Message& message);
     void depart(Message& message);
     void pass_memory(Message& message);
+    void send_on(runtime::Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
+                 runtime::Path path);
     void send_by_caller(runtime::Context& caller, const SimNode& sender, Message& message, Time cost);
     [[gnu::noinline]] void post_to_sender(runtime::Context& caller, SimNode& node, Message& message);
     void send_sequence(SimNode& node, Sender& sender, Time now);
     void receive(Message& message, Time now);
     void receive_next(SimNode& node, Time now);
-    Time waking_receiver(const SimNode& node, Time now) const;
+    bool receiver_is_asleep(const SimNode& node, Time now) const;
+    Time waking_receiver(SimNode& node, Time now);
     void deliver(SimNode& node, Time now);
     void hand_to_program(SimNode& node, Message& message, Time now);
     void wake_to_poll(SimNode& node, Time now);

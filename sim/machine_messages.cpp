@@ -24,8 +24,17 @@ MessageNote note_of(const Message& message) {
 
 void SimMachine::send(Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
                       runtime::Path path) {
-    SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
     caller.charge(world_.costs.message_enqueue);
+    // A receiver in another process of the machine sleeps: the caller has the system wake it.
+    const bool rouses = world_.receiver_sleeps && is_here(to) && !node(to).received &&
+                        receiver_is_asleep(node(to), caller.clock);
+    send_on(caller, to, std::move(bytes), std::move(enclosure), path);
+    if (rouses) caller.charge(world_.costs.message_rouse);
+}
+
+void SimMachine::send_on(Context& caller, NodeId to, runtime::Bytes&& bytes, runtime::Enclosure&& enclosure,
+                         runtime::Path path) {
+    SimNode& sender = *static_cast<SimWorker*>(caller.backend_part)->node;
     Message& message = lane_.mailroom.take();
     message.bytes = std::move(bytes);
     message.encloses = enclosure.size() > 0 || enclosure.body;
@@ -193,19 +202,26 @@ void SimMachine::receive_next(SimNode& node, Time now) {
     }
 }
 
-/// What the receiver module takes to wake. If all workers of the node do declared work, it sleeps as soon as
-/// it has no message. Else it looks for another one before, and so does a worker that has parked or looks for
-/// work.
-Time SimMachine::waking_receiver(const SimNode& node, Time now) const {
+/// If all workers of the node are at work, the receiver module sleeps as soon as it has no message. While one
+/// rests, the module or that worker looks for another one before. A worker that rested a moment ago, and does
+/// no declared work, will soon do so again.
+bool SimMachine::receiver_is_asleep(const SimNode& node, Time now) const {
     const Time rested = now - node.receiver->context->clock;
-    const auto looks = [&](const SimWorker& worker) {
+    if (rested <= Time::zero()) return false;
+    if (node.computing == node.cores()) return true;
+    if (node.idle > 0 && rested < world_.receiver_looks) return false;
+    if (node.rested != never && now - node.rested < world_.receiver_looks) return false;
+    return std::ranges::none_of(node.workers, [&](const SimWorker& worker) {
         return worker.parked && now - worker.context->clock < world_.looks;
-    };
-    bool awake = rested <= Time::zero();
-    if (node.computing != node.cores())
-        awake = awake || rested < world_.receiver_looks || node.computing + node.idle < node.cores() ||
-                std::ranges::any_of(node.workers, looks);
-    return awake ? Time::zero() : world_.costs.wake_up_asleep;
+    });
+}
+
+/// What the receiver module takes to wake. If no core is idle, one of them loses time as well: its thread
+/// makes room for the module's.
+Time SimMachine::waking_receiver(SimNode& node, Time now) {
+    if (!receiver_is_asleep(node, now)) return Time::zero();
+    take_from_core(node, world_.costs.message_interrupt);
+    return world_.costs.wake_up_asleep;
 }
 
 void SimMachine::deliver(SimNode& node, Time now) {

@@ -41,6 +41,7 @@ struct alignas(64) SimNode {
 
     Time sender_free{};
     std::uint64_t messages_sent = 0;
+    Time rested = never;    ///< when a worker last returned from a park; never: none has
     CoreId computing = 0;   ///< workers that do declared work
     CoreId next_taken = 0;  ///< the core that the next message takes its time from
     CoreId finished = 0;    ///< workers that have left

@@ -91,6 +91,50 @@ TEST(SimWake, AReceiverThatSleepsWakesForTheMessage) {
     EXPECT_EQ(handled_and_woken(true, us(100), us(100)), std::pair(us(9), us(20)));
 }
 
+/// Nodes 0 and 1 of one machine. Node 0 sends a message at 30 us and one right after it. Returns when it has
+/// done so, and when node 1's worker is done, which works for 60 us from 20 us on: it has rested before.
+std::pair<Time, Time> sent_and_worked(const Platform& machine, bool declared, Time rests) {
+    Platform platform = machine;
+    platform.nodes = platform.processes = 2;
+    platform.shared_memory.latency = us(1);
+    SimOptions options;
+    options.looks = us(1);
+    options.receiver_looks = us(15);
+    Time sent{}, worked{};
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.node == 0) {
+                compute(context, busy(us(30)));
+                for (int i = 0; i < 2; ++i) send(context, 1, 0);
+                sent = now(context);
+                return;
+            }
+            sleep_until(context, rests);
+            compute(context, busy(us(20) - rests));
+            if (declared) compute(context, busy(us(60)));
+            if (!declared) context.charge(us(60));
+            context.charge(Time::zero());
+            worked = now(context);
+        },
+        [&](Script&, Context&, NodeId, auto) {}, options);
+    return {sent, worked};
+}
+
+// A sender pays message_rouse if the receiver sleeps, is on its machine, and is not being woken. If all cores
+// of the receiver's node are at work, one loses message_interrupt.
+TEST(SimWake, ASleepingReceiverCostsBothEnds) {
+    Platform platform = ideal(2);
+    platform.overheads.message_rouse = us(5);
+    platform.overheads.message_interrupt = us(4);
+    platform.overheads.wake_up_asleep = us(7);
+    EXPECT_EQ(sent_and_worked(platform, true, us(2)), std::pair(us(35), us(84)));
+    EXPECT_EQ(sent_and_worked(platform, false, us(2)), std::pair(us(35), us(84)));
+    // It has rested less than receiver_looks ago, so it will look again soon; not if it computes.
+    EXPECT_EQ(sent_and_worked(platform, false, us(20)), std::pair(us(30), us(80)));
+    EXPECT_EQ(sent_and_worked(platform, true, us(20)), std::pair(us(35), us(84)));
+}
+
 // A sleep ends with its park: a worker that parks again sleeps lightly again.
 TEST(SimWake, EachSleepCountsByItself) {
     std::vector<Time> woken;

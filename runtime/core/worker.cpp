@@ -199,6 +199,11 @@ void Worker::work_slow(std::uint64_t units) {
 }
 
 void Worker::compute(Work cost, const std::function<void()>& code) {
+    charge(costs->compute);
+    compute_long(cost, code);
+}
+
+void Worker::compute_long(Work cost, const std::function<void()>& code) {
     // It may take long.
     outbox_.flush();
     if (node_.has_strands() && node_.wants_work()) strands_->publish(0);
@@ -220,10 +225,11 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
 }
 
 void Worker::copy_slow(const Copy& what, void* to, const void* from) {
+    if (!what.quick()) charge(costs->compute);
     const Work cost{0, what.bytes_moved(node_.topology().cache)};
-    if (to == nullptr) return compute(cost, {});
+    if (to == nullptr) return compute_long(cost, {});
     const auto code = [&] { what.carry_out(to, from); };
-    compute(cost, std::ref(code));  // which std::function holds without an allocation
+    compute_long(cost, std::ref(code));  // which std::function holds without an allocation
 }
 
 Counters Worker::counted() const {

@@ -309,6 +309,7 @@ private:
     bool pop_slow(Slot* slot, std::uint64_t units);
     void run_above(Slot* slot);
     void work_slow(std::uint64_t units);
+    void compute_long(Work cost, const std::function<void()>& code);
     void compute_now(Work cost, const std::function<void()>& code);
     void serve_request(const Slot* head) { serve_request(head, head); }
     /// `top`: above the topmost task; `head`, or one more while that is popped.

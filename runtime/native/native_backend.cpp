@@ -91,6 +91,7 @@ NativeBackend::~NativeBackend() = default;
 void NativeBackend::run(const runtime::NodeFactory& make_node) {
     State& state = *state_;
     HEDDLE_ASSERT(!state.program);
+    prepare_busy_work();
     try {
         if (state.topology.nodes > 1) state.meet();
     } catch (const RunOver&) {
