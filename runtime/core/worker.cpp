@@ -1,4 +1,4 @@
-// A worker of a node: its main loop, its own tasks, and how it sleeps and wakes.
+// A worker of a node: its main loop, its own tasks, and how it waits.
 #include "runtime/core/worker.hpp"
 
 #include <fmt/format.h>
@@ -380,105 +380,6 @@ void Worker::end_task() {
         ranked_.reserve(1, std::memory_order_relaxed);
     }
     reach_.note(last_task_end_);
-}
-
-// --- sleeping
-// --------------------------------------------------------------------------------------------------
-
-// Invariant: a worker that sleeps has said so before it looks for a reason not to, and a context that makes
-// such a reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is
-// missed. Likewise a worker shows itself active before it looks for a sleeper that it should share with.
-void Worker::rest(Time deadline, const Waitable* awaited) {
-    const bool sends = !outbox_.empty();
-    if (sends) enter_now(Activity::overhead);
-    outbox_.flush();
-    deadline = std::min({deadline, node_.sources().due(), looks_again_});
-    if (!node_.deadlock_watch().watches()) return sleep(deadline, awaited);
-    const Time now = sends ? backend->now(*this) : backend->recent(*this);
-    const Time long_at = std::max(last_task_end_, wait_began_) + DeadlockWatch::patience;
-    if (now < long_at) return sleep(std::min(deadline, long_at), awaited);
-    rest_long(idle() ? deadline : now + DeadlockWatch::patience, awaited);
-}
-
-// The worker is not active while it sleeps, so that a run in which all wait is found to be over. It looks for
-// work between such sleeps.
-//
-// Invariant: what this worker waits for is not done while the node looks passive. `waits_long` is set before
-// the last look whether it is done, and the worker is removed from the active ones after that. A context that
-// does what it waits for looks at `waits_long` afterwards, and makes the worker active again (awaited_done)
-// before the message that it handles is counted. So either this worker sees that it is done, or that context
-// sees the worker waiting.
-void Worker::rest_long(Time deadline, const Waitable* awaited) {
-    if (idle()) {
-        node_.deadlock_watch().fell_quiet(outbox_);
-        return sleep(deadline, awaited);
-    }
-    long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
-    long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
-    deque_.of_worker().waits_long.store(true, std::memory_order_seq_cst);
-    if (!awaited->done()) {
-        node_.pause_activity(*this);
-        node_.deadlock_watch().fell_quiet(outbox_);
-        sleep(deadline, awaited);
-        node_.begin_activity(id.core);
-    }
-    deque_.of_worker().waits_long.store(false, std::memory_order_seq_cst);
-}
-
-void Worker::awaited_done(Context& caller) {
-    if (deque_.of_worker().waits_long.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
-    if (claim_sleeper() || deque_.of_worker().waits_idly.load(std::memory_order_seq_cst))
-        caller.backend->unpark(caller, id.core);
-}
-
-void Worker::sleep(Time deadline, const Waitable* awaited) {
-    node_.sleeping().add(id.core);
-    if (!something_to_do(awaited)) {
-        const Time begin = backend->recent(*this);
-        enter(resting(awaited), begin);
-        backend->park(*this, deadline);
-        const Time end = backend->recent(*this);
-        enter(Activity::stealing, end);
-        busy_ -= end - begin;
-        if (looks_again_ <= end) looks_again_ = never;
-    }
-    node_.sleeping().remove(id.core);
-}
-
-Activity Worker::resting(const Waitable* awaited) const {
-    if (awaited || node_.sources().expects(*this)) return Activity::waiting;
-    return awaiting_answer_ ? Activity::stealing : Activity::idle;
-}
-
-bool Worker::something_to_do(const Waitable* awaited) const {
-    if (node_.stopping()) return true;
-    if (awaited && awaited->done()) return true;
-    // What it would not begin must not keep it awake: it would look again and again, and time would stand
-    // still.
-    const bool is_deep = awaited && depth_ >= deep;
-    if (node_.sources().waits_for(*this, is_deep)) return true;
-    if (is_deep) return false;
-    if (awaiting_answer_ && !deque_.of_worker().requesting.load(std::memory_order_seq_cst)) return true;
-    if (node_.members() && !(policy_members_ && policy_members_->epoch == node_.members()->epoch()))
-        return true;
-    if (!steals_within_node_) return false;
-    return node_.any_victim(id.core, [&](CoreId core) {
-        if (core == id.core) return false;
-        Worker& victim = node_.worker(core);
-        if (node_.sources().may_steal(victim)) return true;
-        victim.deque().ask();  // and if it has private tasks, it will publish some and wake us
-        return false;
-    });
-}
-
-bool Worker::claim_sleeper() {
-    return node_.sleeping().contains(id.core) && node_.sleeping().remove(id.core);
-}
-
-void Worker::request_answered() {
-    node_.steals().request_ended();
-    deque_.of_worker().requesting.store(false, std::memory_order_seq_cst);
-    if (claim_sleeper()) node_.receiver().backend->unpark(node_.receiver(), id.core);
 }
 
 // --- life

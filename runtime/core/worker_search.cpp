@@ -1,5 +1,6 @@
 // The part of a worker that looks for work: what waits on its node, its colleagues' tasks, and the victims
-// that its policy names. When and how long it sleeps is decided here; how it sleeps, in worker.cpp.
+// that its policy names. When and how long it sleeps is decided here; how it sleeps, in
+// worker_sleep.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
