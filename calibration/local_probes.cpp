@@ -337,7 +337,7 @@ public:
         own.reserve(quanta);
         for (std::uint64_t i = 0; i < quanta; ++i) {
             const double begin = seconds_now(worker);
-            worker.compute({20'000, 0}, [&own] {
+            worker.compute({20'000, 0}, [] {
                 volatile double value = 1;
                 for (int k = 0; k < 10'000; ++k) value = value * 1.0000001;
             });
