@@ -82,6 +82,21 @@ protected:
         wait_until(self, [&] { return endpoint.probe({.tag = kept_tag}).has_value(); });
         (void)endpoint.begin_receive({.tag = kept_tag});
     }
+    /// Gives up one large message after the other, more than the window holds. The one behind them comes.
+    void expect_room_after(const Receiver& give_up_one) {
+        constexpr std::size_t given_up = 20;
+        std::vector<std::uint64_t> tags(given_up, kept_tag);
+        tags.push_back(plain_tag);
+        std::size_t received = 0;
+        exchange(
+            tags,
+            [&](Strand& self, Endpoint& endpoint) {
+                for (std::size_t i = 0; i < given_up; ++i) give_up_one(self, endpoint);
+                received = endpoint.receive(self, {.tag = plain_tag}).data.size();
+            },
+            large);
+        EXPECT_EQ(received, large);
+    }
 };
 
 }  // namespace
@@ -156,33 +171,11 @@ TEST_P(EndpointCredit, AReceiverTellsWhatItHasGivenUpThoughItsWorkerHasNoRest) {
 }
 
 TEST_P(EndpointCredit, ALargeMessageThatIsGivenUpGivesItsRoomBack) {
-    constexpr std::size_t given_up = 20;
-    std::vector<std::uint64_t> tags(given_up, kept_tag);
-    tags.push_back(plain_tag);
-    std::size_t received = 0;
-    exchange(
-        tags,
-        [&](Strand& self, Endpoint& endpoint) {
-            for (std::size_t i = 0; i < given_up; ++i) give_up(self, endpoint, 1);
-            received = endpoint.receive(self, {.tag = plain_tag}).data.size();
-        },
-        large);
-    EXPECT_EQ(received, large);
+    expect_room_after([](Strand& self, Endpoint& endpoint) { give_up(self, endpoint, 1); });
 }
 
 TEST_P(EndpointCredit, ALargeMessageThatIsGivenUpUnaskedLetsItsSenderGoOn) {
-    constexpr std::size_t given_up = 20;
-    std::vector<std::uint64_t> tags(given_up, kept_tag);
-    tags.push_back(plain_tag);
-    std::size_t received = 0;
-    exchange(
-        tags,
-        [&](Strand& self, Endpoint& endpoint) {
-            for (std::size_t i = 0; i < given_up; ++i) give_up_unasked(self, endpoint);
-            received = endpoint.receive(self, {.tag = plain_tag}).data.size();
-        },
-        large);
-    EXPECT_EQ(received, large);
+    expect_room_after([](Strand& self, Endpoint& endpoint) { give_up_unasked(self, endpoint); });
 }
 
 TEST_P(EndpointCredit, ASenderIsToldThoughItsReceiverWaitsForSomethingElse) {
