@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::uint64_t smallest = 16U << 10;
 
+/// Of the page in which a stack begins, as much is for what lies beside it.
+constexpr std::size_t beside_in_page = 1U << 10;
+
 }  // namespace
 
 Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes, std::uint64_t beside_bytes)
@@ -29,7 +32,7 @@ Stacks::Stacks(std::uint64_t count, std::uint64_t stack_bytes, std::uint64_t bes
     stack_bytes_ = whole_pages(stack_bytes);
     beside_bytes_ = whole_pages(beside_bytes);
     guard_ = guard_pages_.granted() ? page_ : 0;
-    distance_ = guard_ + stack_bytes_ + beside_bytes_;
+    distance_ = guard_ + stack_bytes_ + page_ + beside_bytes_;
     if (count == 0) return;
     void* const memory = ::mmap(nullptr, count * distance_, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -56,15 +59,18 @@ boost::context::stack_context Stacks::stack(std::uint64_t number) {
     char* const begin = memory_ + number * distance_;
     if (guard_ != 0) ::mprotect(begin, guard_, PROT_NONE);
     boost::context::stack_context stack;
+    stack.sp = top(number);  // stacks grow down from here
     stack.size = stack_bytes_;
-    stack.sp = begin + guard_ + stack_bytes_;  // stacks grow down from here
     return stack;
 }
 
 std::span<std::byte> Stacks::beside(std::uint64_t number) const {
     HEDDLE_ASSERT(number < count_);
-    char* const begin = memory_ + (number + 1) * distance_ - beside_bytes_;
-    return {reinterpret_cast<std::byte*>(begin), beside_bytes_};
+    return {reinterpret_cast<std::byte*>(top(number)), beside_bytes_};
+}
+
+char* Stacks::top(std::uint64_t number) const {
+    return memory_ + number * distance_ + guard_ + stack_bytes_ + page_ - beside_in_page;
 }
 
 }  // namespace heddle::sim

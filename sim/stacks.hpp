@@ -28,11 +28,13 @@ public:
     /// For each number below `count` once; they are freed together.
     boost::context::stack_context stack(std::uint64_t number);
 
-    /// What lies above a stack: the first page of the one and the last of the other have one page table. With
-    /// page tables of their own, both are slower for thousands of workers.
+    /// What lies above a stack, at a border of lines of the cache. The first kilobyte of the one and the last
+    /// three of the other are one page: of thousands of workers a processor does not know all pages by heart.
     std::span<std::byte> beside(std::uint64_t number) const;
 
 private:
+    char* top(std::uint64_t number) const;
+
     std::uint64_t count_;
     std::size_t stack_bytes_;
     std::size_t beside_bytes_;
