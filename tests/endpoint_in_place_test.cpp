@@ -153,11 +153,11 @@ TEST_P(InPlace, WithdrawnBytesAreNotReadAndReplacedOnesElsewhere) {
             const std::vector<std::byte> bytes(10);
             const auto lend = [&] { return std::make_shared<Loan>(self.worker().node(), bytes); };
             const auto withdrawn = lend();
-            withdrawn->withdraw();
+            withdrawn->take_back();
             EXPECT_FALSE(withdrawn->read());
             const auto read = lend();
             EXPECT_EQ((*read->read())->data(), bytes.data());  // and it is returned at once
-            read->withdraw();
+            read->take_back();
             read->wait_for_return(self);
             EXPECT_FALSE(read->replace({}));
             const auto copied = lend();

@@ -74,7 +74,7 @@ public:
           signature_(signature_of(request, rank.calls_)) {}
 
     ~Execution() override {
-        for (const Lent& each : lent_) each.loan->withdraw();
+        for (const Lent& each : lent_) each.loan->take_back();
     }
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;

@@ -74,7 +74,7 @@ public:
     /// For one that cannot wait as strands do, because it ends with an error: from now on no send reads the
     /// bytes. What is being written is so soon, because the receiver has asked for it. A receiver of this
     /// node ends with the run.
-    void withdraw() {
+    void take_back() {
         auto progress = Progress::offered;
         if (progress_.compare_exchange_strong(progress, Progress::returned, std::memory_order_acq_rel))
             return;
