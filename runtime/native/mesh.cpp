@@ -216,6 +216,11 @@ Deadline Mesh::rest(Parker& parker, Deadline from, Deadline until, std::chrono::
     return state_->reception.rest(parker, from, until, spin);
 }
 
+Deadline Mesh::receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                             const std::function<bool()>& done) {
+    return state_->reception.receive_until(parker, from, until, spin, done);
+}
+
 void Mesh::rouse() {
     state_->reception.rouse();
 }

@@ -61,6 +61,10 @@ public:
     /// on its thread.
     Deadline rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
 
+    /// The same for a wait that probably ends soon: until `done()`, and never asleep. May return at once.
+    Deadline receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                           const std::function<bool()>& done);
+
     /// Wakes the worker that rests, and that `Parker::unpark` says sleeps elsewhere. Any thread.
     void rouse();
 

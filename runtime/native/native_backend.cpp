@@ -79,6 +79,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     // A worker that polls for messages has to do that while it waits.
     state.topology.own_cores = state.own_cores && !given.single_module;
     state.topology.gates_open = given.gate_open;
+    state.topology.receives = membership.nodes > 1 && !given.single_module && !given.mpi;
     state.topology.polled = given.single_module && membership.nodes > 1;
     state.topology.undeclared = Activity::working;
     state.topology.recorded_late = std::chrono::milliseconds(100);  // workers run at the same time
@@ -359,6 +360,14 @@ void NativeBackend::park(Context& context, Time deadline) {
         state.resting.fetch_sub(1, std::memory_order_relaxed);
     }
     (void)now(context);
+}
+
+void NativeBackend::receive(Context& context, Time deadline, const std::function<bool()>& done) {
+    State& state = *state_;
+    const Clock::time_point from = state.run_start.clock_time(recent(context));
+    const Clock::time_point left = state.threaded->receive_until(
+        state.parkers[context.id.core], from, state.run_start.clock_time(deadline), state.spin, done);
+    reading_of(context)->time.store(Time(left - state.run_start.zero()).count(), std::memory_order_relaxed);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
