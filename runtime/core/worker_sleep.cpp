@@ -76,9 +76,9 @@ void Worker::sleep(Time deadline, const Waitable* awaited) {
     node_.sleeping().remove(id.core);
 }
 
-// The worker is active meanwhile, so this must end soon: the node can neither be found passive, nor refuse the
-// nodes that wait for work. Else it is as if it slept: it is in the set of sleeping workers, so that whatever
-// would wake it ends this too.
+// The worker is active meanwhile, so this must end soon: the node can neither be found passive, nor refuse
+// the nodes that wait for work. Else it is as if it slept: it is in the set of sleeping workers, so that
+// whatever would wake it ends this too.
 bool Worker::receive_until(const Waitable& awaited) {
     outbox_.flush();
     if (node_.steals().anybody_waits() || node_.is_leaving()) return false;
@@ -87,7 +87,8 @@ bool Worker::receive_until(const Waitable& awaited) {
         const Time begin = backend->now(*this);
         const Activity before = enter(Activity::waiting, begin);
         const auto ends = [&] { return awaited.done() || node_.steals().anybody_waits(); };
-        backend->receive(*this, std::min({begin + soon, node_.sources().due(), looks_again_}), std::ref(ends));
+        backend->receive(*this, std::min({begin + soon, node_.sources().due(), looks_again_}),
+                         std::ref(ends));
         const Time end = backend->recent(*this);
         enter(before, end);
         busy_ -= end - begin;

@@ -229,9 +229,8 @@ struct InprocessBackend::State {
             io.erase(ended);
             done();
         } else {
-            deliver(std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
-                return &one.second == due[choice - ready.size()];
-            }));
+            deliver(std::find_if(under_way.begin(), under_way.end(),
+                                 [&](const auto& one) { return &one.second == due[choice - ready.size()]; }));
         }
         return true;
     }

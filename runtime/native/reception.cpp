@@ -23,10 +23,14 @@ std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
     return std::max(128U, seen.looks_between_calls);
 }
 
-/// To read the clock takes less than a look that asks the system, and much longer than one at memory.
+/// To read the clock takes much less time than a look that asks the system, and a few times that of one at
+/// memory.
 std::uint32_t looks_between_clock_reads(const Arrivals::Seen& seen) {
-    return seen.looks_between_calls == 1 ? 4 : 64;
+    return seen.looks_between_calls == 1 ? 1 : 32;
 }
+
+/// Of looks at memory that find nothing. They divide those between two calls of the system.
+constexpr std::uint32_t looks_between_tasks = 16;
 
 }  // namespace
 
@@ -116,7 +120,8 @@ Deadline Reception::rest(Parker& parker, Deadline from, Deadline until, std::chr
         parker.park(until, spin);
         return Clock::now();
     }
-    return attend(parker, from, until, spin, [] { return false; }, true);
+    return attend(
+        parker, from, until, spin, [] { return false; }, true);
 }
 
 Deadline Reception::receive_until(Parker& parker, Deadline from, Deadline until,
@@ -155,7 +160,6 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
             while (thread_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
             lock.lock();
         }
-        // A look at memory takes less time than reading the clock.
         if ((looks & (looks_between_clock_reads(seen_) - 1)) == 0) now = Clock::now();
         if (now >= until) break;
         if (found || now < spins_until ||
@@ -172,6 +176,8 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
         polling_.found();
         looks_until_ = now + looks_for_;
     }
+    // To read the clock would delay what has come.
+    left_ = sleeps ? Clock::now() : now;
     worker_leaves();
     const Deadline left = left_;
     lock.unlock();
@@ -188,7 +194,6 @@ void Reception::worker_comes(Deadline now) {
 }
 
 void Reception::worker_leaves() {
-    left_ = Clock::now();
     worker_looks_ = false;
     const Naps naps = naps_.load();
     if (naps != Naps::none && returns_soon_.load(std::memory_order_relaxed)) return;
@@ -219,7 +224,9 @@ bool Reception::leaves_nothing() {
 
 /// Looks without waiting. True: something has come.
 bool Reception::look(Arrivals::Seen& seen) {
-    if (!arrivals_.look_at_single(seen) && (++seen.looks & (seen.looks_between_calls - 1)) == 0)
+    ++seen.looks;
+    if ((seen.looks & (looks_between_tasks - 1)) != 0 && arrivals_.nothing_in_memory()) return false;
+    if (!arrivals_.look_at_single(seen) && (seen.looks & (seen.looks_between_calls - 1)) == 0)
         arrivals_.ask_system(seen, Deadline::min());
     return handle(seen);
 }

@@ -9,10 +9,11 @@
 // the code that it goes on with (`has_left`), and only then the strand is shown to others: as ready, or to
 // what it waits for. So no other worker runs on a stack that is not left yet.
 //
-// Where workers receive (Topology::receives), a strand that waits and leaves its stack to the base is not shown
-// at once: first the worker receives for some microseconds, on its own stack, and goes on with the strand if
-// what it waits for is done. Invariant: meanwhile the strand is in no list and no waiter knows it, so that no
-// context but this worker can run it, and a handler that completes what it waits for wakes nothing.
+// Where workers receive (Topology::receives), a strand that waits and leaves its stack to the base is not
+// shown at once: first the worker receives for some microseconds, on its own stack, and goes on with the
+// strand if what it waits for is done. Invariant: meanwhile the strand is in no list and no waiter knows it,
+// so that no context but this worker can run it, and a handler that completes what it waits for wakes
+// nothing.
 #pragma once
 
 #include <atomic>
