@@ -82,7 +82,7 @@ TEST_F(StrandReceive, AStrandGoesOnNatively) {
                       }};
     // One wait in 32 gives the worker's loop its turn, and another process may have the core.
     constexpr int rounds = 20'000;
-    EXPECT_LT(waits_of_two(world, rounds), 2 * rounds);
+    EXPECT_LT(waits_of_two(world, rounds), 2 * rounds - rounds / 10);
 }
 
 // The strand that is received for waits for another one, which the handler makes ready.
