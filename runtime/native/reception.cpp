@@ -23,10 +23,15 @@ std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
     return std::max(128U, seen.looks_between_calls);
 }
 
+/// Each look asks the system.
+bool looks_are_calls(const Arrivals::Seen& seen) {
+    return seen.looks_between_calls == 1;
+}
+
 /// To read the clock takes much less time than a look that asks the system, and a few times that of one at
 /// memory.
 std::uint32_t looks_between_clock_reads(const Arrivals::Seen& seen) {
-    return seen.looks_between_calls == 1 ? 1 : 32;
+    return looks_are_calls(seen) ? 4 : 32;
 }
 
 /// Of looks at memory that find nothing. They divide those between two calls of the system.
@@ -176,8 +181,8 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
         polling_.found();
         looks_until_ = now + looks_for_;
     }
-    // To read the clock would delay what has come.
-    left_ = sleeps ? Clock::now() : now;
+    // To read the clock delays what has come. The latest reading is a few looks old.
+    left_ = sleeps || looks_are_calls(seen_) ? Clock::now() : now;
     worker_leaves();
     const Deadline left = left_;
     lock.unlock();
