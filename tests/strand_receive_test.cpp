@@ -80,7 +80,7 @@ TEST_F(StrandReceive, AStrandGoesOnNatively) {
     const World world{"native", [&](NodeId nodes, CoreId cores, const runtime::ProgramFactory& make) {
                           run_native_nodes_with(options, nodes, cores, make);
                       }};
-    // One wait in 32 gives the worker's loop its turn, and another process may have the core.
+    // One wait in 16 gives the worker's loop its turn, and another process may have the core.
     constexpr int rounds = 20'000;
     EXPECT_LT(waits_of_two(world, rounds), 2 * rounds - rounds / 10);
 }

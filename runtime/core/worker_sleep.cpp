@@ -12,7 +12,7 @@ namespace {
 
 /// Most answers of another node come within this time. It is no longer, because a worker that waits so takes
 /// no work from elsewhere.
-constexpr Time soon = std::chrono::microseconds(10);
+constexpr Time soon = std::chrono::microseconds(20);
 
 }  // namespace
 

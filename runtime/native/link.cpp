@@ -80,7 +80,16 @@ std::optional<Link::Flushed> Link::write_alone(const runtime::Bytes& message) {
     if (!lock || blocked_.load(std::memory_order_relaxed) || broken_ || !queue_.is_empty() || gathers())
         return {};
     put_ahead(FrameKind::message, message);
-    const Flushed flushed = write_out();
+    count_write();
+    const iovec whole{head_.data(), head_.size()};
+    const std::ptrdiff_t moved = stream_->write({&whole, 1});
+    Flushed flushed = Flushed::all;
+    if (moved == static_cast<std::ptrdiff_t>(head_.size())) {
+        head_.clear();
+    } else {
+        written_ = moved > 0 ? static_cast<std::size_t>(moved) : 0;
+        flushed = write_out();  // sees what is in the way
+    }
     note_write();
     return flushed;
 }
@@ -89,6 +98,11 @@ std::optional<Link::Flushed> Link::write_alone(const runtime::Bytes& message) {
 bool Link::gathers() const {
     return !in_memory_ && unheard_.load(std::memory_order_relaxed) >= unheard_max &&
            Clock::now() - last_write_ < quiet;
+}
+
+/// Before the answer can come. Without a read-modify-write: an answer that comes just then may be missed.
+void Link::count_write() {
+    if (!in_memory_) unheard_.store(unheard_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 void Link::note_write() {
@@ -150,11 +164,14 @@ void Link::next_frame() {
 /// A whole frame.
 void Link::put_ahead(FrameKind kind, const runtime::Bytes& message) {
     const FrameHeader header = sealer_.begin(kind, message.size());
-    append(head_, &header, sizeof header);
-    append(head_, message.data(), message.size());
-    const auto copy = std::span(head_).last(message.size());
-    sealer_.seal(copy, copy.data());
-    append_tag(head_, sealer_);
+    const std::size_t begin = head_.size();
+    head_.resize(begin + sizeof header + message.size() + sealer_.tag_bytes());
+    std::memcpy(head_.data() + begin, &header, sizeof header);
+    const auto payload = std::span(head_).subspan(begin + sizeof header, message.size());
+    std::ranges::copy(message, payload.begin());
+    sealer_.seal(payload, payload.data());
+    const PayloadTag tag = sealer_.finish();
+    std::memcpy(payload.data() + payload.size(), tag.data(), sealer_.tag_bytes());
 }
 
 void Link::next_piece() {
@@ -192,10 +209,7 @@ Link::Flushed Link::write_out() {
 Link::Flushed Link::write_piece() {
     const std::span<const std::byte> all[] = {head_, middle_, tail_};
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
-        // Before the answer can come. Without a read-modify-write: an answer that comes meanwhile may be
-        // missed.
-        if (!in_memory_)
-            unheard_.store(unheard_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        count_write();
         iovec parts[std::size(all)];
         std::size_t count = 0;
         std::size_t done = written_;

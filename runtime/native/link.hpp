@@ -80,6 +80,7 @@ public:
 private:
     std::optional<Flushed> write_alone(const runtime::Bytes& message);
     bool gathers() const;
+    void count_write();
     void note_write();
     bool write_at_once(bool large);
     Flushed write_waiting(int rounds_max);
@@ -119,7 +120,7 @@ private:
     std::size_t taken_next_ = 0;
     std::vector<runtime::Bytes> batches_written_;
     SendQueue::Parcel writing_now_{};
-    std::vector<std::byte> head_, tail_;
+    runtime::Bytes head_, tail_;
     std::span<const std::byte> left_, middle_;
     runtime::Bytes room_;
     std::size_t written_ = 0;

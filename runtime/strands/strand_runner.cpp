@@ -18,8 +18,8 @@ namespace context = boost::context;
 /// After so many switches in a row the worker looks for other work and messages: some microseconds.
 constexpr std::uint32_t switches_max = 256;
 
-/// What receiving for a strand counts as, so that the loop has its turn after some tens of microseconds.
-constexpr std::uint32_t receive_switches = 8;
+/// What receiving for a strand counts as, so that the loop has its turn after 16 waits.
+constexpr std::uint32_t receive_switches = 16;
 
 /// One to four microseconds, if the worker has a core to itself.
 constexpr std::uint32_t looks_before_leaving = 128;
