@@ -27,8 +27,7 @@ public:
         return current && head_ == current->head() ? current : nullptr;
     }
 
-    // In line, as what it calls (strand_switch.hpp).
-    [[gnu::always_inline]] void wait(Waitable& waitable) const {
+    void wait(Waitable& waitable) const {
         if (strand_) return strand_->wait(waitable);
         worker_->wait(head_, waitable);
     }
