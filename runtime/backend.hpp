@@ -158,6 +158,8 @@ struct Topology {
     bool gates_open = false;
     /// Workers deliver the messages themselves: in `poll`, between tasks, and while `send` holds them back.
     bool polled = false;
+    /// Workers may receive where they wait for something that probably comes soon (Backend::receive).
+    bool receives = false;
     /// What the time of a task counts as for which it declares no work.
     Activity undeclared = Activity::overhead;
     /// Workers may tell a recorder of what happened so long ago.
@@ -306,6 +308,11 @@ public:
     /// no reason. On a polled node it delivers what comes meanwhile, as `poll` does. When it returns, the
     /// present time is `recent`.
     virtual void park(Context& context, Time deadline) = 0;
+
+    /// For a wait that probably ends soon: delivers what comes, on the caller, until `done()`, or a context
+    /// unparks the worker, or `deadline` has come. What it promises beyond that is as of `park`, but it never
+    /// sleeps, and returns where looking on would not pay. Only where the topology says `receives`.
+    virtual void receive(Context& /*context*/, Time /*deadline*/, const std::function<bool()>& /*done*/) {}
 
     /// Wakes worker `core` of the caller's own node. Everything written before is seen by the woken worker.
     virtual void unpark(Context& caller, CoreId core) = 0;

@@ -109,8 +109,9 @@ inline Arm mpi_arm(const std::string& name, const native::MpiOptions& mpi) {
             }};
 }
 
-inline Arm inprocess_arm(std::uint64_t seed, bool gate_open, const inprocess::Faults& faults = {}) {
-    const std::string name = faults.reorders ? "faulty_" : "inprocess_";
+inline Arm inprocess_arm(std::uint64_t seed, bool gate_open, const inprocess::Faults& faults = {},
+                         bool receives = false) {
+    const std::string name = receives ? "receiving_" : faults.reorders ? "faulty_" : "inprocess_";
     return {name + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
             [=](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
                 inprocess::Options options;
@@ -119,6 +120,7 @@ inline Arm inprocess_arm(std::uint64_t seed, bool gate_open, const inprocess::Fa
                 options.seed = seed;
                 options.gate_open = gate_open;
                 options.faults = faults;
+                options.receives = receives;
                 inprocess::InprocessBackend(options).run(make_node);
             }};
 }
@@ -171,6 +173,7 @@ inline std::vector<Arm> arms() {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         all.push_back(inprocess_arm(seed, false));
         all.push_back(inprocess_arm(seed, true));
+        all.push_back(inprocess_arm(seed, seed == 2, {}, true));
         all.push_back(
             inprocess_arm(seed, seed == 3, {.delay_max = 300, .reorders = true, .wakes_percent = 20}));
     }

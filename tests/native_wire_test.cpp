@@ -65,7 +65,7 @@ const std::string enclosed = "the text of a body";
 void talk(Link& link) {
     const runtime::Bytes large = repeated(alone, 10'000);
     link.post(FrameKind::message, repeated(small, 1));
-    link.post(FrameKind::message, large);
+    link.post(FrameKind::message, runtime::Bytes(large));
     link.post(FrameKind::message, repeated(small, 1),
               std::make_shared<runtime::Bytes>(repeated(enclosed, 50'000)));
     link.post(FrameKind::goodbye, {});

@@ -116,9 +116,10 @@ inline void run_native_nodes(NodeId nodes, CoreId cores, const runtime::ProgramF
     run_native_nodes_with({}, nodes, cores, make);
 }
 
-/// `networks`: several join the nodes, most by way of gateways.
+/// `networks`: several join the nodes, most by way of gateways. `receives`: Topology::receives.
 inline World inprocess_world(const std::string& name, std::uint64_t seed, bool gate_open,
-                             const inprocess::Faults& faults = {}, bool networks = false) {
+                             const inprocess::Faults& faults = {}, bool networks = false,
+                             bool receives = false) {
     return one_backend(name + "_" + std::to_string(seed) + (gate_open ? "_open" : "_closed"),
                        [=](NodeId nodes, CoreId cores) {
                            inprocess::Options options;
@@ -127,6 +128,7 @@ inline World inprocess_world(const std::string& name, std::uint64_t seed, bool g
                            options.seed = seed;
                            options.gate_open = gate_open;
                            options.faults = faults;
+                           options.receives = receives;
                            if (networks)
                                options.routes = testing_networks::draw_networks(Random(seed), nodes);
                            return std::make_unique<inprocess::InprocessBackend>(options);
@@ -143,6 +145,9 @@ inline std::vector<World> worlds() {
         all.push_back(inprocess_world("inprocess", seed, true));
         all.push_back(inprocess_world("faulty", seed, seed == 3,
                                       {.delay_max = 300, .reorders = true, .wakes_percent = 20}));
+        all.push_back(inprocess_world("receiving", seed, seed == 1,
+                                      {.delay_max = seed == 3 ? 100U : 0U, .reorders = seed == 3}, false,
+                                      true));
         all.push_back(inprocess_world("gateways", seed, seed == 2,
                                       {.delay_max = 100, .reorders = seed != 1, .wakes_percent = 5}, true));
     }

@@ -313,7 +313,9 @@ std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
 
 }  // namespace
 
-Incoming Endpoint::end(const Caller& caller, BegunReceive& receive, const Place& place) {
+// In line in its callers, because each return after a switch is predicted wrongly (strand_switch.hpp).
+[[gnu::always_inline]] inline Incoming Endpoint::end(const Caller& caller, BegunReceive& receive,
+                                                     const Place& place) {
     endpoints_.tell_given_up(caller.worker());
     if (!receive.was_here) caller.wait(receive.posted);
     Arrived& message = *receive.posted.message;

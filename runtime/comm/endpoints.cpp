@@ -168,6 +168,7 @@ void Endpoints::open(Endpoint& endpoint) {
 void Endpoints::close(std::uint32_t number) {
     const SpinLock::Guard guard(lock_);
     open_.erase(number);
+    latest_ = nullptr;
 }
 
 // A receive that is woken stays until then, so it is woken after the locks.
@@ -175,8 +176,12 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
     Woken woken;
     {
         const SpinLock::Guard guard(lock_);
-        const auto found = open_.find(to);
-        if (found == open_.end()) {
+        if (!latest_ || latest_number_ != to) {
+            const auto found = open_.find(to);
+            latest_ = found == open_.end() ? nullptr : found->second;
+            latest_number_ = to;
+        }
+        if (!latest_) {
             // A number that this node gave belongs to an endpoint that is closed.
             if (to < Endpoint::first_given) return early_[to].push_back(std::move(message));
             if (to < Endpoint::first_strict) return;
@@ -187,7 +192,7 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
                             message->tag, from.number, from.node, to, node_.id()),
                 "let the receiver go on until the last message for it has come");
         }
-        Endpoint::State& endpoint = *found->second->state_;
+        Endpoint::State& endpoint = *latest_->state_;
         const SpinLock::Guard inner(endpoint.lock);
         endpoint.arrive(std::move(message), woken);
     }

@@ -222,6 +222,8 @@ private:
     /// Over all below. Each arrival writes it, and each receive reads whether work waits (`tell_given_up`).
     alignas(64) SpinLock lock_;
     std::unordered_map<std::uint32_t, Endpoint*> open_;
+    std::uint32_t latest_number_ = 0;  ///< the last that was found, and its endpoint; null: none
+    Endpoint* latest_ = nullptr;
     std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;

@@ -126,6 +126,10 @@ public:
     /// program has ended the run and the wait was withdrawn.
     bool wait_idly(Waitable& waitable);
 
+    /// A strand of this worker, which has no other work, waits for `awaited`: receives for some microseconds.
+    /// True once it is done.
+    bool receive_until(const Waitable& awaited);
+
     StrandRunner& strands() { return *strands_; }
     const StrandRunner& strands() const { return *strands_; }
 

@@ -1,11 +1,20 @@
 // How a worker sleeps, what it is doing meanwhile, and what wakes it. When and how long it sleeps is decided
 // where it looks for work (worker_search.cpp).
 #include <algorithm>
+#include <functional>
 
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 
 namespace heddle::runtime {
+
+namespace {
+
+/// Most answers of another node come within this time. It is no longer, because a worker that waits so takes
+/// no work from elsewhere.
+constexpr Time soon = std::chrono::microseconds(20);
+
+}  // namespace
 
 // Invariant: a worker that sleeps has said so before it looks for a reason not to, and a context that makes
 // such a reason looks for sleepers afterwards. So one of the two sees the other, and no reason to wake is
@@ -65,6 +74,28 @@ void Worker::sleep(Time deadline, const Waitable* awaited) {
         if (looks_again_ <= end) looks_again_ = never;
     }
     node_.sleeping().remove(id.core);
+}
+
+// The worker is active meanwhile, so this must end soon: the node can neither be found passive, nor refuse
+// the nodes that wait for work. Else it is as if it slept: it is in the set of sleeping workers, so that
+// whatever would wake it ends this too.
+bool Worker::receive_until(const Waitable& awaited) {
+    outbox_.flush();
+    if (node_.steals().anybody_waits() || node_.is_leaving()) return false;
+    node_.sleeping().add(id.core);
+    if (!something_to_do(&awaited)) {
+        const Time begin = backend->now(*this);
+        const Activity before = enter(Activity::waiting, begin);
+        const auto ends = [&] { return awaited.done() || node_.steals().anybody_waits(); };
+        backend->receive(*this, std::min({begin + soon, node_.sources().due(), looks_again_}),
+                         std::ref(ends));
+        const Time end = backend->recent(*this);
+        enter(before, end);
+        busy_ -= end - begin;
+        task_begin_ += end - begin;
+    }
+    node_.sleeping().remove(id.core);
+    return awaited.done();
 }
 
 Activity Worker::resting(const Waitable* awaited) const {

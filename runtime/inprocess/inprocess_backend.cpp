@@ -53,6 +53,7 @@ runtime::Topology topology_of(const Options& options) {
     topology.routes = options.routes;
     topology.at_start = options.at_start;
     topology.gates_open = options.gate_open;
+    topology.receives = options.receives;
     if (options.gate_open) topology.undeclared = Activity::working;
     return topology;
 }
@@ -228,25 +229,37 @@ struct InprocessBackend::State {
             io.erase(ended);
             done();
         } else {
-            const auto line = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
-                return &one.second == due[choice - ready.size()];
-            });
-            const NodeId from = line->first.from, to = line->first.to;
-            Sent sent = std::move(line->second.front());
-            line->second.pop_front();
-            under_way_bytes -= sent.bytes();
-            if (line->second.empty()) under_way.erase(line);
-            // The sender may keep its own.
-            runtime::Body body;
-            if (sent.body) body = std::make_shared<runtime::Bytes>(sent.body->begin(), sent.body->end());
-            // A process would have ended.
-            if (nodes[to].program->has_left())
-                throw Error(
-                    fmt::format("a message from node {} is under way to node {}, which has left", from, to),
-                    "this is an error of the scheduler: please report it with the seed");
-            nodes[to].program->deliver(from, sent.message, std::move(body));
+            deliver(std::find_if(under_way.begin(), under_way.end(),
+                                 [&](const auto& one) { return &one.second == due[choice - ready.size()]; }));
         }
         return true;
+    }
+
+    void deliver(std::map<Way, std::deque<Sent>>::iterator line) {
+        const NodeId from = line->first.from, to = line->first.to;
+        Sent sent = std::move(line->second.front());
+        line->second.pop_front();
+        under_way_bytes -= sent.bytes();
+        if (line->second.empty()) under_way.erase(line);
+        // The sender may keep its own.
+        runtime::Body body;
+        if (sent.body) body = std::make_shared<runtime::Bytes>(sent.body->begin(), sent.body->end());
+        // A process would have ended.
+        if (nodes[to].program->has_left())
+            throw Error(
+                fmt::format("a message from node {} is under way to node {}, which has left", from, to),
+                "this is an error of the scheduler: please report it with the seed");
+        nodes[to].program->deliver(from, sent.message, std::move(body));
+    }
+
+    /// One message that is due there, on the stack of the caller.
+    void deliver_to(NodeId node) {
+        std::vector<std::map<Way, std::deque<Sent>>::iterator> due;
+        for (auto line = under_way.begin(); line != under_way.end(); ++line)
+            if (line->first.to == node && line->second.front().due <= now) due.push_back(line);
+        if (due.empty()) return;
+        now += step;
+        deliver(due[random.below(due.size())]);
     }
 
     /// True if a worker was parked.
@@ -335,6 +348,21 @@ void InprocessBackend::park(Context& context, Time deadline) {
     fiber.deadline = deadline;
     state_->switch_out(fiber);
     fiber.deadline = never;
+}
+
+/// Other contexts act meanwhile, and it may give up at any time.
+void InprocessBackend::receive(Context& context, Time deadline, const std::function<bool()>& done) {
+    State& state = *state_;
+    Fiber& fiber = state.fiber(context);
+    while (!std::exchange(fiber.permit, false) && !done() && state.now < deadline) {
+        const std::uint64_t choice = state.random.below(8);
+        if (choice == 0) return;
+        if (choice < 4) {
+            state.deliver_to(context.id.node);
+        } else {
+            state.switch_out(fiber);
+        }
+    }
 }
 
 void InprocessBackend::unpark(Context& caller, CoreId core) {

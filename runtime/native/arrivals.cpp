@@ -87,6 +87,12 @@ void Arrivals::pass_on_rouse() {
     std::this_thread::sleep_for(wake_up);
 }
 
+bool Arrivals::nothing_in_memory() const {
+    return kept_.empty() && !in_memory_.empty() && std::ranges::none_of(in_memory_, [](const Source* source) {
+               return source->link->stream().has_come();
+           });
+}
+
 bool Arrivals::look_at_single(Seen& seen) {
     if (open_ != 1 || !in_memory_.empty()) return false;
     seen.ready.push_back(&*std::ranges::find_if(sources_, &Source::open));

@@ -67,6 +67,9 @@ public:
     void keep(Source& source);
     bool any_kept() const { return !kept_.empty(); }
 
+    /// There are connections in memory, none of which has bytes, and none was kept.
+    bool nothing_in_memory() const;
+
     /// If there is one connection, and that is not in memory, it becomes ready: to read costs no more than to
     /// ask. False: no.
     bool look_at_single(Seen& seen);

@@ -51,6 +51,7 @@ void append_tag(Buffer& to, Sealer& sealer) {
 Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t frame_bytes_max,
            Protection protection, NetworkId network)
     : stream_(std::move(stream)),
+      in_memory_(stream_->in_memory()),
       peer_(session.peer.rank),
       network_(network),
       sealer_(session.send_key, protection),
@@ -60,7 +61,7 @@ Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t
 
 // --- sending
 
-bool Link::post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
+bool Link::post(FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) {
     if (kind == FrameKind::message && !body && payload.size() < SendQueue::small_bytes && queue_.is_empty()) {
         if (const auto flushed = write_alone(payload)) return *flushed == Flushed::blocked;
     }
@@ -79,19 +80,33 @@ std::optional<Link::Flushed> Link::write_alone(const runtime::Bytes& message) {
     if (!lock || blocked_.load(std::memory_order_relaxed) || broken_ || !queue_.is_empty() || gathers())
         return {};
     put_ahead(FrameKind::message, message);
-    const Flushed flushed = write_out();
+    count_write();
+    const iovec whole{head_.data(), head_.size()};
+    const std::ptrdiff_t moved = stream_->write({&whole, 1});
+    Flushed flushed = Flushed::all;
+    if (moved == static_cast<std::ptrdiff_t>(head_.size())) {
+        head_.clear();
+    } else {
+        written_ = moved > 0 ? static_cast<std::size_t>(moved) : 0;
+        flushed = write_out();  // sees what is in the way
+    }
     note_write();
     return flushed;
 }
 
 /// Whether messages are written so fast that they should travel together. The thread that writes.
 bool Link::gathers() const {
-    return !stream_->in_memory() && unheard_.load(std::memory_order_relaxed) >= unheard_max &&
+    return !in_memory_ && unheard_.load(std::memory_order_relaxed) >= unheard_max &&
            Clock::now() - last_write_ < quiet;
 }
 
+/// Before the answer can come. Without a read-modify-write: an answer that comes just then may be missed.
+void Link::count_write() {
+    if (!in_memory_) unheard_.store(unheard_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 void Link::note_write() {
-    if (!stream_->in_memory()) last_write_ = Clock::now();
+    if (!in_memory_) last_write_ = Clock::now();
 }
 
 /// True if nothing is left for the sender.
@@ -149,11 +164,14 @@ void Link::next_frame() {
 /// A whole frame.
 void Link::put_ahead(FrameKind kind, const runtime::Bytes& message) {
     const FrameHeader header = sealer_.begin(kind, message.size());
-    append(head_, &header, sizeof header);
-    append(head_, message.data(), message.size());
-    const auto copy = std::span(head_).last(message.size());
-    sealer_.seal(copy, copy.data());
-    append_tag(head_, sealer_);
+    const std::size_t begin = head_.size();
+    head_.resize(begin + sizeof header + message.size() + sealer_.tag_bytes());
+    std::memcpy(head_.data() + begin, &header, sizeof header);
+    const auto payload = std::span(head_).subspan(begin + sizeof header, message.size());
+    std::ranges::copy(message, payload.begin());
+    sealer_.seal(payload, payload.data());
+    const PayloadTag tag = sealer_.finish();
+    std::memcpy(payload.data() + payload.size(), tag.data(), sealer_.tag_bytes());
 }
 
 void Link::next_piece() {
@@ -191,7 +209,7 @@ Link::Flushed Link::write_out() {
 Link::Flushed Link::write_piece() {
     const std::span<const std::byte> all[] = {head_, middle_, tail_};
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
-        unheard_.fetch_add(1, std::memory_order_relaxed);  // before the answer can come
+        count_write();
         iovec parts[std::size(all)];
         std::size_t count = 0;
         std::size_t done = written_;
@@ -280,7 +298,7 @@ std::string Link::receive(const Handler& handle, const RoomFor& room_for) {
         const std::ptrdiff_t count = stream_->read(std::span(parts).subspan(in_large_ ? 0 : 1));
         if (count == Stream::nothing) return {};
         if (count == Stream::ended) return reason_of(stream_->failure());
-        unheard_.store(0, std::memory_order_relaxed);
+        if (!in_memory_) unheard_.store(0, std::memory_order_relaxed);
         const auto came = static_cast<std::size_t>(count);
         received_ += came;
         large_filled_ += std::min(came, large_left);

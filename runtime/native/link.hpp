@@ -34,7 +34,7 @@ public:
     /// lone one, and what has gathered to a large one. Other frames wait for the sender, because they then
     /// travel together. Lone: nothing was written for a while, or little since the peer has sent something.
     /// True if the caller must tell the sender. `body`: what a message encloses; it is not copied.
-    bool post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body = {});
+    bool post(FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body = {});
 
     // --- the sender
     enum class Flushed : std::uint8_t {
@@ -80,6 +80,7 @@ public:
 private:
     std::optional<Flushed> write_alone(const runtime::Bytes& message);
     bool gathers() const;
+    void count_write();
     void note_write();
     bool write_at_once(bool large);
     Flushed write_waiting(int rounds_max);
@@ -97,12 +98,13 @@ private:
     std::string reason_of(const std::string& symptom);
 
     std::unique_ptr<Stream> stream_;
+    bool in_memory_;
     NodeId peer_;
     NetworkId network_;
 
     // Posting.
     SendQueue queue_;
-    std::atomic<int> unheard_{0};       ///< writes since something has come
+    std::atomic<int> unheard_{0};       ///< writes since something has come; not in memory
     std::atomic<bool> blocked_{false};  ///< the stream had no room: the sender waits for some
     std::mutex mutex_;
     std::string given_up_;
@@ -118,7 +120,7 @@ private:
     std::size_t taken_next_ = 0;
     std::vector<runtime::Bytes> batches_written_;
     SendQueue::Parcel writing_now_{};
-    std::vector<std::byte> head_, tail_;
+    runtime::Bytes head_, tail_;
     std::span<const std::byte> left_, middle_;
     runtime::Bytes room_;
     std::size_t written_ = 0;

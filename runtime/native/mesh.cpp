@@ -44,7 +44,7 @@ struct Mesh::State final : Peers {
                          .over = [this](Link& link) { note_ended(link); },
                          .between = [this] { run_calls(); }}};
 
-    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
+    void post(Link& link, FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) override;
     void write_all_until(Deadline deadline) override;
     void send_all();
     void sleep_until_work(const std::vector<Link*>& blocked, std::chrono::nanoseconds time_max);
@@ -58,7 +58,7 @@ struct Mesh::State final : Peers {
 
 // --- the sender module
 
-void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
+void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) {
     std::optional<Reception::Writing> writing;
     if (body) writing.emplace(reception);
     if (!link.post(kind, std::move(payload), std::move(body))) return;
@@ -197,7 +197,8 @@ void Mesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::Sent
         state_->post(*link, kind, std::move(payload), std::move(body));
 }
 
-void Mesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body, Sender sender) {
+void Mesh::send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
+                Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = state_->flow(to, network);
     flow.before(message.size() + body->size(), sender);
@@ -214,6 +215,11 @@ void Mesh::pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender)
 
 Deadline Mesh::rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin) {
     return state_->reception.rest(parker, from, until, spin);
+}
+
+Deadline Mesh::receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                             const std::function<bool()>& done) {
+    return state_->reception.receive_until(parker, from, until, spin, done);
 }
 
 void Mesh::rouse() {

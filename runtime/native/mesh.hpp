@@ -49,7 +49,7 @@ public:
 
     void start(Events events) override;
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
-    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
+    void send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
               Sender sender) override;
     void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) override;
     bool part() override;
@@ -60,6 +60,10 @@ public:
     /// A worker parks here (Parker::park), and receives meanwhile if no other worker does. Events then come
     /// on its thread.
     Deadline rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
+
+    /// The same for a wait that probably ends soon: until `done()`, and never asleep. May return at once.
+    Deadline receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                           const std::function<bool()>& done);
 
     /// Wakes the worker that rests, and that `Parker::unpark` says sleeps elsewhere. Any thread.
     void rouse();

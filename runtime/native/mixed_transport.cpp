@@ -33,7 +33,7 @@ void MixedTransport::post(NodeId to, FrameKind kind, runtime::Bytes payload, run
     carrier(routes_->between(rank_, to).front()).post(to, kind, std::move(payload), std::move(body));
 }
 
-void MixedTransport::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
+void MixedTransport::send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
                           Sender sender) {
     carrier(network).send(to, network, std::move(message), std::move(body), sender);
 }

@@ -429,7 +429,8 @@ void MpiMesh::post(NodeId to, FrameKind kind, Bytes payload, runtime::SentBody b
     state_->post(to, kind, std::move(payload), std::move(body));
 }
 
-void MpiMesh::send(NodeId to, NetworkId /*network*/, Bytes message, runtime::SentBody body, Sender sender) {
+void MpiMesh::send(NodeId to, NetworkId /*network*/, Bytes&& message, runtime::SentBody&& body,
+                   Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = *state_->flows[to];
     flow.before(message.size() + body->size(), sender);

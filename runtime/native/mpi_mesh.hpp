@@ -52,7 +52,7 @@ public:
 
     void start(Events events) override;
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
-    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
+    void send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
               Sender sender) override;
     void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) override;
     bool part() override;

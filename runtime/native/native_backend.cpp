@@ -64,7 +64,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     state.topology.bandwidth = given.bandwidth;
     state.topology.core_speed = given.core_speed;
     state.parkers = std::vector<Parker>(given.cores);
-    state.readings = std::vector<LastReading>(given.cores + std::size_t{1});
+    state.of_contexts = std::vector<OfContext>(given.cores + std::size_t{1});
 
     // A worker has a core of its own only if this machine has one for each worker of the run on it.
     const std::uint64_t workers_here = std::uint64_t{membership.local_count} * given.cores;
@@ -79,6 +79,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     // A worker that polls for messages has to do that while it waits.
     state.topology.own_cores = state.own_cores && !given.single_module;
     state.topology.gates_open = given.gate_open;
+    state.topology.receives = membership.nodes > 1 && !given.single_module && !given.mpi;
     state.topology.polled = given.single_module && membership.nodes > 1;
     state.topology.undeclared = Activity::working;
     state.topology.recorded_late = std::chrono::milliseconds(100);  // workers run at the same time
@@ -103,7 +104,7 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
         context.backend = this;
         context.id = {state.rank, core};
         context.costs = &no_overheads;
-        context.backend_part = &state.readings[core];
+        context.backend_part = &state.of_contexts[core];
     }
     state.start_threads();
     using Started = Coordination::Started;
@@ -222,7 +223,10 @@ void NativeBackend::State::meet() {
         [this] {
             // Delivered first: the difference may then only look too large, never too small.
             const std::uint64_t delivered_now = delivered.load(std::memory_order_seq_cst);
-            return Counts{sent.load(std::memory_order_seq_cst), delivered_now};
+            std::uint64_t sent_now = 0;
+            for (const OfContext& context : of_contexts)
+                sent_now += context.sent.load(std::memory_order_seq_cst);
+            return Counts{sent_now, delivered_now};
         },
         [this](Clock::time_point zero) { begin(zero); }, attend);
     coordination->tell_in_order(relay->farthest_first());
@@ -250,7 +254,7 @@ void NativeBackend::State::deliver(NodeId from, std::span<const std::byte> messa
         end_process(exit_code_failed,
                     fmt::format("node {}, a message from node {}: {}", rank, from, error.what()));
     }
-    delivered.fetch_add(1, std::memory_order_seq_cst);
+    count_one(delivered);
 }
 
 runtime::NodeProgram::Room NativeBackend::State::room(NodeId from, std::span<const std::byte> message,
@@ -298,21 +302,20 @@ const runtime::Topology& NativeBackend::topology() const {
 namespace {
 
 /// Null: a context of the threads that do I/O.
-LastReading* reading_of(const Context& context) {
-    return static_cast<LastReading*>(context.backend_part);
+OfContext* part_of(const Context& context) {
+    return static_cast<OfContext*>(context.backend_part);
 }
 
 }  // namespace
 
 Time NativeBackend::now(const Context& context) const {
     const Time time = state_->run_start.now();
-    if (LastReading* const last = reading_of(context))
-        last->time.store(time.count(), std::memory_order_relaxed);
+    if (OfContext* const last = part_of(context)) last->time.store(time.count(), std::memory_order_relaxed);
     return time;
 }
 
 Time NativeBackend::recent(const Context& context) const {
-    const LastReading* const last = reading_of(context);
+    const OfContext* const last = part_of(context);
     return last ? Time(last->time.load(std::memory_order_relaxed)) : now(context);
 }
 
@@ -336,8 +339,7 @@ void NativeBackend::pause(Context&) {}
 
 void NativeBackend::park(Context& context, Time deadline) {
     State& state = *state_;
-    // Rounded up, and never beyond what the steady clock can say.
-    const auto until = deadline == never ? Deadline::max() : state.run_start.clock_time(deadline);
+    const Deadline until = state.run_start.deadline(deadline);
     Parker& parker = state.parkers[context.id.core];
     if (state.threaded) {
         // What it looks at anyway.
@@ -345,8 +347,7 @@ void NativeBackend::park(Context& context, Time deadline) {
         state.resting.fetch_add(1, std::memory_order_relaxed);
         const Clock::time_point left = state.threaded->rest(parker, from, until, state.spin);
         state.resting.fetch_sub(1, std::memory_order_relaxed);
-        reading_of(context)->time.store(Time(left - state.run_start.zero()).count(),
-                                        std::memory_order_relaxed);
+        part_of(context)->time.store(Time(left - state.run_start.zero()).count(), std::memory_order_relaxed);
         return;
     }
     if (state.polled) {
@@ -359,6 +360,14 @@ void NativeBackend::park(Context& context, Time deadline) {
         state.resting.fetch_sub(1, std::memory_order_relaxed);
     }
     (void)now(context);
+}
+
+void NativeBackend::receive(Context& context, Time deadline, const std::function<bool()>& done) {
+    State& state = *state_;
+    const Clock::time_point from = state.run_start.clock_time(recent(context));
+    const Clock::time_point left = state.threaded->receive_until(
+        state.parkers[context.id.core], from, state.run_start.deadline(deadline), state.spin, done);
+    part_of(context)->time.store(Time(left - state.run_start.zero()).count(), std::memory_order_relaxed);
 }
 
 void NativeBackend::unpark(Context&, CoreId core) {
@@ -385,7 +394,7 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
     const auto sender = context.id.core < state.topology.cores ? Sender::worker : Sender::handler;
     for (std::uint64_t left = enclosure.padding; left > 0; left -= std::min(left, padding_frame_bytes))
         state.transport->pad(to, path.network, std::min(left, padding_frame_bytes), sender);
-    state.sent.fetch_add(1, std::memory_order_seq_cst);
+    count_one(part_of(context)->sent);
     if (Recorder* const recorder = context.recorder) [[unlikely]] {
         const std::uint64_t bytes = message.size() + enclosure.body->size();
         const Time time = state.run_start.now();

@@ -24,19 +24,25 @@
 
 namespace heddle::native {
 
-/// When a context has read the clock last, in picoseconds. Its own thread writes it; another one may stand in
-/// for the receiver.
-struct alignas(64) LastReading final : runtime::BackendPart {
-    std::atomic<Time::rep> time{0};
+/// What one context has done last. Its own thread writes it; another one may stand in for the receiver, one
+/// at a time.
+struct alignas(64) OfContext final : runtime::BackendPart {
+    std::atomic<Time::rep> time{0};      ///< when it has read the clock, in picoseconds
+    std::atomic<std::uint64_t> sent{0};  ///< messages
 };
+
+/// Adds to a counter that one thread at a time writes.
+inline void count_one(std::atomic<std::uint64_t>& counter) {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
 
 struct NativeBackend::State {
     NativeOptions options;
     NodeId rank = 0;
     runtime::Topology topology;
     std::vector<Parker> parkers;
-    std::vector<LastReading> readings;  ///< of each worker, and of the receiver
-    bool own_cores = false;             ///< each worker has a core to itself
+    std::vector<OfContext> of_contexts;  ///< of each worker, and of the receiver
+    bool own_cores = false;              ///< each worker has a core to itself
     std::chrono::nanoseconds spin{};
     unsigned first_core = 0;
     bool bind = false;
@@ -51,7 +57,6 @@ struct NativeBackend::State {
     std::mutex io_mutex;                   ///< over making the next
     std::optional<IoThreads> io;
     std::atomic<std::uint32_t> resting{0};  ///< workers that park
-    std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> delivered{0};
     /// With a recorder: bytes that the next message of a node has in place, by node. The receiving thread's.
     std::map<NodeId, std::uint64_t> in_place;

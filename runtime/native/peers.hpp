@@ -51,7 +51,7 @@ struct Peers {
 
     // --- for those that derive
     /// Queues a frame, and sees to it that it is written. Any thread.
-    virtual void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) = 0;
+    virtual void post(Link& link, FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) = 0;
 
     /// Returns when what was posted has been written, or at `deadline`. The thread that receives.
     virtual void write_all_until(Deadline deadline) = 0;

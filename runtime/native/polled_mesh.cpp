@@ -42,7 +42,7 @@ struct PolledMesh::State final : Peers {
         bool to_write = false;      ///< in `later`; the receiver's own
     };
 
-    void post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
+    void post(Link& link, FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) override;
     void write_all_until(Deadline deadline) override;
     void news() override;
     void prepare(Link& link) override { lines[place_of(link)].link = &link; }
@@ -106,7 +106,7 @@ void PolledMesh::State::take_up(Link& link) {
 // If a thread's frame is the first that waits on a connection, the thread writes what waits there. The thread
 // that receives does so after it has handled what came, so that answers travel together. Any other thread
 // does so at once.
-void PolledMesh::State::post(Link& link, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
+void PolledMesh::State::post(Link& link, FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) {
     if (!link.post(kind, std::move(payload), std::move(body))) return;
     Line& line = lines[place_of(link)];
     if (!lookout.is_receiver()) return write(line);
@@ -291,7 +291,7 @@ void PolledMesh::post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime
         state_->post(*link, kind, std::move(payload), std::move(body));
 }
 
-void PolledMesh::send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
+void PolledMesh::send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
                       Sender sender) {
     HEDDLE_ASSERT(to < state_->nodes && to != state_->rank);
     Flow& flow = state_->flow(to, network);

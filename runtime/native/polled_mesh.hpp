@@ -25,7 +25,7 @@ public:
     void post(NodeId to, FrameKind kind, runtime::Bytes payload, runtime::SentBody body) override;
 
     /// A worker that is held back receives meanwhile.
-    void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
+    void send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
               Sender sender) override;
     void pad(NodeId to, NetworkId network, std::uint64_t bytes, Sender sender) override;
     bool part() override;

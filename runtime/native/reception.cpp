@@ -23,6 +23,20 @@ std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
     return std::max(128U, seen.looks_between_calls);
 }
 
+/// Each look asks the system.
+bool looks_are_calls(const Arrivals::Seen& seen) {
+    return seen.looks_between_calls == 1;
+}
+
+/// To read the clock takes much less time than a look that asks the system, and a few times that of one at
+/// memory.
+std::uint32_t looks_between_clock_reads(const Arrivals::Seen& seen) {
+    return looks_are_calls(seen) ? 4 : 32;
+}
+
+/// Of looks at memory that find nothing. They divide those between two calls of the system.
+constexpr std::uint32_t looks_between_tasks = 16;
+
 }  // namespace
 
 Reception::Reception(Receive how, std::chrono::nanoseconds looks_for, std::function<bool()> core_is_free,
@@ -107,39 +121,57 @@ std::unique_lock<std::mutex> Reception::lock_before_worker() {
 
 Deadline Reception::rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin) {
     if (parker.take()) return Clock::now();
-    if (wakes_two_.load(std::memory_order_relaxed) || occupied_.exchange(true, std::memory_order_acquire)) {
+    if (!begin_to_attend()) {
         parker.park(until, spin);
         return Clock::now();
     }
-    rest_attending(parker, from, until, spin);
-    const Deadline left = left_;
-    occupied_.store(false, std::memory_order_release);
-    return left;
+    return attend(
+        parker, from, until, spin, [] { return false; }, true);
+}
+
+Deadline Reception::receive_until(Parker& parker, Deadline from, Deadline until,
+                                  std::chrono::nanoseconds spin, const std::function<bool()>& done) {
+    if (how_ == Receive::block && spin.count() == 0) return from;
+    if (parker.take()) return Clock::now();
+    return begin_to_attend() ? attend(parker, from, until, spin, done, false) : from;
+}
+
+/// False if another worker attends, or none may.
+bool Reception::begin_to_attend() {
+    return !wakes_two_.load(std::memory_order_relaxed) &&
+           !occupied_.exchange(true, std::memory_order_acquire);
 }
 
 /// Holds the mutex except where it sleeps: the receiver thread has nothing to do meanwhile.
-void Reception::rest_attending(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin) {
+template <class Done>
+Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                           const Done& done, bool sleeps) {
     Deadline now = from;
     const Deadline spins_until = now + spin;
     std::unique_lock lock(receiving_);
+    if (std::exchange(has_come_, false)) looks_until_ = now + looks_for_;
+    if (!sleeps && how_ != Receive::poll && now >= std::max(spins_until, looks_until_)) {
+        lock.unlock();
+        occupied_.store(false, std::memory_order_release);
+        return now;
+    }
     worker_comes(now);
     arrivals_.ask_no_more();
-    Deadline looks_until = std::exchange(has_come_, false) ? now + looks_for_ : now;
     polling_.pause();
     bool found = false;
-    for (std::uint32_t looks = 1; !parker.take(); ++looks) {
+    for (std::uint32_t looks = 1; !parker.take() && !done(); ++looks) {
         if (thread_waits_.load(std::memory_order_relaxed)) {
             lock.unlock();
             while (thread_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
             lock.lock();
         }
-        // A look takes about as long as reading the clock.
-        if ((looks & (looks_between_yields(seen_) - 1)) == 0) now = Clock::now();
+        if ((looks & (looks_between_clock_reads(seen_) - 1)) == 0) now = Clock::now();
         if (now >= until) break;
         if (found || now < spins_until ||
-            ((how_ == Receive::poll || now < looks_until) && polling_.again(looks_between_yields(seen_)))) {
+            ((how_ == Receive::poll || now < looks_until_) && polling_.again(looks_between_yields(seen_)))) {
             found = look(seen_);
         } else {
+            if (!sleeps) break;
             polling_.pause();
             if (leaves_nothing()) sleep(parker, until, lock);
             found = handle(seen_);
@@ -147,9 +179,15 @@ void Reception::rest_attending(Parker& parker, Deadline from, Deadline until, st
         }
         if (!found) continue;
         polling_.found();
-        looks_until = now + looks_for_;
+        looks_until_ = now + looks_for_;
     }
+    // To read the clock delays what has come. The latest reading is a few looks old.
+    left_ = sleeps || looks_are_calls(seen_) ? Clock::now() : now;
     worker_leaves();
+    const Deadline left = left_;
+    lock.unlock();
+    occupied_.store(false, std::memory_order_release);
+    return left;
 }
 
 void Reception::worker_comes(Deadline now) {
@@ -161,7 +199,6 @@ void Reception::worker_comes(Deadline now) {
 }
 
 void Reception::worker_leaves() {
-    left_ = Clock::now();
     worker_looks_ = false;
     const Naps naps = naps_.load();
     if (naps != Naps::none && returns_soon_.load(std::memory_order_relaxed)) return;
@@ -192,7 +229,9 @@ bool Reception::leaves_nothing() {
 
 /// Looks without waiting. True: something has come.
 bool Reception::look(Arrivals::Seen& seen) {
-    if (!arrivals_.look_at_single(seen) && (++seen.looks & (seen.looks_between_calls - 1)) == 0)
+    ++seen.looks;
+    if ((seen.looks & (looks_between_tasks - 1)) != 0 && arrivals_.nothing_in_memory()) return false;
+    if (!arrivals_.look_at_single(seen) && (seen.looks & (seen.looks_between_calls - 1)) == 0)
         arrivals_.ask_system(seen, Deadline::min());
     return handle(seen);
 }

@@ -43,6 +43,11 @@ public:
     /// time, or a little earlier. Returns the time at which it left.
     Deadline rest(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
 
+    /// The same for a wait that probably ends soon: until `done()`, and never asleep. Returns early where
+    /// `rest` would sleep, or another worker receives.
+    Deadline receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                           const std::function<bool()>& done);
+
     /// A thread writes large data to a connection. If it is a worker, that is no work for which the receiver
     /// thread should take its place: what comes meanwhile is read by one thread, after the other.
     class Writing {
@@ -70,7 +75,10 @@ public:
 private:
     bool worker_takes_care();
     void nap(std::chrono::microseconds length);
-    void rest_attending(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin);
+    bool begin_to_attend();
+    template <class Done>
+    Deadline attend(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
+                    const Done& done, bool sleeps);
     void worker_comes(Deadline now);
     void worker_leaves();
     std::unique_lock<std::mutex> lock_before_worker();
@@ -116,6 +124,7 @@ private:
     // Of the worker that attends.
     Arrivals::Seen seen_;
     Polling polling_;
+    Deadline looks_until_{};  ///< with Receive::automatic: it sleeps after that, unless something has come
 };
 
 }  // namespace heddle::native

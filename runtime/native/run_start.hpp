@@ -47,6 +47,11 @@ public:
         return zero() + std::chrono::ceil<Clock::duration>(since_zero);
     }
 
+    /// The same, and never beyond what the clock can say.
+    Deadline deadline(Time since_zero) const {
+        return since_zero == never ? Deadline::max() : clock_time(since_zero);
+    }
+
     /// Since `zero`; zero before it.
     Time now() const {
         if (zero_.load(std::memory_order_relaxed) == unset) return Time::zero();

@@ -6,7 +6,7 @@
 
 namespace heddle::native {
 
-SendQueue::Posted SendQueue::post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body) {
+SendQueue::Posted SendQueue::post(FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) {
     const bool small = kind == FrameKind::message && payload.size() < small_bytes && !body;
     const std::lock_guard lock(mutex_);
     const bool idle = kind == FrameKind::mark || kind == FrameKind::handled || kind == FrameKind::goodbye ||

@@ -33,7 +33,7 @@ public:
         bool worth_it;  ///< what waits is worth a write of its own
     };
     /// After a goodbye, flow control and answers to a node that joins are of no use, and forgotten.
-    Posted post(FrameKind kind, runtime::Bytes payload, runtime::SentBody body);
+    Posted post(FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body);
 
     /// Any thread. What the calling thread has posted is in the queue until it is taken.
     bool is_empty() const { return empty_.load(std::memory_order_acquire); }

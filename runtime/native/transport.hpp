@@ -47,7 +47,7 @@ public:
 
     /// Sends a message over a network that joins both. A worker may be held back while too much is under way
     /// there.
-    virtual void send(NodeId to, NetworkId network, runtime::Bytes message, runtime::SentBody body,
+    virtual void send(NodeId to, NetworkId network, runtime::Bytes&& message, runtime::SentBody&& body,
                       Sender sender) = 0;
 
     /// Sends a frame of padding, as part of a message that follows.

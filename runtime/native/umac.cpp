@@ -293,10 +293,13 @@ Umac::Tag Umac::finish() {
                   block_.begin() + static_cast<std::ptrdiff_t>(padded), std::byte{});
         add_block(block_.data(), padded, filled_);
     }
-    // Two nonces share a block of the pad.
-    AesBlock pad{};
-    store(pad.data(), number_ & ~std::uint64_t{1});
-    aes128_encrypt(&pad_key_, pad.size(), pad.data(), pad.data());
+    // Two nonces share a block of the pad, and numbers mostly follow each other.
+    if (const std::uint64_t even = number_ & ~std::uint64_t{1}; even != pad_number_) {
+        pad_ = {};
+        store(pad_.data(), even);
+        aes128_encrypt(&pad_key_, pad_.size(), pad_.data(), pad_.data());
+        pad_number_ = even;
+    }
     Tag tag;
     for (std::size_t round = 0; round < rounds; ++round) {
         const Wide value = value_of(polynomials_[round]);
@@ -304,7 +307,7 @@ Umac::Tag Umac::finish() {
         for (std::size_t i = 0; i < 8; ++i)
             sum += static_cast<std::uint16_t>(value >> (16 * (7 - i))) * last_key_[round][i];
         const std::uint32_t word = static_cast<std::uint32_t>(sum % last_modulus) ^ last_mask_[round] ^
-                                   load<std::uint32_t>(pad.data() + 8 * (number_ & 1) + 4 * round);
+                                   load<std::uint32_t>(pad_.data() + 8 * (number_ & 1) + 4 * round);
         for (std::size_t i = 0; i < 4; ++i)
             tag[4 * round + i] = static_cast<std::byte>(word >> (8 * (3 - i)));
     }

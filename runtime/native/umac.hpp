@@ -59,6 +59,8 @@ private:
     std::array<std::array<std::uint64_t, 8>, rounds> last_key_;
     std::array<std::uint32_t, rounds> last_mask_;
     aes128_ctx pad_key_;
+    std::array<std::uint8_t, AES_BLOCK_SIZE> pad_{};
+    std::uint64_t pad_number_ = 1;  ///< of an even number; odd: none
     Hash hash_;
 
     std::uint64_t number_ = 0;

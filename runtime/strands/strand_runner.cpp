@@ -18,6 +18,9 @@ namespace context = boost::context;
 /// After so many switches in a row the worker looks for other work and messages: some microseconds.
 constexpr std::uint32_t switches_max = 256;
 
+/// What receiving for a strand counts as, so that the loop has its turn after 16 waits.
+constexpr std::uint32_t receive_switches = 16;
+
 /// One to four microseconds, if the worker has a core to itself.
 constexpr std::uint32_t looks_before_leaving = 128;
 
@@ -29,7 +32,10 @@ constexpr std::uint32_t stacks_at_once = 16;
 StrandRunner::StrandRunner(Worker& worker, Strands& strands)
     : worker_(worker),
       strands_(strands),
-      looks_(worker.node().topology().own_cores ? looks_before_leaving : 0) {}
+      receives_(worker.node().topology().receives),
+      looks_(worker.node().topology().own_cores && !(receives_ && worker.node().cores() == 1)
+                 ? looks_before_leaving
+                 : 0) {}
 
 StrandRunner::~StrandRunner() = default;
 
@@ -185,11 +191,29 @@ bool StrandRunner::run(Slot* head) {
     return true;
 }
 
-/// From the base to a strand. Returns when a strand of this worker switches back.
+/// From the base to a strand. Returns when a strand of this worker switches back, and has no reason to go on.
 void StrandRunner::go(Strand& first) {
-    prepare(first);
-    first.from_ = nullptr;
-    StrandStack& stack = *first.stack_;
+    Strand* strand = &first;
+    do {
+        switch_to(*strand);
+        strand = last_;
+    } while (strand->left_ == Strand::Left::waits && receives_for(*strand));
+    if (strand->left_ != Strand::Left::ready) settle(*strand);
+}
+
+/// What a strand waits for that has left its stack to the base. True if it is done now.
+bool StrandRunner::receives_for(const Strand& strand) {
+    // Not above a task that waits, because thieves may ask for tasks below it.
+    if (!receives_ || failure_ || base_notes_ || head_ != worker_.base()) return false;
+    if (switches_left_ < receive_switches) return false;
+    switches_left_ -= receive_switches;
+    return worker_.receive_until(*strand.waits_for_);
+}
+
+void StrandRunner::switch_to(Strand& strand) {
+    prepare(strand);
+    strand.from_ = nullptr;
+    StrandStack& stack = *strand.stack_;
     // Also when the base is unwound, which comes out of `resume` as an exception.
     struct Return {
         StrandRunner& runner;
@@ -208,9 +232,9 @@ void StrandRunner::go(Strand& first) {
     context::fiber back;
     {
         const Return at_base{*this, stack.notes};
-        back = std::move(first.rest_).resume();
+        back = std::move(strand.rest_).resume();
     }
-    has_left(*last_, std::move(back));
+    last_->rest_ = std::move(back);
 }
 
 /// Another worker may be about to do what a strand of this one waits for: looking takes less time than
@@ -243,6 +267,7 @@ void StrandRunner::settle(Strand& strand) {
         return;
     }
     count(counts_.waited, 1);
+    strand.waits_since_ = worker_.backend->about(worker_);
     // From here on another worker may run the strand.
     if (strand.waits_for_->await(strand.waiter_)) return;
     count(counts_.resumed, 1);

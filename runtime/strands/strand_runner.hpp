@@ -8,6 +8,12 @@
 // Invariant: a strand is in one list, or runs, or waits, or ended. The stack that a worker leaves is saved by
 // the code that it goes on with (`has_left`), and only then the strand is shown to others: as ready, or to
 // what it waits for. So no other worker runs on a stack that is not left yet.
+//
+// Where workers receive (Topology::receives), a strand that waits and leaves its stack to the base is not
+// shown at once: first the worker receives for some microseconds, on its own stack, and goes on with the
+// strand if what it waits for is done. Invariant: meanwhile the strand is in no list and no waiter knows it,
+// so that no context but this worker can run it, and a handler that completes what it waits for wakes
+// nothing.
 #pragma once
 
 #include <atomic>
@@ -106,6 +112,7 @@ private:
     static boost::context::fiber life(StrandStack& stack, boost::context::fiber&& back);
     void prepare(Strand& strand);
     void go(Strand& first);
+    void switch_to(Strand& strand);
     Strand* next_in_turn();
     void leave(Strand& self, Strand* next, Strand::Left why);
     static void note_arrival(StrandStack& stack, bool first);
@@ -113,6 +120,7 @@ private:
     static void has_left(Strand& strand, boost::context::fiber&& rest);
     void settle(Strand& strand);
     bool is_soon_done(const Waitable& waitable) const;
+    bool receives_for(const Strand& strand);
 
     static void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
         counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -122,6 +130,7 @@ private:
     Strands& strands_;
     StrandList own_;
     std::uint32_t switches_left_ = 0;  ///< until the worker's loop has a turn
+    bool receives_ = false;            ///< for a strand that waits
     std::uint32_t looks_;              ///< at what a strand waits for, before it leaves its stack
     bool turn_ = false;                ///< of the lists that others write to
     Strand* current_ = nullptr;

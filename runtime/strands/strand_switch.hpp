@@ -99,7 +99,6 @@ namespace heddle::runtime {
     Strand* const next = next_in_turn();
     if (!next && looks_ != 0 && is_soon_done(waitable)) return;
     self.waits_for_ = &waitable;
-    self.waits_since_ = worker_.backend->about(worker_);
     leave(self, next, Strand::Left::waits);
 }
 
