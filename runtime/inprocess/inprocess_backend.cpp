@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <deque>
 #include <exception>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -29,6 +32,60 @@ namespace {
 /// So long that a worker which looks for work a million times, while others take steps, is not taken for one
 /// whose search takes no time (worker_search.cpp).
 constexpr Time step = std::chrono::nanoseconds(10);
+
+/// Stacks of one size that are free again. A backend leaves them to the next one: tests make hundreds of
+/// thousands, and the system takes longer for new stacks than a small run does.
+class KeptStacks {
+public:
+    explicit KeptStacks(std::size_t bytes) : bytes_(bytes) {}
+    ~KeptStacks() {
+        for (context::stack_context& stack : free_)
+            context::protected_fixedsize_stack(bytes_).deallocate(stack);
+    }
+    KeptStacks(const KeptStacks&) = delete;
+    KeptStacks& operator=(const KeptStacks&) = delete;
+
+    /// Those that an earlier backend left, if there are any of this size.
+    static std::unique_ptr<KeptStacks> take(std::size_t bytes) {
+        std::unique_ptr<KeptStacks> left(left_.exchange(nullptr));
+        return left && left->bytes_ == bytes ? std::move(left) : std::make_unique<KeptStacks>(bytes);
+    }
+    static void leave(std::unique_ptr<KeptStacks> stacks) {
+        const std::unique_ptr<KeptStacks> earlier(left_.exchange(stacks.release()));
+    }
+
+    context::stack_context allocate() {
+        if (free_.empty()) return context::protected_fixedsize_stack(bytes_).allocate();
+        const context::stack_context stack = free_.back();
+        free_.pop_back();
+        return stack;
+    }
+    void deallocate(context::stack_context& stack) {
+        constexpr std::size_t most = 64;
+        if (free_.size() < most)
+            free_.push_back(stack);
+        else
+            context::protected_fixedsize_stack(bytes_).deallocate(stack);
+    }
+
+private:
+    /// Invariant: what is here belongs to no backend. Backends of several threads may take and leave at a
+    /// time.
+    static inline std::atomic<KeptStacks*> left_{nullptr};
+
+    std::size_t bytes_;
+    std::vector<context::stack_context> free_;
+};
+
+/// As Boost.Context wants it: copied into each fiber.
+struct StackAllocator {
+    using traits_type = context::protected_fixedsize_stack::traits_type;
+
+    context::stack_context allocate() const { return stacks->allocate(); }
+    void deallocate(context::stack_context& stack) const { stacks->deallocate(stack); }
+
+    KeptStacks* stacks;
+};
 
 struct Fiber {
     context::fiber fiber;
@@ -85,6 +142,7 @@ struct InprocessBackend::State {
     Random random;
     std::uint64_t wakes = 0;  ///< for no reason
     Time now{};
+    std::unique_ptr<KeptStacks> stacks{};
     std::deque<Node> nodes{};
     context::fiber scheduler{};
     std::exception_ptr failure{};
@@ -93,6 +151,9 @@ struct InprocessBackend::State {
     std::uint64_t most_under_way_bytes = 0;
     std::vector<std::function<void()>> io{};  ///< what is done when code that blocks has ended
     std::size_t next_member_event = 0;
+    // What a step may choose from. Here, so that a step allocates no memory.
+    std::vector<Fiber*> ready{};
+    std::vector<std::map<Way, std::deque<Sent>>::iterator> due{};
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -145,24 +206,23 @@ struct InprocessBackend::State {
         Fiber& fiber = nodes[node].workers[core];
         fiber.context = &nodes[node].program->context(core);
         fiber.context->fiber_notes.follow(fiber.notes);
-        fiber.fiber = context::fiber(
-            std::allocator_arg, fiber.notes.noted(context::protected_fixedsize_stack(options.stack_bytes)),
-            [this, node, core, &fiber](context::fiber&& caller) {
-                fiber.notes.after_entry();
-                fiber.started = true;
-                scheduler = std::move(caller);
-                try {
-                    nodes[node].program->work(core);
-                } catch (const context::detail::forced_unwind&) {
-                    fiber.notes.before_exit();
-                    throw;
-                } catch (...) {
-                    failure = std::current_exception();
-                }
-                fiber.finished = true;
-                fiber.notes.before_exit();
-                return std::move(scheduler);
-            });
+        fiber.fiber = context::fiber(std::allocator_arg, fiber.notes.noted(StackAllocator{stacks.get()}),
+                                     [this, node, core, &fiber](context::fiber&& caller) {
+                                         fiber.notes.after_entry();
+                                         fiber.started = true;
+                                         scheduler = std::move(caller);
+                                         try {
+                                             nodes[node].program->work(core);
+                                         } catch (const context::detail::forced_unwind&) {
+                                             fiber.notes.before_exit();
+                                             throw;
+                                         } catch (...) {
+                                             failure = std::current_exception();
+                                         }
+                                         fiber.finished = true;
+                                         fiber.notes.before_exit();
+                                         return std::move(scheduler);
+                                     });
     }
 
     bool runnable(Fiber& fiber) const {
@@ -202,15 +262,15 @@ struct InprocessBackend::State {
     /// One random worker's step or one message's arrival. False where nothing can happen at this time.
     bool step_once() {
         change_members();
-        std::vector<Fiber*> ready;
+        ready.clear();
         for (Node& node : nodes) {
             for (Fiber& fiber : node.workers) {
                 if (runnable(fiber)) ready.push_back(&fiber);
             }
         }
-        std::vector<std::deque<Sent>*> due;
-        for (auto& [way, messages] : under_way)
-            if (messages.front().due <= now) due.push_back(&messages);
+        due.clear();
+        for (auto line = under_way.begin(); line != under_way.end(); ++line)
+            if (line->second.front().due <= now) due.push_back(line);
         const std::uint64_t choices = ready.size() + due.size() + io.size();
         if (choices == 0) return false;
         now += step;
@@ -228,9 +288,7 @@ struct InprocessBackend::State {
             io.erase(ended);
             done();
         } else {
-            const auto line = std::find_if(under_way.begin(), under_way.end(), [&](const auto& one) {
-                return &one.second == due[choice - ready.size()];
-            });
+            const auto line = due[choice - ready.size()];
             const NodeId from = line->first.from, to = line->first.to;
             Sent sent = std::move(line->second.front());
             line->second.pop_front();
@@ -287,9 +345,14 @@ struct InprocessBackend::State {
 };
 
 InprocessBackend::InprocessBackend(const Options& options)
-    : state_(new State{options, topology_of(options), Random(options.seed)}) {}
+    : state_(new State{options, topology_of(options), Random(options.seed)}) {
+    state_->stacks = KeptStacks::take(options.stack_bytes);
+}
 
-InprocessBackend::~InprocessBackend() = default;
+InprocessBackend::~InprocessBackend() {
+    state_->nodes.clear();  // and the fibers' stacks
+    KeptStacks::leave(std::move(state_->stacks));
+}
 
 const runtime::Topology& InprocessBackend::topology() const {
     return state_->topology;
