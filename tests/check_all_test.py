@@ -3,9 +3,10 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
-from script_arguments import script_arguments
+from script_arguments import SKIPPED, script_arguments
 
 STEPS = ("release", "benchmarks", "address", "thread", "nosim", "tidy")
 
@@ -56,6 +57,9 @@ def begins(said, step, start):
 
 def main():
     arguments = script_arguments()
+    if not shutil.which("git"):
+        print("skipped: there is no git")
+        return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         project = Project(folder, os.path.join(arguments.source, "scripts", "check-all"))
         first = project.git("rev-parse", "--short=12", "HEAD")
@@ -117,6 +121,8 @@ def main():
 
         # A step that is not there.
         assert project.check("tidy", "tydy")[0] == 2
+    return 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())
