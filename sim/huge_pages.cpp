@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t huge = std::size_t{2} << 20;
 
 /// More is left to the kernel: huge pages are committed whole.
-constexpr std::size_t bytes_max = std::size_t{256} << 20;
+constexpr std::size_t heap_bytes_max = std::size_t{256} << 20;
 
 /// Parts of large messages are of 1 MiB (Endpoint::part_bytes).
 constexpr int message_bytes_max = 2 << 20;
@@ -30,7 +30,7 @@ std::uintptr_t heap_end() {
 HugeHeap::HugeHeap(std::size_t bytes) {
 #ifdef M_TOP_PAD
     if (bytes < huge) return;
-    bytes = std::min(bytes, bytes_max);
+    bytes = std::min(bytes, heap_bytes_max);
     const std::uintptr_t begin = (heap_end() + huge - 1) / huge * huge;
     // The heap grows by what is asked for and this; what is given back leaves so much of it.
     ::mallopt(M_TOP_PAD, static_cast<int>(bytes + huge));

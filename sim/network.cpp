@@ -42,6 +42,7 @@ Network::Network(SimgridProcess& simgrid, const heddle::Network& settings, Time 
       small_bytes_(settings.small_message_bytes),
       blocks_(hosts_),
       kinds_(1),
+      path_links_(simgrid),
       card_free_(hosts_),
       out_(hosts_),
       in_(hosts_),
@@ -197,7 +198,7 @@ Path& Network::path(CardId from, CardId to) {
     const auto [found, is_new] = paths_.try_emplace(pair_of(from, to));
     Path& path = found->second;
     if (is_new) {
-        path.links = simgrid_.links(from, to);
+        path.links = path_links_.between(from, to);
         path.weight = weight(route(from, to).latency);
     }
     return path;

@@ -17,6 +17,7 @@
 #include "sim/cards.hpp"
 #include "sim/fair_links.hpp"
 #include "sim/link_load.hpp"
+#include "sim/path_links.hpp"
 #include "sim/simgrid_process.hpp"
 #include "sim/world.hpp"
 
@@ -191,6 +192,7 @@ private:
     Route composed_;                    ///< the route of the latest message in a structure
     std::vector<RouteCourse> courses_;  ///< by number; empty: not asked for yet
 
+    PathLinks path_links_;
     std::unordered_map<std::uint64_t, Path> paths_;  // never iterated over
     std::vector<Time> card_free_;                    ///< when a network card can begin the next message
     std::vector<Arrival> known_;

@@ -28,7 +28,7 @@ enum class Call : std::uint32_t { routes, routes_to, course, links, named_links,
 
 struct Request {
     Call call = Call::routes;
-    std::uint32_t count = 0;  ///< routes wanted, or flows that follow
+    std::uint32_t count = 0;  ///< routes wanted, or flows or pairs that follow
     NodeId from = 0;          ///< of all routes; or, of routes_to, where all of them end
     NodeId first = 0;         ///< of the routes' other ends; the number of a course
     Time until{};             ///< negative: add the flows only
@@ -37,14 +37,19 @@ struct Request {
 /// More would not fit into a pipe at once, and a child that has died must not make us wait.
 constexpr std::size_t flows_at_once = 1000;
 static_assert(flows_at_once * sizeof(FlowStart) + sizeof(Request) <= 65536);
+constexpr std::size_t pairs_at_once = 1000;
+static_assert(pairs_at_once * sizeof(NodePair) + sizeof(Request) <= 65536);
 
-/// One direction of the conversation. Says false once the other side is gone.
+/// One direction of the conversation. Says false once the other side is gone. What is put is written by
+/// `flush`, all together: each write may wake the other side, which would wait again for the rest. Neither
+/// side writes before it has got all that the other one wrote.
 class Pipe {
 public:
     explicit Pipe(int file) : file_(file) {}
 
-    bool put_bytes(const void* data, std::size_t count) {
-        const char* at = static_cast<const char*>(data);
+    bool flush() {
+        const char* at = put_.data();
+        std::size_t count = put_.size();
         while (count > 0) {
             const ssize_t done = ::write(file_, at, count);
             if (done < 0 && errno == EINTR) continue;
@@ -52,29 +57,36 @@ public:
             at += done;
             count -= static_cast<std::size_t>(done);
         }
+        put_.clear();
         return true;
+    }
+    void put_bytes(const void* data, std::size_t count) {
+        const char* const bytes = static_cast<const char*>(data);
+        put_.insert(put_.end(), bytes, bytes + count);
     }
     bool get_bytes(void* data, std::size_t count) {
         char* at = static_cast<char*>(data);
         while (count > 0) {
-            const ssize_t done = ::read(file_, at, count);
-            if (done < 0 && errno == EINTR) continue;
-            if (done <= 0) return false;
-            at += done;
-            count -= static_cast<std::size_t>(done);
+            if (taken_ == got_ && !read_some()) return false;
+            const std::size_t some = std::min(count, got_ - taken_);
+            std::copy_n(read_.data() + taken_, some, at);
+            taken_ += some;
+            at += some;
+            count -= some;
         }
         return true;
     }
     template <class T>
     requires std::is_trivially_copyable_v<T>
-    bool put(const T& value) { return put_bytes(&value, sizeof value); }
+    void put(const T& value) { put_bytes(&value, sizeof value); }
     template <class T>
     requires std::is_trivially_copyable_v<T>
     bool get(T& value) { return get_bytes(&value, sizeof value); }
     template <class T>
     requires std::is_trivially_copyable_v<T>
-    bool put(const std::vector<T>& values) {
-        return put(values.size()) && put_bytes(values.data(), values.size() * sizeof(T));
+    void put(const std::vector<T>& values) {
+        put(values.size());
+        put_bytes(values.data(), values.size() * sizeof(T));
     }
     template <class T>
     requires std::is_trivially_copyable_v<T>
@@ -84,7 +96,10 @@ public:
         values.resize(count);
         return get_bytes(values.data(), count * sizeof(T));
     }
-    bool put(const std::string& text) { return put(text.size()) && put_bytes(text.data(), text.size()); }
+    void put(const std::string& text) {
+        put(text.size());
+        put_bytes(text.data(), text.size());
+    }
     bool get(std::string& text) {
         std::size_t count = 0;
         if (!get(count)) return false;
@@ -93,12 +108,30 @@ public:
     }
 
 private:
+    /// What has come, as much as there is.
+    bool read_some() {
+        constexpr std::size_t at_once = 65536;
+        read_.resize(at_once);
+        ssize_t done = 0;
+        do done = ::read(file_, read_.data(), read_.size());
+        while (done < 0 && errno == EINTR);
+        taken_ = 0;
+        got_ = done < 0 ? 0 : static_cast<std::size_t>(done);
+        return done > 0;
+    }
+
     int file_;
+    std::vector<char> put_;
+    std::vector<char> read_;
+    std::size_t got_ = 0;    ///< bytes in `read_`
+    std::size_t taken_ = 0;  ///< of them
 };
 
-bool put(Pipe& pipe, const RouteStructure& structure) {
-    return pipe.put(structure.kind) && pipe.put(structure.shape) && pipe.put(structure.out_class) &&
-           pipe.put(structure.in_class);
+void put(Pipe& pipe, const RouteStructure& structure) {
+    pipe.put(structure.kind);
+    pipe.put(structure.shape);
+    pipe.put(structure.out_class);
+    pipe.put(structure.in_class);
 }
 
 bool get(Pipe& pipe, RouteStructure& structure) {
@@ -106,12 +139,16 @@ bool get(Pipe& pipe, RouteStructure& structure) {
            pipe.get(structure.in_class);
 }
 
-bool put(Pipe& pipe, const PlatformFacts& facts) {
-    bool ok = pipe.put(facts.hosts) && pipe.put(facts.links) && pipe.put(facts.groups) &&
-              pipe.put(facts.lookahead) && pipe.put(facts.changes) && pipe.put(facts.tree) &&
-              put(pipe, facts.structure) && pipe.put(facts.notes.size());
-    for (const std::string& note : facts.notes) ok = ok && pipe.put(note);
-    return ok;
+void put(Pipe& pipe, const PlatformFacts& facts) {
+    pipe.put(facts.hosts);
+    pipe.put(facts.links);
+    pipe.put(facts.groups);
+    pipe.put(facts.lookahead);
+    pipe.put(facts.changes);
+    pipe.put(facts.tree);
+    put(pipe, facts.structure);
+    pipe.put(facts.notes.size());
+    for (const std::string& note : facts.notes) pipe.put(note);
 }
 
 bool get(Pipe& pipe, PlatformFacts& facts) {
@@ -123,11 +160,13 @@ bool get(Pipe& pipe, PlatformFacts& facts) {
     return ok;
 }
 
-bool put(Pipe& pipe, const std::vector<NamedLink>& links) {
-    bool ok = pipe.put(links.size());
-    for (const NamedLink& link : links)
-        ok = ok && pipe.put(link.name) && pipe.put(link.latency) && pipe.put(link.bandwidth);
-    return ok;
+void put(Pipe& pipe, const std::vector<NamedLink>& links) {
+    pipe.put(links.size());
+    for (const NamedLink& link : links) {
+        pipe.put(link.name);
+        pipe.put(link.latency);
+        pipe.put(link.bandwidth);
+    }
 }
 
 bool get(Pipe& pipe, std::vector<NamedLink>& links) {
@@ -140,17 +179,20 @@ bool get(Pipe& pipe, std::vector<NamedLink>& links) {
     return ok;
 }
 
-bool put(Pipe& pipe, const Error& error) {
-    return pipe.put(error.message()) && pipe.put(error.advice()) && pipe.put(error.where().file) &&
-           pipe.put(error.where().line);
+void put(Pipe& pipe, const Error& error) {
+    pipe.put(error.message());
+    pipe.put(error.advice());
+    pipe.put(error.where().file);
+    pipe.put(error.where().line);
 }
 
 std::optional<Error> get_error(Pipe& pipe) {
     std::string message;
-    std::string advice;
+    std::string its_advice;
     Location where;
-    if (!pipe.get(message) || !pipe.get(advice) || !pipe.get(where.file) || !pipe.get(where.line)) return {};
-    return Error(message, advice, where);
+    if (!pipe.get(message) || !pipe.get(its_advice) || !pipe.get(where.file) || !pipe.get(where.line))
+        return {};
+    return Error(message, its_advice, where);
 }
 
 // --- in the child
@@ -162,6 +204,9 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
     bool ok = true;
     std::vector<RouteFacts> routes;
     std::vector<FlowEnd> ends;
+    std::vector<NodePair> pairs;
+    std::vector<std::size_t> counts;
+    std::vector<LinkFacts> links;
     while (ok && requests.get(request)) {
         switch (request.call) {
             case Call::routes:
@@ -170,7 +215,7 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
                     if (request.first + i != request.from)
                         routes[i] = platform.route(request.from, request.first + i);
                 }
-                ok = answers.put(routes);
+                answers.put(routes);
                 break;
             case Call::routes_to:
                 routes.assign(request.count, {});
@@ -178,16 +223,27 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
                     if (request.first + i != request.from)
                         routes[i] = platform.route(request.first + i, request.from);
                 }
-                ok = answers.put(routes);
+                answers.put(routes);
                 break;
             case Call::course:
-                ok = answers.put(platform.course(request.first));
+                answers.put(platform.course(request.first));
                 break;
             case Call::named_links:
-                ok = put(answers, platform.named_links());
+                put(answers, platform.named_links());
                 break;
             case Call::links:
-                ok = answers.put(platform.links(request.from, request.first));
+                pairs.resize(request.count);
+                ok = requests.get_bytes(pairs.data(), pairs.size() * sizeof(NodePair));
+                if (!ok) break;
+                counts.clear();
+                links.clear();
+                for (const NodePair& pair : pairs) {
+                    const std::vector<LinkFacts> its = platform.links(pair.from, pair.to);
+                    counts.push_back(its.size());
+                    links.insert(links.end(), its.begin(), its.end());
+                }
+                answers.put(counts);
+                answers.put(links);
                 break;
             case Call::advance:
                 for (std::uint32_t i = 0; ok && i < request.count; ++i) {
@@ -198,9 +254,11 @@ void serve(SimgridPlatform& platform, Pipe requests, Pipe answers) {
                 if (!ok) break;
                 ends.clear();
                 if (request.until >= Time::zero()) platform.advance(request.until, ends);
-                ok = answers.put(ends) && answers.put(platform.quiet_until());
+                answers.put(ends);
+                answers.put(platform.quiet_until());
                 break;
         }
+        ok = ok && answers.flush();
     }
 }
 
@@ -210,7 +268,9 @@ void serve_or_say_why_not(SimgridPlatform& platform, Pipe requests, Pipe answers
         serve(platform, requests, answers);
     } catch (const std::exception& failure) {
         const std::string words = fmt::format("[root/CRITICAL] {}\n", failure.what());
-        (void)Pipe(2).put_bytes(words.data(), words.size());
+        Pipe errors(2);
+        errors.put_bytes(words.data(), words.size());
+        (void)errors.flush();
         ::_exit(1);
     }
 }
@@ -220,7 +280,9 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
     const std::string shown = platform.file;
     const PlatformFile file = read_platform_file(shown, platform.where);
     const int memory = ::memfd_create("platform", 0);
-    if (memory < 0 || !Pipe(memory).put_bytes(file.text.data(), file.text.size())) {
+    Pipe copy(memory);
+    copy.put_bytes(file.text.data(), file.text.size());
+    if (memory < 0 || !copy.flush()) {
         throw Error("no memory for a copy of the platform file", {}, {shown, 0});
     }
     platform.file = fmt::format("/proc/self/fd/{}", memory);
@@ -246,8 +308,9 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
         } else {
             built = load(platform);
         }
-        if (answers.put(true) && put(answers, built->facts()))
-            serve_or_say_why_not(*built, requests, answers);
+        answers.put(true);
+        put(answers, built->facts());
+        if (answers.flush()) serve_or_say_why_not(*built, std::move(requests), std::move(answers));
         ::_exit(0);
     } catch (const Error& error) {
         answers.put(false);
@@ -256,6 +319,7 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
         answers.put(false);
         put(answers, Error(fmt::format("SimGrid: {}", failure.what())));
     }
+    (void)answers.flush();
     ::_exit(1);  // without destructors: they belong to the parent
 }
 
@@ -266,16 +330,23 @@ std::unique_ptr<SimgridPlatform> load(Platform platform) {
 
 struct SimgridProcess::Child {
     ChildProcess process;
+    Pipe answers;
 
-    explicit Child(const Platform& platform) : process(work(platform)) {}
+    explicit Child(const Platform& platform) : process(work(platform)), answers(process.answers()) {}
 
     static std::function<void(int, int)> work(const Platform& platform) {
         (void)simgrid_module();  // here, so that the children of all simulations share what was loaded
         return
             [&platform](int requests, int answers) { child_main(platform, Pipe(requests), Pipe(answers)); };
     }
-    Pipe in() const { return Pipe(process.answers()); }
-    Pipe out() const { return Pipe(process.requests()); }
+    /// Sends a request and what follows it. False once the child is gone.
+    template <class Follows = FlowStart>
+    bool ask(const Request& request, std::span<const Follows> follow = {}) const {
+        Pipe out(process.requests());
+        out.put(request);
+        out.put_bytes(follow.data(), follow.size_bytes());
+        return out.flush();
+    }
     std::vector<RouteFacts> ask_routes(const Request& request);
 
     /// SimGrid reports a bad platform by a line and an abort; all else that kills its process is not its
@@ -297,7 +368,7 @@ struct SimgridProcess::Child {
 };
 
 SimgridProcess::SimgridProcess(const Platform& platform) : child_(std::make_unique<Child>(platform)) {
-    Pipe in = child_->in();
+    Pipe& in = child_->answers;
     bool built = false;
     if (in.get(built)) {
         if (built) {
@@ -314,7 +385,7 @@ SimgridProcess::~SimgridProcess() = default;
 
 std::vector<RouteFacts> SimgridProcess::Child::ask_routes(const Request& request) {
     std::vector<RouteFacts> routes;
-    if (!out().put(request) || !in().get(routes)) died();
+    if (!ask(request) || !answers.get(routes)) died();
     HEDDLE_ASSERT(routes.size() == request.count);
     return routes;
 }
@@ -330,22 +401,41 @@ std::vector<RouteFacts> SimgridProcess::routes_to(NodeId to, NodeId first, NodeI
 RouteCourse SimgridProcess::course(std::uint32_t number) {
     RouteCourse course;
     const Request request{Call::course, 0, 0, number, {}};
-    if (!child_->out().put(request) || !child_->in().get(course)) child_->died();
+    if (!child_->ask(request) || !child_->answers.get(course)) child_->died();
     return course;
 }
 
 std::vector<NamedLink> SimgridProcess::named_links() {
     std::vector<NamedLink> links;
-    Pipe in = child_->in();
-    if (!child_->out().put(Request{Call::named_links, 0, 0, 0, {}}) || !get(in, links)) child_->died();
+    Pipe& in = child_->answers;
+    if (!child_->ask({Call::named_links, 0, 0, 0, {}}) || !get(in, links)) child_->died();
     return links;
 }
 
 std::vector<LinkFacts> SimgridProcess::links(NodeId from, NodeId to) {
+    const NodePair pair{from, to};
+    return links(std::span(&pair, 1)).front();
+}
+
+std::vector<std::vector<LinkFacts>> SimgridProcess::links(std::span<const NodePair> pairs) {
+    std::vector<std::vector<LinkFacts>> all;
+    std::vector<std::size_t> counts;
     std::vector<LinkFacts> links;
-    const Request request{Call::links, 0, from, to, {}};
-    if (!child_->out().put(request) || !child_->in().get(links)) child_->died();
-    return links;
+    while (!pairs.empty()) {
+        const std::span<const NodePair> some = pairs.first(std::min(pairs.size(), pairs_at_once));
+        pairs = pairs.subspan(some.size());
+        const Request request{Call::links, static_cast<std::uint32_t>(some.size()), 0, 0, {}};
+        Pipe& in = child_->answers;
+        if (!child_->ask(request, some) || !in.get(counts) || !in.get(links)) child_->died();
+        HEDDLE_ASSERT(counts.size() == some.size());
+        auto next = links.begin();
+        for (const std::size_t count : counts) {
+            const auto end = next + static_cast<std::ptrdiff_t>(count);
+            all.emplace_back(next, end);
+            next = end;
+        }
+    }
+    return all;
 }
 
 SimgridProcess::Advance SimgridProcess::advance(std::span<const FlowStart> starts, Time until) {
@@ -356,10 +446,9 @@ SimgridProcess::Advance SimgridProcess::advance(std::span<const FlowStart> start
         // Time goes on only when all flows are known.
         const Time to = starts.empty() ? until : Time(-1);
         const Request request{Call::advance, static_cast<std::uint32_t>(some.size()), 0, 0, to};
-        if (!child_->out().put(request) || !child_->out().put_bytes(some.data(), some.size_bytes()) ||
-            !child_->in().get(result.ends) || !child_->in().get(result.quiet_until)) {
+        Pipe& in = child_->answers;
+        if (!child_->ask(request, some) || !in.get(result.ends) || !in.get(result.quiet_until))
             child_->died();
-        }
         if (starts.empty()) return result;
         HEDDLE_ASSERT(result.ends.empty());
     }

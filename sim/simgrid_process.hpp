@@ -1,8 +1,8 @@
 // Runs SimGrid in a child process, one for each simulation. SimGrid allows one simulation in the life
 // of a process, because its clock, platform and numbering of fat trees are globals. It also takes over
 // signal handlers and aborts on some bad files. In a child process none of this does harm. A call
-// costs some 10 us, so routes are asked for by rows and flows by batches. The simulator itself is
-// elsewhere.
+// costs some 10 us, so routes are asked for by rows, flows and the links of pairs by batches. The
+// simulator itself is elsewhere.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,11 @@
 #include "sim/simgrid_platform.hpp"
 
 namespace heddle::sim {
+
+struct NodePair {
+    NodeId from = 0;
+    NodeId to = 0;
+};
 
 class SimgridProcess {
 public:
@@ -37,6 +42,9 @@ public:
 
     /// SimgridPlatform::links.
     std::vector<LinkFacts> links(NodeId from, NodeId to);
+
+    /// The same of several pairs, in their order.
+    std::vector<std::vector<LinkFacts>> links(std::span<const NodePair> pairs);
 
     struct Advance {
         std::vector<FlowEnd> ends;

@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "tests/conformance.hpp"
@@ -52,6 +52,11 @@ inline Bytes message(NodeId from, std::uint64_t number, std::size_t size) {
     return bytes;
 }
 
+/// Byte by byte it takes longer than the network does.
+inline bool same(std::span<const std::byte> one, std::span<const std::byte> other) {
+    return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0;
+}
+
 /// Each of two nodes sends `count` messages to the other, and checks those that come.
 inline void exchange(std::uint64_t count, std::size_t size, bool enclosed, const NativeOptions& options) {
     std::array<std::uint64_t, 2> got{};
@@ -68,11 +73,11 @@ inline void exchange(std::uint64_t count, std::size_t size, bool enclosed, const
         }
     };
     script.receive_body = [&](Node& node, const runtime::Body& body) {
-        if (*body != message(1 - node.id, got[node.id], size)) ++wrong[node.id];
+        if (!same(*body, message(1 - node.id, got[node.id], size))) ++wrong[node.id];
     };
     script.deliver = [&](Node& node, NodeId from, std::span<const std::byte> bytes) {
         const Bytes expected = message(from, got[node.id], enclosed ? 16 : size);
-        if (!std::ranges::equal(bytes, expected)) ++wrong[node.id];
+        if (!same(bytes, expected)) ++wrong[node.id];
         ++got[node.id];
     };
     run(2, 1, script, options);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graphs/generators/generator.hpp"
+#include "partitioners/schedulers/costs.hpp"
 #include "partitioners/schedulers/levels.hpp"
 #include "partitioners/schedulers/partial.hpp"
 #include "tests/scheduler_testing.hpp"
@@ -218,6 +219,43 @@ TEST(UnequalProcessors, HeftsMeanScheduleLengthRatioIsBelowCpops) {
     std::printf("mean SLR: heft %.4f, cpop %.4f\n", heft, cpop);
     EXPECT_LT(heft, cpop);
     EXPECT_GT(heft, 1);
+}
+
+/// How many delays and times there are, if each of them is the problem's.
+std::size_t same_costs(const Problem& problem, ProcessorIndex processors) {
+    const Costs costs(problem, processors);
+    const TaskGraph& graph = problem.graph();
+    std::size_t same = 0;
+    for (TaskIndex task = 0; task < graph.tasks(); ++task) {
+        for (ProcessorIndex to = 0; to < processors; ++to) {
+            same += costs.time(task, to) == problem.time(task, to) ? 1 : 0;
+            for (ProcessorIndex from = 0; from < processors; ++from) {
+                for (const TaskGraph::Link& link : graph.predecessors(task))
+                    same += costs.delay_in(link, from, to) == problem.delay(link.bytes, from, to) ? 1 : 0;
+                for (const TaskGraph::Link& link : graph.successors(task))
+                    same += costs.delay_out(link, from, to) == problem.delay(link.bytes, from, to) ? 1 : 0;
+            }
+        }
+    }
+    return same;
+}
+
+TEST(UnequalProcessors, CostsThatAreComputedOnceAreTheProblems) {
+    const auto file = graphs::generate("topcuoglu", {{"tasks", "20"}, {"processors", "6"}});
+    const TaskGraph& graph = file.graph;
+    Machine with_times = Machine::equal(6);
+    with_times.set_costs(file.costs);
+    Machine cores = with_speeds({1, 2, 3, 4, 5, 6}, 2);
+    cores.within_node = {3, 0.25};
+    Machine many = Machine::equal(150);  // more than there are tables for
+    many.processors_per_node = 3;
+    for (const Machine& machine : {Machine::equal(6), Machine::equal(150), with_times, cores, many,
+                                   with_speeds({1, 0.1, 3}), two_clusters(false), two_clusters(true)}) {
+        const Problem problem(graph, machine);
+        const std::size_t processors = machine.processors;
+        const std::size_t all = processors * (graph.tasks() + processors * 2 * graph.edges());
+        EXPECT_EQ(same_costs(problem, machine.processors), all) << processors;
+    }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/path_links.hpp"
 #include "sim/simgrid_process.hpp"
 #include "tests/sim_harness.hpp"
 
@@ -54,6 +55,59 @@ std::size_t compare_all_pairs(const Platform& platform, Kind kind) {
         }
     }
     return kinds.size() + firsts.size() + lasts.size();
+}
+
+/// How many pairs there are, if for each of them the links are those that SimGrid says.
+std::size_t same_links(const Platform& platform) {
+    SimgridProcess simgrid(platform);
+    PathLinks links(simgrid);
+    const auto nodes = static_cast<NodeId>(simgrid.facts().hosts.size());
+    EXPECT_FALSE(simgrid.facts().tree.empty());
+    std::size_t same = 0;
+    const auto numbers = [](const std::vector<LinkFacts>& of) {
+        std::vector<std::pair<std::uint32_t, double>> all;
+        for (const LinkFacts& link : of) all.emplace_back(link.number, link.bandwidth);
+        return all;
+    };
+    for (NodeId from = 0; from < nodes; ++from) {
+        for (NodeId to = 0; to < nodes; ++to) {
+            if (from == to) continue;
+            const auto expected = numbers(simgrid.links(from, to));
+            EXPECT_EQ(numbers(links.between(from, to)), expected) << from << " " << to;
+            if (::testing::Test::HasFailure()) return same;
+            ++same;
+        }
+    }
+    return same;
+}
+
+TEST(SimRoutes, LinksOfTreesAreComposed) {
+    using Shape = std::vector<std::uint32_t>;
+    for (const NodeId nodes : {2U, 3U, 65U, 130U}) {
+        Platform platform = ideal(nodes);
+        platform.network.topology = Topology::star;
+        complete(platform);
+        EXPECT_EQ(same_links(platform), nodes * (nodes - 1)) << nodes;
+    }
+    for (const Shape& shape :
+         {Shape{4, 3}, Shape{1, 5}, Shape{2, 3, 4}, Shape{6, 6}, Shape{8, 9}, Shape{16, 9}}) {
+        const Platform platform = shaped(Topology::fat_tree, shape);
+        EXPECT_EQ(same_links(platform), platform.nodes * (platform.nodes - 1)) << platform.nodes;
+    }
+    // Two, three or four cables from each switch to the next level; and as many as there are nodes below.
+    for (const Shape& cables : {Shape{1, 2, 3}, Shape{1, 4, 1}, Shape{1, 3, 2}, Shape{1, 5, 20}}) {
+        Platform platform = shaped(Topology::fat_tree, {5, 4, 3});
+        platform.network.cables = cables;
+        EXPECT_EQ(same_links(platform), 60 * 59) << cables[1] << " " << cables[2];
+    }
+    // The last switch has one node; and two levels of switches are not full.
+    for (const NodeId nodes : {57U, 34U}) {
+        Platform platform = shaped(Topology::fat_tree, {8, 3, 3});
+        platform.nodes = nodes;
+        EXPECT_EQ(same_links(platform), nodes * (nodes - 1)) << nodes;
+    }
+    // More switches and more nodes than one question is for.
+    EXPECT_EQ(same_links(shaped(Topology::fat_tree, {3, 70})), 210 * 209);
 }
 
 TEST(SimRoutes, OfToriAreKnownByTheirShape) {

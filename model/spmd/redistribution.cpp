@@ -161,7 +161,8 @@ Movement Redistribution::movement(std::vector<MovedDimension> dimensions) const 
 Movement Redistribution::packing(RankId from, RankId to) const {
     std::vector<MovedDimension> all = dimensions(from, to);
     Index stride = 1;
-    for (MovedDimension& dimension : std::views::reverse(all)) {
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+        MovedDimension& dimension = *each;
         dimension.to_stride = stride;
         stride *= size_of(dimension.strips);
         dimension.strips = packed_at_target(std::move(dimension.strips));
@@ -172,7 +173,8 @@ Movement Redistribution::packing(RankId from, RankId to) const {
 Movement Redistribution::unpacking(RankId from, RankId to) const {
     std::vector<MovedDimension> all = dimensions(from, to);
     Index stride = 1;
-    for (MovedDimension& dimension : std::views::reverse(all)) {
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+        MovedDimension& dimension = *each;
         dimension.from_stride = stride;
         stride *= size_of(dimension.strips);
         dimension.strips = packed_at_source(std::move(dimension.strips));

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "partitioners/schedulers/costs.hpp"
 #include "partitioners/schedulers/verify.hpp"
 
 namespace heddle::schedulers {
@@ -72,6 +73,7 @@ public:
           whole_(in_whole_numbers(problem)),
           processors_(std::min<ProcessorIndex>(
               problem.processors(), problem.interchangeable() ? graph_.tasks() : problem.processors())),
+          costs_(problem, processors_),
           best_length_(known.makespan()),
           missing_(graph_.tasks()),
           open_successors_(graph_.tasks()),
@@ -88,7 +90,10 @@ public:
         for (TaskIndex task = 0; task < graph_.tasks(); ++task) {
             missing_[task] = static_cast<std::uint32_t>(graph_.predecessors(task).size());
             open_successors_[task] = static_cast<std::uint32_t>(graph_.successors(task).size());
-            work_left_ += problem.least_time(task);
+            least_times_.push_back(problem.least_time(task));
+            work_left_ += least_times_.back();
+            for (const TaskGraph::Link& link : graph_.successors(task))
+                most_delays_.push_back(problem.most_delay(link.bytes));
             bound_ = std::max(bound_, bounds_.from_start[task] + bounds_.to_end[task]);
         }
         bound_ = std::max(lifted(bound_), lower_bounds(problem).best());
@@ -123,7 +128,7 @@ private:
         double latest = 0;
         for (const TaskGraph::Link& link : graph_.predecessors(task)) {
             const Slot& from = slots_[link.task];
-            latest = std::max(latest, from.finish + problem_.delay(link.bytes, from.processor, processor));
+            latest = std::max(latest, from.finish + costs_.delay_in(link, from.processor, processor));
         }
         return latest;
     }
@@ -170,18 +175,17 @@ private:
                 double first = std::numeric_limits<double>::infinity();
                 for (ProcessorIndex i = 0; i < choices; ++i) {
                     const double start = std::max(arrival(task, i), ends_[i]);
-                    const double shift = problem_.time(task, i) - problem_.least_time(task);
+                    const double shift = costs_.time(task, i) - least_times_[task];
                     first = std::min(first, std::max(start, last_start) + shift);
                     const double length = start + shift + bounds_.to_end[task];
                     if (start < last_start || hopeless(length)) continue;
-                    moves.push_back({length * -1, start + problem_.time(task, i), start, task, i});
+                    moves.push_back({length * -1, start + costs_.time(task, i), start, task, i});
                 }
                 earliest = std::max(earliest, first);
             } else {
                 for (const TaskGraph::Link& link : graph_.predecessors(task)) {
-                    const double end = placed_[link.task]
-                                           ? slots_[link.task].finish
-                                           : earliest_[link.task] + problem_.least_time(link.task);
+                    const double end = placed_[link.task] ? slots_[link.task].finish
+                                                          : earliest_[link.task] + least_times_[link.task];
                     earliest = std::max(earliest, end);
                 }
             }
@@ -198,7 +202,7 @@ private:
         placed_[move.task] = true;
         ends_[move.processor] = move.finish;
         used_ = std::max(used_, move.processor + 1);
-        work_left_ -= problem_.least_time(move.task);
+        work_left_ -= least_times_[move.task];
         for (const TaskGraph::Link& link : graph_.successors(move.task)) --missing_[link.task];
         for (const TaskGraph::Link& link : graph_.predecessors(move.task)) --open_successors_[link.task];
 
@@ -206,7 +210,7 @@ private:
 
         for (const TaskGraph::Link& link : graph_.predecessors(move.task)) ++open_successors_[link.task];
         for (const TaskGraph::Link& link : graph_.successors(move.task)) ++missing_[link.task];
-        work_left_ += problem_.least_time(move.task);
+        work_left_ += least_times_[move.task];
         used_ = used_before;
         ends_[move.processor] = end_before;
         placed_[move.task] = false;
@@ -241,8 +245,9 @@ private:
     }
 
     bool under_way(TaskIndex task, double last_start) const {
+        const TaskGraph::Link* const first = graph_.successors(0).data();
         for (const TaskGraph::Link& link : graph_.successors(task)) {
-            const double delay = problem_.most_delay(link.bytes);
+            const double delay = most_delays_[static_cast<std::size_t>(&link - first)];
             if (!placed_[link.task] && slots_[task].finish + delay > last_start) return true;
         }
         return false;
@@ -254,6 +259,9 @@ private:
     std::size_t nodes_left_;
     const bool whole_;
     const ProcessorIndex processors_;
+    const Costs costs_;
+    std::vector<double> least_times_;
+    std::vector<double> most_delays_;  ///< of each link to a successor
     MessageBounds bounds_;
     double bound_ = 0;
     double best_length_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "partitioners/schedulers/costs.hpp"
 #include "partitioners/schedulers/exact.hpp"
 #include "partitioners/schedulers/partial.hpp"
 
@@ -32,6 +33,7 @@ public:
           graph_(problem.graph()),
           timelines_(problem.interchangeable() ? std::min(problem.processors(), graph_.tasks())
                                                : problem.processors()),
+          costs_(problem, static_cast<ProcessorIndex>(timelines_.size())),
           slots_(graph_.tasks()) {
         const MessageCost& within = problem.machine().within_node;
         const MessageCost& between = problem.machine().between_nodes;
@@ -52,23 +54,25 @@ public:
             const auto links = backward ? graph_.successors(task) : graph_.predecessors(task);
             Slot best;
             const auto look_at = [&](ProcessorIndex p, double ready) {
-                const double time = problem_.time(task, p);
+                const double time = costs_.time(task, p);
+                // No gap begins before the task is ready.
+                if (best.processor != unbounded && ready + time >= best.finish) return;
                 const double start = timelines_[p].first_gap(ready, time);
                 if (best.processor == unbounded || start + time < best.finish)
                     best = {p, start, start + time};
             };
             best.processor = unbounded;
             if (fixed) {
-                look_at(plan.processor[task], arrival(links, plan.processor[task]));
+                look_at(plan.processor[task], arrival(links, plan.processor[task], backward));
             } else if (free_messages_) {
-                const double ready = arrival(links, 0);
+                const double ready = arrival(links, 0, backward);
                 for (ProcessorIndex p = 0; p < processors; ++p) {
                     look_at(p, ready);
                     if (problem_.equal_speeds() && (best.start == ready || timelines_[p].end() == 0)) break;
                 }
             } else {
                 for (ProcessorIndex p = 0; p < processors; ++p) {
-                    look_at(p, arrival(links, p));
+                    look_at(p, arrival(links, p, backward));
                     if (problem_.interchangeable() && timelines_[p].end() == 0) break;
                 }
             }
@@ -113,7 +117,7 @@ public:
             const Slot& slot = slots_[task];
             for (const TaskGraph::Link& link : graph_.predecessors(task)) {
                 const Slot& from = slots_[link.task];
-                if (from.finish + problem_.delay(link.bytes, from.processor, slot.processor) >= slot.start) {
+                if (from.finish + costs_.delay_in(link, from.processor, slot.processor) >= slot.start) {
                     ends.push_back(link.task);
                 }
             }
@@ -128,11 +132,13 @@ public:
     }
 
 private:
-    double arrival(std::span<const TaskGraph::Link> links, ProcessorIndex processor) const {
+    double arrival(std::span<const TaskGraph::Link> links, ProcessorIndex processor, bool backward) const {
         double latest = 0;
         for (const TaskGraph::Link& link : links) {
             const Slot& from = slots_[link.task];
-            const double delay = free_messages_ ? 0 : problem_.delay(link.bytes, from.processor, processor);
+            const double delay = free_messages_ ? 0
+                                 : backward     ? costs_.delay_out(link, from.processor, processor)
+                                                : costs_.delay_in(link, from.processor, processor);
             latest = std::max(latest, from.finish + delay);
         }
         return latest;
@@ -141,6 +147,7 @@ private:
     const Problem& problem_;
     const TaskGraph& graph_;
     std::vector<Timeline> timelines_;
+    Costs costs_;
     std::vector<Slot> slots_;
     double length_ = 0;
     bool free_messages_ = false;

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <boost/context/fiber.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
 #include <deque>
 #include <exception>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -18,6 +19,7 @@
 #include "base/lost_fibers.hpp"
 #include "base/random.hpp"
 #include "memory/memory_view.hpp"
+#include "runtime/inprocess/kept_stacks.hpp"
 
 namespace heddle::inprocess {
 
@@ -86,6 +88,7 @@ struct InprocessBackend::State {
     Random random;
     std::uint64_t wakes = 0;  ///< for no reason
     Time now{};
+    std::unique_ptr<KeptStacks> stacks{};
     std::deque<Node> nodes{};
     context::fiber scheduler{};
     std::exception_ptr failure{};
@@ -94,6 +97,9 @@ struct InprocessBackend::State {
     std::uint64_t most_under_way_bytes = 0;
     std::vector<std::function<void()>> io{};  ///< what is done when code that blocks has ended
     std::size_t next_member_event = 0;
+    // What a step may choose from. Here, so that a step allocates no memory.
+    std::vector<Fiber*> ready{};
+    std::vector<std::map<Way, std::deque<Sent>>::iterator> due{};
 
     Fiber& fiber(const Context& context) { return nodes[context.id.node].workers[context.id.core]; }
 
@@ -146,24 +152,23 @@ struct InprocessBackend::State {
         Fiber& fiber = nodes[node].workers[core];
         fiber.context = &nodes[node].program->context(core);
         fiber.context->fiber_notes.follow(fiber.notes);
-        fiber.fiber = context::fiber(
-            std::allocator_arg, fiber.notes.noted(context::protected_fixedsize_stack(options.stack_bytes)),
-            [this, node, core, &fiber](context::fiber&& caller) {
-                fiber.notes.after_entry();
-                fiber.started = true;
-                scheduler = std::move(caller);
-                try {
-                    nodes[node].program->work(core);
-                } catch (const context::detail::forced_unwind&) {
-                    fiber.notes.before_exit();
-                    throw;
-                } catch (...) {
-                    failure = std::current_exception();
-                }
-                fiber.finished = true;
-                fiber.notes.before_exit();
-                return std::move(scheduler);
-            });
+        fiber.fiber = context::fiber(std::allocator_arg, fiber.notes.noted(StackAllocator{stacks.get()}),
+                                     [this, node, core, &fiber](context::fiber&& caller) {
+                                         fiber.notes.after_entry();
+                                         fiber.started = true;
+                                         scheduler = std::move(caller);
+                                         try {
+                                             nodes[node].program->work(core);
+                                         } catch (const context::detail::forced_unwind&) {
+                                             fiber.notes.before_exit();
+                                             throw;
+                                         } catch (...) {
+                                             failure = std::current_exception();
+                                         }
+                                         fiber.finished = true;
+                                         fiber.notes.before_exit();
+                                         return std::move(scheduler);
+                                     });
     }
 
     bool runnable(Fiber& fiber) const {
@@ -203,15 +208,15 @@ struct InprocessBackend::State {
     /// One random worker's step or one message's arrival. False where nothing can happen at this time.
     bool step_once() {
         change_members();
-        std::vector<Fiber*> ready;
+        ready.clear();
         for (Node& node : nodes) {
             for (Fiber& fiber : node.workers) {
                 if (runnable(fiber)) ready.push_back(&fiber);
             }
         }
-        std::vector<std::deque<Sent>*> due;
-        for (auto& [way, messages] : under_way)
-            if (messages.front().due <= now) due.push_back(&messages);
+        due.clear();
+        for (auto line = under_way.begin(); line != under_way.end(); ++line)
+            if (line->second.front().due <= now) due.push_back(line);
         const std::uint64_t choices = ready.size() + due.size() + io.size();
         if (choices == 0) return false;
         now += step;
@@ -229,8 +234,7 @@ struct InprocessBackend::State {
             io.erase(ended);
             done();
         } else {
-            deliver(std::find_if(under_way.begin(), under_way.end(),
-                                 [&](const auto& one) { return &one.second == due[choice - ready.size()]; }));
+            deliver(due[choice - ready.size()]);
         }
         return true;
     }
@@ -300,9 +304,14 @@ struct InprocessBackend::State {
 };
 
 InprocessBackend::InprocessBackend(const Options& options)
-    : state_(new State{options, topology_of(options), Random(options.seed)}) {}
+    : state_(new State{options, topology_of(options), Random(options.seed)}) {
+    state_->stacks = KeptStacks::take(options.stack_bytes);
+}
 
-InprocessBackend::~InprocessBackend() = default;
+InprocessBackend::~InprocessBackend() {
+    state_->nodes.clear();  // and the fibers' stacks
+    KeptStacks::leave(std::move(state_->stacks));
+}
 
 const runtime::Topology& InprocessBackend::topology() const {
     return state_->topology;

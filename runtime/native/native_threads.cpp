@@ -109,21 +109,21 @@ void NativeBackend::State::join() {
 namespace {
 
 /// The worker that this thread is.
-struct Here {
+struct RunningWorker {
     const void* state = nullptr;
     runtime::Context* context = nullptr;
 };
-thread_local Here here;
+thread_local RunningWorker of_this_thread;
 
 }  // namespace
 
 runtime::Context* NativeBackend::State::running() const {
-    return here.state == this ? here.context : nullptr;
+    return of_this_thread.state == this ? of_this_thread.context : nullptr;
 }
 
 /// The life of one worker's thread.
 void NativeBackend::State::work(CoreId core) {
-    here = {this, &program->context(core)};
+    of_this_thread = {this, &program->context(core)};
     // A core that refuses costs speed only.
     if (bind) (void)host::bind_to_core(first_core + core);
     prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: parks with a deadline are often short

@@ -18,7 +18,7 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr std::uint32_t first_slab = 16;
+constexpr std::uint32_t first_slab = 4;  // most nodes of a small run have a few strands
 constexpr std::uint32_t largest_slab = 512;
 
 std::size_t page() {
