@@ -258,12 +258,12 @@ struct InprocessBackend::State {
 
     /// One message that is due there, on the stack of the caller.
     void deliver_to(NodeId node) {
-        std::vector<std::map<Way, std::deque<Sent>>::iterator> due;
+        std::vector<std::map<Way, std::deque<Sent>>::iterator> coming;
         for (auto line = under_way.begin(); line != under_way.end(); ++line)
-            if (line->first.to == node && line->second.front().due <= now) due.push_back(line);
-        if (due.empty()) return;
+            if (line->first.to == node && line->second.front().due <= now) coming.push_back(line);
+        if (coming.empty()) return;
         now += step;
-        deliver(due[random.below(due.size())]);
+        deliver(coming[random.below(coming.size())]);
     }
 
     /// True if a worker was parked.
