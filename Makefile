@@ -30,7 +30,7 @@ fuzz: ## feed damaged inputs to every reader, SECONDS_EACH (default 60) for each
 	@scripts/packages.sh build fuzz
 	@scripts/fuzz $(SECONDS_EACH)
 
-check-all: packages-check ## every test in every build: slow ones, sanitizers, no simulator, clang-tidy, benchmarks
+check-all: packages-check ## every test in every build: slow ones, sanitizers, no simulator, clang-tidy, benchmarks, fuzzing
 	@scripts/check-all
 
 build: packages ## build the program heddle into build/release
@@ -52,7 +52,7 @@ packages: ## install the Debian packages that are missing
 	@scripts/packages.sh build
 
 packages-check:
-	@scripts/packages.sh build check
+	@scripts/packages.sh build check fuzz
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -10,8 +10,7 @@ if(HEDDLE_CCACHE)
 endif()
 
 add_library(heddle_options INTERFACE)
-target_compile_options(heddle_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-    -Woverloaded-virtual -Werror)
+target_compile_options(heddle_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 # At -O3 gcc 12 has false warnings of "literal" + std::string and inside fmt (GCC bugs 105329 and 105651).
 target_compile_options(heddle_options INTERFACE
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overflow>")

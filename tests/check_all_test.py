@@ -8,11 +8,11 @@ import tempfile
 
 from script_arguments import SKIPPED, script_arguments
 
-STEPS = ("release", "benchmarks", "address", "thread", "nosim", "tidy")
+STEPS = ("release", "benchmarks", "address", "thread", "nosim", "tidy", "fuzz")
 
 
 class Project:
-    """A repository with the script, in which cmake, ctest and scripts/tidy fail if the file `broken` names them."""
+    """A repository with the script, in which cmake, ctest, scripts/tidy and scripts/fuzz fail if the file `broken` names them."""
 
     def __init__(self, folder, script):
         self.folder = os.path.join(folder, "project")
@@ -20,7 +20,7 @@ class Project:
         shutil.copy(script, os.path.join(self.folder, "scripts", "check-all"))
         self.write(".gitignore", "build/\n")
         self.write("source", "")
-        for name in ("programs/cmake", "programs/ctest", "scripts/tidy"):
+        for name in ("programs/cmake", "programs/ctest", "scripts/tidy", "scripts/fuzz"):
             self.write(name, '#!/bin/sh\necho "$0 $*" >>build/ran\n! grep -qsx "$(basename "$0")" build/broken\n')
             os.chmod(os.path.join(self.folder, name), 0o755)
         self.git("init", "-q")
@@ -75,7 +75,7 @@ def main():
         # All: those that have not passed for this commit. One that fails stops no other.
         project.write("build/broken", "ctest\n")
         code, ran, said = project.check()
-        assert (code, ran) == (1, ["release", "benchmarks", "address", "thread", "nosim"]), (code, ran)
+        assert (code, ran) == (1, ["release", "benchmarks", "address", "thread", "nosim", "fuzz"]), (code, ran)
         begins(said, "release", "FAILED now never passed")
         begins(said, "benchmarks", f"passed now passed for {first} in ")
         begins(said, "tidy", f"passed before passed for {first} in ")
@@ -117,7 +117,7 @@ def main():
         assert called == {*(f"programs/cmake --preset {name} --log-level=WARNING" for name in ("release", "asan", "tsan", "nosim")),
                           "programs/cmake --build --preset release --target all slow_tests", "programs/cmake --build --preset release --target benches",
                           *(f"programs/cmake --build --preset {name} --target all" for name in ("asan", "tsan", "nosim")),
-                          *(f"programs/ctest --preset {name}" for name in ("check-all", "asan", "tsan", "nosim")), "scripts/tidy"}, called
+                          *(f"programs/ctest --preset {name}" for name in ("check-all", "asan", "tsan", "nosim")), "scripts/tidy", "scripts/fuzz 20"}, called
 
         # A step that is not there.
         assert project.check("tidy", "tydy")[0] == 2
