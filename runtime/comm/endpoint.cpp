@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -65,14 +66,24 @@ Endpoint::Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window)
 }
 
 Endpoint::~Endpoint() {
-    endpoints_.close(state_->number);
+    endpoints_.close(*this);
 }
 
-Endpoint::State::~State() {
+std::vector<ArrivedPointer> Endpoint::State::take_all() {
+    std::vector<ArrivedPointer> all;
     while (Matched* const message = messages.find({})) {
         messages.remove(*message);
-        delete static_cast<Arrived*>(message);
+        all.emplace_back(static_cast<Arrived*>(message));
     }
+    const auto in_order = static_cast<std::ptrdiff_t>(all.size());
+    inbound.each([&](Inbound& from) {
+        for (auto& [sequence, message] : from.early) all.push_back(std::move(message));
+        from.early.clear();
+    });
+    std::sort(all.begin() + in_order, all.end(), [](const ArrivedPointer& a, const ArrivedPointer& b) {
+        return std::pair(a->source, a->sequence) < std::pair(b->source, b->sequence);
+    });
+    return all;
 }
 
 Address Endpoint::address() const {

@@ -91,7 +91,8 @@ public:
     /// From here on: those of endpoints for which a late message is an error.
     static constexpr std::uint32_t first_strict = 3'000'000'000;
 
-    /// What becomes of a message that comes when the endpoint is closed.
+    /// What becomes of a message that comes when the endpoint is closed. The sender of one that is dropped
+    /// goes on as if it had been received.
     enum class Late : std::uint8_t { dropped, error };
 
     /// With a number that was never used on this node.
@@ -99,7 +100,8 @@ public:
     /// With a number that others know beforehand: messages may have come already. `its_window`: what it may
     /// have under way to each receiver, at least `window`. Throws Error if an endpoint has that number.
     Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window = window);
-    /// Messages that were not received are dropped. No strand may be waiting at it.
+    /// Messages that were not received are dropped: their senders go on as if they had been received, and
+    /// large data are not sent. No strand may be waiting at it, and each begun receive must have gone.
     ~Endpoint();
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;

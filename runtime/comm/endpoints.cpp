@@ -165,15 +165,41 @@ void Endpoints::open(Endpoint& endpoint) {
     early_.erase(early);
 }
 
-void Endpoints::close(std::uint32_t number) {
-    const SpinLock::Guard guard(lock_);
-    open_.erase(number);
-    latest_ = nullptr;
+// A context that has found an endpoint uses it under the lock. So from the erasure on no other one does.
+void Endpoints::close(Endpoint& endpoint) {
+    const std::uint32_t number = endpoint.state_->number;
+    {
+        const SpinLock::Guard guard(lock_);
+        open_.erase(number);
+        latest_ = nullptr;
+    }
+    const bool goes_on = !node_.stopping();  // else no sender waits any more, and no worker would tell it
+    for (ArrivedPointer& message : endpoint.state_->take_all())
+        if (goes_on) give_up(number, std::move(message));
+}
+
+/// No open endpoint has number `to`. Under the lock. Whether the message was given up.
+bool Endpoints::arrive_closed(std::uint32_t to, ArrivedPointer message) {
+    if (to < Endpoint::first_given) {
+        early_[to].push_back(std::move(message));
+        return false;
+    }
+    // A number that this node gave belongs to an endpoint that is closed.
+    if (to < Endpoint::first_strict) {
+        put_untold(to, std::move(message));
+        return true;
+    }
+    const Address from = address_of(message->source);
+    throw Error(fmt::format("a message with tag {} from endpoint {} of node {} came for endpoint {} of "
+                            "node {}, which is closed",
+                            message->tag, from.number, from.node, to, node_.id()),
+                "let the receiver go on until the last message for it has come");
 }
 
 // A receive that is woken stays until then, so it is woken after the locks.
 void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message) {
     Woken woken;
+    bool given_up = false;
     {
         const SpinLock::Guard guard(lock_);
         if (!latest_ || latest_number_ != to) {
@@ -181,21 +207,15 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
             latest_ = found == open_.end() ? nullptr : found->second;
             latest_number_ = to;
         }
-        if (!latest_) {
-            // A number that this node gave belongs to an endpoint that is closed.
-            if (to < Endpoint::first_given) return early_[to].push_back(std::move(message));
-            if (to < Endpoint::first_strict) return;
-            const Address from = address_of(message->source);
-            throw Error(
-                fmt::format("a message with tag {} from endpoint {} of node {} came for endpoint {} of "
-                            "node {}, which is closed",
-                            message->tag, from.number, from.node, to, node_.id()),
-                "let the receiver go on until the last message for it has come");
+        if (latest_) [[likely]] {
+            Endpoint::State& endpoint = *latest_->state_;
+            const SpinLock::Guard inner(endpoint.lock);
+            endpoint.arrive(std::move(message), woken);
+        } else {
+            given_up = arrive_closed(to, std::move(message));
         }
-        Endpoint::State& endpoint = *latest_->state_;
-        const SpinLock::Guard inner(endpoint.lock);
-        endpoint.arrive(std::move(message), woken);
     }
+    if (given_up) return node_.wake_one(caller);
     woken.each([&](Posted& receive) { receive.complete(node_, caller); });
 }
 
@@ -223,8 +243,13 @@ void Endpoints::give_credit(Worker& worker, Address sender, Address receiver, st
 // --- messages that were given up
 
 void Endpoints::give_up(std::uint32_t receiver, ArrivedPointer message) {
-    waiting_.add();
     const SpinLock::Guard guard(lock_);
+    put_untold(receiver, std::move(message));
+}
+
+/// Under the lock.
+void Endpoints::put_untold(std::uint32_t receiver, ArrivedPointer message) {
+    waiting_.add();
     untold_.emplace_back(receiver, std::move(message));
 }
 
@@ -243,12 +268,14 @@ bool Endpoints::tell_all(Worker& worker) {
         untold.swap(untold_);
     }
     waiting_.subtract(static_cast<std::uint32_t>(untold.size()));
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> credits;  // of senders at receivers
     for (const auto& [number, message] : untold) {
-        const Address sender = address_of(message->source);
-        if (message->offer != 0) post_refusal(worker, sender.node, message->offer);
+        if (message->offer != 0) post_refusal(worker, address_of(message->source).node, message->offer);
         if (message->lent && message->lent->loan->borrow()) message->lent->left(worker);
-        give_credit(worker, sender, {node_.id(), number}, cost_of(message->bytes));
+        credits[{message->source, number}] += cost_of(message->bytes);
     }
+    for (const auto& [ends, bytes] : credits)
+        give_credit(worker, address_of(ends.first), {node_.id(), ends.second}, bytes);
     return !untold.empty();
 }
 

@@ -180,7 +180,8 @@ public:
     std::uint32_t new_number(Endpoint::Late late);
     /// Throws Error if another one has its number.
     void open(Endpoint& endpoint);
-    void close(std::uint32_t number);
+    /// Gives up the messages that wait there.
+    void close(Endpoint& endpoint);
 
     /// A message for endpoint `to` of this node. By any context of it.
     void arrive(Context& caller, std::uint32_t to, ArrivedPointer message);
@@ -191,9 +192,9 @@ public:
     /// What is still to come of it is dropped. Returns when none of it is being written to its place.
     void give_up(std::uint64_t number, Transfer& transfer);
 
-    /// Endpoint `receiver` gives up a message. Its sender may wait for room, or for an answer. The caller
-    /// does not know its worker, so the sender is told by the next worker of the node that looks for work or
-    /// receives.
+    /// Endpoint `receiver`, which may be closed, gives up a message. Its sender may wait for room, or for an
+    /// answer. The caller does not know its worker, so the sender is told by the next worker of the node that
+    /// looks for work or receives.
     void give_up(std::uint32_t receiver, ArrivedPointer message);
     /// Tells the senders of all that were given up. A receive does that before it waits, or says that its
     /// message has not come: a strand that asks again and again leaves its worker to no other work.
@@ -216,6 +217,8 @@ public:
 
 private:
     bool tell_all(Worker& worker);
+    void put_untold(std::uint32_t receiver, ArrivedPointer message);
+    bool arrive_closed(std::uint32_t to, ArrivedPointer message);
     void drop_part(PartPlace place, std::uint64_t bytes);
 
     Node& node_;
@@ -249,6 +252,11 @@ public:
         last_ = &values_[key];
         return *last_;
     }
+    /// In any order, which the caller must not depend on.
+    template <class Code>
+    void each(const Code& code) {
+        for (auto& [key, value] : values_) code(value);
+    }
 
 private:
     std::unordered_map<std::uint64_t, Value> values_;  // what is in it does not move
@@ -259,9 +267,6 @@ private:
 /// What an endpoint keeps.
 struct Endpoint::State {
     State(std::uint32_t its_number, std::uint64_t its_window) : number(its_number), window(its_window) {}
-    ~State();
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
 
     struct Inbound {
         std::uint64_t expected = 0;  ///< sequence of the next message from that sender
@@ -300,6 +305,8 @@ struct Endpoint::State {
     /// So much of a sender's window is free again. Returns what the sender is to be told; mostly 0, because
     /// it is told of several messages together.
     std::uint64_t free_window(std::uint64_t source, std::uint64_t cost);
+    /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones.
+    std::vector<ArrivedPointer> take_all();
 
     std::uint32_t number;
     std::uint64_t window;
