@@ -152,25 +152,30 @@ void search(std::uint64_t seeds, std::uint32_t before,
 TEST(LeftoverTasks, InProcess) {
     for (const End how : {End::asked, End::failure}) {
         ending = how;
-        search(100, 0, [how](std::uint64_t seed, NodeId nodes) {
-            inprocess::Options options;
-            options.nodes = nodes;
-            options.cores = 2;
-            options.seed = seed;
-            options.gate_open = how == End::asked && seed % 2 == 0;
-            return std::make_unique<inprocess::InprocessBackend>(options);
-        });
+        for (const std::uint32_t before : {0U, 3000U}) {
+            search(before == 0 ? 100 : 20, before, [](std::uint64_t seed, NodeId nodes) {
+                inprocess::Options options;
+                options.nodes = nodes;
+                options.cores = 2;
+                options.seed = seed;
+                options.gate_open = seed % 2 == 0 || seed % 3 == 0;
+                return std::make_unique<inprocess::InprocessBackend>(options);
+            });
+        }
     }
 }
 
+// A failed run of several workers ends the process.
 TEST(LeftoverTasks, Native) {
-    ending = End::asked;
-    for (const std::uint32_t before : {0U, 3000U}) {
-        search(20, before, [](std::uint64_t seed, NodeId /*nodes*/) {
-            native::NativeOptions options;
-            options.cores = static_cast<CoreId>(1 + seed % 3);
-            return std::make_unique<native::NativeBackend>(options);
-        });
+    for (const End how : {End::asked, End::failure}) {
+        ending = how;
+        for (const std::uint32_t before : {0U, 3000U}) {
+            search(20, before, [how](std::uint64_t seed, NodeId /*nodes*/) {
+                native::NativeOptions options;
+                options.cores = static_cast<CoreId>(how == End::failure ? 1 : 1 + seed % 3);
+                return std::make_unique<native::NativeBackend>(options);
+            });
+        }
     }
 }
 
@@ -246,6 +251,33 @@ TEST_P(LeftoverSources, CodeThatStartsEarthAndStrandsThatNeverBegan) {
         }
     });
     EXPECT_EQ(alive, 0);
+}
+
+// Codes that have run leave their places to those that one starts before it fails. It runs after the others,
+// so that the gates may be open.
+TEST_P(LeftoverSources, CodesThatWaitWhenOneFails) {
+    for (const int run_before : {0, 3, 3000}) {
+        alive = 0;
+        const auto start = [](Worker& worker, std::function<void(model::earth::Em)> code) {
+            model::earth::start(worker.node(), worker, std::move(code));
+        };
+        const auto error = error_of([&] {
+            run(1, 1, [&](Worker& worker) {
+                start(worker, [&](model::earth::Em em) {
+                    Worker& here = em.worker();
+                    start(here, [&](model::earth::Em failing) {
+                        for (std::uint64_t i = 0; i < 2; ++i)
+                            start(failing.worker(), [item = Item<false>(i)](model::earth::Em) {});
+                        throw Error("the test fails here", "go on");
+                    });
+                    for (int i = 0; i < run_before; ++i)
+                        start(here, [item = Item<false>(1)](model::earth::Em) {});
+                });
+            });
+        });
+        EXPECT_NE(error.find("the test fails here"), std::string::npos) << error;
+        EXPECT_EQ(alive, 0) << run_before;
+    }
 }
 
 // The first task waits for ever, above its forks.

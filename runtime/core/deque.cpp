@@ -111,8 +111,16 @@ void Deque::release(const Slot* slot) {
     // pair.
     HEDDLE_ASSERT(unpack(ends_.load(std::memory_order_relaxed)).tail == i + 1 && split_ == i + 1);
     split_ = i;
+    this->slot(i)->type = nullptr;
     ends_.store(pack({i, i}), std::memory_order_release);
     reopen();  // `split` has moved
+}
+
+std::uint32_t Deque::top() const {
+    HEDDLE_ASSERT(owns_memory_);
+    std::uint32_t i = 0;
+    while (i <= capacity_ && slot(i)->type) ++i;  // the last is that of bytes_for
+    return i;
 }
 
 // A task that a thief took has left its slot. Once it is done its result is there.
@@ -125,6 +133,7 @@ void Deque::drop(std::uint32_t head) {
                         : is_done ? Holds::result
                                   : Holds::nothing,
                         left.payload);
+        left.type = nullptr;
     }
 }
 

@@ -9,6 +9,12 @@
 // a thief may move `tail` at the same time. `head` is a local variable of the program that runs, not stored
 // here: the caller passes it to each operation.
 //
+// What a slot holds, beside its index:
+//   - a slot below `head` has a type;
+//   - if the type of a slot from `tail` on destroys arguments (TaskType::Special), they are there. A fork
+//     writes it after the arguments, and code that takes these out of the slot clears it.
+// So the tasks that are left are found without `head` (`top`).
+//
 // If no thief takes a task, its push and pop use no atomic read-modify-write and no fence (van Dijk, van de
 // Pol: "Lace: non-blocking split deque for work-stealing", Euro-Par 2014 workshops). Each tests one pointer,
 // its gate (`fork_limit`, `join_limit`). A gate is open until a thief asks for work. If operations are
@@ -30,7 +36,7 @@ struct alignas(64) Slot {
     /// What has become of a shared task. Set to `pending` when it is published; of no meaning while private.
     enum State : std::uint64_t { pending = 0, done = 1 };
 
-    const TaskType* type;
+    const TaskType* type;              ///< null: there is no task, see Deque
     std::atomic<std::uint64_t> state;  ///< pending, done, or its thief (see Worker::taken_by)
     alignas(16) std::byte payload[payload_bytes];
 };
@@ -115,8 +121,10 @@ public:
     bool send_off(const Slot* head);
 
     /// When the run is over: drops what tasks below `head` hold, which are not joined. Their owner has been
-    /// unwound.
+    /// unwound. Above them may be slots of tasks that have gone.
     void drop(std::uint32_t head);
+    /// An index that `head` is not above. In memory of its own only, which is zero in the beginning.
+    std::uint32_t top() const;
 
     // --- thieves, from any context of the node
     // -------------------------------------------------------------------

@@ -157,7 +157,7 @@ bool Worker::pop_slow(Slot* slot, std::uint64_t units) {
     const std::uint32_t index = deque_.index(slot);
     expect_joined(index + 1);
     if (!slot->type->detached()) poll();
-    if (deque_.asked()) serve_request(slot, slot + 1);
+    if (deque_.asked()) serve_request(slot);
     reopen_gates();
     if (deque_.reclaim(slot) == Deque::Reclaimed::mine) {
         count_task();
@@ -189,6 +189,7 @@ void Worker::run_above(Slot* slot) {
     HEDDLE_ASSERT(type.travels());  // so it may be copied
     alignas(16) std::byte payload[payload_bytes];
     std::memcpy(payload, slot->payload, type.arguments_bytes());
+    slot->type = nullptr;
     run_function(type, slot, payload);
     if (!type.detached()) std::memcpy(slot->payload, payload, type.result_bytes());
 }
@@ -242,9 +243,9 @@ Counters Worker::counted() const {
     return all;
 }
 
-void Worker::serve_request(const Slot* head, const Slot* top) {
+void Worker::serve_request(const Slot* head) {
     if (node_.ended_early()) [[unlikely]]
-        expect_run_goes_on(top);
+        expect_run_goes_on();
     // A request that finds nothing stays, and the gates stay closed, until there is something to share.
     if (deque_.publish(head) == 0 && deque_.shared() == 0) return;
     deque_.answer();
@@ -266,7 +267,7 @@ void Worker::wait_for(Slot* slot) {
     if (node_.deadlock_watch().watches()) wait_began_ = backend->now(*this);
     std::uint64_t state = slot->state.load(std::memory_order_seq_cst);
     while (state != Slot::done) {
-        expect_run_goes_on(head);
+        expect_run_goes_on();
         enter_now(Activity::stealing);
         // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
         // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
@@ -289,7 +290,7 @@ void Worker::wait(Slot* head, Waitable& waitable) {
     wait_began_ = backend->now(*this);
     node_.deadlock_watch().tasks().fetch_add(1, std::memory_order_seq_cst);
     while (!wake.done()) {
-        expect_run_goes_on(head);
+        expect_run_goes_on();
         enter_now(Activity::stealing);
         run_something(head, &wake);
     }
@@ -321,18 +322,15 @@ bool Worker::wait_idly(Waitable& waitable) {
 }
 
 /// The program may have ended the run while tasks wait.
-void Worker::expect_run_goes_on(const Slot* head) {
+void Worker::expect_run_goes_on() {
     if (!node_.stopping()) [[likely]]
         return;
-    left_at_ = head;
     node_.settle(*this);
     throw RunEnded{};
 }
 
-// Where the gates have been open, the head is known if the program ended the run, and not if it failed: then
-// the process ends, too.
 void Worker::drop_tasks() {
-    deque_.drop(tracks_ ? top_ : left_at_ ? deque_.index(left_at_) : 0);
+    deque_.drop(tracks_ ? top_ : deque_.top());
 }
 
 void Worker::end_wait(Activity before) {

@@ -78,10 +78,10 @@ public:
     void detach(const TaskType& type, const Write& write) {
         HEDDLE_ASSERT(may_detach());
         Slot* slot = loose_;
-        slot->type = &type;
         write(slot->payload);
         if (shares_tokens_ && type.travels()) [[unlikely]]
             return share(type, slot->payload);
+        slot->type = &type;
         push(slot);
         loose_ = slot + 1;
     }
@@ -315,9 +315,7 @@ private:
     void work_slow(std::uint64_t units);
     void compute_long(Work cost, const std::function<void()>& code);
     void compute_now(Work cost, const std::function<void()>& code);
-    void serve_request(const Slot* head) { serve_request(head, head); }
-    /// `top`: above the topmost task; `head`, or one more while that is popped.
-    void serve_request(const Slot* head, const Slot* top);
+    void serve_request(const Slot* head);
     void wait_for(Slot* slot);
     void look_up();
     void share(const TaskType& type, const std::byte* payload);
@@ -344,7 +342,7 @@ private:
     void rest(Time deadline, const Waitable* awaited);
     void sleep(Time deadline, const Waitable* awaited);
     void rest_long(Time deadline, const Waitable* awaited);
-    void expect_run_goes_on(const Slot* head);
+    void expect_run_goes_on();
     void end_wait(Activity before);
     Activity resting(const Waitable* awaited) const;
     bool something_to_do(const Waitable* awaited) const;
@@ -407,7 +405,6 @@ private:
     RankedQueue ranked_;
 
     Counters counters_;
-    const Slot* left_at_ = nullptr;  ///< its head when its tasks were unwound
     Time rounds_begin_{};
     Random random_;
     States<Worker> states_;

@@ -29,7 +29,7 @@ void Worker::execute(const TaskType& type, Slot* head, std::byte* payload) {
             continue;
         }
         Slot* slot = --loose_;
-        if (pop(slot)) run_function(*slot->type, slot, slot->payload);
+        if (pop(slot)) run_function(*std::exchange(slot->type, nullptr), slot, slot->payload);
     }
     expect_joined(deque_.index(head));
     loose_ = before;

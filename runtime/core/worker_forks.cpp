@@ -94,7 +94,7 @@ bool Worker::calls_now(Slot* slot, std::uint64_t units) {
     expect_joined(index + 1);
     if (++rules_.operations % patience == 0) poll();
     keep_enough_shared(slot);
-    if (deque_.asked()) serve_request(slot, slot + 1);
+    if (deque_.asked()) serve_request(slot);
     if (index < deque_.split()) return false;
     if (units != 0) work(units);
     top_ = index;
