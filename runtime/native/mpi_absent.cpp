@@ -35,7 +35,7 @@ MpiMesh::MpiMesh(const MpiMeshOptions&) {
 MpiMesh::~MpiMesh() = default;
 void MpiMesh::start(Events) {}
 void MpiMesh::post(NodeId, FrameKind, runtime::Bytes, runtime::SentBody) {}
-void MpiMesh::send(NodeId, NetworkId, runtime::Bytes, runtime::SentBody, Sender) {}
+void MpiMesh::send(NodeId, NetworkId, runtime::Bytes&&, runtime::SentBody&&, Sender) {}
 void MpiMesh::pad(NodeId, NetworkId, std::uint64_t, Sender) {}
 bool MpiMesh::part() {
     return false;
