@@ -29,8 +29,8 @@ constexpr std::uint64_t large = 100'000;
 
 constexpr std::uint32_t hub = 3;  ///< an endpoint of the receiver's that stays open
 
-void send_bytes(Strand& self, Endpoint& from, Address to, std::uint64_t size) {
-    from.send(self, to, 1, std::make_shared<runtime::Bytes>(size));
+void send_bytes(Strand& self, Endpoint& from, Address to, std::uint64_t size, std::uint32_t tag = 1) {
+    from.send(self, to, tag, std::make_shared<runtime::Bytes>(size));
 }
 
 template <class Done>
@@ -102,10 +102,12 @@ TEST_P(EndpointClose, LetsTheSenderOfALargeMessageGoOn) {
 
 // Also one that was opened so that a late message is an error: these have come in time.
 TEST_P(EndpointClose, GivesTheRoomOfSmallMessagesBack) {
+    constexpr std::uint32_t last = 7;  // the tag of the last one that there is room for
     for (const auto late : {Endpoint::Late::dropped, Endpoint::Late::error}) {
         const Exchange exchange{.send =
                                     [](Strand& self, Endpoint& from, Address to) {
-                                        for (int i = 0; i < 7; ++i) send_bytes(self, from, to, small);
+                                        for (int i = 0; i < 6; ++i) send_bytes(self, from, to, small);
+                                        send_bytes(self, from, to, small, last);
                                         from.send(self, {to.node, hub}, 2, runtime::body_of(true));
                                         // There is room for none of these before.
                                         if (to.number < Endpoint::first_strict)
@@ -113,8 +115,8 @@ TEST_P(EndpointClose, GivesTheRoomOfSmallMessagesBack) {
                                     },
                                 .receive =
                                     [](Strand& self, std::unique_ptr<Endpoint> closes) {
-                                        wait_until(self, [&] { return closes->probe().has_value(); });
-                                        runtime::sleep_for(self, std::chrono::milliseconds(1));
+                                        wait_until(self,
+                                                   [&] { return closes->probe({.tag = last}).has_value(); });
                                     },
                                 .late = late};
         EXPECT_TRUE(exchange.run(GetParam()));
