@@ -33,14 +33,6 @@ void send_bytes(Strand& self, Endpoint& from, Address to, std::uint64_t size, st
     from.send(self, to, tag, std::make_shared<runtime::Bytes>(size));
 }
 
-template <class Done>
-void wait_until(Strand& self, const Done& done) {
-    for (int looks = 0; !done(); ++looks) {
-        if (looks == 100'000) throw Error("what this strand waits for does not come");
-        runtime::sleep_for(self, std::chrono::microseconds(1));
-    }
-}
-
 /// The endpoint to be closed: with a number that the node gives, or one that the program chooses.
 std::unique_ptr<Endpoint> open(Strand& self, bool given, Endpoint::Late late = Endpoint::Late::dropped) {
     runtime::Node& node = self.worker().node();

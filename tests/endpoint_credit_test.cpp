@@ -10,7 +10,6 @@
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/endpoints.hpp"
 #include "runtime/comm/loan.hpp"
-#include "runtime/sources/timers.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle::testing_strands {
@@ -63,13 +62,6 @@ protected:
         });
     }
 
-    template <class Done>
-    static void wait_until(Strand& self, const Done& done) {
-        for (int looks = 0; !done(); ++looks) {
-            if (looks == 100'000) throw Error("what this strand waits for does not come");
-            runtime::sleep_for(self, std::chrono::microseconds(1));
-        }
-    }
     /// Begins so many receives, and gives them up when each has its message.
     static void give_up(Strand& self, Endpoint& endpoint, std::size_t count) {
         std::vector<Endpoint::Receive> given_up(count);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "runtime/native/native_backend.hpp"
 #include "runtime/native/rendezvous.hpp"
 #include "runtime/run/execution.hpp"
+#include "runtime/sources/timers.hpp"
 #include "runtime/strands/strands.hpp"
 #include "tests/networks_testing.hpp"
 #ifdef HEDDLE_SIM
@@ -187,6 +189,15 @@ inline std::string error_of(const std::function<void()>& run) {
         return error.what();
     }
     return "no error";
+}
+
+/// Looks again and again, with short sleeps between. Throws Error after 100,000 looks.
+template <class Done>
+void wait_until(Strand& self, const Done& done) {
+    for (int looks = 0; !done(); ++looks) {
+        if (looks == 100'000) throw Error("what this strand waits for does not come");
+        runtime::sleep_for(self, std::chrono::microseconds(1));
+    }
 }
 
 class Strands : public testing::TestWithParam<World> {
