@@ -15,6 +15,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/relax.hpp"
+#include "host/heap.hpp"
 #include "host/machine.hpp"
 #include "memory/memory_view.hpp"
 #include "runtime/native/busy_work.hpp"
@@ -37,6 +38,7 @@ NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<St
     State& state = *state_;
     // A thread that waits long for another one gives it the core.
     yield_core.store([] { std::this_thread::yield(); }, std::memory_order_relaxed);
+    host::keep_freed_memory();
     state.options = std::move(options);
     const NativeOptions& given = state.options;
     if (given.cores == 0) throw Error("a node needs at least one worker", "set platform.cores to 1 or more");
