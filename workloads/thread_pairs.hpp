@@ -34,6 +34,12 @@ public:
     explicit Letter(std::uint64_t bytes) : bytes_(std::make_shared<runtime::Bytes>(bytes)) {
         for (std::uint64_t i = 0; i < bytes; ++i) (*bytes_)[i] = pattern(i);
     }
+    /// A copy would have the same bytes.
+    Letter(const Letter&) = delete;
+    Letter& operator=(const Letter&) = delete;
+    Letter(Letter&&) = default;
+    Letter& operator=(Letter&&) = default;
+    ~Letter() = default;
 
     void write(std::uint64_t number) { std::memcpy(bytes_->data(), &number, head()); }
     std::uint64_t number() const {
@@ -75,6 +81,22 @@ private:
 
     messaging::Block bytes_;
 };
+
+/// Writing and reading whole letters is work of the thread, of which it declares nothing.
+inline std::vector<Letter> write_letters(Thread& self, std::uint64_t count, std::uint64_t bytes) {
+    std::vector<Letter> letters;
+    self.worker().compute({}, [&] {
+        for (std::uint64_t i = 0; i < count; ++i) letters.emplace_back(bytes);
+    });
+    return letters;
+}
+inline std::uint64_t count_damaged(Thread& self, const std::vector<Letter>& letters) {
+    std::int64_t damaged = 0;
+    self.worker().compute({}, [&] {
+        damaged = std::ranges::count_if(letters, [](const Letter& one) { return !one.intact(); });
+    });
+    return static_cast<std::uint64_t>(damaged);
+}
 
 /// The number as a message of so few bytes has it.
 inline std::uint64_t cut(std::uint64_t number, std::uint64_t bytes) {

@@ -12,7 +12,8 @@ using namespace pairs;
 
 /// Receives them in windows: all receives of one are begun before the first is tested. Answers the last one.
 void sink(Thread& self, Exchange exchange) {
-    std::vector<Letter> letters(std::min(exchange.window, exchange.messages), Letter(exchange.bytes));
+    std::vector<Letter> letters =
+        write_letters(self, std::min(exchange.window, exchange.messages), exchange.bytes);
     Result result;
     Actual actual;
     for (std::uint64_t done = 0; done < exchange.messages;) {
@@ -27,13 +28,13 @@ void sink(Thread& self, Exchange exchange) {
         }
         done += now;
     }
-    for (const Letter& letter : letters)
-        if (!letter.intact()) ++result.wrong;
+    result.wrong += count_damaged(self, letters);
     self.send(actual.from, 1, result);
 }
 
 void source(Thread& self, ThreadId partner, ThreadId main, Exchange exchange) {
-    std::vector<Letter> letters(std::min(exchange.window, exchange.messages), Letter(exchange.bytes));
+    std::vector<Letter> letters =
+        write_letters(self, std::min(exchange.window, exchange.messages), exchange.bytes);
     std::vector<Handle> handles(letters.size());
     const double begin = seconds_of(self);
     for (std::uint64_t i = 0; i < exchange.messages; ++i) {
