@@ -18,10 +18,10 @@ public:
         std::vector<Made> all;
         for (const Kernel& kernel : effort_.kernels)
             for (const Kernel::Sample& sample : kernel.samples)
-                all.push_back({kernel.name, sample, sample.make()});
+                all.push_back({kernel.name, sample.size, sample.make()});
         for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
             for (const Made& made : all) {
-                made.code();  // caches and pages
+                made.code.call();  // caches and pages
                 for (const std::uint64_t calls : {std::uint64_t{1}, effort_.operations(5) + 1})
                     read(worker, made, calls);
             }
@@ -31,17 +31,17 @@ public:
 private:
     struct Made {
         const std::string& kernel;
-        const Kernel::Sample& sample;
-        std::function<void()> code;
+        double size;
+        Kernel::Code code;
     };
 
     void read(runtime::Worker& worker, const Made& made, std::uint64_t calls) {
-        const double size = made.sample.size;
-        const double flops = made.sample.flops * static_cast<double>(calls);
+        const double size = made.size;
+        const double flops = made.code.flops * static_cast<double>(calls);
         settle(worker);
         const double begin = seconds_now(worker);
         worker.compute({effort_.declared ? effort_.declared(made.kernel, size, flops) : flops, 0}, [&] {
-            for (std::uint64_t call = 0; call < calls; ++call) made.code();
+            for (std::uint64_t call = 0; call < calls; ++call) made.code.call();
         });
         add({kernel_quantity + made.kernel, size, flops, seconds_now(worker) - begin});
     }

@@ -36,13 +36,15 @@ UnitKernel kernel_of(const std::string& workload) {
 KernelRegistration::KernelRegistration(Kernel kernel, const std::vector<std::string>& workloads,
                                        const std::string& size_setting) {
     KnownKernels& known = known_kernels();
-    for (const std::string& workload : workloads) {
-        const bool is_new = known.of_workload.emplace(workload, UnitKernel{kernel.name, size_setting}).second;
-        HEDDLE_ASSERT(is_new);  // a workload has one kind of unit
-    }
+    for (const std::string& workload : workloads) UnitRegistration(workload, {kernel.name, size_setting});
     const auto place = std::ranges::lower_bound(known.kernels, kernel.name, {}, &Kernel::name);
     HEDDLE_ASSERT(place == known.kernels.end() || place->name != kernel.name);
     known.kernels.insert(place, std::move(kernel));
+}
+
+UnitRegistration::UnitRegistration(const std::string& workload, const UnitKernel& unit) {
+    const bool is_new = known_kernels().of_workload.emplace(workload, unit).second;
+    HEDDLE_ASSERT(is_new);  // a workload has one kind of unit
 }
 
 }  // namespace heddle::workloads

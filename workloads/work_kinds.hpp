@@ -25,4 +25,9 @@ struct KernelRegistration {
                        const std::string& size_setting = "");
 };
 
+/// Says before `main` what the unit of another workload is, whose size is said by another setting.
+struct UnitRegistration {
+    UnitRegistration(const std::string& workload, const UnitKernel& unit);
+};
+
 }  // namespace heddle::workloads

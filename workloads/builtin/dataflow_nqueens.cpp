@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "model/dataflow.hpp"
 #include "workloads/queens_symmetry.hpp"
+#include "workloads/work_kinds.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -150,6 +151,8 @@ public:
 private:
     QueensSettings settings_;
 };
+
+const UnitRegistration unit{"dataflow_nqueens", {"queens.placement", ""}};
 
 const Registration registration{
     {"dataflow_nqueens",

@@ -160,11 +160,10 @@ private:
 class CallsKernel {
 public:
     static Kernel::Sample sample(std::uint32_t cutoff) {
-        CallsKernel kernel(cutoff);
-        double sum = 0;
-        for (const std::uint32_t n : kernel.numbers_) sum += static_cast<double>(calls(n));
-        return {static_cast<double>(cutoff), 20 * sum,
-                [made = std::move(kernel)] { return std::function<void()>(made); }};
+        return {static_cast<double>(cutoff), [cutoff] {
+                    CallsKernel kernel(cutoff);
+                    return Kernel::Code{20 * kernel.calls_, std::move(kernel)};
+                }};
     }
 
     void operator()() const {
@@ -177,17 +176,18 @@ public:
 private:
     explicit CallsKernel(std::uint32_t cutoff) {
         constexpr double calls_min = 100'000;
-        double position = 0, sum = 0;
-        while (sum < calls_min || numbers_.size() < 3) {
+        double position = 0;
+        while (calls_ < calls_min || numbers_.size() < 3) {
             const double next = position + 1 / std::numbers::phi;
             const bool larger = std::floor(next) > std::floor(position);
             numbers_.push_back(cutoff - (larger ? 1 : 2));
-            sum += static_cast<double>(calls(numbers_.back()));
+            calls_ += static_cast<double>(calls(numbers_.back()));
             position = next;
         }
     }
 
     std::vector<std::uint32_t> numbers_;
+    double calls_ = 0;
 };
 
 const KernelRegistration kernel{{"fib.call",

@@ -235,8 +235,10 @@ public:
 
     static Kernel::Sample sample(std::int64_t side) {
         const auto points = static_cast<double>((side - 2) * (side - 2));
-        return {static_cast<double>(side), 6 * points,
-                [side] { return [sweep = std::make_shared<JacobiKernel>(side)] { (*sweep)(); }; }};
+        return {static_cast<double>(side), [side, points] {
+                    return Kernel::Code{6 * points,
+                                        [sweep = std::make_shared<JacobiKernel>(side)] { (*sweep)(); }};
+                }};
     }
 
 private:

@@ -208,8 +208,10 @@ public:
     /// Of one call.
     static std::int64_t rows(std::int64_t side) { return std::max<std::int64_t>(1, terms / (side * side)); }
     static Kernel::Sample sample(std::int64_t side) {
-        return {static_cast<double>(side), 2.0 * static_cast<double>(side * side * rows(side)),
-                [side] { return [kernel = std::make_shared<ProductKernel>(side)] { (*kernel)(); }; }};
+        return {static_cast<double>(side), [side] {
+                    return Kernel::Code{2.0 * static_cast<double>(side * side * rows(side)),
+                                        [kernel = std::make_shared<ProductKernel>(side)] { (*kernel)(); }};
+                }};
     }
 
 private:

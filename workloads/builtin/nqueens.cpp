@@ -2,7 +2,11 @@
 // queen is a task ("unthrottled"; Tremblay et al., section 5; Gautier et al., KAAPI, section 4).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/random.hpp"
 #include "model/fork_join.hpp"
@@ -148,17 +152,62 @@ private:
     std::unique_ptr<const Unrolled<QueensTree>> unrolled_;
 };
 
-// So large a board that no processor learns its branches.
-const KernelRegistration kernel{{"queens.placement",
-                                 {{0, 60.0 * 856'189,
-                                   [] {
-                                       return [] {
-                                           volatile int n = 12;
-                                           [[maybe_unused]] volatile std::uint64_t placements =
-                                               search(Board::empty(n)).placements;
-                                       };
-                                   }}}},
-                                {"nqueens", "dataflow_nqueens"}};
+/// The searches in which a tree of tasks ends at a cutoff, from boards of 12 queens. The fewer rows are left,
+/// the shorter the loops, and the less of a search a processor foresees.
+class SearchKernel {
+public:
+    static Kernel::Sample sample(std::uint16_t cutoff) {
+        return {static_cast<double>(cutoff), [cutoff] { return code(cutoff); }};
+    }
+    static Kernel::Sample whole_board() {
+        return {0, [] { return code(queens + 1); }};
+    }
+
+    void operator()() const {
+        std::uint64_t sum = 0;
+        for (const Board& board : boards_) sum += search(board).placements;
+        [[maybe_unused]] volatile std::uint64_t placements = sum;
+    }
+
+private:
+    static constexpr std::uint16_t queens = 12;
+    /// As many as no processor learns.
+    static constexpr double placements_min = 200'000;
+
+    static Kernel::Code code(std::uint16_t cutoff) {
+        SearchKernel kernel(cutoff);
+        return {60 * kernel.placements_, std::move(kernel)};
+    }
+
+    explicit SearchKernel(std::uint16_t cutoff) {
+        std::vector<Board> all;
+        collect(Board::empty(queens), cutoff, all);
+        const double of_all = placements_of(all);
+        // Evenly from the whole tree, because boards that follow each other are alike.
+        const auto step = static_cast<std::size_t>(std::max(1.0, of_all / placements_min));
+        for (std::size_t i = 0; i < all.size(); i += step) boards_.push_back(all[i]);
+        placements_ = placements_of(boards_);
+    }
+    static void collect(const Board& board, std::uint16_t cutoff, std::vector<Board>& into) {
+        if (board.rows_left < cutoff) return into.push_back(board);
+        board.places([&](const Board& next) { collect(next, cutoff, into); });
+    }
+    static double placements_of(const std::vector<Board>& boards) {
+        double sum = 0;
+        for (const Board& board : boards) sum += static_cast<double>(search(board).placements);
+        return sum;
+    }
+
+    std::vector<Board> boards_;
+    double placements_ = 0;
+};
+
+const KernelRegistration kernel{
+    {"queens.placement",
+     {SearchKernel::whole_board(), SearchKernel::sample(4), SearchKernel::sample(5), SearchKernel::sample(6),
+      SearchKernel::sample(7), SearchKernel::sample(8), SearchKernel::sample(10)}},
+    {"nqueens"},
+    "cutoff"};
 
 const Registration registration{
     {"nqueens",

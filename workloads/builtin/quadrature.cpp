@@ -213,15 +213,16 @@ private:
 /// A coarse area under x^6: as in a fine one, no pattern says where intervals are good enough.
 const KernelRegistration kernel{
     {"quadrature.look",
-     {{0, 200.0 * 14'261,
+     {{0,
        [] {
            const Curve curve{6, 1, 70, 65'536, Rule::trapezoid, 0, 0};
-           return [curve] {
+           const auto look_at_all = [curve] {
                std::uint64_t looks = 0;
                const Interval whole{curve.from, curve.to, curve.at(curve.from), curve.at(curve.to), 0, 0};
                [[maybe_unused]] volatile double area = sequential(curve, whole, looks).area;
-               HEDDLE_ASSERT(looks == 14'261);
+               return looks;
            };
+           return Kernel::Code{200.0 * static_cast<double>(look_at_all()), look_at_all};
        }}}},
     {"quadrature"}};
 
