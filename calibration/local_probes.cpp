@@ -1,5 +1,5 @@
-// Micro-benchmarks of what one worker does alone: forks and joins, signals, strands, tokens, arithmetic,
-// memory.
+// Micro-benchmarks of what one worker does alone: batches of forks and joins, signals, strands, tokens,
+// arithmetic, memory.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -22,69 +22,13 @@ struct Nothing {
     static std::uint32_t run(model::Strand /*strand*/) { return 0; }
 };
 
-/// A tree of tasks: forks and joins as recursion makes them. Its two branches differ, or else the compiler
-/// would take one of the calls for both.
-struct Tree {
-    static constexpr auto name = "calibration.tree";
-    static std::uint32_t run(model::Strand strand, std::uint32_t height) {
-        if (height > 1) [[likely]] {
-            strand.fork<Tree>(height - 1);
-            const auto second = strand.call<Tree>(height - 2);
-            return strand.join<Tree>() + second;
-        }
-        return 1;
-    }
-};
-/// The same without tasks.
-[[gnu::noinline]] std::uint32_t leaves(std::uint32_t height) {
-    return height > 1 ? leaves(height - 1) + leaves(height - 2) : 1;
-}
-
-class TreeProgram : public ProbeProgram {
+/// Forks and joins in batches, signals of a sync slot, and pieces of work.
+class LocalProgram final : public ProbeProgram {
 public:
     using ProbeProgram::ProbeProgram;
 
-protected:
-    /// The time of a tree, less that of the same calls.
-    void read_tree(Worker& worker, const char* quantity, std::uint64_t tasks_about) {
-        const auto seconds_of = [&](auto&& code) {
-            settle(worker);
-            const double begin = seconds_now(worker);
-            sum_ += code();
-            settle(worker);
-            return seconds_now(worker) - begin;
-        };
-        // A tree has one leaf more than it has forks.
-        std::uint32_t leaves_before = 1, leaves_here = 1, high = 1;
-        for (; leaves_here <= effort_.operations(tasks_about); ++high)
-            leaves_before = std::exchange(leaves_here, leaves_here + leaves_before);
-        volatile std::uint32_t height = high;
-        const double calls = seconds_of([&] { return leaves(height); });
-        const double tasks = seconds_of([&] { return model::Strand(worker).call<Tree>(height); });
-        add({quantity, 0, static_cast<double>(leaves_here - 1), tasks - calls});
-    }
-
-    std::uint32_t sum_ = 0;
-};
-
-/// Forks that are shown to thieves at once.
-class SharedForkProgram final : public TreeProgram {
-public:
-    using TreeProgram::TreeProgram;
-
-    void begin(Worker& worker) override {
-        for (std::uint32_t i = 0; i < effort_.repetitions; ++i) read_tree(worker, "shared_fork_join", 20'000);
-    }
-};
-
-/// Forks and joins, in trees and in batches, and signals of a sync slot.
-class LocalProgram final : public TreeProgram {
-public:
-    using TreeProgram::TreeProgram;
-
     void begin(Worker& worker) override {
         for (std::uint32_t i = 0; i < effort_.repetitions; ++i) {
-            read_tree(worker, "fork_join", 60'000);
             read_batch(worker);
             read_signals(worker);
             read_pieces(worker);
@@ -119,6 +63,8 @@ private:
                  for (std::uint64_t i = 0; i < count; ++i) worker.compute({}, {});
              });
     }
+
+    std::uint32_t sum_ = 0;
 };
 
 /// Strands: what starting one takes, and going from one to another.
@@ -366,15 +312,7 @@ Probe quiet(std::string name, std::string what, CoreId cores, const Effort& effo
 }  // namespace
 
 Probe local_probe(const Effort& effort) {
-    return quiet<LocalProgram>("local", "forks, joins, signals", 1, effort);
-}
-
-Probe shared_fork_probe(const Effort& effort) {
-    Probe probe =
-        quiet<SharedForkProgram>("shared forks", "forks that are shown to thieves at once", 1, effort);
-    // More than a tree ever has waiting.
-    probe.schedule.pruning = {runtime::Pruning::Policy::queue_length, 1000};
-    return probe;
+    return quiet<LocalProgram>("local", "forks and joins in batches, signals", 1, effort);
 }
 
 Probe strand_probe(const Effort& effort) {
