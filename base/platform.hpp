@@ -49,6 +49,7 @@ struct Overheads {
     Time wake_up_asleep{};       ///< added if the worker, or the receiver, looks no more and sleeps
     Time wake_up_deep{};         ///< added if the worker has been parked for `deep_sleep` or longer
     Time wake_up_message{};      ///< added if the handler of a message wakes the worker
+    Time wake_up_receiving{};    ///< in their place if it receives for a strand that waits; 0: it never does
     Time deep_sleep{};           ///< a core that idles for so long sleeps deeply
     Time unpark{};               ///< wake a parked worker (paid by the worker or handler that wakes it)
     Time page_fault{};           ///< from an access that a page does not permit to its handler, and back

@@ -18,12 +18,19 @@ runtime::Schedule quiet_schedule() {
 }
 
 std::vector<Probe> probes(const Effort& effort, const Reach& reach) {
-    std::vector<Probe> all = {local_probe(effort),       shared_fork_probe(effort),
-                              strand_probe(effort),      endpoint_probe(effort),
-                              closure_probe(effort),     thread_message_probe(effort),
-                              token_probe(effort),       speed_probe(effort),
-                              kernel_probe(effort),      memory_probe(effort, reach.cores),
-                              placed_task_probe(effort), placed_input_probe(effort)};
+    std::vector<Probe> all = {local_probe(effort),
+                              tree_probe(effort),
+                              shared_tree_probe(effort),
+                              strand_probe(effort),
+                              endpoint_probe(effort),
+                              closure_probe(effort),
+                              thread_message_probe(effort),
+                              token_probe(effort),
+                              speed_probe(effort),
+                              kernel_probe(effort),
+                              memory_probe(effort, reach.cores),
+                              placed_task_probe(effort),
+                              placed_input_probe(effort)};
     if (reach.cores > 1) {
         all.push_back(elsewhere_probe(effort));
         all.push_back(thief_probe(effort));
@@ -33,6 +40,7 @@ std::vector<Probe> probes(const Effort& effort, const Reach& reach) {
     }
     if (reach.nodes < 2) return all;
     all.push_back(round_trip_probe(effort));
+    all.push_back(receiving_probe(effort));
     if (reach.cores > 1) all.push_back(enqueue_probe(effort));
     all.push_back(send_probe(effort));
     all.push_back(receive_probe(effort, 2));

@@ -113,7 +113,8 @@ runtime::Schedule quiet_schedule();
 
 // --- the probes, a file each
 Probe local_probe(const Effort& effort);
-Probe shared_fork_probe(const Effort& effort);
+Probe tree_probe(const Effort& effort);
+Probe shared_tree_probe(const Effort& effort);
 Probe strand_probe(const Effort& effort);
 Probe endpoint_probe(const Effort& effort);
 Probe closure_probe(const Effort& effort);
@@ -132,6 +133,7 @@ Probe poll_probe(const Effort& effort, NodeId nodes);
 Probe readiness_probe(const Effort& effort);
 Probe wake_probe(const Effort& effort);
 Probe round_trip_probe(const Effort& effort);
+Probe receiving_probe(const Effort& effort);
 Probe enqueue_probe(const Effort& effort);
 Probe send_probe(const Effort& effort);
 Probe asleep_probe(const Effort& effort);

@@ -82,6 +82,9 @@ constexpr Overhead overheads[] = {
      "added to wake_up if the worker has been parked for deep_sleep or longer"},
     {"wake_up_message", &Overheads::wake_up_message,
      "added to wake_up if the handler of a message wakes the worker"},
+    {"wake_up_receiving", &Overheads::wake_up_receiving,
+     "from the end of a message's handler to the next instruction of a worker that receives itself, because "
+     "one of its strands waits and nothing else is ready; 0: none does, and the strand is woken as others"},
     {"deep_sleep", &Overheads::deep_sleep, "a core that idles for so long sleeps deeply"},
     {"unpark", &Overheads::unpark,
      "wake a parked worker (paid by the worker, or by the module whose handler wakes it)"},
@@ -172,7 +175,7 @@ KernelSpeed kernel_in(const Value& value, const std::string& key) {
 
 [[noreturn]] void refuse_again(const KernelSpeed& one, const std::string& key, const Location& where) {
     throw Error(fmt::format("{}: the speed of {} is stated twice for one size", key, one.kernel),
-                "state one speed, or one for each `size`", where);
+                "state one speed for each `size`, and one without", where);
 }
 
 Field kernel_speeds() {
@@ -191,7 +194,7 @@ Field kernel_speeds() {
             for (const Value& item : value.children) {
                 const KernelSpeed one = kernel_in(item, key);
                 for (const KernelSpeed& other : read)
-                    if (other.kernel == one.kernel && (other.size == one.size || other.size * one.size == 0))
+                    if (other.kernel == one.kernel && other.size == one.size)
                         refuse_again(one, key, item.where);
                 read.push_back(one);
             }

@@ -302,8 +302,25 @@ void SimMachine::rest(SimWorker& worker, Time deadline) {
     worker.node->rested = worker.context->clock;
 }
 
+/// Messages that come are delivered by the receiver module, which tells this worker (end_receiving). That
+/// another worker of the node has ended the wait no event tells: so this one looks now and then.
+void SimMachine::receive(SimWorker& worker, Time deadline, const std::function<bool()>& done) {
+    constexpr Time shortest_look = std::chrono::nanoseconds(100);
+    if (std::exchange(worker.permit, false)) return;
+    SimNode& node = *worker.node;
+    const Time look = node.cores() > 1 ? std::max(world_.costs.wake_up, shortest_look) : never;
+    worker.receives_until = &done;
+    ++node.receiving;
+    while (worker.receives_until && !done() && worker.context->clock < deadline &&
+           !lane_.switchboard.abandoning())
+        rest(worker, std::min(deadline, saturated_sum(worker.context->clock, look)));
+    --node.receiving;
+    if (!std::exchange(worker.receives_until, nullptr)) worker.permit = false;
+}
+
 void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     SimWorker& worker = node.workers[core];
+    const bool receives = std::exchange(worker.receives_until, nullptr) != nullptr;
     if (!worker.parked) {
         // A worker that is waking will see what was written before this call.
         if (!worker.waking) worker.permit = true;
@@ -312,6 +329,8 @@ void SimMachine::unpark(Context& caller, SimNode& node, CoreId core) {
     worker.parked = false;
     worker.waking = true;
     --node.idle;
+    if (receives && !is_worker(caller))
+        return push_resume(worker, node.pace.after(caller.clock, world_.costs.wake_up_receiving));
     Time cost = world_.costs.wake_up;
     // A parked worker's clock is the time at which it parked. It looks again and again, then it sleeps, in
     // the end deeply.

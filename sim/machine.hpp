@@ -178,6 +178,7 @@ public:
     void pause(SimWorker& worker);
     /// With a single module: also delivers what has come.
     void park(SimWorker& worker, Time deadline);
+    void receive(SimWorker& worker, Time deadline, const std::function<bool()>& done);
     void unpark(runtime::Context& caller, SimNode& node, CoreId core);
     void compute(SimWorker& worker, runtime::Work work, const std::function<void()>& code);
     bool poll(SimWorker& worker);
@@ -257,6 +258,7 @@ private:
     void deliver(SimNode& node, Time now);
     void hand_to_program(SimNode& node, Message& message, Time now);
     void wake_to_poll(SimNode& node, Time now);
+    void end_receiving(SimNode& node, Time now);
     void charge_waker(runtime::Context& caller);
     void take_from_core(SimNode& node, Time cost);
     void cross_stop(SimWorker& worker);

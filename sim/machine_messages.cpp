@@ -233,6 +233,18 @@ void SimMachine::deliver(SimNode& node, Time now) {
     if (takes_core) take_from_core(node, receiver.clock - now);
     receiver.clock = node.pace.after(now, receiver.clock - now);
     node.received = next;
+    if (node.receiving > 0) end_receiving(node, receiver.clock);
+}
+
+/// Workers that receive themselves go on if what they wait for has come.
+void SimMachine::end_receiving(SimNode& node, Time now) {
+    for (SimWorker& worker : node.workers) {
+        if (!worker.receives_until || !worker.parked || !(*worker.receives_until)()) continue;
+        worker.parked = false;
+        worker.waking = true;
+        --node.idle;
+        push_resume(worker, node.pace.after(now, world_.costs.wake_up_receiving));
+    }
 }
 
 /// Runs the message's handlers in the receiver's context, from `now` on.

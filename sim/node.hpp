@@ -32,7 +32,8 @@ struct alignas(64) SimNode {
 
     SimMachine* machine;
     NodeId id;
-    CoreId idle = 0;  ///< workers that are parked or have finished
+    CoreId idle = 0;       ///< workers that are parked or have finished
+    CoreId receiving = 0;  ///< workers that receive themselves
     std::span<SimWorker> workers;
     SimWorker* receiver;
     runtime::NodeProgram* program = nullptr;

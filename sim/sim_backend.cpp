@@ -104,6 +104,8 @@ struct SimBackend::State {
         if (!networks.several())
             topology.crossing = crossing(networks.simgrid(), networks.cards(), topology.distances);
         topology.polled = options.single_module;
+        topology.receives = platform.nodes > 1 && !options.single_module &&
+                            platform.overheads.wake_up_receiving > Time::zero();
         double speeds = 0;
         for (NodeId node = 0; node < platform.nodes; ++node)
             speeds += speed(node) * mean_factor(platform, node);
@@ -257,6 +259,11 @@ void SimBackend::pause(Context& context) {
 void SimBackend::park(Context& context, Time deadline) {
     SimWorker& worker = worker_of(context);
     worker.node->machine->park(worker, deadline);
+}
+
+void SimBackend::receive(Context& context, Time deadline, const std::function<bool()>& done) {
+    SimWorker& worker = worker_of(context);
+    worker.node->machine->receive(worker, deadline, done);
 }
 
 void SimBackend::unpark(Context& caller, CoreId core) {

@@ -94,6 +94,7 @@ public:
     Time now(const runtime::Context& context) const override;
     void pause(runtime::Context& context) override;
     void park(runtime::Context& context, Time deadline) override;
+    void receive(runtime::Context& context, Time deadline, const std::function<bool()>& done) override;
     void unpark(runtime::Context& caller, CoreId core) override;
     void compute(runtime::Context& context, runtime::Work work, const std::function<void()>& code) override;
     void send(runtime::Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure = {},

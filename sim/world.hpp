@@ -5,6 +5,7 @@
 #include <boost/context/fiber.hpp>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "base/fiber_notes.hpp"
@@ -36,8 +37,9 @@ struct alignas(64) SimWorker : runtime::BackendPart {
     const void* stack_top = nullptr;  ///< near where its stack ends while it does not run
     // Seldom needed.
     bool finished = false;
-    std::uint32_t parts_left = 0;  ///< of its work: bytes, and flops on shared cores
-    Time flops_end{};              ///< when its arithmetic is done, while it waits for memory
+    const std::function<bool()>* receives_until = nullptr;  ///< while it receives itself, and is not unparked
+    std::uint32_t parts_left = 0;                           ///< of its work: bytes, and flops on shared cores
+    Time flops_end{};  ///< when its arithmetic is done, while it waits for memory
     [[no_unique_address]] FiberNotes notes;
 };
 

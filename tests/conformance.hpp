@@ -126,8 +126,10 @@ inline Arm inprocess_arm(std::uint64_t seed, bool gate_open, const inprocess::Fa
 }
 
 #ifdef HEDDLE_SIM
-/// With the default overheads, or with an ideal scheduler on the same machine.
-inline Arm sim_arm(const std::string& name, bool overheads, bool single_module = false) {
+/// With the default overheads, or with an ideal scheduler on the same machine. `receives`: workers receive
+/// where they wait.
+inline Arm sim_arm(const std::string& name, bool overheads, bool single_module = false,
+                   bool receives = false) {
     return {name, [=](NodeId nodes, CoreId cores, const runtime::NodeFactory& make_node) {
                 sim::SimOptions options;
                 options.single_module = single_module;
@@ -135,6 +137,7 @@ inline Arm sim_arm(const std::string& name, bool overheads, bool single_module =
                 platform.nodes = nodes;
                 platform.cores = cores;
                 if (!overheads) platform.overheads = {};
+                if (receives) platform.overheads.wake_up_receiving = std::chrono::nanoseconds(300);
                 sim::SimBackend(platform, options).run(make_node);
             }};
 }
@@ -181,6 +184,7 @@ inline std::vector<Arm> arms() {
     all.push_back(sim_arm("sim", true));
     all.push_back(sim_arm("sim_ideal", false));
     all.push_back(sim_arm("sim_single", true, true));
+    all.push_back(sim_arm("sim_receiving", true, false, true));
 #endif
     return all;
 }

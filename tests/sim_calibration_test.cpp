@@ -34,6 +34,7 @@ Overheads nominal() {
     costs.message_interrupt = microseconds(4);
     costs.message_match = nanoseconds(120);
     costs.wake_up_message = microseconds(2);
+    costs.wake_up_receiving = nanoseconds(300);
     costs.wake_up_asleep = microseconds(8);
     costs.wake_up_deep = microseconds(20);
     costs.deep_sleep = microseconds(100);
@@ -86,6 +87,7 @@ Platform random_platform(std::uint64_t seed) {
                              &costs.wake_up_asleep,
                              &costs.wake_up_deep,
                              &costs.wake_up_message,
+                             &costs.wake_up_receiving,
                              &costs.deep_sleep,
                              &costs.unpark,
                              &costs.page_fault,
@@ -114,9 +116,9 @@ Effort small_effort() {
     effort.message_bytes = 2U << 20;
     effort.deep_seconds = 5e-3;
     // Work of which a core does more flops than core_speed.
-    const auto nothing = [] { return [] {}; };
-    effort.kernels = {{"test.work", {{0, 1e4, nothing}}},
-                      {"test.sized", {{10, 1e4, nothing}, {20, 3e4, nothing}}}};
+    const auto declares = [](double flops) { return [flops] { return Kernel::Code{flops, [] {}}; }; };
+    effort.kernels = {{"test.work", {{0, declares(1e4)}}},
+                      {"test.sized", {{10, declares(1e4)}, {20, declares(3e4)}}}};
     effort.declared = [](const std::string&, double size, double flops) {
         return flops / (size == 20 ? 1 : kernel_factor);
     };

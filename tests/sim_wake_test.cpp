@@ -91,6 +91,59 @@ TEST(SimWake, AReceiverThatSleepsWakesForTheMessage) {
     EXPECT_EQ(handled_and_woken(true, us(100), us(100)), std::pair(us(9), us(20)));
 }
 
+/// Two nodes of some cores. Worker 0 of node 1 receives itself until a message has come, for `most`; what its
+/// other workers do meanwhile. Returns when it goes on.
+Time received(CoreId cores, Time most, bool sends, const std::function<void(Context&, bool& came)>& others) {
+    Platform platform = ideal(2, cores);
+    platform.overheads.wake_up = us(1);
+    platform.overheads.wake_up_message = us(3);
+    platform.overheads.wake_up_receiving = Time(500);
+    Time woken{};
+    bool came = false;
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            EXPECT_TRUE(context.backend->topology().receives);
+            if (sends && context.id == WorkerId{0, 0}) return send(context, 1, 0);
+            if (context.id.node == 0) return;
+            if (context.id.core != 0) return others(context, came);
+            context.backend->receive(context, most, [&] { return came; });
+            woken = now(context);
+        },
+        [&](Script&, Context&, NodeId, auto) { came = true; });
+    return woken;
+}
+
+// wake_up_receiving after the handler; no wake_up.
+TEST(SimWake, AWorkerThatReceivesGoesOnAfterTheHandler) {
+    const auto none = [](Context&, bool&) {};
+    EXPECT_EQ(received(1, us(100), true, none), us(2) + Time(500));
+    EXPECT_EQ(received(2, us(100), true, none), us(2) + Time(500));
+    EXPECT_EQ(received(1, us(1), true, none), us(1));
+    EXPECT_EQ(received(1, us(7), false, none), us(7));
+}
+
+// Another worker of the node ends the wait, or wakes it as a worker that parks.
+TEST(SimWake, AWorkerThatReceivesSeesItsNode) {
+    const Time ended = received(2, us(100), false, [](Context& context, bool& came) {
+        compute(context, busy(us(5)));
+        came = true;
+    });
+    EXPECT_GE(ended, us(5));
+    EXPECT_LE(ended, us(6));
+    EXPECT_EQ(received(2, us(100), false,
+                       [](Context& context, bool&) {
+                           compute(context, busy(us(5)));
+                           context.backend->unpark(context, 0);
+                       }),
+              us(6));
+}
+
+// Where the platform does not say what it takes, no worker does.
+TEST(SimWake, WorkersReceiveWhereThePlatformSaysSo) {
+    EXPECT_FALSE(SimBackend(ideal(2), {}).topology().receives);
+}
+
 /// Nodes 0 and 1 of one machine. Node 0 sends a message at 30 us and one right after it. Returns when it has
 /// done so, and when node 1's worker is done, which works for 60 us from 20 us on: it has rested before.
 std::pair<Time, Time> sent_and_worked(const Platform& machine, bool declared, Time rests) {

@@ -418,6 +418,9 @@ Prices Prices::of(const runtime::Topology& topology, const Overheads& overheads)
     prices.wake = to_seconds(overheads.wake_up) + to_seconds(overheads.unpark) +
                   to_seconds(overheads.strand_switch) + to_seconds(overheads.message_match);
     prices.wake_by_message = prices.wake + to_seconds(overheads.wake_up_message);
+    if (topology.receives && overheads.wake_up_receiving > Time::zero())
+        prices.wake_by_message = to_seconds(overheads.wake_up_receiving) +
+                                 to_seconds(overheads.strand_switch) + to_seconds(overheads.message_match);
     return prices;
 }
 
