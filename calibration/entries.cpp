@@ -195,7 +195,7 @@ private:
         set("overheads.deep_sleep", step.value_or(0));
         if (const auto paid = get("unpark")) set("overheads.unpark", *paid);
         if (const auto woken = get("message_wake")) set("overheads.wake_up_message", *woken - *soon);
-        // Zero would say that no worker receives for strands.
+        // Zero would say that no worker does.
         if (const auto receives = get("strand_receives"))
             set("overheads.wake_up_receiving", std::max(1e-12, *receives));
     }

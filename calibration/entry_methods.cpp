@@ -92,7 +92,7 @@ const std::vector<Described> table = {
     {"overheads.wake_up_receiving",
      {"strand_receives"},
      "from the handler of a message to the next instruction of the strand that waits for it",
-     one_node},
+     "no worker receives for strands that wait"},
     {"overheads.deep_sleep", {"deep_sleep", "wake_soon"}, "bisection of how long the worker slept", one_core},
     {"overheads.unpark", {"unpark"}, "what the call takes if the worker sleeps", one_core},
     {"overheads.page_fault",

@@ -20,7 +20,7 @@ public:
     using ProbeProgram::ProbeProgram;
 
     void begin(Worker& worker) override {
-        if (worker.id != WorkerId{0, 0}) return;
+        if (worker.id != WorkerId{0, 0} || !worker.node().topology().receives) return;
         runtime::Strand::start(worker, [this](runtime::Strand& self) {
             double trip = 0;
             for (std::uint32_t i = 0; i <= effort_.repetitions; ++i) trip = ask(self, trip);
