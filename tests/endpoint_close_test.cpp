@@ -159,15 +159,16 @@ TEST_P(EndpointClose, GivesUpMessagesThatWaitForEarlierOnes) {
             auto to = std::make_unique<Endpoint>(node, 2);
             const std::vector<std::byte> bytes(large);
             Event has_left;
-            auto second = std::make_unique<runtime::Arrived>(
-                runtime::Envelope{
-                    .source = runtime::key_of(from.address()), .tag = 1, .sequence = 1, .bytes = large},
-                runtime::Parcel());
-            second->lent = std::make_unique<runtime::LentHere>(
+            runtime::Message second;
+            second.source = runtime::key_of(from.address());
+            second.tag = 1;
+            second.sequence = 1;
+            second.bytes = large;
+            second.lent = std::make_unique<runtime::LentHere>(
                 runtime::LentHere{{}, std::make_shared<runtime::Loan>(node, bytes), [&](Worker& after) {
                                       has_left.complete(after.node(), after);
                                   }});
-            node.state<runtime::Endpoints>().arrive(self.worker(), 2, std::move(second));
+            node.state<runtime::Endpoints>().arrive_somewhere(self.worker(), 2, std::move(second));
             EXPECT_FALSE(to->probe().has_value());
             to.reset();
             self.wait(has_left);

@@ -2,7 +2,9 @@
 // the dispatcher of the thread's process (dispatcher.hpp).
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "model/messaging/thread_id.hpp"
@@ -44,12 +46,18 @@ public:
     /// Returns at once: null if the message has left, else what is completed when it leaves.
     virtual std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag,
                                              runtime::Parcel data) = 0;
+    /// The same for bytes, which are copied.
+    virtual std::shared_ptr<Left> start_copy(runtime::Worker& worker, ThreadId to, Tag tag,
+                                             std::span<const std::byte> bytes) {
+        return start_send(worker, to, tag, runtime::Parcel(bytes));
+    }
     /// Returns when the message has left.
     virtual void send(runtime::Strand& strand, ThreadId to, Tag tag, runtime::Parcel data) = 0;
 
-    /// Takes its place among the thread's receives. `ended`: one that has ended, which it may use again.
-    virtual std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from,
-                                                   std::unique_ptr<Receive> ended) = 0;
+    /// Takes its place among the thread's receives. `receive`: null, or one that has ended, which it may use
+    /// again.
+    virtual void begin_receive(runtime::Worker& worker, const From& from,
+                               std::unique_ptr<Receive>& receive) = 0;
     /// Whether `end_receive` returns at once.
     virtual bool has_come(runtime::Worker& worker, Receive& receive) = 0;
     /// Waits for its message. Once.

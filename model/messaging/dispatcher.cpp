@@ -179,12 +179,12 @@ public:
         strand.wait(*left);
     }
 
-    std::unique_ptr<Receive> begin_receive(runtime::Worker& worker, const From& from,
-                                           std::unique_ptr<Receive> /*ended*/) override {
-        auto receive = std::make_unique<BegunReceive>(queues().receive);
-        begin(worker, receive->posted, from);
-        receive->begun = true;
-        return receive;
+    void begin_receive(runtime::Worker& worker, const From& from,
+                       std::unique_ptr<Receive>& receive) override {
+        auto one = std::make_unique<BegunReceive>(queues().receive);
+        begin(worker, one->posted, from);
+        one->begun = true;
+        receive = std::move(one);
     }
 
     bool has_come(runtime::Worker& /*worker*/, Receive& receive) override {

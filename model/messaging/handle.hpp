@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "model/messaging/carrier.hpp"
 #include "model/messaging/thread_id.hpp"
@@ -22,6 +23,8 @@ public:
 
 private:
     friend class Thread;
+
+    explicit Handle(std::shared_ptr<Left>&& left) : left_(std::move(left)) {}
 
     std::shared_ptr<Left> left_;
     // Of a receive.

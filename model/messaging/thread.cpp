@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "base/error.hpp"
+#include "model/messaging/endpoint_carrier.hpp"
 #include "model/messaging/threads.hpp"
 #include "runtime/core/copy.hpp"
 #include "runtime/core/node.hpp"
@@ -59,8 +61,15 @@ private:
 
 Thread::Thread(runtime::Node& node, std::string what)
     : carrier_(make_carrier(node)),
+      endpoint_(dynamic_cast<EndpointCarrier*>(carrier_.get())),
       what_(fmt::format("thread {} of process {} ({}, endpoint {})", id().thread, node.id(), what,
                         carrier_->address().number)) {}
+
+/// Calls `code` with the carrier. Most are endpoints', whose functions are then in line.
+template <class Code>
+inline auto Thread::with_carrier(const Code& code) const {
+    return endpoint_ ? code(*endpoint_) : code(*carrier_);
+}
 
 ProcessId Thread::processes() const {
     return worker().node().topology().nodes;
@@ -70,13 +79,31 @@ std::vector<ProcessId> Thread::members() const {
     return Threads::processes(worker().node());
 }
 
-void Thread::copy(void* to, const void* from, std::size_t bytes) {
+[[gnu::always_inline]] inline void Thread::copy(void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    worker().node().state<Counts>().add(worker(), 0, bytes);
-    worker().copy(runtime::Copy::contiguous(bytes), to, from);
+    runtime::Worker& own = worker();
+    own.node().state<Counts>().add(own, 0, bytes);
+    if (bytes == sizeof(std::uint64_t) && own.copies_freely(bytes)) {
+        std::memcpy(to, from, sizeof(std::uint64_t));  // in line
+    } else if (own.copies_freely(bytes)) {
+        std::memcpy(to, from, bytes);
+    } else {
+        own.copy(runtime::Copy::contiguous(bytes), to, from);
+    }
 }
 
 Handle Thread::send_copy(ThreadId to, Tag tag, const void* data, std::size_t size) {
+    runtime::Worker& own = worker();
+    if (own.copies_freely(size)) [[likely]] {
+        own.charge(own.costs->message_thread);
+        own.node().state<Counts>().add(own, 1, size);
+        Handle handle(with_carrier([&](auto& carrier) {
+            return carrier.start_copy(own, to, tag, {static_cast<const std::byte*>(data), size});
+        }));
+        if (handle.left_) [[unlikely]]
+            note_leaving(handle);
+        return handle;
+    }
     return start_send(to, tag,
                       runtime::Parcel::written(size, [&](std::byte* room) { copy(room, data, size); }));
 }
@@ -90,10 +117,15 @@ Handle Thread::start_send(ThreadId to, Tag tag, runtime::Parcel data) {
     worker().node().state<Counts>().add(worker(), 1, 0);
     Handle handle;
     handle.left_ = carrier_->start_send(worker(), to, tag, std::move(data));
-    if (!handle.left_ || handle.left_->done()) return handle;
-    std::erase_if(leaving_, [](const auto& left) { return left->done(); });
-    leaving_.push_back(handle.left_);
+    if (handle.left_) note_leaving(handle);
     return handle;
+}
+
+/// The thread waits for it before it ends.
+void Thread::note_leaving(const Handle& sent) {
+    if (sent.left_->done()) return;
+    std::erase_if(leaving_, [](const auto& left) { return left->done(); });
+    leaving_.push_back(sent.left_);
 }
 
 void Thread::end() {
@@ -103,7 +135,8 @@ void Thread::end() {
 
 Handle Thread::recv_copy(const From& from, void* data, std::size_t size, Actual* actual) {
     Handle handle;
-    handle.receive_ = carrier_->begin_receive(worker(), from, std::move(ended_));
+    handle.receive_ = std::move(ended_);
+    with_carrier([&](auto& carrier) { carrier.begin_receive(worker(), from, handle.receive_); });
     handle.data_ = data;
     handle.size_ = size;
     handle.actual_ = actual;
@@ -123,16 +156,17 @@ bool Thread::rest() {
     return false;
 }
 
-bool Thread::test_handle(Handle& handle, Mode mode) {
+/// It has not ended yet.
+bool Thread::end_handle(Handle& handle, Mode mode) {
     if (handle.left_) {
         if (mode == Mode::non_blocking && !handle.left_->done()) return rest();
         strand_->wait(*handle.left_);
         handle.left_.reset();
         return true;
     }
-    if (!handle.receive_) return true;
     if (mode == Mode::non_blocking && !carrier_->has_come(worker(), *handle.receive_)) return rest();
-    runtime::Incoming message = carrier_->end_receive(*strand_, *handle.receive_);
+    runtime::Incoming message =
+        with_carrier([&](auto& carrier) { return carrier.end_receive(*strand_, *handle.receive_); });
     worker().charge(worker().costs->message_thread);
     ended_ = std::move(handle.receive_);
     tell(handle.actual_, message);

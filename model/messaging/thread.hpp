@@ -27,6 +27,8 @@ namespace heddle::messaging {
 template <auto function>
 struct ThreadFunction;
 
+class EndpointCarrier;
+
 class Thread {
 public:
     Thread(runtime::Node& node, std::string what);
@@ -62,7 +64,7 @@ public:
     /// True if the operation has ended: a message that was sent has left, a message that is received is here.
     /// With Mode::blocking it waits until then, else for a microsecond at most, in which other threads run.
     /// Throws Error if a message is longer than its `recv_copy` permits.
-    bool test_handle(Handle& handle, Mode mode);
+    bool test_handle(Handle& handle, Mode mode) { return !handle || end_handle(handle, mode); }
 
     // --- the same in one call: values of any type, by one serialization (runtime::Serialize)
     template <class T>
@@ -119,6 +121,10 @@ private:
 
     Directory& directory() const { return worker().node().state<Directory>(); }
     Handle start_send(ThreadId to, Tag tag, runtime::Parcel data);
+    void note_leaving(const Handle& sent);
+    bool end_handle(Handle& handle, Mode mode);
+    template <class Code>
+    auto with_carrier(const Code& code) const;
     void send_parcel(ThreadId to, Tag tag, runtime::Parcel data);
     runtime::Parcel receive_any(const From& from, Actual* actual);
     void copy(void* to, const void* from, std::size_t bytes);
@@ -127,7 +133,8 @@ private:
     void end();
 
     std::unique_ptr<Carrier> carrier_;
-    std::string what_;  ///< for messages about a thread that waits
+    EndpointCarrier* endpoint_;  ///< `carrier_`, if it is one; else null
+    std::string what_;           ///< for messages about a thread that waits
     runtime::Strand* strand_ = nullptr;
     std::vector<std::shared_ptr<Left>> leaving_;  ///< of sends that had to wait
     std::unique_ptr<Carrier::Receive> ended_;     ///< a receive, for the next one

@@ -53,13 +53,14 @@ std::string Room::what() const {
 
 Endpoint::Endpoint(Node& node, Late late)
     : endpoints_(node.state<Endpoints>()),
-      state_(std::make_unique<State>(endpoints_.new_number(late), std::uint64_t{window})) {
+      state_(
+          std::make_shared<State>(endpoints_.new_number(late), std::uint64_t{window}, !node.one_thread())) {
     endpoints_.open(*this);
 }
 
 Endpoint::Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window)
     : endpoints_(node.state<Endpoints>()),
-      state_(std::make_unique<State>(number, std::max(its_window, window))) {
+      state_(std::make_shared<State>(number, std::max(its_window, window), !node.one_thread())) {
     if (number >= first_given)
         throw Error(fmt::format("endpoint {} of node {}", number, node.id()), "numbers are below 2^31");
     endpoints_.open(*this);
@@ -69,68 +70,8 @@ Endpoint::~Endpoint() {
     endpoints_.close(*this);
 }
 
-std::vector<ArrivedPointer> Endpoint::State::take_all() {
-    std::vector<ArrivedPointer> all;
-    while (Matched* const message = messages.find({})) {
-        messages.remove(*message);
-        all.emplace_back(static_cast<Arrived*>(message));
-    }
-    const auto in_order = static_cast<std::ptrdiff_t>(all.size());
-    inbound.each([&](Inbound& from) {
-        for (auto& [sequence, message] : from.early) all.push_back(std::move(message));
-        from.early.clear();
-    });
-    std::sort(all.begin() + in_order, all.end(), [](const ArrivedPointer& a, const ArrivedPointer& b) {
-        return std::pair(a->source, a->sequence) < std::pair(b->source, b->sequence);
-    });
-    return all;
-}
-
 Address Endpoint::address() const {
     return {endpoints_.node().id(), state_->number};
-}
-
-// --- arriving
-
-void Endpoint::State::arrive(ArrivedPointer message, Woken& woken) {
-    Inbound& from = inbound[message->source];
-    if (message->sequence != from.expected) {
-        const std::uint64_t sequence = message->sequence;
-        from.early.emplace(sequence, std::move(message));
-        return;
-    }
-    for (;;) {
-        ++from.expected;
-        deliver(std::move(message), woken);
-        const auto next = from.early.begin();
-        if (next == from.early.end() || next->first != from.expected) return;
-        message = std::move(next->second);
-        from.early.erase(next);
-    }
-}
-
-void Endpoint::State::deliver(ArrivedPointer message, Woken& woken) {
-    if (Matched* const receive = receives.take(message->source, message->tag)) {
-        auto& posted = *static_cast<Posted*>(receive);
-        give(std::move(message), posted);
-        woken.add(posted);
-        return;
-    }
-    messages.put(*message.release());
-}
-
-void Endpoint::State::give(ArrivedPointer message, Posted& receive) {
-    // An announced message is received when its data are. What a receive that was begun has is received when
-    // that is ended: until then it must not keep the credit of other messages to itself.
-    if (message->offer == 0 && !receive.ends_later)
-        receive.credit = free_window(message->source, cost_of(message->bytes));
-    receive.message = std::move(message);
-}
-
-std::uint64_t Endpoint::State::free_window(std::uint64_t source, std::uint64_t cost) {
-    Inbound& from = inbound[source];
-    from.received += cost;
-    return from.received < Endpoint::window / 4 ? 0 : std::exchange(from.received, 0);
 }
 
 // --- sending
@@ -149,26 +90,42 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
     send.data = std::move(data);
     send.room.at = to;
     send.room.cost = cost_of(send.envelope.bytes);
-    const SpinLock::Guard guard(state_->lock);
+    const State::Guard guard(*state_);
     State::Outbound& outbound = state_->outbound[key_of(to)];
     send.envelope.sequence = outbound.next++;
     send.has_room = outbound.take(send.room.cost, state_->window);
     if (!send.has_room) outbound.waiting.push_back(&send.room);
 }
 
-bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& data, Sharing sharing) {
-    const std::uint64_t bytes = data.size() + data.declared();
+/// The way to a receiver.
+struct Endpoint::Passage {
+    Address to;
+    State* there = nullptr;               ///< State::Outbound::there
+    State::Outbound* outbound = nullptr;  ///< under this endpoint's lock
+};
+
+Endpoint::Passage Endpoint::passage_to(Address to) {
+    const State::Guard guard(*state_);
+    State::Outbound& outbound = state_->outbound[key_of(to)];
+    return {to, outbound.there.get(), &outbound};
+}
+
+/// False: it is too large, or there is no room. Else it has its place in the order.
+[[gnu::always_inline]] inline bool Endpoint::take_room(Worker& worker, Address to, Envelope& envelope,
+                                                       Passage& passage) {
     if (to.node >= endpoints_.node().topology().nodes) return false;
-    if (to.node != worker.id.node && bytes > eager_max) return false;
-    Envelope envelope{.source = key_of(address()), .tag = tag, .bytes = bytes};
+    if (to.node != worker.id.node && envelope.bytes > eager_max) return false;
+    envelope.source = std::uint64_t{worker.id.node} << 32U | state_->number;
+    passage.to = to;
     {
-        const SpinLock::Guard guard(state_->lock);
+        const State::Guard guard(*state_);
         State::Outbound& outbound = state_->outbound[key_of(to)];
-        if (!outbound.take(cost_of(bytes), state_->window)) return false;
+        if (!outbound.take(cost_of(envelope.bytes), state_->window)) return false;
         envelope.sequence = outbound.next++;
+        passage.there = outbound.there.get();
+        passage.outbound = &outbound;
     }
     worker.charge(worker.costs->message_match);
-    pass_on(worker, to, envelope, data, sharing);
     return true;
 }
 
@@ -176,16 +133,56 @@ void Endpoint::end_send(const Caller& caller, Outgoing& send) {
     if (!send.has_room) caller.wait(send.room);
     const Address to = send.room.at;
     if (send.large) return send_in_parts(caller, send);
-    pass_on(caller.worker(), to, send.envelope, send.data, send.sharing);
+    Passage passage = passage_to(to);
+    pass_on(caller.worker(), passage, send.envelope, send.data, send.sharing);
 }
 
 /// There is room, and the receiver is here or the message is small.
-void Endpoint::pass_on(Worker& worker, Address to, const Envelope& envelope, Parcel& data, Sharing sharing) {
-    if (to.node == worker.id.node) {
-        endpoints_.arrive(worker, to.number, std::make_unique<Arrived>(envelope, std::move(data)));
+void Endpoint::find_there(Passage& passage) {
+    auto found = endpoints_.open_at(passage.to.number);
+    const State::Guard guard(*state_);
+    if (!passage.outbound->there) passage.outbound->there = std::move(found);
+    passage.there = passage.outbound->there.get();
+}
+
+/// At a receiver of this node.
+template <class Fill>
+inline void Endpoint::arrive_here(Worker& worker, Passage& passage, const Envelope& envelope,
+                                  const Fill& fill) {
+    if (!passage.there) [[unlikely]]
+        find_there(passage);
+    if (passage.there && endpoints_.arrive_at(worker, *passage.there, envelope, fill)) [[likely]]
+        return;
+    endpoints_.arrive_somewhere(worker, passage.to.number, Message(envelope, fill));
+}
+
+void Endpoint::pass_on(Worker& worker, Passage& passage, const Envelope& envelope, Parcel& data,
+                       Sharing sharing) {
+    if (passage.to.node == worker.id.node) {
+        arrive_here(worker, passage, envelope, [&data](Message& message) { message.data = std::move(data); });
     } else {
-        post_message(worker, to, envelope, data, sharing);
+        post_message(worker, passage.to, envelope, data, sharing);
     }
+}
+
+bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& data, Sharing sharing) {
+    Envelope envelope{.tag = tag, .bytes = data.size() + data.declared()};
+    Passage passage;
+    if (!take_room(worker, to, envelope, passage)) return false;
+    pass_on(worker, passage, envelope, data, sharing);
+    return true;
+}
+
+bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, std::span<const std::byte> bytes) {
+    Envelope envelope{.tag = tag, .bytes = bytes.size()};
+    Passage passage;
+    if (!take_room(worker, to, envelope, passage)) return false;
+    if (to.node == worker.id.node) {
+        arrive_here(worker, passage, envelope, [bytes](Message& message) { message.data.assign(bytes); });
+    } else {
+        post_message(worker, to, envelope, bytes);
+    }
+    return true;
 }
 
 void Endpoint::send(Caller caller, Address to, std::uint64_t tag, Parcel data) {
@@ -272,10 +269,12 @@ void Endpoint::start_send(Worker& worker, Address to, std::uint64_t tag, LargeMe
 }
 
 void Endpoint::lend_here(Worker& worker, Outgoing& send) {
-    auto message = std::make_unique<Arrived>(send.envelope, std::move(send.data));
-    message->lent = std::make_unique<LentHere>(
-        LentHere{std::move(send.head), std::move(send.lent), std::move(send.left)});
-    endpoints_.arrive(worker, send.room.at.number, std::move(message));
+    Passage passage = passage_to(send.room.at);
+    arrive_here(worker, passage, send.envelope, [&send](Message& message) {
+        message.data = std::move(send.data);
+        message.lent = std::make_unique<LentHere>(
+            LentHere{std::move(send.head), std::move(send.lent), std::move(send.left)});
+    });
 }
 
 void Endpoint::start_strand(Worker& worker, std::shared_ptr<Outgoing> going,
@@ -291,11 +290,12 @@ void Endpoint::start_strand(Worker& worker, std::shared_ptr<Outgoing> going,
 
 void Endpoint::begin(BegunReceive& receive) {
     Posted& posted = receive.posted;
-    const SpinLock::Guard guard(state_->lock);
+    const State::Guard guard(*state_);
     const Match match = match_of(posted.filter);
-    if (Matched* const found = state_->messages.find(match)) {
-        state_->messages.remove(*found);
-        state_->give(ArrivedPointer(static_cast<Arrived*>(found)), posted);
+    if (Arrived* const found = state_->take(match)) {
+        Message& message = found->message;
+        State::give(state_->inbound[found->source], message, moved_from(message), posted);
+        state_->put_away(*found);
         receive.was_here = true;
     } else {
         state_->receives.put(posted, match);
@@ -304,7 +304,7 @@ void Endpoint::begin(BegunReceive& receive) {
 
 /// Asks for the data of a large message that was announced.
 void Endpoint::fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place) {
-    const Arrived& message = *receive.posted.message;
+    const Message& message = receive.posted.message;
     HEDDLE_ASSERT(place.empty() || place.size() == message.bytes);
     Transfer& transfer = receive.transfer.emplace();
     transfer.size = transfer.missing = message.bytes;
@@ -324,35 +324,40 @@ std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
 
 }  // namespace
 
+/// The data of an announced message.
+void Endpoint::take_announced(const Caller& caller, BegunReceive& receive, const Place& place,
+                              Incoming& incoming) {
+    Message& message = receive.posted.message;
+    if (!receive.transfer) {
+        // The head stays where it is until that has returned: if it throws, the caller may come again.
+        const auto there = place ? place(message.data, message.bytes) : std::span<std::byte>();
+        fetch(caller.worker(), receive, there);
+    }
+    caller.wait(*receive.transfer);
+    endpoints_.forget_transfer(receive.number);
+    incoming.large = std::make_unique<LargeIncoming>(
+        LargeIncoming{std::move(message.data), receive.transfer->place.size()});
+    if (incoming.large->placed == 0) incoming.data = receive.transfer->whole();
+}
+
 // In line in its callers, because each return after a switch is predicted wrongly (strand_switch.hpp).
 [[gnu::always_inline]] inline Incoming Endpoint::end(const Caller& caller, BegunReceive& receive,
                                                      const Place& place) {
     endpoints_.tell_given_up(caller.worker());
     if (!receive.was_here) caller.wait(receive.posted);
-    Arrived& message = *receive.posted.message;
+    Message& message = receive.posted.message;
     const Address from = address_of(message.source);
-    Incoming incoming{from, message.tag, {}};
-    if (message.offer != 0) {
-        if (!receive.transfer) {
-            // The head stays where it is until that has returned: if it throws, the caller may come again.
-            const auto there = place ? place(message.data, message.bytes) : std::span<std::byte>();
-            fetch(caller.worker(), receive, there);
-        }
-        caller.wait(*receive.transfer);
-        endpoints_.forget_transfer(receive.number);
-        incoming.large = std::make_unique<LargeIncoming>(
-            LargeIncoming{std::move(message.data), receive.transfer->place.size()});
-        if (incoming.large->placed == 0) incoming.data = receive.transfer->whole();
-    } else {
-        incoming.data = std::move(message.data);
-        if (message.lent) {
-            incoming.large = borrow(from, *message.lent);
-            message.lent.reset();
-        }
+    const bool announced = message.offer != 0;
+    Incoming incoming{from, message.tag, announced ? Parcel() : std::move(message.data)};
+    if (announced) [[unlikely]] {
+        take_announced(caller, receive, place, incoming);
+    } else if (message.lent) [[unlikely]] {
+        incoming.large = borrow(from, *message.lent);
+        message.lent.reset();
     }
-    if (message.offer != 0 || receive.posted.ends_later) {
-        const SpinLock::Guard guard(state_->lock);
-        receive.posted.credit = state_->free_window(message.source, cost_of(message.bytes));
+    if (announced || receive.posted.ends_later) {
+        const State::Guard guard(*state_);
+        receive.posted.credit = State::free_window(state_->inbound[message.source], cost_of(message.bytes));
     }
     caller.worker().charge(caller.worker().costs->message_match);
     if (receive.posted.credit != 0)
@@ -362,6 +367,7 @@ std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
 
 Incoming Endpoint::receive(Caller caller, const Filter& filter) {
     BegunReceive receive;
+    receive.posted.set_one_thread(!state_->shared);
     receive.posted.filter = filter;
     begin(receive);
     return end(caller, receive, {});
@@ -369,26 +375,30 @@ Incoming Endpoint::receive(Caller caller, const Filter& filter) {
 
 Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {
     Receive receive = std::move(ended);
+    begin_receive(receive, filter);
+    return receive;
+}
+
+void Endpoint::begin_receive(Receive& receive, const Filter& filter) {
     if (receive.begun_) {
         HEDDLE_ASSERT(receive.ended_);
-        std::destroy_at(receive.begun_.get());
-        std::construct_at(receive.begun_.get());
+        receive.begun_->begin_again();
         receive.ended_ = false;
     } else {
         receive.begun_ = std::make_unique<BegunReceive>();
+        receive.begun_->posted.ends_later = true;
+        receive.begun_->posted.set_one_thread(!state_->shared);
     }
-    receive.begun_->posted.ends_later = true;
     receive.begun_->at = this;
     receive.begun_->posted.filter = filter;
     begin(*receive.begun_);
-    return receive;
 }
 
 bool Endpoint::has_come(Worker& worker, Receive& receive) {
     BegunReceive& begun = *receive.begun_;
     endpoints_.tell_given_up(worker);
     if (!begun.was_here && !begun.posted.done()) return false;
-    if (begun.posted.message->offer == 0) return true;
+    if (begun.posted.message.offer == 0) return true;
     if (!begun.transfer) fetch(worker, begun, {});
     return begun.transfer->done();
 }
@@ -396,7 +406,6 @@ bool Endpoint::has_come(Worker& worker, Receive& receive) {
 Incoming Endpoint::end_receive(Caller caller, Receive& receive, const Place& place) {
     Incoming incoming = end(caller, *receive.begun_, place);
     receive.begun_->transfer.reset();
-    receive.begun_->posted.message.reset();
     receive.ended_ = true;
     return incoming;
 }
@@ -405,8 +414,8 @@ Incoming Endpoint::end_receive(Caller caller, Receive& receive, const Place& pla
 void Endpoint::give_up(BegunReceive& receive) {
     Posted& posted = receive.posted;
     {
-        const SpinLock::Guard guard(state_->lock);
-        if (!receive.was_here && !posted.message) return state_->receives.remove(posted);
+        const State::Guard guard(*state_);
+        if (!receive.was_here && !posted.has_it) return state_->receives.remove(posted);
     }
     // The context that has brought its message is about to complete it.
     if (!receive.was_here)
@@ -414,7 +423,7 @@ void Endpoint::give_up(BegunReceive& receive) {
         }
     if (receive.transfer) {
         endpoints_.give_up(receive.number, *receive.transfer);
-        posted.message->offer = 0;  // its sender was answered
+        posted.message.offer = 0;  // its sender was answered
     }
     endpoints_.give_up(state_->number, std::move(posted.message));
 }
@@ -431,10 +440,10 @@ Endpoint::Receive::~Receive() {
 }
 
 std::optional<Endpoint::Waiting> Endpoint::probe(const Filter& filter) {
-    const SpinLock::Guard guard(state_->lock);
+    const State::Guard guard(*state_);
     const Matched* const found = state_->messages.find(match_of(filter));
     if (!found) return std::nullopt;
-    return Waiting{address_of(found->source), found->tag, static_cast<const Arrived*>(found)->bytes};
+    return Waiting{address_of(found->source), found->tag, static_cast<const Arrived*>(found)->message.bytes};
 }
 
 }  // namespace heddle::runtime

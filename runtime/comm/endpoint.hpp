@@ -29,10 +29,10 @@
 namespace heddle::runtime {
 
 class Endpoints;
-struct Arrived;
 struct BegunReceive;
 class Loan;
 struct Envelope;
+struct Message;
 struct Outgoing;
 
 /// Where an endpoint is. Plain bytes, so it may travel itself.
@@ -125,6 +125,8 @@ public:
     /// returns false and has done nothing.
     bool send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& data,
                   Sharing sharing = Sharing::together);
+    /// The same for bytes, which are copied.
+    bool send_now(Worker& worker, Address to, std::uint64_t tag, std::span<const std::byte> bytes);
 
     /// Returns at once. Sends the message now, if it is small and there is room for it. Else a strand of its
     /// own does, in its place in the order; a large message is announced now, if there is room. Then calls
@@ -153,6 +155,8 @@ public:
     };
     /// Takes its place among the receives now. `ended`: one that has ended, whose memory it uses.
     Receive begin_receive(const Filter& filter = {}, Receive ended = {});
+    /// The same. `receive`: one that never began, or has ended.
+    void begin_receive(Receive& receive, const Filter& filter);
     /// Whether `end_receive` returns at once. The data of a large message begin to come when this is asked.
     bool has_come(Worker& worker, Receive& receive);
     /// Says where the `bytes` bytes of an announced message go: to as many, or with none to memory of their
@@ -173,9 +177,15 @@ private:
     friend class Endpoints;
     struct State;
 
+    struct Passage;
+    bool take_room(Worker& worker, Address to, Envelope& envelope, Passage& passage);
+    template <class Fill>
+    void arrive_here(Worker& worker, Passage& passage, const Envelope& envelope, const Fill& fill);
+    void find_there(Passage& passage);
     void begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel data);
     void end_send(const Caller& caller, Outgoing& send);
-    void pass_on(Worker& worker, Address to, const Envelope& envelope, Parcel& data, Sharing sharing);
+    Passage passage_to(Address to);
+    void pass_on(Worker& worker, Passage& passage, const Envelope& envelope, Parcel& data, Sharing sharing);
     void announce(Worker& worker, Outgoing& send);
     void lend_here(Worker& worker, Outgoing& send);
     void start_strand(Worker& worker, std::shared_ptr<Outgoing> going, std::function<void(Worker&)> left);
@@ -184,10 +194,11 @@ private:
     void begin(BegunReceive& receive);
     void fetch(Worker& worker, BegunReceive& receive, std::span<std::byte> place);
     Incoming end(const Caller& caller, BegunReceive& receive, const Place& place);
+    void take_announced(const Caller& caller, BegunReceive& receive, const Place& place, Incoming& incoming);
     void give_up(BegunReceive& receive);
 
     Endpoints& endpoints_;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 }  // namespace heddle::runtime

@@ -1,7 +1,9 @@
 // Posts the messages that endpoints of different nodes exchange.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "runtime/comm/endpoint.hpp"
 
@@ -12,6 +14,8 @@ struct Envelope;
 /// A message with its data, or the announcement of a large one.
 void post_message(Worker& worker, Address to, const Envelope& message, const Parcel& data,
                   Endpoint::Sharing sharing);
+/// A message with these bytes.
+void post_message(Worker& worker, Address to, const Envelope& message, std::span<const std::byte> bytes);
 
 /// A receive takes large message `offer`: its parts go to `transfer`.
 void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer);

@@ -51,11 +51,10 @@ void take_message(Node& node, NodeId from, std::span<const std::byte> message, b
         throw MalformedMessage("its data are not as long as it says");
     const Envelope envelope{key_of({from, header.from}), header.tag, header.sequence, header.bytes,
                             header.offer};
-    Parcel content =
-        declared ? Parcel(std::make_shared<Bytes>(data.begin(), data.end()), header.bytes - data.size())
-                 : Parcel(data);
-    node.state<Endpoints>().arrive(node.receiver(), header.to,
-                                   std::make_unique<Arrived>(envelope, std::move(content)));
+    node.state<Endpoints>().arrive(header.to, envelope, [&](Message& filled) {
+        if (!declared) return filled.data.assign(data);
+        filled.data = Parcel(std::make_shared<Bytes>(data.begin(), data.end()), header.bytes - data.size());
+    });
 }
 
 const Handler message_handler("endpoint.message", Handler::Kind::work,
@@ -100,11 +99,23 @@ const Handler credit_handler("endpoint.credit", Handler::Kind::work, [](Node& no
 
 }  // namespace
 
+namespace {
+
+MessageHeader header_of(Address to, const Envelope& message) {
+    return {to.number,    address_of(message.source).number, message.tag, message.sequence, message.bytes,
+            message.offer};
+}
+
+}  // namespace
+
+void post_message(Worker& worker, Address to, const Envelope& message, std::span<const std::byte> bytes) {
+    const MessageHeader header = header_of(to, message);
+    worker.outbox().post(to.node, message_handler, bytes_of(header), Outbox::Urgency::now, bytes);
+}
+
 void post_message(Worker& worker, Address to, const Envelope& message, const Parcel& data,
                   Endpoint::Sharing sharing) {
-    const MessageHeader header{to.number,     address_of(message.source).number,
-                               message.tag,   message.sequence,
-                               message.bytes, message.offer};
+    const MessageHeader header = header_of(to, message);
     const Handler& handler = data.declared() > 0 ? declared_handler : message_handler;
     if (sharing == Endpoint::Sharing::in_turn)
         return worker.outbox().post_in_turn(to.node, handler, bytes_of(header), data.bytes(),
@@ -113,7 +124,7 @@ void post_message(Worker& worker, Address to, const Envelope& message, const Par
         return worker.outbox().post(
             to.node, handler, bytes_of(header),
             {std::make_shared<Bytes>(data.bytes().begin(), data.bytes().end()), data.declared()});
-    worker.outbox().post(to.node, handler, bytes_of(header), Outbox::Urgency::now, data.bytes());
+    post_message(worker, to, message, data.bytes());
 }
 
 void post_accept(Worker& worker, NodeId sender, std::uint64_t offer, std::uint64_t transfer) {
@@ -154,32 +165,44 @@ std::uint32_t Endpoints::new_number(Endpoint::Late late) {
 void Endpoints::open(Endpoint& endpoint) {
     const std::uint32_t number = endpoint.state_->number;
     const SpinLock::Guard guard(lock_);
-    if (!open_.emplace(number, &endpoint).second) {
+    if (!open_.emplace(number, endpoint.state_).second) {
         throw Error(fmt::format("node {} has an endpoint {} already", node_.id(), number),
                     "give each endpoint a number of its own");
     }
     const auto early = early_.find(number);
     if (early == early_.end()) return;
     Woken none;
-    for (ArrivedPointer& message : early->second) endpoint.state_->arrive(std::move(message), none);
+    const Endpoint::State::Guard inner(*endpoint.state_);
+    for (Message& message : early->second) endpoint.state_->arrive(message, moved_from(message), none);
     early_.erase(early);
 }
 
-// A context that has found an endpoint uses it under the lock. So from the erasure on no other one does.
+// Invariant: a context that has found an endpoint, now or long ago, gives it messages under its lock, and
+// only while it is open. So once it is neither found nor open, it gets no more.
 void Endpoints::close(Endpoint& endpoint) {
-    const std::uint32_t number = endpoint.state_->number;
+    Endpoint::State& state = *endpoint.state_;
     {
         const SpinLock::Guard guard(lock_);
-        open_.erase(number);
-        latest_ = nullptr;
+        open_.erase(state.number);
+    }
+    {
+        const Endpoint::State::Guard guard(state);
+        state.open = false;
     }
     const bool goes_on = !node_.stopping();  // else no sender waits any more, and no worker would tell it
-    for (ArrivedPointer& message : endpoint.state_->take_all())
-        if (goes_on) give_up(number, std::move(message));
+    for (Message& message : state.take_all())
+        if (goes_on) give_up(state.number, std::move(message));
+    state.forget_others();
+}
+
+std::shared_ptr<Endpoint::State> Endpoints::open_at(std::uint32_t number) {
+    const SpinLock::Guard guard(lock_);
+    const auto found = open_.find(number);
+    return found == open_.end() ? nullptr : found->second;
 }
 
 /// No open endpoint has number `to`. Under the lock. Whether the message was given up.
-bool Endpoints::arrive_closed(std::uint32_t to, ArrivedPointer message) {
+bool Endpoints::arrive_closed(std::uint32_t to, Message&& message) {
     if (to < Endpoint::first_given) {
         early_[to].push_back(std::move(message));
         return false;
@@ -189,34 +212,24 @@ bool Endpoints::arrive_closed(std::uint32_t to, ArrivedPointer message) {
         put_untold(to, std::move(message));
         return true;
     }
-    const Address from = address_of(message->source);
+    const Address from = address_of(message.source);
     throw Error(fmt::format("a message with tag {} from endpoint {} of node {} came for endpoint {} of "
                             "node {}, which is closed",
-                            message->tag, from.number, from.node, to, node_.id()),
+                            message.tag, from.number, from.node, to, node_.id()),
                 "let the receiver go on until the last message for it has come");
 }
 
-// A receive that is woken stays until then, so it is woken after the locks.
-void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message) {
-    Woken woken;
-    bool given_up = false;
-    {
+/// The endpoint may have been opened or closed meanwhile.
+void Endpoints::arrive_somewhere(Context& caller, std::uint32_t to, Message&& message) {
+    for (;;) {
+        const std::shared_ptr<Endpoint::State> found = open_at(to);
+        if (found && arrive_at(caller, *found, message, moved_from(message))) return;
         const SpinLock::Guard guard(lock_);
-        if (!latest_ || latest_number_ != to) {
-            const auto found = open_.find(to);
-            latest_ = found == open_.end() ? nullptr : found->second;
-            latest_number_ = to;
-        }
-        if (latest_) [[likely]] {
-            Endpoint::State& endpoint = *latest_->state_;
-            const SpinLock::Guard inner(endpoint.lock);
-            endpoint.arrive(std::move(message), woken);
-        } else {
-            given_up = arrive_closed(to, std::move(message));
-        }
+        if (open_.contains(to)) continue;
+        if (!arrive_closed(to, std::move(message))) return;
+        break;
     }
-    if (given_up) return node_.wake_one(caller);
-    woken.each([&](Posted& receive) { receive.complete(node_, caller); });
+    node_.wake_one(caller);
 }
 
 void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receiver, std::uint64_t bytes) {
@@ -225,8 +238,8 @@ void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receive
         const SpinLock::Guard guard(lock_);
         const auto found = open_.find(sender);
         if (found == open_.end()) return;
-        Endpoint::State& endpoint = *found->second->state_;
-        const SpinLock::Guard inner(endpoint.lock);
+        Endpoint::State& endpoint = *found->second;
+        const Endpoint::State::Guard inner(endpoint);
         endpoint.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
     }
     for (Room* const room : given) room->complete(node_, caller);
@@ -242,13 +255,13 @@ void Endpoints::give_credit(Worker& worker, Address sender, Address receiver, st
 
 // --- messages that were given up
 
-void Endpoints::give_up(std::uint32_t receiver, ArrivedPointer message) {
+void Endpoints::give_up(std::uint32_t receiver, Message&& message) {
     const SpinLock::Guard guard(lock_);
     put_untold(receiver, std::move(message));
 }
 
 /// Under the lock.
-void Endpoints::put_untold(std::uint32_t receiver, ArrivedPointer message) {
+void Endpoints::put_untold(std::uint32_t receiver, Message&& message) {
     waiting_.add();
     untold_.emplace_back(receiver, std::move(message));
 }
@@ -270,9 +283,9 @@ bool Endpoints::tell_all(Worker& worker) {
     waiting_.subtract(static_cast<std::uint32_t>(untold.size()));
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> credits;  // of senders at receivers
     for (const auto& [number, message] : untold) {
-        if (message->offer != 0) post_refusal(worker, address_of(message->source).node, message->offer);
-        if (message->lent && message->lent->loan->borrow()) message->lent->left(worker);
-        credits[{message->source, number}] += cost_of(message->bytes);
+        if (message.offer != 0) post_refusal(worker, address_of(message.source).node, message.offer);
+        if (message.lent && message.lent->loan->borrow()) message.lent->left(worker);
+        credits[{message.source, number}] += cost_of(message.bytes);
     }
     for (const auto& [ends, bytes] : credits)
         give_credit(worker, address_of(ends.first), {node_.id(), ends.second}, bytes);

@@ -50,21 +50,25 @@ struct LentHere {
 };
 
 /// A message at its receiver, or the announcement of a large one.
-struct Arrived : Matched {
-    Arrived(const Envelope& envelope, Parcel content)
-        : Matched(envelope.source, envelope.tag),
-          data(std::move(content)),
-          sequence(envelope.sequence),
-          bytes(envelope.bytes),
-          offer(envelope.offer) {}
+struct Message : Envelope {
+    Message() = default;
+    /// `fill(*this)` writes the rest.
+    template <class Fill>
+    Message(const Envelope& envelope, const Fill& fill) : Envelope(envelope) {
+        fill(*this);
+    }
 
     Parcel data;
-    std::uint64_t sequence;
-    std::uint64_t bytes;
-    std::uint64_t offer;
     std::unique_ptr<LentHere> lent;
 };
-using ArrivedPointer = std::unique_ptr<Arrived>;
+
+/// One that waits for its receive.
+struct Arrived final : Matched {
+    explicit Arrived(Message&& its_message)
+        : Matched(its_message.source, its_message.tag), message(std::move(its_message)) {}
+
+    Message message;
+};
 
 /// What a message takes of the window.
 inline std::uint64_t cost_of(std::uint64_t bytes) {
@@ -77,10 +81,13 @@ struct Posted final : Matched, Event {
     std::string what() const override;
 
     Filter filter;
-    ArrivedPointer message;
+    Message message;           ///< once it has one
+    bool has_it = false;       ///< under the endpoint's lock
     bool ends_later = false;   ///< it was begun, and its message is not received before it is ended
     std::uint64_t credit = 0;  ///< of the window, to be told to the message's sender
     Posted* next_woken = nullptr;
+
+    using Event::set_one_thread;
 };
 
 /// Receives that have got their message, in this order.
@@ -128,6 +135,15 @@ struct Transfer final : Event {
 
 /// A receive between its beginning and its end.
 struct BegunReceive {
+    /// One that has ended begins once more.
+    void begin_again() {
+        posted.reset();
+        posted.has_it = false;
+        posted.credit = 0;
+        posted.next_woken = nullptr;
+        was_here = false;
+    }
+
     Endpoint* at = nullptr;
     Posted posted;
     bool was_here = false;             ///< its message had come before
@@ -183,8 +199,17 @@ public:
     /// Gives up the messages that wait there.
     void close(Endpoint& endpoint);
 
-    /// A message for endpoint `to` of this node. By any context of it.
-    void arrive(Context& caller, std::uint32_t to, ArrivedPointer message);
+    /// A message of another node for endpoint `to` of this one, which `fill(message)` fills where it goes. In
+    /// handlers.
+    template <class Fill>
+    void arrive(std::uint32_t to, const Envelope& envelope, const Fill& fill);
+    /// The same by any context of the node, which has not found that endpoint open.
+    void arrive_somewhere(Context& caller, std::uint32_t to, Message&& message);
+    /// False if the endpoint is closed: then nothing has been done.
+    template <class Fill>
+    bool arrive_at(Context& caller, Endpoint::State& receiver, const Envelope& envelope, const Fill& fill);
+    /// The open endpoint of that number; null: there is none.
+    std::shared_ptr<Endpoint::State> open_at(std::uint32_t number);
 
     std::uint64_t put(Transfer& transfer);
     std::uint64_t put(Offer& offer);
@@ -195,7 +220,7 @@ public:
     /// Endpoint `receiver`, which may be closed, gives up a message. Its sender may wait for room, or for an
     /// answer. The caller does not know its worker, so the sender is told by the next worker of the node that
     /// looks for work or receives.
-    void give_up(std::uint32_t receiver, ArrivedPointer message);
+    void give_up(std::uint32_t receiver, Message&& message);
     /// Tells the senders of all that were given up. A receive does that before it waits, or says that its
     /// message has not come: a strand that asks again and again leaves its worker to no other work.
     void tell_given_up(Worker& worker) {
@@ -217,25 +242,23 @@ public:
 
 private:
     bool tell_all(Worker& worker);
-    void put_untold(std::uint32_t receiver, ArrivedPointer message);
-    bool arrive_closed(std::uint32_t to, ArrivedPointer message);
+    void put_untold(std::uint32_t receiver, Message&& message);
+    bool arrive_closed(std::uint32_t to, Message&& message);
     void drop_part(PartPlace place, std::uint64_t bytes);
 
     Node& node_;
-    /// Over all below. Each arrival writes it, and each receive reads whether work waits (`tell_given_up`).
-    alignas(64) SpinLock lock_;
-    std::unordered_map<std::uint32_t, Endpoint*> open_;
-    std::uint32_t latest_number_ = 0;  ///< the last that was found, and its endpoint; null: none
-    Endpoint* latest_ = nullptr;
-    std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
+    std::shared_ptr<Endpoint::State> latest_;  ///< that a handler has found last. Handlers' own
+    alignas(64) SpinLock lock_;                ///< over all below
+    std::unordered_map<std::uint32_t, std::shared_ptr<Endpoint::State>> open_;
+    std::unordered_map<std::uint32_t, std::vector<Message>> early_;  ///< for endpoints to come
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;
     struct GivenUp {
         std::uint64_t missing;
         std::uint64_t size;
     };
-    std::unordered_map<std::uint64_t, GivenUp> given_up_;           ///< transfers
-    std::vector<std::pair<std::uint32_t, ArrivedPointer>> untold_;  ///< receivers, and what they gave up
+    std::unordered_map<std::uint64_t, GivenUp> given_up_;    ///< transfers
+    std::vector<std::pair<std::uint32_t, Message>> untold_;  ///< receivers, and what they gave up
     std::uint32_t next_number_ = Endpoint::first_given;
     std::uint32_t next_strict_ = Endpoint::first_strict;
     std::uint64_t next_transfer_ = 1;
@@ -264,19 +287,24 @@ private:
     Value* last_ = nullptr;
 };
 
-/// What an endpoint keeps.
+/// What an endpoint keeps. Those that send to it within the node remember it, also when it is closed.
 struct Endpoint::State {
-    State(std::uint32_t its_number, std::uint64_t its_window) : number(its_number), window(its_window) {}
+    State(std::uint32_t its_number, std::uint64_t its_window, bool is_shared)
+        : number(its_number), window(its_window), shared(is_shared) {}
 
     struct Inbound {
         std::uint64_t expected = 0;  ///< sequence of the next message from that sender
-        std::map<std::uint64_t, ArrivedPointer> early;
+        std::map<std::uint64_t, Message> early;
         std::uint64_t received = 0;  ///< of the window, since the sender was told
     };
     struct Outbound {
         std::uint64_t next = 0;   ///< sequence
         std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
         std::deque<Room*> waiting;
+        /// The receiver, once it was found open on this node. Invariant: while this endpoint is open, it is
+        /// set once and not changed, so a sender that has read it under the lock may use it without. The two
+        /// may remember each other: Endpoints::close forgets it.
+        std::shared_ptr<State> there;
 
         bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
             return bytes == 0 || bytes + cost <= window_bytes;
@@ -297,24 +325,111 @@ struct Endpoint::State {
         }
     };
 
-    /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`.
-    void arrive(ArrivedPointer message, Woken& woken);
-    void deliver(ArrivedPointer message, Woken& woken);
+    /// `message` waits for its receive.
+    void put(Message&& message);
+    /// The oldest that matches, or null; it is taken out, and `put_away` has it next.
+    Arrived* take(const Match& match) {
+        Matched* const found = messages.find(match);
+        if (found) messages.remove(*found);
+        return static_cast<Arrived*>(found);
+    }
+    void put_away(Arrived& taken);
+
+    /// Holds the lock for a scope.
+    struct Guard : SpinLock::Guard {
+        explicit Guard(State& state) : SpinLock::Guard(state.lock, state.shared) {}
+    };
+
+    /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`. One that
+    /// is awaited is written to its receive, and nowhere else before.
+    template <class Fill>
+    void arrive(const Envelope& envelope, const Fill& fill, Woken& woken) {
+        Inbound& from = inbound[envelope.source];
+        if (envelope.sequence != from.expected) [[unlikely]]
+            return put_early(from, Message(envelope, fill));
+        deliver(from, envelope, fill, woken);
+        if (!from.early.empty()) [[unlikely]]
+            deliver_early(from, woken);
+    }
+    template <class Fill>
+    void deliver(Inbound& from, const Envelope& envelope, const Fill& fill, Woken& woken) {
+        ++from.expected;
+        Matched* const receive = receives.take(envelope.source, envelope.tag);
+        if (!receive) return put(Message(envelope, fill));
+        auto& posted = *static_cast<Posted*>(receive);
+        give(from, envelope, fill, posted);
+        woken.add(posted);
+    }
+    static void put_early(Inbound& from, Message&& message);
+    void deliver_early(Inbound& from, Woken& woken);
     /// `receive` gets its message.
-    void give(ArrivedPointer message, Posted& receive);
+    template <class Fill>
+    static void give(Inbound& from, const Envelope& envelope, const Fill& fill, Posted& receive) {
+        // An announced message is received when its data are. What a receive that was begun has is received
+        // when that is ended: until then it must not keep the credit of other messages to itself.
+        if (envelope.offer == 0 && !receive.ends_later)
+            receive.credit = free_window(from, cost_of(envelope.bytes));
+        static_cast<Envelope&>(receive.message) = envelope;
+        fill(receive.message);
+        receive.has_it = true;
+    }
     /// So much of a sender's window is free again. Returns what the sender is to be told; mostly 0, because
     /// it is told of several messages together.
-    std::uint64_t free_window(std::uint64_t source, std::uint64_t cost);
+    static std::uint64_t free_window(Inbound& from, std::uint64_t cost) {
+        from.received += cost;
+        return from.received < Endpoint::window / 4 ? 0 : std::exchange(from.received, 0);
+    }
     /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones.
-    std::vector<ArrivedPointer> take_all();
+    std::vector<Message> take_all();
+    /// It is closed, and no context uses what it has of others. Those that remember it keep little.
+    void forget_others() {
+        spare.clear();
+        inbound = {};
+        outbound = {};
+    }
 
     std::uint32_t number;
     std::uint64_t window;
-    SpinLock lock;  ///< over all below
+    const bool shared;  ///< several threads use it: not Node::one_thread
+    SpinLock lock;      ///< over all below
+    bool open = true;   ///< messages may arrive
     Messages messages;
     Receives receives;
-    ByEndpoint<Inbound> inbound;    ///< senders
-    ByEndpoint<Outbound> outbound;  ///< receivers
+    std::vector<std::unique_ptr<Arrived>> spare;  ///< for messages to come
+    ByEndpoint<Inbound> inbound;                  ///< senders
+    ByEndpoint<Outbound> outbound;                ///< receivers
 };
+
+/// Fills a message by one that has been made.
+inline auto moved_from(Message& made) {
+    return [&made](Message& message) {
+        message.data = std::move(made.data);
+        message.lent = std::move(made.lent);
+    };
+}
+
+// A receive that is woken stays until then, so it is woken after the lock.
+template <class Fill>
+bool Endpoints::arrive_at(Context& caller, Endpoint::State& receiver, const Envelope& envelope,
+                          const Fill& fill) {
+    Woken woken;
+    {
+        const Endpoint::State::Guard guard(receiver);
+        if (!receiver.open) [[unlikely]]
+            return false;
+        receiver.arrive(envelope, fill, woken);
+    }
+    woken.each([&](Posted& receive) { receive.complete(node_, caller); });
+    return true;
+}
+
+template <class Fill>
+void Endpoints::arrive(std::uint32_t to, const Envelope& envelope, const Fill& fill) {
+    if (!latest_ || latest_->number != to) latest_ = open_at(to);
+    if (latest_ && arrive_at(node_.receiver(), *latest_, envelope, fill)) [[likely]]
+        return;
+    latest_.reset();
+    arrive_somewhere(node_.receiver(), to, Message(envelope, fill));
+}
 
 }  // namespace heddle::runtime

@@ -159,6 +159,7 @@ public:
 
     /// The oldest that matches, or null. It stays.
     Matched* find(const Match& match) const {
+        if (!all_.first()) return nullptr;
         const detail::KeyValue wanted = detail::value_of(match);
         if (wanted.key == detail::Key::any) return all_.first();
         if (!all_.indexed()) {

@@ -44,6 +44,21 @@ public:
             many_ = std::make_shared<Bytes>(bytes.begin(), bytes.end());
         }
     }
+    /// It becomes a copy.
+    void assign(std::span<const std::byte> bytes) {
+        if (bytes.size() > few_.size()) {
+            *this = Parcel(bytes);
+            return;
+        }
+        size_ = bytes.size();
+        declared_ = 0;
+        if (many_) many_.reset();
+        if (size_ == sizeof(std::uint64_t)) {
+            std::memcpy(few_.data(), bytes.data(), sizeof(std::uint64_t));  // in line
+        } else if (size_ != 0) {
+            std::memcpy(few_.data(), bytes.data(), size_);
+        }
+    }
     /// `size` bytes, which `write(std::byte* room)` writes.
     template <class Write>
     static Parcel written(std::uint64_t size, const Write& write) {

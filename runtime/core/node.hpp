@@ -63,6 +63,9 @@ public:
     Backend& backend() { return backend_; }
     const Schedule& schedule() const { return schedule_; }
     Worker& worker(CoreId core) { return workers_[core]; }
+    /// Whether the node's only worker does all that happens here: there is no other one, and no other node
+    /// whose messages a receiver would handle. Calls beside the workers (Backend::io) only unpark.
+    bool one_thread() const { return topology_.cores == 1 && topology_.nodes == 1; }
     Program& program() { return *program_; }
     RunReach& reach() { return reach_; }
     /// What an execution model keeps for this node (runtime/core/states.hpp).

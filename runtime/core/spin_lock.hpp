@@ -11,26 +11,38 @@ namespace heddle::runtime {
 class SpinLock {
 public:
     void lock() {
-        while (taken_.exchange(true, std::memory_order_acquire)) {
-            for (Patience patience; taken_.load(std::memory_order_relaxed); patience.wait()) {
-            }
-        }
+        if (taken_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+            wait();
     }
     void unlock() { taken_.store(false, std::memory_order_release); }
 
     /// Holds the lock for a scope.
     class Guard {
     public:
-        explicit Guard(SpinLock& lock) : lock_(lock) { lock_.lock(); }
-        ~Guard() { lock_.unlock(); }
+        explicit Guard(SpinLock& lock) : lock_(&lock) { lock.lock(); }
+        /// Only if `shared`: else one thread alone uses what the lock is over, and takes it never.
+        Guard(SpinLock& lock, bool shared) : lock_(shared ? &lock : nullptr) {
+            if (lock_) lock_->lock();
+        }
+        ~Guard() {
+            if (lock_) lock_->unlock();
+        }
         Guard(const Guard&) = delete;
         Guard& operator=(const Guard&) = delete;
 
     private:
-        SpinLock& lock_;
+        SpinLock* lock_;
     };
 
 private:
+    /// Apart, so that the callers have three instructions of this in line.
+    [[gnu::noinline, gnu::cold]] void wait() {
+        do {
+            for (Patience patience; taken_.load(std::memory_order_relaxed); patience.wait()) {
+            }
+        } while (taken_.exchange(true, std::memory_order_acquire));
+    }
+
     std::atomic<bool> taken_{false};
 };
 

@@ -82,6 +82,12 @@ public:
     bool done() const final { return state_.load(std::memory_order_seq_cst) == is_done; }
     bool await(Waiter& waiter) final {
         std::uintptr_t latest = state_.load(std::memory_order_acquire);
+        if (one_thread_) {
+            if (latest == is_done) return false;
+            waiter.next_ = reinterpret_cast<Waiter*>(latest);
+            state_.store(reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_relaxed);
+            return true;
+        }
         do {
             if (latest == is_done) return false;
             waiter.next_ = reinterpret_cast<Waiter*>(latest);
@@ -94,20 +100,36 @@ public:
     /// Wakes all that wait, in the order in which they came. They see all that the caller wrote before. After
     /// the call the event may be gone.
     void complete(Node& node, Context& caller) {
-        const std::uintptr_t latest = state_.exchange(is_done, std::memory_order_seq_cst);
-        if (latest != nothing && latest != is_done) wake_all(reinterpret_cast<Waiter*>(latest), node, caller);
+        const std::uintptr_t latest = take_waiters();
+        if (latest == nothing || latest == is_done) return;
+        auto* const waiter = reinterpret_cast<Waiter*>(latest);
+        if (!waiter->next_) [[likely]]
+            return waiter->wake(node, caller);
+        wake_all(waiter, node, caller);
     }
 
     /// It may happen once more. Called while no context waits for it or completes it.
     void reset() { state_.store(nothing, std::memory_order_relaxed); }
 
+protected:
+    /// Before its first use: one thread alone waits for it and completes it. So no other one comes between a
+    /// look at its state and a change.
+    void set_one_thread(bool one_thread) { one_thread_ = one_thread; }
+
 private:
+    std::uintptr_t take_waiters() {
+        if (!one_thread_) return state_.exchange(is_done, std::memory_order_seq_cst);
+        const std::uintptr_t latest = state_.load(std::memory_order_relaxed);
+        state_.store(is_done, std::memory_order_relaxed);
+        return latest;
+    }
     static void wake_all(Waiter* latest, Node& node, Context& caller);
 
     static constexpr std::uintptr_t nothing = 0;
     static constexpr std::uintptr_t is_done = 1;
 
     std::atomic<std::uintptr_t> state_{nothing};  ///< or the waiter that came last
+    bool one_thread_ = false;
 };
 
 }  // namespace heddle::runtime

@@ -111,6 +111,9 @@ public:
         if (to != nullptr) std::memcpy(to, from, what.bytes);
     }
 
+    /// Whether a contiguous copy of so many bytes is declared by no more than making it.
+    bool copies_freely(std::uint64_t bytes) const { return gate_open_ && bytes <= Copy::quick_bytes; }
+
     /// Returns once `waitable` is done. `head`: the caller's head. A strand that has joined all its forks
     /// waits (Strand::wait). Any other caller stays on this worker, which runs other tasks above it
     /// meanwhile; so what it waits for must not depend on anything below them on this stack.

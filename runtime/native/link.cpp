@@ -168,7 +168,7 @@ void Link::put_ahead(FrameKind kind, const runtime::Bytes& message) {
     head_.resize(begin + sizeof header + message.size() + sealer_.tag_bytes());
     std::memcpy(head_.data() + begin, &header, sizeof header);
     const auto payload = std::span(head_).subspan(begin + sizeof header, message.size());
-    std::ranges::copy(message, payload.begin());
+    if (!message.empty()) std::memcpy(payload.data(), message.data(), message.size());
     sealer_.seal(payload, payload.data());
     const PayloadTag tag = sealer_.finish();
     std::memcpy(payload.data() + payload.size(), tag.data(), sealer_.tag_bytes());

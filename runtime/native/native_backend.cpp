@@ -32,6 +32,9 @@ namespace {
 
 constexpr std::uint64_t padding_frame_bytes = 1U << 20;
 
+/// A context keeps no more memory than this for its next message.
+constexpr std::size_t spare_bytes_max = 4U << 10;
+
 }  // namespace
 
 NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
@@ -403,6 +406,17 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
         recorder->sending({state.rank, to, bytes, bytes + enclosure.padding}, time, time);
     }
     state.transport->send(to, path.network, std::move(message), std::move(enclosure.body), sender);
+    // It is still there where it was copied to the connection at once.
+    if (message.capacity() != 0 && message.capacity() <= spare_bytes_max)
+        part_of(context)->spare = std::move(message);
+}
+
+Bytes NativeBackend::buffer(Context& context) {
+    OfContext* const part = part_of(context);
+    if (!part) return {};
+    Bytes spare = std::move(part->spare);
+    spare.clear();
+    return spare;
 }
 
 std::unique_ptr<runtime::MemoryView> NativeBackend::make_view(NodeId node,

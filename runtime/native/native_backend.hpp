@@ -111,6 +111,7 @@ public:
     /// own. Holds a worker back while more than `window` is under way to that node; a handler never.
     void send(runtime::Context& context, NodeId to, runtime::Bytes message, runtime::Enclosure enclosure = {},
               runtime::Path path = {}) override;
+    runtime::Bytes buffer(runtime::Context& context) override;
     /// With `single_module`, where there are other nodes.
     bool poll(runtime::Context& context) override;
     void io(runtime::Context& caller, double bytes, std::function<void()> code,

@@ -29,6 +29,8 @@ namespace heddle::native {
 struct alignas(64) OfContext final : runtime::BackendPart {
     std::atomic<Time::rep> time{0};      ///< when it has read the clock, in picoseconds
     std::atomic<std::uint64_t> sent{0};  ///< messages
+    /// The memory of a message that was written at once, for the next one.
+    runtime::Bytes spare;
 };
 
 /// Adds to a counter that one thread at a time writes.

@@ -191,11 +191,14 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
 }
 
 void Reception::worker_comes(Deadline now) {
-    const Clock::duration written(written_.exchange(0, std::memory_order_relaxed));
+    // What is written just then may count for the next time.
+    const Clock::duration written(
+        written_.load(std::memory_order_relaxed) == 0 ? 0 : written_.exchange(0, std::memory_order_relaxed));
     soon_ = now < left_ + soon + written ? soon_ + 1 : 0;
     returns_soon_.store(soon_ >= soon_times, std::memory_order_relaxed);
     rests_.store(rests_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    worker_looks_ = true;
+    // A receiver thread that sees it late asks for the mutex, and gets it.
+    worker_looks_.store(true, std::memory_order_release);
 }
 
 void Reception::worker_leaves() {

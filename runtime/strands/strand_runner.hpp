@@ -94,6 +94,10 @@ public:
         std::atomic<std::uint64_t> waited{0};
         std::atomic<std::uint64_t> resumed{0};
     };
+    /// Only one thread at a time writes such a number.
+    static void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
+        counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
     Counts& counts() { return counts_; }
     const Counts& counts() const { return counts_; }
 
@@ -121,10 +125,6 @@ private:
     void settle(Strand& strand);
     bool is_soon_done(const Waitable& waitable) const;
     bool receives_for(const Strand& strand);
-
-    static void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
-        counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-    }
 
     Worker& worker_;
     Strands& strands_;

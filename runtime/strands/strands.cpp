@@ -59,9 +59,13 @@ void Strands::start(Context& caller, Strand::Body body, Strand::Options options)
 }
 
 void Strands::resume(Context& caller, Strand& strand) {
-    const bool by_worker = caller.id.core < node_.cores();
-    auto& resumed = by_worker ? node_.worker(caller.id.core).strands().counts().resumed : receiver_resumed_;
-    resumed.store(resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (caller.id.core < node_.cores()) [[likely]] {
+        StrandRunner& own = node_.worker(caller.id.core).strands();
+        StrandRunner::count(own.counts().resumed, 1);
+        if (!strand.pinned() || strand.pinned_to() == caller.id.core) return own.put_own(strand);
+    } else {
+        StrandRunner::count(receiver_resumed_, 1);
+    }
     put(caller, strand);
 }
 
