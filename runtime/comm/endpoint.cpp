@@ -76,7 +76,9 @@ std::vector<ArrivedPointer> Endpoint::State::take_all() {
         all.emplace_back(static_cast<Arrived*>(message));
     }
     const auto in_order = static_cast<std::ptrdiff_t>(all.size());
-    inbound.each([&](Inbound& from) {
+    exchanged.inbound.each([&](Inbound& from) {
+        if (from.early.empty()) return;
+        from.expected = from.early.rbegin()->first + 1;
         for (auto& [sequence, message] : from.early) all.push_back(std::move(message));
         from.early.clear();
     });
@@ -92,18 +94,19 @@ Address Endpoint::address() const {
 
 // --- arriving
 
-void Endpoint::State::arrive(ArrivedPointer message, Woken& woken) {
-    Inbound& from = inbound[message->source];
+ArrivedPointer Endpoint::State::arrive(ArrivedPointer message, Woken& woken) {
+    Inbound& from = exchanged.inbound[message->source];
     if (message->sequence != from.expected) {
         const std::uint64_t sequence = message->sequence;
+        if (sequence < from.expected) return message;
         from.early.emplace(sequence, std::move(message));
-        return;
+        return nullptr;
     }
     for (;;) {
         ++from.expected;
         deliver(std::move(message), woken);
         const auto next = from.early.begin();
-        if (next == from.early.end() || next->first != from.expected) return;
+        if (next == from.early.end() || next->first != from.expected) return nullptr;
         message = std::move(next->second);
         from.early.erase(next);
     }
@@ -128,7 +131,7 @@ void Endpoint::State::give(ArrivedPointer message, Posted& receive) {
 }
 
 std::uint64_t Endpoint::State::free_window(std::uint64_t source, std::uint64_t cost) {
-    Inbound& from = inbound[source];
+    Inbound& from = exchanged.inbound[source];
     from.received += cost;
     return from.received < Endpoint::window / 4 ? 0 : std::exchange(from.received, 0);
 }
@@ -150,7 +153,7 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
     send.room.at = to;
     send.room.cost = cost_of(send.envelope.bytes);
     const SpinLock::Guard guard(state_->lock);
-    State::Outbound& outbound = state_->outbound[key_of(to)];
+    Outbound& outbound = state_->exchanged.outbound[key_of(to)];
     send.envelope.sequence = outbound.next++;
     send.has_room = outbound.take(send.room.cost, state_->window);
     if (!send.has_room) outbound.waiting.push_back(&send.room);
@@ -163,7 +166,7 @@ bool Endpoint::send_now(Worker& worker, Address to, std::uint64_t tag, Parcel& d
     Envelope envelope{.source = key_of(address()), .tag = tag, .bytes = bytes};
     {
         const SpinLock::Guard guard(state_->lock);
-        State::Outbound& outbound = state_->outbound[key_of(to)];
+        Outbound& outbound = state_->exchanged.outbound[key_of(to)];
         if (!outbound.take(cost_of(bytes), state_->window)) return false;
         envelope.sequence = outbound.next++;
     }

@@ -158,6 +158,10 @@ void Endpoints::open(Endpoint& endpoint) {
         throw Error(fmt::format("node {} has an endpoint {} already", node_.id(), number),
                     "give each endpoint a number of its own");
     }
+    if (const auto closed = closed_.find(number); closed != closed_.end()) {
+        endpoint.state_->exchanged = std::move(closed->second);
+        closed_.erase(closed);
+    }
     const auto early = early_.find(number);
     if (early == early_.end()) return;
     Woken none;
@@ -167,20 +171,28 @@ void Endpoints::open(Endpoint& endpoint) {
 
 // A context that has found an endpoint uses it under the lock. So from the erasure on no other one does.
 void Endpoints::close(Endpoint& endpoint) {
-    const std::uint32_t number = endpoint.state_->number;
+    Endpoint::State& state = *endpoint.state_;
+    std::vector<ArrivedPointer> given_up;
     {
         const SpinLock::Guard guard(lock_);
-        open_.erase(number);
+        open_.erase(state.number);
         latest_ = nullptr;
+        given_up = state.take_all();
+        if (state.number < Endpoint::first_given) closed_.emplace(state.number, std::move(state.exchanged));
     }
     const bool goes_on = !node_.stopping();  // else no sender waits any more, and no worker would tell it
-    for (ArrivedPointer& message : endpoint.state_->take_all())
-        if (goes_on) give_up(number, std::move(message));
+    for (ArrivedPointer& message : given_up)
+        if (goes_on) give_up(state.number, std::move(message));
 }
 
 /// No open endpoint has number `to`. Under the lock. Whether the message was given up.
 bool Endpoints::arrive_closed(std::uint32_t to, ArrivedPointer message) {
     if (to < Endpoint::first_given) {
+        const auto closed = closed_.find(to);
+        if (closed != closed_.end() && message->sequence < closed->second.inbound[message->source].expected) {
+            put_untold(to, std::move(message));
+            return true;
+        }
         early_[to].push_back(std::move(message));
         return false;
     }
@@ -210,7 +222,10 @@ void Endpoints::arrive(Context& caller, std::uint32_t to, ArrivedPointer message
         if (latest_) [[likely]] {
             Endpoint::State& endpoint = *latest_->state_;
             const SpinLock::Guard inner(endpoint.lock);
-            endpoint.arrive(std::move(message), woken);
+            if (ArrivedPointer late = endpoint.arrive(std::move(message), woken)) [[unlikely]] {
+                put_untold(to, std::move(late));
+                given_up = true;
+            }
         } else {
             given_up = arrive_closed(to, std::move(message));
         }
@@ -224,10 +239,14 @@ void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receive
     {
         const SpinLock::Guard guard(lock_);
         const auto found = open_.find(sender);
-        if (found == open_.end()) return;
+        if (found == open_.end()) {
+            const auto closed = closed_.find(sender);
+            if (closed != closed_.end()) closed->second.outbound[key_of(receiver)].give_back(bytes, 0, given);
+            return;
+        }
         Endpoint::State& endpoint = *found->second->state_;
         const SpinLock::Guard inner(endpoint.lock);
-        endpoint.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
+        endpoint.exchanged.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
     }
     for (Room* const room : given) room->complete(node_, caller);
 }

@@ -167,6 +167,67 @@ struct Outgoing {
     Endpoint::Sharing sharing = Endpoint::Sharing::together;
 };
 
+/// A value for each other endpoint, made when it is first asked for. Most messages go where the last one
+/// went.
+template <class Value>
+class ByEndpoint {
+public:
+    Value& operator[](std::uint64_t key) {
+        if (last_ && key == key_) return *last_;
+        key_ = key;
+        last_ = &values_[key];
+        return *last_;
+    }
+    /// In any order, which the caller must not depend on.
+    template <class Code>
+    void each(const Code& code) {
+        for (auto& [key, value] : values_) code(value);
+    }
+
+private:
+    std::unordered_map<std::uint64_t, Value> values_;  // what is in it does not move
+    std::uint64_t key_ = 0;
+    Value* last_ = nullptr;
+};
+
+/// Of one sender, at its receiver.
+struct Inbound {
+    std::uint64_t expected = 0;  ///< sequence of the next message from that sender
+    std::map<std::uint64_t, ArrivedPointer> early;
+    std::uint64_t received = 0;  ///< of the window, since the sender was told
+};
+
+/// Of one receiver, at its sender.
+struct Outbound {
+    std::uint64_t next = 0;   ///< sequence
+    std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
+    std::deque<Room*> waiting;
+
+    bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
+        return bytes == 0 || bytes + cost <= window_bytes;
+    }
+    /// Gives the room, if no other waits and there is as much.
+    bool take(std::uint64_t cost, std::uint64_t window_bytes) {
+        if (!waiting.empty() || !has_room(cost, window_bytes)) return false;
+        bytes += cost;
+        return true;
+    }
+    /// `cost` was received. Adds those to `given` that have room now.
+    void give_back(std::uint64_t cost, std::uint64_t window_bytes, std::vector<Room*>& given) {
+        bytes -= std::min(cost, bytes);
+        for (; !waiting.empty() && has_room(waiting.front()->cost, window_bytes); waiting.pop_front()) {
+            bytes += waiting.front()->cost;
+            given.push_back(waiting.front());
+        }
+    }
+};
+
+/// What an endpoint and each other one have exchanged.
+struct Exchanged {
+    ByEndpoint<Inbound> inbound;    ///< senders
+    ByEndpoint<Outbound> outbound;  ///< receivers
+};
+
 /// As a work source it has messages that were given up.
 class Endpoints final : public State<Node>, public WorkSource {
 public:
@@ -228,6 +289,9 @@ private:
     std::uint32_t latest_number_ = 0;  ///< the last that was found, and its endpoint; null: none
     Endpoint* latest_ = nullptr;
     std::unordered_map<std::uint32_t, std::vector<ArrivedPointer>> early_;  ///< for endpoints to come
+    /// Of closed endpoints whose numbers a program chose. The next one with that number goes on with it: its
+    /// peers may live on, and they number their messages and count what is under way.
+    std::unordered_map<std::uint32_t, Exchanged> closed_;
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;
     struct GivenUp {
@@ -241,71 +305,21 @@ private:
     std::uint64_t next_transfer_ = 1;
 };
 
-/// A value for each other endpoint, made when it is first asked for. Most messages go where the last one
-/// went.
-template <class Value>
-class ByEndpoint {
-public:
-    Value& operator[](std::uint64_t key) {
-        if (last_ && key == key_) return *last_;
-        key_ = key;
-        last_ = &values_[key];
-        return *last_;
-    }
-    /// In any order, which the caller must not depend on.
-    template <class Code>
-    void each(const Code& code) {
-        for (auto& [key, value] : values_) code(value);
-    }
-
-private:
-    std::unordered_map<std::uint64_t, Value> values_;  // what is in it does not move
-    std::uint64_t key_ = 0;
-    Value* last_ = nullptr;
-};
-
 /// What an endpoint keeps.
 struct Endpoint::State {
     State(std::uint32_t its_number, std::uint64_t its_window) : number(its_number), window(its_window) {}
 
-    struct Inbound {
-        std::uint64_t expected = 0;  ///< sequence of the next message from that sender
-        std::map<std::uint64_t, ArrivedPointer> early;
-        std::uint64_t received = 0;  ///< of the window, since the sender was told
-    };
-    struct Outbound {
-        std::uint64_t next = 0;   ///< sequence
-        std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
-        std::deque<Room*> waiting;
-
-        bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
-            return bytes == 0 || bytes + cost <= window_bytes;
-        }
-        /// Gives the room, if no other waits and there is as much.
-        bool take(std::uint64_t cost, std::uint64_t window_bytes) {
-            if (!waiting.empty() || !has_room(cost, window_bytes)) return false;
-            bytes += cost;
-            return true;
-        }
-        /// `cost` was received. Adds those to `given` that have room now.
-        void give_back(std::uint64_t cost, std::uint64_t window_bytes, std::vector<Room*>& given) {
-            bytes -= std::min(cost, bytes);
-            for (; !waiting.empty() && has_room(waiting.front()->cost, window_bytes); waiting.pop_front()) {
-                bytes += waiting.front()->cost;
-                given.push_back(waiting.front());
-            }
-        }
-    };
-
-    /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`.
-    void arrive(ArrivedPointer message, Woken& woken);
+    /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`. Returns
+    /// the message if it is to be given up, because a later one was.
+    ArrivedPointer arrive(ArrivedPointer message, Woken& woken);
     void deliver(ArrivedPointer message, Woken& woken);
     /// `receive` gets its message.
     void give(ArrivedPointer message, Posted& receive);
     /// So much of a sender's window is free again. Returns what the sender is to be told; mostly 0, because
     /// it is told of several messages together.
     std::uint64_t free_window(std::uint64_t source, std::uint64_t cost);
-    /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones.
+    /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones. From
+    /// then on those earlier ones are given up when they come.
     std::vector<ArrivedPointer> take_all();
 
     std::uint32_t number;
@@ -313,8 +327,7 @@ struct Endpoint::State {
     SpinLock lock;  ///< over all below
     Messages messages;
     Receives receives;
-    ByEndpoint<Inbound> inbound;    ///< senders
-    ByEndpoint<Outbound> outbound;  ///< receivers
+    Exchanged exchanged;
 };
 
 }  // namespace heddle::runtime
