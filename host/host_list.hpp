@@ -24,7 +24,8 @@ std::vector<std::string> expand_host_list(std::string_view text);
 inline constexpr std::size_t hosts_max = 100'000;
 
 /// `a,b:2,n[1-4]:8`: names, each with a number of processes or one. The list's names stand for one host each;
-/// a host that is named again takes more. An IPv6 address is in brackets: `[fe80::1]:2`. Throws Error.
+/// a host that is named again takes more. An IPv6 address is in brackets: `[fe80::1]:2`. Throws Error, also
+/// for more than `hosts_max` names, as the next one does.
 std::vector<HostSlots> parse_hosts(std::string_view text);
 
 /// Reads a file with a host or list in each line: `a`, `a:2`, or `a slots=2`, as Open MPI writes it. Text

@@ -46,8 +46,12 @@ WorkerPlaces read_workers(const std::string& path, Recorded& recorded) {
         one.worker = static_cast<std::uint32_t>(*of_worker);
         one.tasks = whole(file[tasks]).value_or(0);
         one.stolen = whole(file[stolen]).value_or(0);
-        for (const Activity activity : all_activities)
+        TimeSum sum;
+        for (const Activity activity : all_activities) {
             one.times[activity] = time_in(file[file.column(fmt::format("{}_seconds", name(activity)))], path);
+            sum += one.times[activity];
+        }
+        if (sum.count() > never.count()) damaged(path);
         recorded.makespan = std::max(recorded.makespan, one.times.sum());
         places[{*of_node, *of_worker}] = recorded.workers.size() - 1;
     }

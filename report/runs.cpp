@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "results/columns.hpp"
 #include "results/record.hpp"
+#include "results/result_json.hpp"
 
 namespace heddle::report {
 
@@ -39,12 +40,18 @@ std::vector<fs::path> folders_in(const fs::path& directory) {
     return found;
 }
 
+/// Names come from tables that may be damaged: a name that no file may have has no file.
+bool is_there(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
 bool is_cell(const fs::path& folder) {
-    return fs::exists(folder / "result.json") || fs::exists(folder / "failure.json");
+    return is_there(folder / "result.json") || is_there(folder / "failure.json");
 }
 
 bool has_results(const fs::path& directory) {
-    if (fs::exists(directory / "runs.csv")) return true;
+    if (is_there(directory / "runs.csv")) return true;
     const std::vector<fs::path> folders = folders_in(directory);
     return std::any_of(folders.begin(), folders.end(), is_cell);
 }
@@ -80,7 +87,7 @@ private:
         Run run{directory, cell, {}, {}, {}, {}, {}, {}};
         for (std::size_t i = 0; i < row.size(); ++i) put(run, columns[i], row[i]);
         const fs::path folder = fs::path(directory) / cell;
-        if (fs::exists(folder / "result.json")) {
+        if (is_there(folder / "result.json")) {
             try {
                 read_cell(run, folder);
             } catch (const std::exception& error) {
@@ -89,7 +96,7 @@ private:
                                 row.empty() ? "" : "; its row of runs.csv is used instead"));
                 if (row.empty()) return;
             }
-        } else if (fs::exists(folder / "failure.json")) {
+        } else if (is_there(folder / "failure.json")) {
             results::Outcome outcome = results::read_outcome(directory, cell);
             runs_.failed.push_back({directory, cell, std::move(outcome.failure)});
             return;
@@ -105,14 +112,14 @@ private:
     void read_cell(Run& run, const fs::path& folder) {
         const std::string text = text_of(folder / "result.json");
         for (const auto& [column, value] : results::run_row(text)) put(run, column, value);
-        const Json result = Json::parse(text);
+        const Json result = results::parse_result(text);
         for (const auto& [name, version] : result.at("versions").items())
             run.versions[name] = version.get<std::string>();
         run.check = result.at("check").at("reason").get<std::string>();
         run.warnings = result.value("warnings", std::vector<std::string>());
         for (const Json& count : result.at("steals").at("matrix"))
             run.steals.push_back({count.at(0), count.at(1), count.at(2)});
-        const Json timing = Json::parse(text_of(folder / "timing.json"), nullptr, false);
+        const Json timing = results::parse_result(text_of(folder / "timing.json"));
         if (timing.is_object()) run.host = timing.value("host", std::string());
     }
 
@@ -138,7 +145,7 @@ double Run::number(const std::string& column) const {
 std::string Run::recorded(const std::string& table) const {
     for (const char* ending : {"", ".gz"}) {
         const std::string path = fmt::format("{}/{}{}", folder(), table, ending);
-        if (fs::is_regular_file(path)) return path;
+        if (std::error_code ignored; fs::is_regular_file(path, ignored)) return path;
     }
     return {};
 }

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "results/data_package.hpp"
 #include "results/record.hpp"
+#include "results/result_json.hpp"
 #include "results/store.hpp"
 
 namespace heddle::results {
@@ -36,7 +37,7 @@ Json json_of(const fs::path& path) {
     if (fs::is_directory(path, problem))
         throw Error(fmt::format("{} is a directory, and a file belongs there", path.string()),
                     "remove it, or choose another directory with --out");
-    return Json::parse(text_of(path), nullptr, false);
+    return parse_result(text_of(path));
 }
 
 /// The configuration without what chooses how and from which seed the work is done; files by their contents.
@@ -91,7 +92,8 @@ std::set<std::string> results_in(const std::string& directory) {
     std::error_code problem;
     for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
          entry.increment(problem)) {
-        if (fs::exists(entry->path() / "result.json")) names.insert(entry->path().filename());
+        if (std::error_code ignored; fs::exists(entry->path() / "result.json", ignored))
+            names.insert(entry->path().filename());
     }
     return names;
 }

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "configs/fields.hpp"
 #include "results/record.hpp"
+#include "results/result_json.hpp"
 
 namespace heddle::results {
 
@@ -130,7 +131,9 @@ Row row_of(const Json& result) {
 template <class Read>
 Row read_json(const std::string& text, Read read) {
     try {
-        return read(Json::parse(text));
+        const Json json = parse_result(text);
+        if (json.is_discarded()) throw Error("not a result of heddle (it is no JSON)");
+        return read(json);
     } catch (const Json::exception& error) {
         throw Error(fmt::format("not a result of heddle ({})", error.what()));
     }

@@ -62,6 +62,26 @@ TEST(HostList, RefusesWhatIsNone) {
     EXPECT_THAT(refusal("-oProxyCommand=x"), HasSubstr("begins with a dash"));
 }
 
+// A short text may name many hosts: these would else have taken gigabytes, or minutes.
+TEST(HostList, RefusesMoreNamesThanARunMayHave) {
+    std::string ranges = "1-100000", lists = "n[1-100000]";
+    for (int i = 0; i < 100; ++i) {
+        ranges += ",1-100000";
+        lists += ",n[1-100000]";
+    }
+    EXPECT_THAT(refusal("n[" + ranges + "]"), HasSubstr("more than 100000 hosts"));
+    EXPECT_THAT(refusal(lists), HasSubstr("more than 100000 hosts"));
+    EXPECT_THAT(refusal("n[" + std::string(10'000, '0') + "-99999]"), HasSubstr("is not a number"));
+    EXPECT_THAT(refusal("n[1-100000]" + std::string(10'000, 'n')), HasSubstr("more than 300 characters"));
+    EXPECT_THAT(refusal("a:60000,a:60000"), HasSubstr("1 to 100000 processes, not 120000"));
+}
+
+TEST(HostList, MayHaveAsManyNames) {
+    const std::vector<HostSlots> hosts = parse_hosts("n[1-100000]:3");
+    EXPECT_EQ(hosts.size(), 100'000U);
+    EXPECT_EQ(hosts.back(), (HostSlots{"n100000", 3}));
+}
+
 class HostFile : public testing::Test {
 protected:
     ~HostFile() override { std::filesystem::remove(path_); }

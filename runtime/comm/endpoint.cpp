@@ -91,7 +91,7 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
     send.room.at = to;
     send.room.cost = cost_of(send.envelope.bytes);
     const State::Guard guard(*state_);
-    State::Outbound& outbound = state_->outbound[key_of(to)];
+    Outbound& outbound = state_->exchanged.outbound[key_of(to)];
     send.envelope.sequence = outbound.next++;
     send.has_room = outbound.take(send.room.cost, state_->window);
     if (!send.has_room) outbound.waiting.push_back(&send.room);
@@ -100,13 +100,13 @@ void Endpoint::begin_send(Outgoing& send, Address to, std::uint64_t tag, Parcel 
 /// The way to a receiver.
 struct Endpoint::Passage {
     Address to;
-    State* there = nullptr;               ///< State::Outbound::there
-    State::Outbound* outbound = nullptr;  ///< under this endpoint's lock
+    State* there = nullptr;        ///< Outbound::there
+    Outbound* outbound = nullptr;  ///< under this endpoint's lock
 };
 
 Endpoint::Passage Endpoint::passage_to(Address to) {
     const State::Guard guard(*state_);
-    State::Outbound& outbound = state_->outbound[key_of(to)];
+    Outbound& outbound = state_->exchanged.outbound[key_of(to)];
     return {to, outbound.there.get(), &outbound};
 }
 
@@ -119,7 +119,7 @@ Endpoint::Passage Endpoint::passage_to(Address to) {
     passage.to = to;
     {
         const State::Guard guard(*state_);
-        State::Outbound& outbound = state_->outbound[key_of(to)];
+        Outbound& outbound = state_->exchanged.outbound[key_of(to)];
         if (!outbound.take(cost_of(envelope.bytes), state_->window)) return false;
         envelope.sequence = outbound.next++;
         passage.there = outbound.there.get();
@@ -294,7 +294,7 @@ void Endpoint::begin(BegunReceive& receive) {
     const Match match = match_of(posted.filter);
     if (Arrived* const found = state_->take(match)) {
         Message& message = found->message;
-        State::give(state_->inbound[found->source], message, moved_from(message), posted);
+        State::give(state_->exchanged.inbound[found->source], message, moved_from(message), posted);
         state_->put_away(*found);
         receive.was_here = true;
     } else {
@@ -357,7 +357,8 @@ void Endpoint::take_announced(const Caller& caller, BegunReceive& receive, const
     }
     if (announced || receive.posted.ends_later) {
         const State::Guard guard(*state_);
-        receive.posted.credit = State::free_window(state_->inbound[message.source], cost_of(message.bytes));
+        receive.posted.credit =
+            State::free_window(state_->exchanged.inbound[message.source], cost_of(message.bytes));
     }
     caller.worker().charge(caller.worker().costs->message_match);
     if (receive.posted.credit != 0)

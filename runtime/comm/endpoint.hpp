@@ -98,7 +98,9 @@ public:
     /// With a number that was never used on this node.
     explicit Endpoint(Node& node, Late late = Late::dropped);
     /// With a number that others know beforehand: messages may have come already. `its_window`: what it may
-    /// have under way to each receiver, at least `window`. Throws Error if an endpoint has that number.
+    /// have under way to each receiver, at least `window`. Throws Error if an endpoint has that number. If
+    /// one with that number was closed, this one goes on with its messages: it receives those that came
+    /// later, and its own follow those that the other has sent.
     Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window = window);
     /// Messages that were not received are dropped: their senders go on as if they had been received, and
     /// large data are not sent. No strand may be waiting at it, and each begun receive must have gone.

@@ -49,7 +49,9 @@ std::vector<Message> Endpoint::State::take_all() {
         put_away(*arrived);
     }
     const auto in_order = static_cast<std::ptrdiff_t>(all.size());
-    inbound.each([&](Inbound& from) {
+    exchanged.inbound.each([&](Inbound& from) {
+        if (from.early.empty()) return;
+        from.expected = from.early.rbegin()->first + 1;
         for (auto& [sequence, message] : from.early) all.push_back(std::move(message));
         from.early.clear();
     });

@@ -169,11 +169,17 @@ void Endpoints::open(Endpoint& endpoint) {
         throw Error(fmt::format("node {} has an endpoint {} already", node_.id(), number),
                     "give each endpoint a number of its own");
     }
+    Endpoint::State& state = *endpoint.state_;
+    const Endpoint::State::Guard inner(state);
+    if (const auto closed = closed_.find(number); closed != closed_.end()) {
+        state.exchanged = std::move(closed->second);
+        closed_.erase(closed);
+    }
     const auto early = early_.find(number);
     if (early == early_.end()) return;
     Woken none;
-    const Endpoint::State::Guard inner(*endpoint.state_);
-    for (Message& message : early->second) endpoint.state_->arrive(message, moved_from(message), none);
+    for (Message& message : early->second)
+        if (!state.arrive(message, moved_from(message), none)) put_untold(number, std::move(message));
     early_.erase(early);
 }
 
@@ -181,16 +187,20 @@ void Endpoints::open(Endpoint& endpoint) {
 // only while it is open. So once it is neither found nor open, it gets no more.
 void Endpoints::close(Endpoint& endpoint) {
     Endpoint::State& state = *endpoint.state_;
+    std::vector<Message> given_up;
     {
         const SpinLock::Guard guard(lock_);
+        const Endpoint::State::Guard inner(state);
         open_.erase(state.number);
-    }
-    {
-        const Endpoint::State::Guard guard(state);
         state.open = false;
+        given_up = state.take_all();
+        if (state.number < Endpoint::first_given) {
+            state.exchanged.outbound.each([](Outbound& to) { to.there.reset(); });
+            closed_.emplace(state.number, std::move(state.exchanged));
+        }
     }
     const bool goes_on = !node_.stopping();  // else no sender waits any more, and no worker would tell it
-    for (Message& message : state.take_all())
+    for (Message& message : given_up)
         if (goes_on) give_up(state.number, std::move(message));
     state.forget_others();
 }
@@ -204,6 +214,11 @@ std::shared_ptr<Endpoint::State> Endpoints::open_at(std::uint32_t number) {
 /// No open endpoint has number `to`. Under the lock. Whether the message was given up.
 bool Endpoints::arrive_closed(std::uint32_t to, Message&& message) {
     if (to < Endpoint::first_given) {
+        const auto closed = closed_.find(to);
+        if (closed != closed_.end() && message.sequence < closed->second.inbound[message.source].expected) {
+            put_untold(to, std::move(message));
+            return true;
+        }
         early_[to].push_back(std::move(message));
         return false;
     }
@@ -237,10 +252,14 @@ void Endpoints::on_credit(Context& caller, std::uint32_t sender, Address receive
     {
         const SpinLock::Guard guard(lock_);
         const auto found = open_.find(sender);
-        if (found == open_.end()) return;
+        if (found == open_.end()) {
+            const auto closed = closed_.find(sender);
+            if (closed != closed_.end()) closed->second.outbound[key_of(receiver)].give_back(bytes, 0, given);
+            return;
+        }
         Endpoint::State& endpoint = *found->second;
         const Endpoint::State::Guard inner(endpoint);
-        endpoint.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
+        endpoint.exchanged.outbound[key_of(receiver)].give_back(bytes, endpoint.window, given);
     }
     for (Room* const room : given) room->complete(node_, caller);
 }

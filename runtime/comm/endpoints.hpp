@@ -183,6 +183,71 @@ struct Outgoing {
     Endpoint::Sharing sharing = Endpoint::Sharing::together;
 };
 
+/// A value for each other endpoint, made when it is first asked for. Most messages go where the last one
+/// went.
+template <class Value>
+class ByEndpoint {
+public:
+    Value& operator[](std::uint64_t key) {
+        if (last_ && key == key_) return *last_;
+        key_ = key;
+        last_ = &values_[key];
+        return *last_;
+    }
+    /// In any order, which the caller must not depend on.
+    template <class Code>
+    void each(const Code& code) {
+        for (auto& [key, value] : values_) code(value);
+    }
+
+private:
+    std::unordered_map<std::uint64_t, Value> values_;  // what is in it does not move
+    std::uint64_t key_ = 0;
+    Value* last_ = nullptr;
+};
+
+/// Of one sender, at its receiver.
+struct Inbound {
+    std::uint64_t expected = 0;  ///< sequence of the next message from that sender
+    std::map<std::uint64_t, Message> early;
+    std::uint64_t received = 0;  ///< of the window, since the sender was told
+};
+
+/// Of one receiver, at its sender.
+struct Outbound {
+    std::uint64_t next = 0;   ///< sequence
+    std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
+    std::deque<Room*> waiting;
+    /// The receiver, once it was found open on this node. Invariant: while this endpoint is open, it is
+    /// set once and not changed, so a sender that has read it under the lock may use it without. The two
+    /// may remember each other: Endpoints::close forgets it.
+    std::shared_ptr<Endpoint::State> there;
+
+    bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
+        return bytes == 0 || bytes + cost <= window_bytes;
+    }
+    /// Gives the room, if no other waits and there is as much.
+    bool take(std::uint64_t cost, std::uint64_t window_bytes) {
+        if (!waiting.empty() || !has_room(cost, window_bytes)) return false;
+        bytes += cost;
+        return true;
+    }
+    /// `cost` was received. Adds those to `given` that have room now.
+    void give_back(std::uint64_t cost, std::uint64_t window_bytes, std::vector<Room*>& given) {
+        bytes -= std::min(cost, bytes);
+        for (; !waiting.empty() && has_room(waiting.front()->cost, window_bytes); waiting.pop_front()) {
+            bytes += waiting.front()->cost;
+            given.push_back(waiting.front());
+        }
+    }
+};
+
+/// What an endpoint and each other one have exchanged.
+struct Exchanged {
+    ByEndpoint<Inbound> inbound;    ///< senders
+    ByEndpoint<Outbound> outbound;  ///< receivers
+};
+
 /// As a work source it has messages that were given up.
 class Endpoints final : public State<Node>, public WorkSource {
 public:
@@ -251,6 +316,9 @@ private:
     alignas(64) SpinLock lock_;                ///< over all below
     std::unordered_map<std::uint32_t, std::shared_ptr<Endpoint::State>> open_;
     std::unordered_map<std::uint32_t, std::vector<Message>> early_;  ///< for endpoints to come
+    /// Of closed endpoints whose numbers a program chose. The next one with that number goes on with it: its
+    /// peers may live on, and they number their messages and count what is under way.
+    std::unordered_map<std::uint32_t, Exchanged> closed_;
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;
     struct GivenUp {
@@ -264,66 +332,10 @@ private:
     std::uint64_t next_transfer_ = 1;
 };
 
-/// A value for each other endpoint, made when it is first asked for. Most messages go where the last one
-/// went.
-template <class Value>
-class ByEndpoint {
-public:
-    Value& operator[](std::uint64_t key) {
-        if (last_ && key == key_) return *last_;
-        key_ = key;
-        last_ = &values_[key];
-        return *last_;
-    }
-    /// In any order, which the caller must not depend on.
-    template <class Code>
-    void each(const Code& code) {
-        for (auto& [key, value] : values_) code(value);
-    }
-
-private:
-    std::unordered_map<std::uint64_t, Value> values_;  // what is in it does not move
-    std::uint64_t key_ = 0;
-    Value* last_ = nullptr;
-};
-
 /// What an endpoint keeps. Those that send to it within the node remember it, also when it is closed.
 struct Endpoint::State {
     State(std::uint32_t its_number, std::uint64_t its_window, bool is_shared)
         : number(its_number), window(its_window), shared(is_shared) {}
-
-    struct Inbound {
-        std::uint64_t expected = 0;  ///< sequence of the next message from that sender
-        std::map<std::uint64_t, Message> early;
-        std::uint64_t received = 0;  ///< of the window, since the sender was told
-    };
-    struct Outbound {
-        std::uint64_t next = 0;   ///< sequence
-        std::uint64_t bytes = 0;  ///< of the window: sent, and not known to be received
-        std::deque<Room*> waiting;
-        /// The receiver, once it was found open on this node. Invariant: while this endpoint is open, it is
-        /// set once and not changed, so a sender that has read it under the lock may use it without. The two
-        /// may remember each other: Endpoints::close forgets it.
-        std::shared_ptr<State> there;
-
-        bool has_room(std::uint64_t cost, std::uint64_t window_bytes) const {
-            return bytes == 0 || bytes + cost <= window_bytes;
-        }
-        /// Gives the room, if no other waits and there is as much.
-        bool take(std::uint64_t cost, std::uint64_t window_bytes) {
-            if (!waiting.empty() || !has_room(cost, window_bytes)) return false;
-            bytes += cost;
-            return true;
-        }
-        /// `cost` was received. Adds those to `given` that have room now.
-        void give_back(std::uint64_t cost, std::uint64_t window_bytes, std::vector<Room*>& given) {
-            bytes -= std::min(cost, bytes);
-            for (; !waiting.empty() && has_room(waiting.front()->cost, window_bytes); waiting.pop_front()) {
-                bytes += waiting.front()->cost;
-                given.push_back(waiting.front());
-            }
-        }
-    };
 
     /// `message` waits for its receive.
     void put(Message&& message);
@@ -341,15 +353,20 @@ struct Endpoint::State {
     };
 
     /// Puts messages in their order, and gives the next ones to receives, which it adds to `woken`. One that
-    /// is awaited is written to its receive, and nowhere else before.
+    /// is awaited is written to its receive, and nowhere else before. False if it is to be given up, because
+    /// a later one was: then nothing has been done.
     template <class Fill>
-    void arrive(const Envelope& envelope, const Fill& fill, Woken& woken) {
-        Inbound& from = inbound[envelope.source];
-        if (envelope.sequence != from.expected) [[unlikely]]
-            return put_early(from, Message(envelope, fill));
+    bool arrive(const Envelope& envelope, const Fill& fill, Woken& woken) {
+        Inbound& from = exchanged.inbound[envelope.source];
+        if (envelope.sequence != from.expected) [[unlikely]] {
+            if (envelope.sequence < from.expected) return false;
+            put_early(from, Message(envelope, fill));
+            return true;
+        }
         deliver(from, envelope, fill, woken);
         if (!from.early.empty()) [[unlikely]]
             deliver_early(from, woken);
+        return true;
     }
     template <class Fill>
     void deliver(Inbound& from, const Envelope& envelope, const Fill& fill, Woken& woken) {
@@ -379,13 +396,13 @@ struct Endpoint::State {
         from.received += cost;
         return from.received < Endpoint::window / 4 ? 0 : std::exchange(from.received, 0);
     }
-    /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones.
+    /// The messages that no receive has taken, oldest first, and then those that wait for earlier ones. From
+    /// then on those earlier ones are given up when they come.
     std::vector<Message> take_all();
     /// It is closed, and no context uses what it has of others. Those that remember it keep little.
     void forget_others() {
         spare.clear();
-        inbound = {};
-        outbound = {};
+        exchanged = {};
     }
 
     std::uint32_t number;
@@ -396,8 +413,7 @@ struct Endpoint::State {
     Messages messages;
     Receives receives;
     std::vector<std::unique_ptr<Arrived>> spare;  ///< for messages to come
-    ByEndpoint<Inbound> inbound;                  ///< senders
-    ByEndpoint<Outbound> outbound;                ///< receivers
+    Exchanged exchanged;
 };
 
 /// Fills a message by one that has been made.
@@ -413,11 +429,17 @@ template <class Fill>
 bool Endpoints::arrive_at(Context& caller, Endpoint::State& receiver, const Envelope& envelope,
                           const Fill& fill) {
     Woken woken;
+    bool arrives = false;
     {
         const Endpoint::State::Guard guard(receiver);
         if (!receiver.open) [[unlikely]]
             return false;
-        receiver.arrive(envelope, fill, woken);
+        arrives = receiver.arrive(envelope, fill, woken);
+    }
+    if (!arrives) [[unlikely]] {
+        give_up(receiver.number, Message(envelope, fill));
+        node_.wake_one(caller);
+        return true;
     }
     woken.each([&](Posted& receive) { receive.complete(node_, caller); });
     return true;

@@ -1,0 +1,61 @@
+// Tests directories of results with damaged files: each is refused, or counts as missing, and none ends the
+// program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "report/recorded.hpp"
+#include "report/runs.hpp"
+#include "results/cells.hpp"
+#include "tests/cli_testing.hpp"
+
+namespace heddle {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DamagedResults : public testing_cli::Folder {
+protected:
+    void SetUp() override {
+        Folder::SetUp();
+        std::filesystem::create_directories(folder / "c");
+    }
+};
+
+// Code that prints or copies a value calls itself for each level: this had overflowed the stack.
+TEST_F(DamagedResults, DeepNestingCountsAsMissing) {
+    const std::size_t depth = 300'000;
+    file("c/result.json", R"({"cell": "c", "makespan_seconds": 1, "lower_bound_seconds": 1, "determinants": )"
+                          R"({"files": {}}, "configuration": )" +
+                              std::string(depth, '[') + std::string(depth, ']') + "}");
+    EXPECT_EQ(results::read_outcome(folder, "c").state, results::Outcome::State::missing);
+    const report::Runs runs = report::read_runs({folder});
+    EXPECT_TRUE(runs.all.empty());
+    EXPECT_THAT(runs.remarks,
+                ElementsAre(HasSubstr("c/result.json cannot be read"), HasSubstr("no results")));
+}
+
+TEST_F(DamagedResults, ACellWithANameThatNoFileMayHaveHasNoFiles) {
+    file("runs.csv", "cell,ok\n" + std::string(300, 'x') + ",true\n");
+    const report::Runs runs = report::read_runs({folder});
+    ASSERT_EQ(runs.all.size(), 1U);
+    EXPECT_TRUE(runs.all[0].ok());
+    EXPECT_FALSE(report::is_recorded(runs.all[0]));
+}
+
+// Each activity may last that long, and their sum overflows.
+TEST_F(DamagedResults, TimesThatTogetherAreBeyondAllTimesAreRefused) {
+    file("c/workers.csv",
+         "node,worker,tasks,stolen_tasks,working_seconds,overhead_seconds,stealing_seconds,waiting_seconds,"
+         "idle_seconds\n0,0,1,0,9000000.0,9000000.0,0.0,0.0,0.0\n");
+    file("c/timeline.csv", "node,worker,state,start_seconds,end_seconds\n");
+    file("c/tasks.csv", "task,node,worker,start_seconds,end_seconds\n");
+    const report::Run run{folder, "c", {}, {}, {}, {}, {}, {}};
+    EXPECT_THROW((void)report::read_recorded(run), Error);
+}
+
+}  // namespace
+}  // namespace heddle

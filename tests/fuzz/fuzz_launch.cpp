@@ -1,0 +1,49 @@
+// A fuzz target for what says where a run is launched: lists of hosts, host files, ports, and the part of a
+// launch that one host carries out. The first byte of an input chooses.
+#include <array>
+#include <cstdlib>
+
+#include "host/host_list.hpp"
+#include "runtime/native/launch_part.hpp"
+#include "runtime/native/ports.hpp"
+#include "tests/fuzz/input_file.hpp"
+#include "tests/fuzz/target.hpp"
+
+namespace {
+
+using namespace heddle;
+
+void read_part(std::string_view text) {
+    const fuzz::InputFile file(text);
+    const native::LaunchPart part = native::read_launch_part(file.descriptor());
+    // What is read can be sent on, and is then read again.
+    const fuzz::InputFile again(native::pack(part));
+    if (native::read_launch_part(again.descriptor()) != part) std::abort();
+}
+
+using Read = void (*)(const std::string&);
+
+constexpr std::array<Read, 5> readers = {
+    [](const std::string& text) { (void)host::expand_host_list(text); },
+    [](const std::string& text) { (void)host::parse_hosts(text); },
+    [](const std::string& text) { (void)host::read_hostfile(fuzz::InputFile(text).path()); },
+    [](const std::string& text) { (void)native::parse_ports(text).text(); },
+    [](const std::string& text) {
+        // Most inputs would end at the length of what follows, so a part of them get the right one.
+        const auto fields = text.find('\n') == std::string::npos ? 0 : text.find('\n') + 1;
+        if (text.starts_with('+')) {
+            const std::string rest = text.substr(fields);
+            return read_part("heddle launch-part 4 " + std::to_string(rest.size()) + "\n" + rest);
+        }
+        read_part(text);
+        (void)native::ended_node(text);
+    }};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string text = fuzz::text_of(data + 1, size - 1);
+    fuzz::read_or_refuse([&] { readers[static_cast<std::size_t>(data[0]) % readers.size()](text); });
+    return 0;
+}
