@@ -1,5 +1,6 @@
 // Tests links between threads that post at the same time. Each thread's messages arrive once, whole and in
 // order, whether the thread writes a message itself, past the queue, or finds the connection busy or full.
+// And how many writes a large message takes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -53,7 +54,57 @@ protected:
     std::atomic<bool> done{false}, asked{false};
 };
 
+/// Takes all that is written, and counts how often.
+class CountedWrites final : public Stream {
+public:
+    explicit CountedWrites(int& writes) : writes_(writes) {}
+
+    std::ptrdiff_t write(std::span<const iovec> parts) override {
+        ++writes_;
+        std::size_t bytes = 0;
+        for (const iovec& part : parts) bytes += part.iov_len;
+        return static_cast<std::ptrdiff_t>(bytes);
+    }
+    std::ptrdiff_t read(std::span<const iovec> /*parts*/) override { return nothing; }
+    std::string failure() const override { return {}; }
+    int descriptor() const override { return -1; }
+    void shut_down() override {}
+
+private:
+    int& writes_;
+};
+
+Link link_that_counts(int& writes) {
+    return {std::make_unique<CountedWrites>(writes), Session{}, 8U << 20, Protection::headers};
+}
+
+void post_body(Link& link, const runtime::Body& body) {
+    EXPECT_FALSE(link.post(FrameKind::message, runtime::Bytes(8), body));
+}
+
 }  // namespace
+
+/// A value that travels has a few bytes besides its data.
+TEST(NativeLinkWrites, AFewBytesMoreTakeNoWriteOfTheirOwn) {
+    int even = 0, more = 0;
+    Link first = link_that_counts(even), second = link_that_counts(more);
+    post_body(first, std::make_shared<runtime::Bytes>(1U << 20));
+    post_body(second, std::make_shared<runtime::Bytes>((1U << 20) + 5));
+    EXPECT_EQ(more, even);
+}
+
+/// The pieces in which a large body is written are no stream of messages, which would gather at the sender.
+TEST(NativeLinkWrites, AMessageBehindALargeBodyIsWrittenAtOnce) {
+    const auto body = std::make_shared<runtime::Bytes>(4U << 20);
+    int left = 0;
+    for (int round = 0; round < 50; ++round) {
+        int writes = 0;
+        Link link = link_that_counts(writes);
+        post_body(link, body);
+        left += link.post(FrameKind::message, runtime::Bytes(8)) ? 1 : 0;
+    }
+    EXPECT_EQ(left, 0);
+}
 
 TEST_P(NativeLink, MessagesOfEachThreadArriveInOrder) {
     std::tie(link, peer) = linked_pair(GetParam());

@@ -16,6 +16,7 @@ import sys
 from dataflow_groups import dataflow, kastors
 from measure import Bench, ratio, table
 from message_groups import collectives, memory, messages, messaging
+from overlap_group import overlap
 
 
 # --- fork/join
@@ -249,7 +250,7 @@ def remote_faults(bench):
         row(receive, local, f"{ours:.1f}", f"{found['fault']['ns'] / 1000:.1f} + 2 x {round_trip:.1f}", ratio(ours, bar))
 
 
-GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "kastors": kastors, "collectives": collectives, "messaging": messaging}
+GROUPS = {"fork_join": fork_join, "processes": processes, "gate": gate, "graph": graph, "messages": messages, "memory": memory, "idle": idle, "metg": metg, "strands": strands, "faults": faults, "remote_faults": remote_faults, "jacobi": jacobi, "dataflow": dataflow, "kastors": kastors, "collectives": collectives, "messaging": messaging, "overlap": overlap}
 
 
 def main():

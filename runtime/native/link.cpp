@@ -24,6 +24,10 @@ constexpr std::size_t large_kept_bytes = 4 << 20;
 constexpr std::size_t piece_bytes = 256 << 10;
 static_assert(piece_bytes % PayloadCipher::block_bytes == 0);
 
+/// The last piece may be so much larger: the few bytes of a value's type and size behind its data, for
+/// example, are no piece of their own, which would take a system call on each side.
+constexpr std::size_t piece_more = piece_bytes / 8;
+
 /// How long nothing must have been written for a message to count as alone: a little more than a write takes.
 constexpr std::chrono::microseconds quiet{4};
 
@@ -141,6 +145,7 @@ Link::Flushed Link::write_waiting(int rounds_max) {
 
 /// Begins the next frame of what was taken: a batch, or one large message.
 void Link::next_frame() {
+    count_write();  // once: the pieces of a large frame are no stream
     writing_now_ = std::move(taken_[taken_next_++]);
     auto& [kind, payload, body] = writing_now_;
     if (kind == FrameKind::batch) {
@@ -175,7 +180,7 @@ void Link::put_ahead(FrameKind kind, const runtime::Bytes& message) {
 }
 
 void Link::next_piece() {
-    middle_ = left_.first(std::min(left_.size(), piece_bytes));
+    middle_ = left_.first(left_.size() <= piece_bytes + piece_more ? left_.size() : piece_bytes);
     left_ = left_.subspan(middle_.size());
     if (sealer_.encrypts()) {
         room_.resize(std::max(room_.size(), middle_.size()));
@@ -209,7 +214,6 @@ Link::Flushed Link::write_out() {
 Link::Flushed Link::write_piece() {
     const std::span<const std::byte> all[] = {head_, middle_, tail_};
     while (written_ < head_.size() + middle_.size() + tail_.size()) {
-        count_write();
         iovec parts[std::size(all)];
         std::size_t count = 0;
         std::size_t done = written_;

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "model/dataflow.hpp"
+#include "workloads/overlap.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -17,35 +18,6 @@ namespace {
 using namespace dataflow;
 
 using Data = std::vector<std::uint8_t>;
-
-/// The computation: steps of Knuth's linear congruential generator, each of which needs the one before.
-constexpr std::uint64_t factor = 6364136223846793005U;
-constexpr std::uint64_t summand = 1442695040888963407U;
-
-/// The same without the steps, by squaring.
-std::uint64_t after_steps(std::uint64_t begin, std::uint64_t steps) {
-    std::uint64_t times = 1, plus = 0, power = factor, sum = summand;
-    for (; steps != 0; steps >>= 1) {
-        if ((steps & 1) != 0) {
-            times *= power;
-            plus = plus * power + sum;
-        }
-        sum *= power + 1;
-        power *= power;
-    }
-    return times * begin + plus;
-}
-
-/// Byte `i` of the data of a round.
-std::uint8_t byte_of(std::uint64_t round, std::uint64_t i) {
-    return static_cast<std::uint8_t>(((round * 0x9e3779b97f4a7c15U) ^ (i * 0xff51afd7ed558ccdU)) >> 56);
-}
-
-std::uint64_t sum_of(const Data& data) {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < data.size(); ++i) sum = (sum + data[i]) * 31;
-    return sum;
-}
 
 /// Times are those of node 0.
 struct Posted {
@@ -73,21 +45,19 @@ Time now(const Thread& self) {
 void write_data(Thread& self, std::uint64_t bytes, shared_rw<std::uint64_t> round, shared_w<Data> data,
                 shared_w<Posted> posted) {
     Data& made = data.make(bytes);
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = byte_of(round.read(), i);
+    overlap::fill(round.read(), made);
     posted = Posted{round.value()++, now(self)};
 }
 
 void acknowledge(Thread& /*self*/, shared_r<Data> data, shared_w<std::uint64_t> acknowledgement) {
-    acknowledgement = sum_of(data.read());
+    acknowledgement = overlap::sum_of(data.read());
 }
 
 void compute(Thread& self, std::uint64_t steps, double flops, shared_r<Posted> posted,
              shared_w<Computed> computed) {
     const Time begin = now(self);
     std::uint64_t value = posted.read().round;
-    self.worker().compute({flops, 0}, [&] {
-        for (std::uint64_t i = 0; i < steps; ++i) value = value * factor + summand;
-    });
+    self.worker().compute({flops, 0}, [&] { value = overlap::computed(value, steps); });
     computed = Computed{value, now(self) - begin};
 }
 
@@ -97,8 +67,9 @@ void await_answer(Thread& self, std::uint64_t steps, std::uint64_t bytes,
     const Time total = now(self) - posted.read().at;
     const std::uint64_t round = posted.read().round;
     Data data(bytes);
-    for (std::size_t i = 0; i < data.size(); ++i) data[i] = byte_of(round, i);
-    const bool right = acknowledgement == sum_of(data) && computed.read().value == after_steps(round, steps);
+    overlap::fill(round, data);
+    const bool right = acknowledgement == overlap::sum_of(data) &&
+                       computed.read().value == overlap::after_steps(round, steps);
     rounds.value().push_back({computed.read().took, total, right});
 }
 
