@@ -80,6 +80,29 @@ protected:
 
 }  // namespace
 
+/// Whether it looks on after something that was found so soon, and whose handling took so long. Another
+/// process may have the core meanwhile: so it is asked several times.
+bool looks_on(std::chrono::nanoseconds found_after, std::chrono::nanoseconds handling) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        Polling polling(Receive::automatic, 1ms, [] { return true; });
+        polling.again();
+        std::this_thread::sleep_for(found_after);
+        polling.look();
+        std::this_thread::sleep_for(handling);
+        polling.found();
+        if (polling.again()) return true;
+    }
+    return false;
+}
+
+TEST(NativePolling, WhatTakesLongToHandleDoesNotEndTheLooks) {
+    EXPECT_TRUE(looks_on(0ns, 3ms));
+}
+
+TEST(NativePolling, AThreadThatHadNoCoreWhileItLookedBlocks) {
+    EXPECT_FALSE(looks_on(3ms, 0ns));
+}
+
 TEST_P(NativeReception, AWorkerThatRestsReceivesItself) {
     begin(false);
     std::thread later([this] {

@@ -17,6 +17,10 @@ constexpr std::size_t buffer_bytes = 256 << 10;
 /// the next header. What is read beyond would be copied.
 constexpr std::size_t behind_bytes = 1 << 10;
 
+/// What is read at most after a large frame, when another one probably follows: what comes of that with its
+/// header is copied. Grows again while reads find as much.
+constexpr std::size_t behind_large_bytes = 16 << 10;
+
 constexpr std::size_t large_kept_bytes = 4 << 20;
 
 /// What is protected and written at a time of a large frame: it is still in the cache when the system copies
@@ -59,6 +63,7 @@ Link::Link(std::unique_ptr<Stream> stream, const Session& session, std::uint64_t
       peer_(session.peer.rank),
       network_(network),
       sealer_(session.send_key, protection),
+      reads_max_(buffer_bytes),
       opener_(session.receive_key, protection,
               std::max<std::uint64_t>(frame_bytes_max, SendQueue::batch_bytes)),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
@@ -296,7 +301,8 @@ std::string Link::receive(const Handler& handle, const RoomFor& room_for) {
     // A bounded number of rounds, so that one busy node does not keep the others waiting.
     for (int round = 0; round < 16 && !ended_; ++round) {
         const std::size_t large_left = in_large_ ? large_room_.size() - large_filled_ : 0;
-        const iovec behind{buffer_.get() + end_, in_large_ ? behind_bytes : buffer_bytes - end_};
+        const std::size_t behind_max = in_large_ ? behind_bytes : std::min(buffer_bytes - end_, reads_max_);
+        const iovec behind{buffer_.get() + end_, behind_max};
         const iovec parts[] = {{large_room_.data() + large_filled_, large_left}, behind};
         const std::size_t room = large_left + behind.iov_len;
         const std::ptrdiff_t count = stream_->read(std::span(parts).subspan(in_large_ ? 0 : 1));
@@ -307,6 +313,11 @@ std::string Link::receive(const Handler& handle, const RoomFor& room_for) {
         received_ += came;
         large_filled_ += std::min(came, large_left);
         end_ += came - std::min(came, large_left);
+        if (in_large_) {
+            reads_max_ = behind_large_bytes;
+        } else if (came == room) {
+            reads_max_ = std::min(2 * reads_max_, buffer_bytes);
+        }
         if (std::string failure = parse(handle, room_for); !failure.empty()) return failure;
         if (came < room) return {};
     }

@@ -130,6 +130,7 @@ private:
     // there is collected in `large_`, a body where its message, `enclosing_`, has room, or in `body_`.
     std::shared_ptr<runtime::BodyPool> bodies_ = std::make_shared<runtime::BodyPool>(4U << 20);
     std::uint64_t received_ = 0;
+    std::size_t reads_max_;  ///< into the buffer at a time
     bool unread_ = false;
     Opener opener_;
     std::unique_ptr<std::byte[]> buffer_;

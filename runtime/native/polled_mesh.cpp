@@ -246,6 +246,7 @@ void PolledMesh::State::serve(Line& line, std::uint32_t what) {
 }
 
 void PolledMesh::State::receive(Line& line) {
+    polling.look();
     polling.found();
     const bool more = attend_to(*line.link.load());
     write_later();

@@ -40,12 +40,16 @@ public:
 
     bool never() const { return how_ == Receive::block; }
 
-    /// Something has come.
+    /// Just before a look. What that finds may take long to handle, and then no other process had the core.
+    void look() {
+        if (judges()) looked_ = Clock::now();
+    }
+
+    /// The look has found something.
     void found() {
-        if (looks_ != 0 && how_ == Receive::automatic) {
-            const Deadline now = Clock::now();
-            if (now > end_ + for_long_) {
-                crowded(now);
+        if (judges()) {
+            if (looked_ > end_ + for_long_) {
+                crowded(looked_);
             } else {
                 truce_ = truce_min;
             }
@@ -89,6 +93,9 @@ private:
     static constexpr std::uint32_t eager_looks = 256;
     static constexpr std::chrono::milliseconds truce_min{10}, truce_max{1000};
 
+    /// Whether it may have looked for too long.
+    bool judges() const { return looks_ != 0 && how_ == Receive::automatic; }
+
     /// Looking took much longer than it may: another process had the core. When something comes, a thread
     /// that blocks gets a core at once; a thread that has used up its time by looking does not.
     void crowded(Deadline now) {
@@ -100,6 +107,7 @@ private:
     std::chrono::nanoseconds for_long_;
     std::function<bool()> core_is_free_;
     std::uint32_t looks_ = 0;
+    Deadline looked_;
     Deadline end_;
     Deadline truce_end_;  ///< until then it blocks
     std::chrono::milliseconds truce_ = truce_min;

@@ -13,10 +13,17 @@ namespace {
 /// ends a nap of more than `nap_short`; a message that comes then waits for the end of a shorter one.
 constexpr std::chrono::microseconds nap_min{50}, nap_short{200}, nap_max{1000};
 
-/// A worker that came back so soon, so many times in a row, is expected to do so again. If it does not, a
-/// message waits for the end of a nap, and `nap_min`.
-constexpr std::chrono::microseconds soon{50};
-constexpr std::uint32_t soon_times = 4;
+/// A worker that came back so soon, so many times, is expected to do so again. If it does not, a message
+/// waits for the end of a nap, and `nap_min`. One that comes back late now and then is still expected: in an
+/// exchange of large blocks it copies some in between.
+constexpr std::chrono::microseconds soon{100};
+constexpr std::uint32_t soon_times = 4, soon_most = 8;
+
+/// So often in so short a time the receiver thread takes a worker's place before it naps. A worker that waits
+/// between its messages then comes to rest. Else the thread would wake for each of them and, where it has no
+/// core of its own, interrupt the worker that was about to look.
+constexpr std::uint32_t taken_times = 16;
+constexpr std::chrono::microseconds taken_within = taken_times * nap_short;
 
 /// A look at memory takes much less than one that asks the system.
 std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
@@ -73,17 +80,37 @@ void Reception::receive(const std::atomic<bool>& stopping) {
             found || (!attended && seen.worth_looking && polling.again(looks_between_yields(seen)));
         std::unique_lock lock = lock_before_worker();
         if (looks_on) {
-            found = look(seen);
+            found = look(seen, polling);
         } else {
             if (leaves_nothing()) {
                 lock.unlock();
                 arrivals_.ask_system(seen, Deadline::max());
                 lock = lock_before_worker();
             }
+            const Deadline begin = Clock::now();
             found = handle(seen);
+            if (found) busy_.fetch_add((Clock::now() - begin).count(), std::memory_order_relaxed);
         }
-        if (found) polling.found();
+        if (!found) continue;
+        polling.found();
+        lock.unlock();
+        if (how_ != Receive::poll) let_worker_come();
     }
+}
+
+void Reception::let_worker_come() {
+    if (core_is_free_ && core_is_free_()) {
+        taken_ = 0;
+        return;
+    }
+    const Deadline now = Clock::now();
+    if (taken_ == 0) taken_since_ = now;
+    if (++taken_ < taken_times) return;
+    taken_ = 0;
+    if (now - taken_since_ > taken_within) return;
+    naps_ = Naps::briefly;
+    napping_.park(now + nap_min, {});
+    naps_ = Naps::none;
 }
 
 /// The worker sees what comes: it looks, or will soon. If this thread slept where the system wakes it, each
@@ -159,17 +186,22 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
     arrivals_.ask_no_more();
     polling_.pause();
     bool found = false;
+    bool came = false;  // since the clock was read: handling that may have taken longer than it may look
     for (std::uint32_t looks = 1; !parker.take() && !done(); ++looks) {
         if (thread_waits_.load(std::memory_order_relaxed)) {
             lock.unlock();
             while (thread_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
             lock.lock();
         }
-        if ((looks & (looks_between_clock_reads(seen_) - 1)) == 0) now = Clock::now();
+        if ((looks & (looks_between_clock_reads(seen_) - 1)) == 0) {
+            now = Clock::now();
+            if (std::exchange(came, false)) looks_until_ = now + looks_for_;
+        }
         if (now >= until) break;
         if (found || now < spins_until ||
-            ((how_ == Receive::poll || now < looks_until_) && polling_.again(looks_between_yields(seen_)))) {
-            found = look(seen_);
+            ((how_ == Receive::poll || came || now < looks_until_) &&
+             polling_.again(looks_between_yields(seen_)))) {
+            found = look(seen_, polling_);
         } else {
             if (!sleeps) break;
             polling_.pause();
@@ -179,7 +211,7 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
         }
         if (!found) continue;
         polling_.found();
-        looks_until_ = now + looks_for_;
+        came = true;
     }
     // To read the clock delays what has come. The latest reading is a few looks old.
     left_ = sleeps || looks_are_calls(seen_) ? Clock::now() : now;
@@ -191,10 +223,10 @@ Deadline Reception::attend(Parker& parker, Deadline from, Deadline until, std::c
 }
 
 void Reception::worker_comes(Deadline now) {
-    // What is written just then may count for the next time.
-    const Clock::duration written(
-        written_.load(std::memory_order_relaxed) == 0 ? 0 : written_.exchange(0, std::memory_order_relaxed));
-    soon_ = now < left_ + soon + written ? soon_ + 1 : 0;
+    // What is done just then may count for the next time.
+    const Clock::duration busy(
+        busy_.load(std::memory_order_relaxed) == 0 ? 0 : busy_.exchange(0, std::memory_order_relaxed));
+    soon_ = now < left_ + soon + busy ? std::min(soon_ + 1, soon_most) : soon_ / 2;
     returns_soon_.store(soon_ >= soon_times, std::memory_order_relaxed);
     rests_.store(rests_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     // A receiver thread that sees it late asks for the mutex, and gets it.
@@ -231,9 +263,10 @@ bool Reception::leaves_nothing() {
 }
 
 /// Looks without waiting. True: something has come.
-bool Reception::look(Arrivals::Seen& seen) {
+bool Reception::look(Arrivals::Seen& seen, Polling& polling) {
     ++seen.looks;
     if ((seen.looks & (looks_between_tasks - 1)) != 0 && arrivals_.nothing_in_memory()) return false;
+    polling.look();
     if (!arrivals_.look_at_single(seen) && (seen.looks & (seen.looks_between_calls - 1)) == 0)
         arrivals_.ask_system(seen, Deadline::min());
     return handle(seen);

@@ -56,7 +56,7 @@ public:
             reception_.writers_.fetch_add(1, std::memory_order_relaxed);
         }
         ~Writing() {
-            reception_.written_.fetch_add((Clock::now() - begin_).count(), std::memory_order_relaxed);
+            reception_.busy_.fetch_add((Clock::now() - begin_).count(), std::memory_order_relaxed);
             reception_.writers_.fetch_sub(1, std::memory_order_relaxed);
         }
         Writing(const Writing&) = delete;
@@ -74,6 +74,7 @@ public:
 
 private:
     bool worker_takes_care();
+    void let_worker_come();
     void nap(std::chrono::microseconds length);
     bool begin_to_attend();
     template <class Done>
@@ -84,7 +85,7 @@ private:
     std::unique_lock<std::mutex> lock_before_worker();
     void sleep(Parker& parker, Deadline until, std::unique_lock<std::mutex>& lock);
     bool leaves_nothing();
-    bool look(Arrivals::Seen& seen);
+    bool look(Arrivals::Seen& seen, Polling& polling);
     bool handle(Arrivals::Seen& seen);
 
     const Receive how_;
@@ -108,11 +109,12 @@ private:
 
     // How long workers stay away. Written under the mutex.
     Deadline left_{};                        ///< when one rested last
-    std::uint32_t soon_ = 0;                 ///< so often in a row one came back soon
+    std::uint32_t soon_ = 0;                 ///< so often one came back soon; halved where one did not
     std::atomic<bool> returns_soon_{false};  ///< and will do so again, probably
     std::atomic<std::uint32_t> rests_{0};
     std::atomic<std::uint32_t> writers_{0};
-    std::atomic<Clock::rep> written_{0};  ///< time for that, since a worker rested
+    std::atomic<Clock::rep> busy_{
+        0};  ///< time for that, and for what the thread received, since a worker rested
 
     // Of the receiver thread.
     enum class Naps : std::uint8_t { none, briefly, at_length };
@@ -120,6 +122,8 @@ private:
     Parker napping_;                   ///< it naps here
     std::chrono::microseconds nap_{};  ///< the next one's length
     std::uint32_t rests_seen_ = 0;
+    std::uint32_t taken_ = 0;  ///< so often it has received while all workers were at work
+    Deadline taken_since_{};
 
     // Of the worker that attends.
     Arrivals::Seen seen_;

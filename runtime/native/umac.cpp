@@ -24,7 +24,9 @@ constexpr std::uint64_t narrow_blocks = 1 << 14;
 
 // --- the first layer
 
-Sums hash_words(const std::uint32_t* key, const std::byte* data, std::size_t bytes) {
+template <class BlockKey>
+Sums hash_words(const BlockKey& block_key, const std::byte* data, std::size_t bytes) {
+    const std::uint32_t* key = block_key.words.data();
     Sums sums{};
     for (std::size_t at = 0; at < bytes; at += group_bytes, key += 8) {
         std::uint32_t words[8];
@@ -42,8 +44,8 @@ Sums hash_words(const std::uint32_t* key, const std::byte* data, std::size_t byt
 
 // The second round's key is the first's, four words further.
 
-__attribute__((target("avx2"))) Sums hash_256(const std::uint32_t* key, const std::byte* data,
-                                              std::size_t bytes) {
+__attribute__((target("avx2"))) Sums hash_groups(const std::uint32_t* key, const std::byte* data,
+                                                 std::size_t bytes) {
     __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     for (std::size_t at = 0; at < bytes; at += group_bytes, key += 8) {
         const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data + at));
@@ -64,8 +66,64 @@ __attribute__((target("avx2"))) Sums hash_256(const std::uint32_t* key, const st
     return result;
 }
 
-__attribute__((target("avx512f,avx512dq,avx2"))) Sums hash_512(const std::uint32_t* key,
+constexpr std::size_t pair_bytes = 2 * group_bytes;
+constexpr std::size_t pair_words = 24;
+
+/// For each pair of groups: what is added to their first halves, to their second halves, and by the second
+/// round to their second halves. The second round adds the second of these to the first halves.
+template <class BlockKey>
+void pair_words_of(BlockKey& key) {
+    auto* to = key.paired.data();
+    for (std::size_t pair = 0; pair < key.paired.size() / pair_words; ++pair)
+        for (std::size_t part = 0; part < 3; ++part)
+            for (std::size_t group = 0; group < 2; ++group)
+                to = std::copy_n(key.words.data() + 16 * pair + 8 * group + 4 * part, 4, to);
+}
+
+__attribute__((target("avx2"))) __m256i halves(const std::byte* group) {
+    const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(group));
+    const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(group + group_bytes));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+}
+
+/// `sums` and the products of the words of both.
+__attribute__((target("avx2"))) __m256i with_products(__m256i sums, __m256i first, __m256i second) {
+    const __m256i even = _mm256_mul_epu32(first, second);
+    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(first, 32), _mm256_srli_epi64(second, 32));
+    return _mm256_add_epi64(sums, _mm256_add_epi64(even, odd));
+}
+
+/// Two groups at a time, each in a half of the registers. So no word has to change its place, which costs
+/// more than to multiply.
+template <class BlockKey>
+__attribute__((target("avx2"))) Sums hash_256(const BlockKey& key, const std::byte* data, std::size_t bytes) {
+    if (bytes < pair_bytes) return hash_groups(key.words.data(), data, bytes);
+    const auto* keys = reinterpret_cast<const __m256i*>(key.paired.data());
+    __m256i one = _mm256_setzero_si256();
+    __m256i two = one;
+    std::size_t at = 0;
+    for (; at + pair_bytes <= bytes; at += pair_bytes, keys += 3) {
+        const __m256i first = halves(data + at);
+        const __m256i second = halves(data + at + group_bytes / 2);
+        const __m256i between = _mm256_load_si256(keys + 1);
+        one = with_products(one, _mm256_add_epi32(first, _mm256_load_si256(keys)),
+                            _mm256_add_epi32(second, between));
+        two = with_products(two, _mm256_add_epi32(first, between),
+                            _mm256_add_epi32(second, _mm256_load_si256(keys + 2)));
+    }
+    const __m256i both = _mm256_add_epi64(_mm256_unpacklo_epi64(one, two), _mm256_unpackhi_epi64(one, two));
+    const __m128i whole = _mm_add_epi64(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+    Sums sums;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums.data()), whole);
+    if (at == bytes) return sums;
+    const Sums rest = hash_groups(key.words.data() + at / 4, data + at, bytes - at);
+    return {sums[0] + rest[0], sums[1] + rest[1]};
+}
+
+template <class BlockKey>
+__attribute__((target("avx512f,avx512dq,avx2"))) Sums hash_512(const BlockKey& block_key,
                                                                const std::byte* data, std::size_t bytes) {
+    const std::uint32_t* key = block_key.words.data();
     constexpr __mmask8 all = 0xff;  // without it gcc 12 warns of the operand that no mask takes
     __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     std::size_t at = 0;
@@ -81,7 +139,7 @@ __attribute__((target("avx512f,avx512dq,avx2"))) Sums hash_512(const std::uint32
                                                     _mm512_mask_srli_epi64(other, 0xcc, other, 32)));
         }
     }
-    Sums result = hash_256(key, data + at, bytes - at);
+    Sums result = hash_groups(key, data + at, bytes - at);
     for (std::size_t round = 0; round < 2; ++round) {
         std::uint64_t lanes[8];
         _mm512_storeu_si512(lanes, sums[round]);
@@ -184,9 +242,12 @@ Umac::Umac(const Key& key) : block_{} {
     aes128_set_encrypt_key(&whole, key.data());
     const auto pad = derived<16>(whole, 0);
     aes128_set_encrypt_key(&pad_key_, pad.data());
-    const auto first = derived<sizeof block_key_>(whole, 1);
-    for (std::size_t i = 0; i < block_key_.size(); ++i)
-        block_key_[i] = load<std::uint32_t>(first.data() + 4 * i);
+    const auto first = derived<sizeof block_key_.words>(whole, 1);
+    for (std::size_t i = 0; i < block_key_.words.size(); ++i)
+        block_key_.words[i] = load<std::uint32_t>(first.data() + 4 * i);
+#if defined(__x86_64__)
+    pair_words_of(block_key_);
+#endif
     const auto second = derived<24 * rounds>(whole, 2);
     const auto third = derived<64 * rounds>(whole, 3);
     const auto masks = derived<4 * rounds>(whole, 4);
@@ -212,10 +273,10 @@ Umac::Vectors Umac::best() {
 }
 
 void Umac::use(Vectors vectors) {
-    hash_ = hash_words;
+    hash_ = hash_words<BlockKey>;
 #if defined(__x86_64__)
-    if (vectors == Vectors::of_256_bits) hash_ = hash_256;
-    if (vectors == Vectors::of_512_bits) hash_ = hash_512;
+    if (vectors == Vectors::of_256_bits) hash_ = hash_256<BlockKey>;
+    if (vectors == Vectors::of_512_bits) hash_ = hash_512<BlockKey>;
 #else
     static_cast<void>(vectors);
 #endif
@@ -244,7 +305,7 @@ void Umac::update(std::span<const std::byte> piece) {
 }
 
 void Umac::add_block(const std::byte* data, std::size_t padded_bytes, std::size_t bytes) {
-    const Sums sums = hash_(block_key_.data(), data, padded_bytes);
+    const Sums sums = hash_(block_key_, data, padded_bytes);
     for (std::size_t round = 0; round < rounds; ++round)
         add_sum(polynomials_[round], sums[round] + 8 * bytes);
     ++blocks_;

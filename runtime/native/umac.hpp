@@ -39,7 +39,12 @@ private:
     static constexpr std::size_t toeplitz_words = 4;
 
     using Sums = std::array<std::uint64_t, rounds>;
-    using Hash = Sums (*)(const std::uint32_t* key, const std::byte* data, std::size_t bytes);
+    struct BlockKey {
+        std::array<std::uint32_t, block_bytes / 4 + toeplitz_words*(rounds - 1)> words;
+        /// The words in the order in which vectors of 256 bits take them, 24 for 64 bytes.
+        alignas(32) std::array<std::uint32_t, block_bytes / 64 * 24> paired;
+    };
+    using Hash = Sums (*)(const BlockKey& key, const std::byte* data, std::size_t bytes);
 
     /// The second layer of one round: a polynomial over the sums of the blocks.
     struct Polynomial {
@@ -54,7 +59,7 @@ private:
     void add_sum(Polynomial& polynomial, std::uint64_t sum) const;
     Wide value_of(Polynomial& polynomial) const;
 
-    std::array<std::uint32_t, block_bytes / 4 + toeplitz_words*(rounds - 1)> block_key_;
+    BlockKey block_key_;
     std::array<Polynomial, rounds> polynomials_;
     std::array<std::array<std::uint64_t, 8>, rounds> last_key_;
     std::array<std::uint32_t, rounds> last_mask_;
