@@ -407,6 +407,7 @@ void NativeBackend::send(Context& context, NodeId to, Bytes message, runtime::En
     }
     state.transport->send(to, path.network, std::move(message), std::move(enclosure.body), sender);
     // It is still there where it was copied to the connection at once.
+    // NOLINTNEXTLINE(bugprone-use-after-move)
     if (message.capacity() != 0 && message.capacity() <= spare_bytes_max)
         part_of(context)->spare = std::move(message);
 }
