@@ -33,6 +33,7 @@ struct BegunReceive;
 class Loan;
 struct Envelope;
 struct Message;
+struct Outbound;
 struct Outgoing;
 
 /// Where an endpoint is. Plain bytes, so it may travel itself.
@@ -177,6 +178,7 @@ public:
 
 private:
     friend class Endpoints;
+    friend struct Outbound;
     struct State;
 
     struct Passage;
