@@ -19,6 +19,32 @@ namespace heddle::configs {
 
 namespace {
 
+/// Length of the well-formed UTF-8 sequence at `bytes`; 0 where there is none (RFC 3629).
+std::size_t utf8_length(const std::string& text, std::size_t i) {
+    const auto byte = [&](std::size_t k) {
+        return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U;
+    };
+    const auto follows = [&](std::size_t k, unsigned low = 0x80, unsigned high = 0xBF) {
+        return byte(k) >= low && byte(k) <= high;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+    if (first >= 0xE0 && first <= 0xEF) {
+        const bool second = first == 0xE0   ? follows(1, 0xA0)
+                            : first == 0xED ? follows(1, 0x80, 0x9F)
+                                            : follows(1);
+        return second && follows(2) ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        const bool second = first == 0xF0   ? follows(1, 0x90)
+                            : first == 0xF4 ? follows(1, 0x80, 0x8F)
+                                            : follows(1);
+        return second && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
 /// Builds the tree from the parser's events.
 class Builder final : public YAML::EventHandler {
 public:
@@ -43,6 +69,7 @@ public:
         refuse_tag(tag, mark);
         Value value = make(Value::Kind::scalar, mark);
         value.text = text;
+        refuse_bytes(value);
         value.quoted = tag == "!";
         if (expects_key()) {
             set_key(value);
@@ -100,6 +127,16 @@ private:
                         value.where);
         }
         for (const Value& child : value.children) count(child);
+    }
+
+    /// The file is UTF-8, but yaml-cpp makes single bytes of two escapes.
+    static void refuse_bytes(const Value& scalar) {
+        for (std::size_t i = 0; i < scalar.text.size();) {
+            const std::size_t length = utf8_length(scalar.text, i);
+            if (length == 0)
+                throw Error("the escape \\N or \\_", R"(write "\u0085" or "\u00a0")", scalar.where);
+            i += length;
+        }
     }
 
     void refuse_tag(const std::string& tag, const YAML::Mark& mark) const {
@@ -164,32 +201,6 @@ private:
     std::size_t values_ = 0;
     int documents_ = 0;
 };
-
-/// Length of the well-formed UTF-8 sequence at `bytes`; 0 where there is none (RFC 3629).
-std::size_t utf8_length(const std::string& text, std::size_t i) {
-    const auto byte = [&](std::size_t k) {
-        return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U;
-    };
-    const auto follows = [&](std::size_t k, unsigned low = 0x80, unsigned high = 0xBF) {
-        return byte(k) >= low && byte(k) <= high;
-    };
-    const unsigned first = byte(0);
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-    if (first >= 0xE0 && first <= 0xEF) {
-        const bool second = first == 0xE0   ? follows(1, 0xA0)
-                            : first == 0xED ? follows(1, 0x80, 0x9F)
-                                            : follows(1);
-        return second && follows(2) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const bool second = first == 0xF0   ? follows(1, 0x90)
-                            : first == 0xF4 ? follows(1, 0x80, 0x8F)
-                                            : follows(1);
-        return second && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
-}
 
 void refuse_what_is_not_text(const std::string& text, const std::string& file) {
     int line = 1;

@@ -123,6 +123,8 @@ const Case cases[] = {
     {"control_character", "workload: {name: fib}\nname: \x01", "a.yaml:2: the byte 0x01 is not text",
      "UTF-8"},
     {"not_utf8", "workload: {name: fib}\nname: \xff", "a.yaml:2: the byte 0xff is not text", "UTF-8"},
+    // yaml-cpp makes bytes of them that are no UTF-8, and the experiment could not be written.
+    {"escape_of_a_byte", "workload: {name: fib}\nname: \"a\\N\"", "a.yaml:2: the escape \\N", "u0085"},
     {"list_as_key", "workload: {name: fib}\n? [a, b]\n: 1", "a.yaml:2: a key that is not a name",
      "single word"},
     {"unknown_compare_key", "workload: {name: fib}\ncompare:\n  platform.node: [1, 2]",
