@@ -186,18 +186,19 @@ TEST_P(EndpointReopen, GivesUpAMessageThatWasSentBeforeOneThatWasGivenUp) {
                 const std::vector<std::byte> bytes(large);
                 Event has_left;
                 const auto arrive = [&](std::uint64_t sequence, bool lends) {
-                    const runtime::Envelope envelope{.source = runtime::key_of(from.address()),
-                                                     .tag = sequence,
-                                                     .sequence = sequence,
-                                                     .bytes = lends ? large : 0};
-                    auto message = std::make_unique<runtime::Arrived>(envelope, Parcel());
+                    runtime::Message message;
+                    message.source = runtime::key_of(from.address());
+                    message.tag = sequence;
+                    message.sequence = sequence;
+                    message.bytes = lends ? large : 0;
                     if (lends) {
-                        message->lent = std::make_unique<runtime::LentHere>(runtime::LentHere{
+                        message.lent = std::make_unique<runtime::LentHere>(runtime::LentHere{
                             {}, std::make_shared<runtime::Loan>(node, bytes), [&](Worker& after) {
                                 has_left.complete(after.node(), after);
                             }});
                     }
-                    node.state<runtime::Endpoints>().arrive(self.worker(), receiving, std::move(message));
+                    auto& endpoints = node.state<runtime::Endpoints>();
+                    endpoints.arrive_somewhere(self.worker(), receiving, std::move(message));
                 };
                 std::optional<Endpoint> to(std::in_place, node, receiving);
                 arrive(1, false);
