@@ -26,7 +26,7 @@ public:
             for (std::uint32_t i = 0; i <= effort_.repetitions; ++i) trip = ask(self, trip);
         });
     }
-    void answer(Node& node, NodeId from) {
+    void reply(Node& node, NodeId from) {
         if (node.id() != 0) return node.receiver_outbox().post(from, handler, runtime::bytes_of(NodeId{}));
         came_ = seconds_now(node.receiver());
         answered_.complete(node, node.receiver());
@@ -58,7 +58,7 @@ private:
 
 const runtime::Handler ReceivingProgram::handler(
     "calibration.answer", runtime::Handler::Kind::work,
-    [](Node& node, NodeId from, auto) { static_cast<ReceivingProgram&>(node.program()).answer(node, from); });
+    [](Node& node, NodeId from, auto) { static_cast<ReceivingProgram&>(node.program()).reply(node, from); });
 
 }  // namespace
 
