@@ -42,8 +42,5 @@ constexpr std::array<Read, 5> readers = {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
-    const std::string text = fuzz::text_of(data + 1, size - 1);
-    fuzz::read_or_refuse([&] { readers[static_cast<std::size_t>(data[0]) % readers.size()](text); });
-    return 0;
+    return fuzz::read_by_one_of(readers, data, size);
 }

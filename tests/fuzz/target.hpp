@@ -29,4 +29,13 @@ void read_or_refuse(Read read) {
     }
 }
 
+/// The first byte of the input says which of the readers gets the rest as a text. Returns 0.
+template <class Readers>
+int read_by_one_of(const Readers& readers, const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string text = text_of(data + 1, size - 1);
+    read_or_refuse([&] { readers[data[0] % readers.size()](text); });
+    return 0;
+}
+
 }  // namespace heddle::fuzz
