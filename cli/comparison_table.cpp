@@ -108,7 +108,7 @@ std::string legend(const Comparison& comparison) {
         "* the least median of its group; {:.0f}% bootstrap intervals. worse: by Mann and Whitney's test,\n"
         "  Holm's correction over the group, p below {}. bound: no run of this work on this machine can be\n"
         "  shorter.\n",
-        100 * results::confidence, results::level);
+        100 * results::interval_confidence, results::level);
     std::size_t most = 0;
     bool untested = false;
     for (const Group& group : comparison.groups) {

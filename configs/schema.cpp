@@ -142,7 +142,7 @@ Json described(const Shape& shape, const std::string& help, const Json& initial,
     return schema;
 }
 
-Json section() {
+Json section_schema() {
     return {{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}};
 }
 
@@ -157,7 +157,7 @@ Json workload_schema() {
     Json each = Json::array();
     for (const workloads::Kind& kind : workloads::all()) {
         names.push_back(kind.name);
-        Json settings = section();
+        Json settings = section_schema();
         settings["properties"]["name"] = {{"const", kind.name}, {"description", kind.help}};
         for (const Setting& setting : kind.settings) {
             settings["properties"][setting.name] =
@@ -268,7 +268,7 @@ Json published_schema() {
 
 /// An entry of `platform.networks`: most keys are as in `platform.network`.
 Json network_schema() {
-    Json schema = section();
+    Json schema = section_schema();
     schema["required"] = Json::array({"name"});
     for (const char* const key : network_keys) {
         const Field* const field = find_field(fmt::format("platform.network.{}", key));
@@ -288,7 +288,7 @@ std::string schema_json() {
         for (std::size_t dot = field.key.find('.'); dot != std::string::npos;
              dot = field.key.find('.', begin)) {
             const std::string name = field.key.substr(begin, dot - begin);
-            if (!place->contains(name)) (*place)[name] = section();
+            if (!place->contains(name)) (*place)[name] = section_schema();
             place = &(*place)[name]["properties"];
             begin = dot + 1;
         }

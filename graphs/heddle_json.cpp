@@ -14,7 +14,7 @@ namespace heddle::graphs {
 
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 constexpr double version_now = 1;
 
@@ -44,23 +44,23 @@ public:
 
     GraphFile read() && {
         const JsonValue root = document_.root();
-        root.expect(Kind::object, "the file");
+        root.expect(JsonKind::object, "the file");
         const JsonValue version = root.at("heddle_graph", "the file");
         if (version.number("\"heddle_graph\"") != version_now) {
             throw Error(fmt::format("version {} of the format", version.number("the version")),
                         "this program reads version 1", version.where());
         }
         const JsonValue tasks = root.at("tasks", "the file");
-        tasks.expect(Kind::list, "\"tasks\"");
+        tasks.expect(JsonKind::list, "\"tasks\"");
         for (const JsonValue task : tasks) {
             read_task(task);
             ++count_;
         }
         const JsonValue edges = root.at("edges", "the file");
-        edges.expect(Kind::list, "\"edges\"");
+        edges.expect(JsonKind::list, "\"edges\"");
         for (const JsonValue edge : edges) read_edge(edge);
         if (const auto seconds = root.find("in_seconds")) {
-            seconds->expect(Kind::boolean, "\"in_seconds\"");
+            seconds->expect(JsonKind::boolean, "\"in_seconds\"");
             if (seconds->boolean()) result_.unit = WorkUnit::seconds;
         }
         result_.graph = builder_.build();
@@ -69,7 +69,7 @@ public:
 
 private:
     void read_task(const JsonValue& task) {
-        task.expect(Kind::object, fmt::format("task {}", count_));
+        task.expect(JsonKind::object, fmt::format("task {}", count_));
         const auto named = task.find("name");
         const std::string_view name =
             named ? named->text(fmt::format("the name of task {}", count_)) : std::string_view();
@@ -135,7 +135,7 @@ private:
     }
 
     void read_edge(const JsonValue& edge) {
-        edge.expect(Kind::list, "an edge");
+        edge.expect(JsonKind::list, "an edge");
         JsonValue::Iterator part = edge.begin();
         if (std::distance(part, edge.end()) != 3)
             throw Error("an edge has not three parts", "expected [from, to, bytes]", edge.where());
@@ -149,7 +149,7 @@ private:
 
     /// The task that an edge names, or whose number it says.
     TaskIndex end_of(const JsonValue& value) const {
-        if (value.kind() != Kind::text) return index_in(value, "a task of an edge", count_);
+        if (value.kind() != JsonKind::text) return index_in(value, "a task of an edge", count_);
         const auto found = index_.find(value.text("a task"));
         if (found != index_.end()) return found->second;
         throw Error(fmt::format("an edge names task {}, which does not exist", value.text("a task")), {},

@@ -12,13 +12,13 @@ namespace heddle::graphs {
 
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 /// The member `name` as a list; an empty list where it is absent.
 std::vector<JsonValue> list_in(const JsonValue& object, std::string_view name, std::string_view whose) {
     std::vector<JsonValue> values;
     if (const auto list = object.find(name)) {
-        list->expect(Kind::list, fmt::format("\"{}\" of {}", name, whose));
+        list->expect(JsonKind::list, fmt::format("\"{}\" of {}", name, whose));
         for (const JsonValue value : *list) values.push_back(value);
     }
     return values;
@@ -78,7 +78,7 @@ GraphFile read_1_5(const JsonValue& root, const SourceText& source, const ReadOp
             file.at("sizeInBytes", fmt::format("the file {}", id)).weight(fmt::format("the size of {}", id)));
     }
     const JsonValue tasks = specification.at("tasks", "the specification");
-    tasks.expect(Kind::list, "\"tasks\"");
+    tasks.expect(JsonKind::list, "\"tasks\"");
     for (const JsonValue task : tasks) {
         const std::string_view id = id_of(task);
         const auto run = executed.find(id);
@@ -126,13 +126,13 @@ void add_files(Workflow& workflow, TaskIndex index, const JsonValue& task, std::
 /// SimGrid writes transfers as tasks of their own; here they are what edges carry.
 bool is_transfer(const JsonValue& task) {
     const auto type = task.find("type");
-    return type && type->kind() == Kind::text && type->text("the type") == "transfer";
+    return type && type->kind() == JsonKind::text && type->text("the type") == "transfer";
 }
 
 GraphFile read_before_1_5(const JsonValue& root, const SourceText& source, const ReadOptions& options) {
     Workflow workflow(source, options);
     const JsonValue tasks = root.find("jobs") ? *root.find("jobs") : root.at("tasks", "the workflow");
-    tasks.expect(Kind::list, "\"tasks\"");
+    tasks.expect(JsonKind::list, "\"tasks\"");
     std::unordered_map<std::string_view, JsonValue> transfers;
     for (const JsonValue task : tasks) {
         if (is_transfer(task)) transfers.emplace(id_of(task), task);
@@ -168,9 +168,9 @@ GraphFile read_before_1_5(const JsonValue& root, const SourceText& source, const
 
 GraphFile read_wfformat(const SourceText& source, const ReadOptions& options) {
     const JsonDocument document(source);
-    document.root().expect(Kind::object, "the file");
+    document.root().expect(JsonKind::object, "the file");
     const JsonValue workflow = document.root().at("workflow", "the file");
-    workflow.expect(Kind::object, "\"workflow\"");
+    workflow.expect(JsonKind::object, "\"workflow\"");
     return workflow.find("specification") ? read_1_5(workflow, source, options)
                                           : read_before_1_5(workflow, source, options);
 }

@@ -88,7 +88,7 @@ Line line_of(const Contender& contender, const std::vector<double>& makespans, c
     line.identical = are_identical(contender, makespans);
     if (!line.identical && makespans.size() > 1)
         line.interval_seconds =
-            bootstrap_median(makespans, confidence, bootstrap_resamples, Random(bootstrap_seed));
+            bootstrap_median(makespans, interval_confidence, bootstrap_resamples, Random(bootstrap_seed));
     line.lower_bound_seconds = bound_of(contender, bounds);
     line.counted = medians_of_counted(contender);
     return line;
@@ -117,8 +117,8 @@ void set_speedup(Line& line, const Contender& contender, const Contender& baseli
     const bool constant =
         (line.identical || own.size() == 1) && (are_identical(baseline, before) || before.size() == 1);
     if (!constant && &contender != &baseline)
-        speedup.interval =
-            bootstrap_ratio_of_medians(before, own, confidence, bootstrap_resamples, Random(bootstrap_seed));
+        speedup.interval = bootstrap_ratio_of_medians(before, own, interval_confidence, bootstrap_resamples,
+                                                      Random(bootstrap_seed));
     line.speedup = speedup;
     const double factor = efficiency_factor(*first_right(contender), *first_right(baseline));
     if (factor <= 0) return;
@@ -336,7 +336,7 @@ std::string comparison_json(const Comparison& comparison) {
     const Json json = {{"name", comparison.name},
                        {"group_keys", comparison.group_keys},
                        {"keys", comparison.keys},
-                       {"confidence", confidence},
+                       {"confidence", interval_confidence},
                        {"interval", "percentile bootstrap of the median"},
                        {"bootstrap_resamples", bootstrap_resamples},
                        {"bootstrap_seed", bootstrap_seed},

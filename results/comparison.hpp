@@ -13,8 +13,8 @@
 
 namespace heddle::results {
 
-inline constexpr double confidence = 0.95;  ///< of the intervals
-inline constexpr double level = 0.05;       ///< of the tests, over one group
+inline constexpr double interval_confidence = 0.95;  ///< of the intervals
+inline constexpr double level = 0.05;                ///< of the tests, over one group
 inline constexpr std::uint32_t bootstrap_resamples = 10'000;
 inline constexpr std::uint64_t bootstrap_seed = 1;
 

@@ -176,7 +176,7 @@ RatioVerdict ratio_verdict(const std::vector<double>& simulated, const std::vect
     RatioVerdict verdict;
     verdict.ratio.value = median(simulated) / median(native);
     if (native.size() > 1)
-        verdict.ratio.interval = bootstrap_ratio_of_medians(simulated, native, confidence,
+        verdict.ratio.interval = bootstrap_ratio_of_medians(simulated, native, interval_confidence,
                                                             bootstrap_resamples, Random(bootstrap_seed));
     const std::size_t runs = constant ? native.size() : std::min(native.size(), simulated.size());
     if (runs < first_look) return verdict;

@@ -103,7 +103,7 @@ std::string validation_json(const Validation& validation) {
         {"name", validation.name},
         {"keys", validation.keys},
         {"competing_keys", validation.competing},
-        {"confidence", confidence},
+        {"confidence", interval_confidence},
         {"level", level},
         {"bootstrap_resamples", bootstrap_resamples},
         {"bootstrap_seed", bootstrap_seed},

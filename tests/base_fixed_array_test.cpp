@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace heddle::testing {
+namespace heddle {
 namespace {
 
 struct Note {
@@ -47,4 +47,4 @@ TEST(FixedArray, BeginsEachObjectWhereItsTypeMust) {
 }
 
 }  // namespace
-}  // namespace heddle::testing
+}  // namespace heddle

@@ -18,13 +18,13 @@ using ::testing::HasSubstr;
 
 constexpr const char* start = "workload: {name: fib}\nbackend: sim\nplatform:\n  nodes: 8\n  cores: 4\n";
 
-Experiment read(const std::string& rest) {
+Experiment experiment_of(const std::string& rest) {
     return read_experiment_text(start + rest, "a.yaml");
 }
 
 std::string error_of(const std::string& rest) {
     try {
-        read(rest);
+        experiment_of(rest);
     } catch (const Error& error) {
         return error.what();
     }
@@ -45,7 +45,7 @@ constexpr const char* all = R"(  sockets: 2
 )";
 
 TEST(ConfigNodes, SaysHowNodesDifferAndChange) {
-    const Platform platform = read(all).platform;
+    const Platform platform = experiment_of(all).platform;
     EXPECT_EQ(platform.sockets, 2U);
     EXPECT_THAT(platform.node_speeds, ElementsAre(1, 0.5));
     EXPECT_THAT(platform.core_speeds, ElementsAre(2));
@@ -72,8 +72,8 @@ TEST(ConfigNodes, SaysHowNodesDifferAndChange) {
 }
 
 TEST(ConfigNodes, WhatIsResolvedReadsBackAsTheSame) {
-    const Experiment once =
-        read(std::string(all) + "compare:\n  platform.events: [[], [{at: 1ms, node: 1, speed: 2}]]\n");
+    const Experiment once = experiment_of(
+        std::string(all) + "compare:\n  platform.events: [[], [{at: 1ms, node: 1, speed: 2}]]\n");
     const std::string text = resolved_yaml(once);
     const Experiment twice = read_experiment_text(text, "b.yaml");
     EXPECT_EQ(resolved_yaml(twice), text);
@@ -81,11 +81,11 @@ TEST(ConfigNodes, WhatIsResolvedReadsBackAsTheSame) {
     EXPECT_EQ(twice.platform.events.size(), 3U);
     EXPECT_EQ(twice.platform.link_events.size(), 2U);
     EXPECT_NE(cell_name(once),
-              cell_name(read(all + std::string("seed: 1\n") + "repeat: 1\nname: x\n").with_seed(2)));
+              cell_name(experiment_of(all + std::string("seed: 1\n") + "repeat: 1\nname: x\n").with_seed(2)));
 }
 
 TEST(ConfigNodes, NothingIsStatedNothingDiffers) {
-    const Platform platform = read("").platform;
+    const Platform platform = experiment_of("").platform;
     EXPECT_EQ(platform.sockets, 1U);
     EXPECT_EQ(platform.speed_factor(7, 3), 1);
     EXPECT_EQ(platform.noise.node, 0);

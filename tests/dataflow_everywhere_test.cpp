@@ -35,11 +35,11 @@ struct Call {
     std::size_t from;
     std::size_t to;
 };
-using Calls = std::vector<Call>;
+using CallList = std::vector<Call>;
 
-Calls draw_calls(std::uint64_t seed) {
+CallList draw_calls(std::uint64_t seed) {
     Random random(seed);
-    Calls calls;
+    CallList calls;
     for (std::uint64_t i = 0; i < 20; ++i) {
         const std::uint64_t to = random.below(count);
         calls.push_back({random.below(3) != 0, random(), (to + 1 + random.below(count - 1)) % count, to});
@@ -55,7 +55,7 @@ Numbers first_value(std::size_t i) {
 struct Drawn {
     std::uint64_t seed = 1;
     /// Changes what one node records.
-    std::function<void(NodeId node, Calls& calls)> spoil = [](NodeId, Calls&) {};
+    std::function<void(NodeId node, CallList& calls)> spoil = [](NodeId, CallList&) {};
     std::function<double(NodeId node)> bytes = [](NodeId) { return 28.0; };
     std::function<std::uint64_t(NodeId node)> placing_seed = [](NodeId) { return std::uint64_t{0}; };
     std::function<std::uint64_t(NodeId node)> groups = [](NodeId) { return std::uint64_t{2}; };
@@ -114,7 +114,7 @@ private:
             return placing;
         };
         for (std::uint64_t groups = 0; groups < program_.groups(here); ++groups) {
-            Calls calls = draw_calls(program_.seed + groups);
+            CallList calls = draw_calls(program_.seed + groups);
             program_.spoil(here, calls);
             const auto record = [&](GroupRecorder& recorder) {
                 for (const auto& object : objects) recorder.bytes(object, program_.bytes(here));
@@ -194,19 +194,19 @@ TEST_P(DataflowEverywhereWorlds, NodesThatRecordDifferentGraphsEndTheRun) {
     SKIP_IF_A_FAILURE_ENDS_THE_PROCESS();
     using testing::HasSubstr;
     Drawn other_task;
-    other_task.spoil = [](NodeId node, Calls& calls) {
+    other_task.spoil = [](NodeId node, CallList& calls) {
         if (node == 2) calls[7].mixes = !calls[7].mixes;
     };
     EXPECT_THAT(error_of(other_task),
                 testing::AllOf(HasSubstr("node 2 records another group than node 0"), HasSubstr("task 7: "),
                                HasSubstr("replace of work 1"), HasSubstr("mix of work 1")));
     Drawn other_argument;
-    other_argument.spoil = [](NodeId node, Calls& calls) {
+    other_argument.spoil = [](NodeId node, CallList& calls) {
         if (node == 1) ++calls[3].number;
     };
     EXPECT_THAT(error_of(other_argument), testing::AllOf(HasSubstr("node 1 records"), HasSubstr("task 3: ")));
     Drawn fewer;
-    fewer.spoil = [](NodeId node, Calls& calls) {
+    fewer.spoil = [](NodeId node, CallList& calls) {
         if (node == 2) calls.pop_back();
     };
     EXPECT_THAT(error_of(fewer), HasSubstr("node 2"));

@@ -12,16 +12,16 @@
 namespace heddle::dataflow {
 namespace {
 
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 
 constexpr NodeId nodes = 4;
-constexpr std::size_t count = 40;
+constexpr std::size_t object_count = 40;
 
-void grow(Thread& /*self*/, shared_rw<Numbers> numbers) {
+void grow(Thread& /*self*/, shared_rw<Doubles> numbers) {
     for (double& number : numbers.value()) number += 1;
 }
 
-void add_first(Thread& /*self*/, shared_r<Numbers> from, shared_rw<Numbers> to) {
+void add_first(Thread& /*self*/, shared_r<Doubles> from, shared_rw<Doubles> to) {
     to.value().front() += from.read().front();
 }
 
@@ -30,10 +30,10 @@ std::uint64_t bytes_of(std::size_t i) {
     return 1 + 4 + 8 * (i + 1);
 }
 
-class MainTask final : public DataflowProgram {
+class PlacedProgram final : public DataflowProgram {
 public:
     using Body = std::function<void(Thread&)>;
-    explicit MainTask(Body body) : body_(std::move(body)) {}
+    explicit PlacedProgram(Body body) : body_(std::move(body)) {}
     void main(Thread& self) override { body_(self); }
     runtime::Answer answer() const override { return {}; }
 
@@ -41,14 +41,15 @@ private:
     Body body_;
 };
 
-runtime::RunResult run(std::uint64_t seed, const MainTask::Body& body) {
+runtime::RunResult run(std::uint64_t seed, const PlacedProgram::Body& body) {
     inprocess::Options options;
     options.nodes = nodes;
     options.cores = 2;
     options.seed = seed;
     options.faults = {.delay_max = 200, .reorders = true, .wakes_percent = 10};
     inprocess::InprocessBackend backend(options);
-    return runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<MainTask>(body); }).run();
+    return runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<PlacedProgram>(body); })
+        .run();
 }
 
 double value_of(const runtime::RunResult& result, const std::string& name) {
@@ -59,7 +60,7 @@ double value_of(const runtime::RunResult& result, const std::string& name) {
 
 std::vector<WorkerId> draw_owners(Random& random) {
     std::vector<WorkerId> owners;
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < object_count; ++i)
         owners.push_back({static_cast<NodeId>(random.below(nodes)), static_cast<CoreId>(random.below(2))});
     return owners;
 }
@@ -78,9 +79,9 @@ Placer place_at(const std::vector<WorkerId>& owners) {
     };
 }
 
-std::vector<shared<Numbers>> declare(Thread& self) {
-    std::vector<shared<Numbers>> objects;
-    for (std::size_t i = 0; i < count; ++i) objects.emplace_back(self, Numbers(i + 1, 0.0));
+std::vector<shared<Doubles>> declare(Thread& self) {
+    std::vector<shared<Doubles>> objects;
+    for (std::size_t i = 0; i < object_count; ++i) objects.emplace_back(self, Doubles(i + 1, 0.0));
     return objects;
 }
 
@@ -102,11 +103,11 @@ TEST(DataflowOwners, ANewPlacementMovesExactlyTheObjectsWhoseOwnerChanged) {
             group.run();
             moved = group.moved();
             group.home();
-            for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(objects[i].read(), Numbers(i + 1, 8.0));
+            for (std::size_t i = 0; i < object_count; ++i) EXPECT_EQ(objects[i].read(), Doubles(i + 1, 8.0));
         });
         std::uint64_t expected = 0;
         std::uint64_t bytes = 0;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < object_count; ++i) {
             const bool changes = first[i].node != second[i].node;
             expected += changes ? 1 : 0;
             const int travels = (first[i].node != 0 ? 1 : 0) + (changes ? 1 : 0) + (second[i].node != 0);
@@ -124,7 +125,7 @@ TEST(DataflowOwners, AnObjectThatTheBodyReadsComesHomeAlone) {
     std::size_t away = 0;
     while (owners[away].node == 0) ++away;
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) bytes += owners[i].node == 0 ? 0 : 2 * bytes_of(i);
+    for (std::size_t i = 0; i < object_count; ++i) bytes += owners[i].node == 0 ? 0 : 2 * bytes_of(i);
     bytes += 10 * bytes_of(away);  // the eleventh is the one at the end
     const runtime::RunResult result = run(1, [&](Thread& self) {
         const auto objects = declare(self);
@@ -143,9 +144,9 @@ TEST(DataflowOwners, WhatIsOnlyReadIsSentOnceToEachNode) {
     Random random(4);
     const std::vector<WorkerId> owners = draw_owners(random);
     std::uint64_t bytes = (nodes - 1) * bytes_of(0);
-    for (std::size_t i = 0; i < count; ++i) bytes += owners[i].node == 0 ? 0 : 2 * bytes_of(i);
+    for (std::size_t i = 0; i < object_count; ++i) bytes += owners[i].node == 0 ? 0 : 2 * bytes_of(i);
     const runtime::RunResult result = run(1, [&](Thread& self) {
-        const shared<Numbers> constant(self, Numbers(1, 2.0));
+        const shared<Doubles> constant(self, Doubles(1, 2.0));
         const auto objects = declare(self);
         Group group(self, place_at(owners), [&](GroupRecorder&) {
             for (const auto& object : objects) self.fork<add_first>(constant, object);
@@ -160,7 +161,7 @@ TEST(DataflowOwners, TwoGroupsOverTheSameObjectsLeaveThemWhereTheyAre) {
     Random random(5);
     const std::vector<WorkerId> owners = draw_owners(random);
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) bytes += owners[i].node == 0 ? 0 : 2 * bytes_of(i);
+    for (std::size_t i = 0; i < object_count; ++i) bytes += owners[i].node == 0 ? 0 : 2 * bytes_of(i);
     const runtime::RunResult result = run(1, [&](Thread& self) {
         const auto objects = declare(self);
         const auto body = [&](GroupRecorder&) {
@@ -180,8 +181,8 @@ TEST(DataflowOwners, TwoGroupsOverTheSameObjectsLeaveThemWhereTheyAre) {
 }
 
 /// A group over an object that the task was given, and one of its own. 4 tasks are recorded and run.
-void makes_group(Thread& self, shared_rpwp<Numbers> given) {
-    const shared<Numbers> own(self, Numbers(1, 1.0));
+void forks_group(Thread& self, shared_rpwp<Doubles> given) {
+    const shared<Doubles> own(self, Doubles(1, 1.0));
     const WorkerGrid grid{self.worker().node().topology().nodes, self.worker().node().cores()};
     const Placer placer = [grid](const Recording& recording) {
         GroupPlacing placing;
@@ -207,9 +208,9 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DataflowOwnersWorlds, testing::ValuesIn(testing
 
 TEST_P(DataflowOwnersWorlds, ATaskMakesAGroupOverObjectsThatItWasGiven) {
     GetParam().run(GetParam().one_node ? 1 : 3, 2, [](NodeId) {
-        return std::make_unique<MainTask>([](Thread& self) {
+        return std::make_unique<PlacedProgram>([](Thread& self) {
             const auto objects = declare(self);
-            for (const auto& object : objects) self.fork<makes_group>(object);
+            for (const auto& object : objects) self.fork<forks_group>(object);
             self.sync();
             // 3 after three iterations; the task's own is 1 + 1 + 2 + 3 then.
             for (const auto& object : objects) EXPECT_EQ(object.read().front(), 10.0);

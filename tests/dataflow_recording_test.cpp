@@ -21,10 +21,10 @@
 namespace heddle::dataflow {
 namespace {
 
-class MainTask final : public DataflowProgram {
+class RecordedProgram final : public DataflowProgram {
 public:
     using Body = std::function<void(Thread&)>;
-    explicit MainTask(Body body) : body_(std::move(body)) {}
+    explicit RecordedProgram(Body body) : body_(std::move(body)) {}
     void main(Thread& self) override { body_(self); }
     runtime::Answer answer() const override { return {}; }
 
@@ -32,11 +32,11 @@ private:
     Body body_;
 };
 
-void run(const MainTask::Body& body, CoreId cores = 1) {
+void run(const RecordedProgram::Body& body, CoreId cores = 1) {
     inprocess::Options options;
     options.cores = cores;
     inprocess::InprocessBackend backend(options);
-    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<MainTask>(body); }).run();
+    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<RecordedProgram>(body); }).run();
 }
 
 /// All of a group on worker 0 of node 0, in the order of the forks.
@@ -134,7 +134,7 @@ TEST(Recording, OfAStencilIsTheGeneratorsGraph) {
 
 // --- what is refused
 
-void expect_refused(const MainTask::Body& body, const std::string& why) {
+void expect_refused(const RecordedProgram::Body& body, const std::string& why) {
     try {
         run(body);
         ADD_FAILURE() << "expected: " << why;

@@ -20,10 +20,10 @@ void work(Thread& self, double flops, shared_rw<long> count) {
     ++count.value();
 }
 
-class MainTask final : public DataflowProgram {
+class WeighedProgram final : public DataflowProgram {
 public:
     using Body = std::function<void(Thread&)>;
-    explicit MainTask(Body body) : body_(std::move(body)) {}
+    explicit WeighedProgram(Body body) : body_(std::move(body)) {}
     void main(Thread& self) override { body_(self); }
     runtime::Answer answer() const override { return {}; }
 
@@ -31,7 +31,7 @@ private:
     Body body_;
 };
 
-constexpr std::size_t count = 30;
+constexpr std::size_t task_count = 30;
 
 double flops_of(std::size_t i) {
     return 1e5 * static_cast<double>(1 + i * i % 17);
@@ -47,7 +47,7 @@ void record(Thread& self, GroupRecorder& recorder, const std::vector<shared<long
 
 std::vector<shared<long>> declare(Thread& self) {
     std::vector<shared<long>> objects;
-    for (std::size_t i = 0; i < count; ++i) objects.emplace_back(self, 0L);
+    for (std::size_t i = 0; i < task_count; ++i) objects.emplace_back(self, 0L);
     return objects;
 }
 
@@ -72,8 +72,8 @@ TEST(DataflowWeights, MeasuredOnesPlaceAGroupAsTheRightDeclaredOnesDo) {
         // Threads of a second run have their programs and values, and differ in their tasks only.
         group.run(10);
         const Time before = group.run_time();
-        ASSERT_EQ(group.recording().measured().size(), count);
-        for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(group.recording().measured().size(), task_count);
+        for (std::size_t i = 0; i < task_count; ++i) {
             const auto& [time, worker] = group.recording().measured()[i];
             EXPECT_EQ(worker, group.placing().of_task[i]);
             const double speed = cluster.speeds[worker.node * cluster.grid.cores + worker.core];
@@ -89,7 +89,7 @@ TEST(DataflowWeights, MeasuredOnesPlaceAGroupAsTheRightDeclaredOnesDo) {
         EXPECT_LT(group.run_time(), before * 4 / 5);
         for (const auto& object : objects) EXPECT_EQ(object.read(), 23);
     };
-    runtime::Execution(backend, how, [&](NodeId) { return std::make_unique<MainTask>(body); }).run();
+    runtime::Execution(backend, how, [&](NodeId) { return std::make_unique<WeighedProgram>(body); }).run();
 }
 #endif
 
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DataflowWeightsWorlds, testing::ValuesIn(testin
 
 TEST_P(DataflowWeightsWorlds, EachTaskIsMeasuredOnceAndTheAnswerIsTheSame) {
     GetParam().run(GetParam().one_node ? 1 : 3, 2, [](NodeId) {
-        return std::make_unique<MainTask>([](Thread& self) {
+        return std::make_unique<WeighedProgram>([](Thread& self) {
             const auto objects = declare(self);
             const WorkerGrid grid{self.worker().node().topology().nodes, self.worker().node().cores()};
             const Placer placer = [&](const Recording& recording) {

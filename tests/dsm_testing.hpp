@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -43,6 +44,10 @@ struct World {
         NodeId nodes, CoreId cores, const runtime::Schedule& schedule, const runtime::ProgramFactory& make)>;
     std::string name;
     Run run;
+    /// What GoogleTest says of it; else it prints the bytes of each parameter in every process.
+    friend void PrintTo(const World& world, std::ostream* to) {
+        *to << world.name;
+    }  // NOLINT(readability-identifier-naming)
 };
 
 /// Another backend in front of a world's, or nothing.

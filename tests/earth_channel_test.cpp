@@ -11,8 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t seeds = 100;
-
 struct StreamState {
     std::uint64_t capacity = unbounded;
     int senders = 1;

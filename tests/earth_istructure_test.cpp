@@ -15,8 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t seeds = 100;
-
 struct ArrayState {
     std::uint64_t size = 13;
     std::uint32_t block = 0;

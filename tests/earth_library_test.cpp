@@ -16,8 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t seeds = 100;
-
 // --- lock
 
 TEST(EarthLock, AReadAndALaterWriteAreOneStep) {

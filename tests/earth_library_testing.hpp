@@ -18,6 +18,9 @@ namespace heddle::earth_testing {
 
 using namespace model::earth;
 
+/// Orders of events in which a test runs.
+constexpr std::uint64_t seeds = 100;
+
 template <class State>
 class TestProgram final : public Program {
 public:

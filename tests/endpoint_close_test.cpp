@@ -12,6 +12,7 @@
 #include "runtime/comm/endpoints.hpp"
 #include "runtime/comm/loan.hpp"
 #include "runtime/sources/timers.hpp"
+#include "tests/endpoint_sizes.hpp"
 #include "tests/seeds.hpp"
 #include "tests/strand_testing.hpp"
 
@@ -21,11 +22,6 @@ namespace {
 using runtime::Address;
 using runtime::Endpoint;
 using runtime::Event;
-
-/// Seven messages of as many bytes fill the window.
-constexpr std::uint64_t small = Endpoint::eager_max;
-/// Such messages are announced.
-constexpr std::uint64_t large = 100'000;
 
 constexpr std::uint32_t hub = 3;  ///< an endpoint of the receiver's that stays open
 

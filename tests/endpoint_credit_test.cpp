@@ -10,6 +10,7 @@
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/endpoints.hpp"
 #include "runtime/comm/loan.hpp"
+#include "tests/endpoint_sizes.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle::testing_strands {
@@ -23,10 +24,7 @@ constexpr std::uint64_t kept_tag = 1;
 constexpr std::uint64_t plain_tag = 2;
 constexpr std::uint64_t later_tag = 3;
 
-/// Seven messages of as many bytes fill the window.
-constexpr std::uint64_t small = Endpoint::eager_max;
-/// Such messages are announced, and so are the second ones, which come in three parts.
-constexpr std::uint64_t large = 100'000;
+/// Such messages are announced too, and come in three parts.
 constexpr std::uint64_t in_parts = 2 * Endpoint::part_bytes + 1;
 
 class EndpointCredit : public Strands {

@@ -13,6 +13,7 @@
 #include "runtime/comm/endpoints.hpp"
 #include "runtime/comm/loan.hpp"
 #include "runtime/sources/timers.hpp"
+#include "tests/endpoint_sizes.hpp"
 #include "tests/seeds.hpp"
 #include "tests/strand_testing.hpp"
 
@@ -24,19 +25,14 @@ using runtime::Endpoint;
 using runtime::Event;
 using runtime::Parcel;
 
-/// Seven messages of as many bytes fill the window.
-constexpr std::uint64_t small = Endpoint::eager_max;
-constexpr std::uint64_t in_window = 7;
-/// Such messages are announced.
-constexpr std::uint64_t large = 100'000;
 /// More than have room while one is not told that they were received.
 constexpr std::uint64_t many = 40;
 
-constexpr std::uint32_t sending = 1;    ///< an endpoint of node 0
-constexpr std::uint32_t receiving = 2;  ///< of the last node
-constexpr std::uint32_t hub = 3;        ///< the sender's that stays open; the receiver's is the next number
+constexpr std::uint32_t sending = 1;      ///< an endpoint of node 0
+constexpr std::uint32_t receiving = 2;    ///< of the last node
+constexpr std::uint32_t partner_hub = 3;  ///< the sender's that stays open; the receiver's is the next number
 
-void send_bytes(Strand& self, Endpoint& from, Address to, std::uint64_t tag, std::uint64_t size = small) {
+void send_tagged(Strand& self, Endpoint& from, Address to, std::uint64_t tag, std::uint64_t size = small) {
     from.send(self, to, tag, std::make_shared<runtime::Bytes>(size));
 }
 
@@ -49,7 +45,8 @@ bool send_now(Strand& self, Endpoint& from, Address to) {
 class Partner {
 public:
     Partner(Strand& self, NodeId other, bool sends)
-        : here_(self.worker().node(), sends ? hub : hub + 1), other_{other, sends ? hub + 1 : hub} {}
+        : here_(self.worker().node(), sends ? partner_hub : partner_hub + 1),
+          other_{other, sends ? partner_hub + 1 : partner_hub} {}
 
     void tell(Strand& self) { here_.send(self, other_, 1, runtime::body_of(true)); }
     void wait(Strand& self) { (void)here_.receive(self); }
@@ -60,7 +57,7 @@ private:
 };
 
 /// A strand on node 0, which sends to `to`, and one on the last node.
-struct Exchange {
+struct Partners {
     std::function<void(Strand&, Partner&, Address to)> send;
     std::function<void(Strand&, Partner&)> receive;
 
@@ -92,11 +89,11 @@ class EndpointReopen : public Strands {};
 
 TEST_P(EndpointReopen, TheNextOneReceivesFromASenderThatLivesOn) {
     std::vector<std::uint64_t> tags;
-    const Exchange exchange{.send =
+    const Partners exchange{.send =
                                 [](Strand& self, Partner& partner, Address to) {
                                     Endpoint from(self.worker().node(), sending);
                                     for (std::uint64_t tag = 0; tag < many; ++tag) {
-                                        send_bytes(self, from, to, tag);
+                                        send_tagged(self, from, to, tag);
                                         partner.wait(self);
                                     }
                                 },
@@ -117,11 +114,11 @@ TEST_P(EndpointReopen, TheNextOneReceivesFromASenderThatLivesOn) {
 
 TEST_P(EndpointReopen, AReceiverThatLivesOnReceivesFromTheNextOne) {
     std::vector<std::uint64_t> tags;
-    const Exchange exchange{.send =
+    const Partners exchange{.send =
                                 [](Strand& self, Partner& partner, Address to) {
                                     for (std::uint64_t tag = 0; tag < many; ++tag) {
                                         Endpoint from(self.worker().node(), sending);
-                                        send_bytes(self, from, to, tag, tag % 3 == 0 ? large : small);
+                                        send_tagged(self, from, to, tag, tag % 3 == 0 ? large : small);
                                     }
                                     partner.wait(self);
                                 },
@@ -139,7 +136,7 @@ TEST_P(EndpointReopen, AReceiverThatLivesOnReceivesFromTheNextOne) {
 
 /// The messages of the sender before are under way too.
 TEST_P(EndpointReopen, TheNextOneHasTheRoomThatIsLeft) {
-    const Exchange exchange{.send =
+    const Partners exchange{.send =
                                 [](Strand& self, Partner& partner, Address to) {
                                     for (std::uint64_t i = 0; i < in_window; ++i) {
                                         Endpoint from(self.worker().node(), sending);
@@ -230,10 +227,10 @@ TEST(EndpointReopenSeeds, MessagesStayInOrderAndNoneIsMissingBetweenTwo) {
                                    std::unique_ptr<Endpoint>& from) {
             if (sender.below(4) == 0) from.reset();
             if (!from) from = std::make_unique<Endpoint>(self.worker().node(), sending);
-            send_bytes(self, *from, to, tag, sender.below(3) == 0 ? large : 1 + sender.below(small));
+            send_tagged(self, *from, to, tag, sender.below(3) == 0 ? large : 1 + sender.below(small));
         };
         std::vector<std::vector<std::uint64_t>> openings;  // the tags that each received
-        const Exchange exchange{.send =
+        const Partners exchange{.send =
                                     [&](Strand& self, Partner& partner, Address to) {
                                         std::unique_ptr<Endpoint> from;
                                         std::uint64_t tag = 0;

@@ -211,8 +211,8 @@ TEST_P(Endpoints, LetASenderWaitForRoom) {
         }
     });
     EXPECT_EQ(sent, messages);
-    constexpr auto in_window = static_cast<int>(Endpoint::window / (2000 * 8));
-    EXPECT_LE(most_ahead, in_window + 2);
+    constexpr auto fit_window = static_cast<int>(Endpoint::window / (2000 * 8));
+    EXPECT_LE(most_ahead, fit_window + 2);
 }
 
 /// Strings, vectors of strings, and a type that says itself how it travels.

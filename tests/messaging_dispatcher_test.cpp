@@ -33,10 +33,6 @@ std::vector<MessagingWorld> worlds_once() {
 INSTANTIATE_TEST_SUITE_P(Worlds, MessagingDispatcher, testing::ValuesIn(worlds_once()),
                          [](const auto& world) { return world.param.name; });
 
-ProcessId last(const Thread& self) {
-    return self.processes() - 1;
-}
-
 void tells_size(Thread& self, ThreadId to) {
     Block block;
     Handle handle = self.recv_dma({}, &block);
@@ -152,25 +148,25 @@ TEST_P(MessagingDispatcher, ControlBlocksThatAreFullOfOthersEndTheRun) {
 
 // --- what a receive queue reads
 
-FragmentHeader header_of(std::uint64_t size, std::uint32_t index) {
+FragmentHeader part_of(std::uint64_t size, std::uint32_t index) {
     return messaging::header_of(1, 0, size, index);
 }
 
 TEST(MessagingReceiveQueue, FragmentsThatDoNotFitAreRefusedByName) {
     ReceiveQueue queue(0, papers(4));
     queue.open(3);
-    EXPECT_TRUE(queue.admit(1, header_of(100'000, 0), bytes(65'496)).accepted);
-    EXPECT_THROW(queue.admit(1, header_of(100'000, 0), bytes(65'495)), runtime::MalformedMessage);
-    EXPECT_THROW(queue.admit(1, header_of(100'000, 2), bytes(1)), runtime::MalformedMessage);
-    EXPECT_THROW(queue.admit(1, header_of(100'000, 1), bytes(34'505)), runtime::MalformedMessage);
-    EXPECT_THROW(queue.admit(1, header_of(100'001, 1), bytes(34'505)), runtime::MalformedMessage);
-    EXPECT_TRUE(queue.admit(1, header_of(100'000, 1), bytes(34'504)).accepted);
+    EXPECT_TRUE(queue.admit(1, part_of(100'000, 0), bytes(65'496)).accepted);
+    EXPECT_THROW(queue.admit(1, part_of(100'000, 0), bytes(65'495)), runtime::MalformedMessage);
+    EXPECT_THROW(queue.admit(1, part_of(100'000, 2), bytes(1)), runtime::MalformedMessage);
+    EXPECT_THROW(queue.admit(1, part_of(100'000, 1), bytes(34'505)), runtime::MalformedMessage);
+    EXPECT_THROW(queue.admit(1, part_of(100'001, 1), bytes(34'505)), runtime::MalformedMessage);
+    EXPECT_TRUE(queue.admit(1, part_of(100'000, 1), bytes(34'504)).accepted);
 }
 
 TEST(MessagingReceiveQueue, ASecondMessageNeedsABlockAndItsTurn) {
     ReceiveQueue queue(0, papers(2));
     queue.open(3);
-    FragmentHeader header = header_of(10, 0);
+    FragmentHeader header = part_of(10, 0);
     const auto accepted = [&](std::uint64_t message, std::uint32_t sequence) {
         header.message = message;
         header.sequence = sequence;
@@ -196,7 +192,7 @@ TEST(MessagingSendQueue, AnAnswerToWhatWasNeverSentIsMalformed) {
     DispatcherSettings settings = papers(4);
     settings.send_buffers = 1;
     SendQueue queue(0, settings);
-    queue.put(1, header_of(100'000, 0), block_of(100'000), std::make_shared<Left>());
+    queue.put(1, part_of(100'000, 0), block_of(100'000), std::make_shared<Left>());
     EXPECT_THROW(queue.refused(1, {1, 1}, false, Time{}), runtime::MalformedMessage);  // it has no buffer
     EXPECT_THROW(queue.refused(1, {1, 2}, false, Time{}), runtime::MalformedMessage);
     EXPECT_THROW(queue.refused(1, {2, 0}, false, Time{}), runtime::MalformedMessage);

@@ -23,10 +23,6 @@ INSTANTIATE_TEST_SUITE_P(Worlds, MessagingPatterns, testing::ValuesIn(messaging_
 
 constexpr Tag done_tag = 1'000'000;
 
-ProcessId last(const Thread& self) {
-    return self.processes() - 1;
-}
-
 std::vector<std::uint32_t> pattern(std::size_t length, std::uint32_t first) {
     std::vector<std::uint32_t> all(length);
     std::iota(all.begin(), all.end(), first);

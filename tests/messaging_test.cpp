@@ -16,10 +16,6 @@ class Messaging : public MessagingTest {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Messaging, testing::ValuesIn(messaging_worlds()),
                          [](const auto& world) { return world.param.name; });
 
-ProcessId last(const Thread& self) {
-    return self.processes() - 1;
-}
-
 // --- creation, identifiers, names
 
 void tells_who_it_is(Thread& self, ThreadId creator, std::string text) {

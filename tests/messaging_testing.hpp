@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "tests/strand_testing.hpp"
 
 namespace heddle::messaging {
+
+inline ProcessId last(const Thread& self) {
+    return self.processes() - 1;
+}
 
 class MainThread final : public MessagingProgram {
 public:
@@ -33,6 +38,10 @@ struct MessagingWorld {
     testing_strands::World world;
     std::optional<DispatcherSettings> dispatcher{};
     std::string name = world.name;
+    /// What GoogleTest says of it; else it prints the bytes of each parameter in every process.
+    friend void PrintTo(const MessagingWorld& world, std::ostream* to) {
+        *to << world.name;
+    }  // NOLINT(readability-identifier-naming)
 };
 
 /// Each world with endpoints, and with dispatchers that have little of all.

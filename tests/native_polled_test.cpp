@@ -29,8 +29,8 @@ using conformance::ScriptedNode;
 using conformance::unpack;
 using runtime::Context;
 
-void run(NodeId nodes, CoreId cores, const Script& script,
-         const NativeOptions& options = {.single_module = true}) {
+void run_natively(NodeId nodes, CoreId cores, const Script& script,
+                  const NativeOptions& options = {.single_module = true}) {
     std::vector<std::unique_ptr<ScriptedNode>> programs;
     for (NodeId node = 0; node < nodes; ++node)
         programs.push_back(std::make_unique<ScriptedNode>(node, cores, script));
@@ -64,7 +64,7 @@ bool delivered_to_a_busy_node(bool single) {
         while (!delivered) park(worker, worker.backend->now(worker) + 1ms);
     };
     script.deliver = [&](Node&, NodeId, auto) { delivered = true; };
-    run(2, 1, script, {.single_module = single});
+    run_natively(2, 1, script, {.single_module = single});
     EXPECT_TRUE(delivered);
     return during_task;
 }
@@ -89,7 +89,7 @@ std::ptrdiff_t threads_of_a_run(bool single) {
         }
         EXPECT_TRUE(eventually([&] { return counted.load(); }));
     };
-    run(2, 1, script, {.single_module = single});
+    run_natively(2, 1, script, {.single_module = single});
     return threads;
 }
 
@@ -149,7 +149,7 @@ TEST(NativePolled, WhoeverStillWaitsReceives) {
     script.deliver = [&](Node&, NodeId, std::span<const std::byte> message) {
         delivered = unpack<int>(message);
     };
-    run(2, 2, script);
+    run_natively(2, 2, script);
     EXPECT_EQ(delivered, rounds);
 }
 
@@ -171,7 +171,7 @@ TEST(NativePolled, NoWakeUpIsLostWhileMessagesCome) {
         }
     };
     script.deliver = [&](Node&, NodeId, auto) { ++got; };
-    run(2, 4, script);
+    run_natively(2, 4, script);
     EXPECT_EQ(signals, 3 * rounds);
     EXPECT_EQ(got, 4 * rounds);
 }
@@ -206,7 +206,7 @@ TEST(NativePolled, BothSidesAtFullSpeedWithASmallWindow) {
         check(node, message);
         if (++got[node.id] % 3 == 0) send(node, node.receiver(), 1000);
     };
-    run(2, 2, script, {.window = 4096, .single_module = true});
+    run_natively(2, 2, script, {.window = 4096, .single_module = true});
     for (NodeId node = 0; node < 2; ++node) {
         EXPECT_EQ(wrong[node], 0);
         EXPECT_EQ(got[node], sent[1 - node]);

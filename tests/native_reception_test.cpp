@@ -25,12 +25,12 @@ int rounds(int all) {
     return static_cast<int>(testing_seeds::seeds(static_cast<std::uint64_t>(all)));
 }
 
-struct Way {
+struct ReceptionWay {
     std::size_t ring_bytes;  ///< 0: a socket
     Receive how;
 };
 
-class NativeReception : public testing::TestWithParam<Way> {
+class NativeReception : public testing::TestWithParam<ReceptionWay> {
 protected:
     NativeReception() { std::tie(peer, link) = linked_pair(GetParam().ring_bytes); }
 
@@ -300,11 +300,12 @@ TEST_P(NativeReception, ThePeersEndIsSeenOnceBehindItsLastMessage) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, NativeReception,
-    testing::Values(Way{0, Receive::block}, Way{0, Receive::automatic}, Way{0, Receive::poll},
-                    Way{64 << 10, Receive::block}, Way{64 << 10, Receive::automatic},
-                    Way{64 << 10, Receive::poll}, Way{8 << 20, Receive::automatic}),
+    testing::Values(ReceptionWay{0, Receive::block}, ReceptionWay{0, Receive::automatic},
+                    ReceptionWay{0, Receive::poll}, ReceptionWay{64 << 10, Receive::block},
+                    ReceptionWay{64 << 10, Receive::automatic}, ReceptionWay{64 << 10, Receive::poll},
+                    ReceptionWay{8 << 20, Receive::automatic}),
     [](const auto& given) {
-        const Way& way = given.param;
+        const ReceptionWay& way = given.param;
         const std::string how = way.how == Receive::block  ? "Block"
                                 : way.how == Receive::poll ? "Poll"
                                                            : "Automatic";

@@ -24,7 +24,7 @@ struct WhereAmI {
     }
 };
 
-struct Nothing {
+struct SendsOn {
     static void run(model::Strand) {}
 };
 
@@ -46,7 +46,7 @@ TEST_P(SentTasks, RunOnTheirWorkers) {
         }
         for (std::size_t i = 0; i < sent.size(); ++i)
             if (sent[i]->result(caller) != expected[i]) ++wrong;
-        TaskOn<Nothing>(caller.worker(), {count - 1, 0}).result(caller);
+        TaskOn<SendsOn>(caller.worker(), {count - 1, 0}).result(caller);
     };
     run_all(count, cores,
             [&](Worker& worker) { Strand::start(worker, [&](Strand& self) { all(self.worker(), self); }); });
@@ -57,7 +57,7 @@ TEST_P(SentTasks, RunOnTheirWorkers) {
 TEST_P(SentTasks, AreRefusedForWorkersThatAreNotThere) {
     EXPECT_NE(error_of([&] {
                   run(failing_nodes(2), failing_cores(), [](Worker& worker) {
-                      TaskOn<Nothing> sent(worker, {7, 0});
+                      TaskOn<SendsOn> sent(worker, {7, 0});
                       sent.result({worker, worker.base()});
                   });
               }).find("worker 0 of node 7"),

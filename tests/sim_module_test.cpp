@@ -36,16 +36,16 @@ std::vector<std::string> parts_of(const std::vector<configs::CodeId>& code) {
 // One test, because it is about what a process has done before.
 TEST(SimgridModule, IsLoadedByTheFirstThatNeedsIt) {
     const workloads::Kind& fib = workloads::find("fib");
-    EXPECT_THAT(parts_of(configs::program_code(fib, false)), testing::Not(testing::Contains("simgrid")));
-    EXPECT_THAT(loaded_libraries(), testing::Not(testing::Contains(testing::HasSubstr("libsimgrid"))));
+    EXPECT_THAT(parts_of(configs::program_code(fib, false)), ::testing::Not(::testing::Contains("simgrid")));
+    EXPECT_THAT(loaded_libraries(), ::testing::Not(::testing::Contains(testing::HasSubstr("libsimgrid"))));
 
-    EXPECT_THAT(parts_of(configs::program_code(fib, true)), testing::Contains("simgrid"));
+    EXPECT_THAT(parts_of(configs::program_code(fib, true)), ::testing::Contains("simgrid"));
     const SimgridModule& module = simgrid_module();
-    EXPECT_THAT(loaded_libraries(), testing::Contains(testing::HasSubstr("libsimgrid")));
+    EXPECT_THAT(loaded_libraries(), ::testing::Contains(testing::HasSubstr("libsimgrid")));
     EXPECT_EQ(&simgrid_module(), &module);
 
     // It is loaded now, and is still no part of a native cell.
-    EXPECT_THAT(parts_of(configs::program_code(fib, false)), testing::Not(testing::Contains("simgrid")));
+    EXPECT_THAT(parts_of(configs::program_code(fib, false)), ::testing::Not(::testing::Contains("simgrid")));
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ Platform nodes_of(NodeId nodes, CoreId cores) {
     return platform;
 }
 
-void run(const Platform& platform, const std::string& victim,
-         const testing_strands::OnEachNode::Begin& begin) {
+void run_search(const Platform& platform, const std::string& victim,
+                const testing_strands::OnEachNode::Begin& begin) {
     SimBackend backend(platform);
     runtime::Schedule schedule;
     schedule.stealing.victim = victim;
@@ -100,7 +100,7 @@ void expect_a_request_soon_after(Time dry) {
 // waits 100 us at most between two requests, and not a sixteenth of the four seconds, which is 250 ms.
 TEST(SearchGoesOn, AWorkerThatRunsClosuresOfItsNodeHasNotBeenWithoutWork) {
     record = {{0, 1}};
-    run(nodes_of(2, 2), "random", [](Worker& worker) {
+    run_search(nodes_of(2, 2), "random", [](Worker& worker) {
         if (worker.id.node == 1) return gives_from(worker, 4005 * ms);
         worker.node().state<dataflow::Threads>().start(worker, "a thread that forks", [](Thread& self) {
             self.worker().compute(busy(ms / 2), {});
@@ -117,7 +117,7 @@ TEST(SearchGoesOn, AWorkerThatRunsClosuresOfItsNodeHasNotBeenWithoutWork) {
 // The same with strands that each run for a millisecond, ten microseconds apart.
 TEST(SearchGoesOn, AWorkerThatRunsStrandsHasNotBeenWithoutWork) {
     record = {{0, 1}};
-    run(nodes_of(2, 2), "random", [](Worker& worker) {
+    run_search(nodes_of(2, 2), "random", [](Worker& worker) {
         if (worker.id.node == 1) return gives_from(worker, 3035 * ms);
         pinned(worker, 0, [](Strand& self) {
             for (int i = 0; i < 3000; ++i) {
@@ -146,7 +146,7 @@ TEST(SearchGoesOn, ANodeThatJoinsEndsTheSleepOfOneThatWasAlone) {
         joins.node = 1;
         joins.member = true;
         platform.events = {joins};
-        run(platform, victim, [](Worker& worker) {
+        run_search(platform, victim, [](Worker& worker) {
             if (worker.id.node == 1) return gives_from(worker, 60 * ms);
             pinned(worker, 0, [](Strand& self) {
                 for (int i = 0; i < 40; ++i) {
@@ -188,7 +188,7 @@ void forks_and_joins(Strand& self) {
 TEST(SearchGoesOn, AStrandThatJoinsAStolenTaskDoesNotTakeOverTheWaitOfItsIdleWorker) {
     for (const Time at : {4000 * ms, 4060 * ms, 4120 * ms, 4180 * ms}) {
         record = {{0, 0}};
-        run(nodes_of(3, 1), "random", [at](Worker& worker) {
+        run_search(nodes_of(3, 1), "random", [at](Worker& worker) {
             if (worker.id.node == 0) {
                 Strand::start(worker, [](Strand& self) {
                     Endpoint endpoint(self.worker().node(), 1);

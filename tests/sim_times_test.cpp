@@ -63,7 +63,7 @@ private:
 };
 
 using sim::testing::simulate;
-using Stated = sim::testing::StatedWorkload;
+using sim::testing::StatedWorkload;
 
 Platform platform(NodeId nodes, CoreId cores) {
     Platform platform;
@@ -75,7 +75,7 @@ Platform platform(NodeId nodes, CoreId cores) {
 class SimTimes : public testing::TestWithParam<std::string> {};
 
 TEST_P(SimTimes, OfEveryWorkerAddUpToTheMakespanExactly) {
-    const std::vector<Stated> programs = {
+    const std::vector<StatedWorkload> programs = {
         {"fib", {{"n", "14"}}},
         {"nqueens", {{"n", "7"}}},
         {"uts", {{"tree", "T1"}, {"depth", "5"}}},
@@ -85,7 +85,7 @@ TEST_P(SimTimes, OfEveryWorkerAddUpToTheMakespanExactly) {
         {"cholesky", {{"tiles", "6"}, {"tile_size", "16"}}, "heft"},
     };
     ActivityTotals all;
-    for (const Stated& stated : programs) {
+    for (const StatedWorkload& stated : programs) {
         for (const auto& [nodes, cores] : {std::pair(1U, 1U), std::pair(4U, 2U), std::pair(9U, 1U)}) {
             for (std::uint64_t seed = 1; seed <= 3; ++seed) {
                 SCOPED_TRACE(stated.name + " on " + std::to_string(nodes) + ", seed " + std::to_string(seed));
@@ -194,7 +194,7 @@ TEST(SimTimes, WhatMessagesTakeFromACoreIsOverhead) {
     two.overheads.message_send = ns(100);
     runtime::Schedule schedule;
     schedule.stealing.victim = "none";
-    const Stated stated = {"dag", {{"graph", "stencil_2d:width=8,height=8,steps=5"}}, "block"};
+    const StatedWorkload stated = {"dag", {{"graph", "stencil_2d:width=8,height=8,steps=5"}}, "block"};
     const auto paid = simulate(stated, two, schedule);
     two.overheads.message_send = ns(0);
     const auto free = simulate(stated, two, schedule);

@@ -183,7 +183,7 @@ TEST(SpmdLayout, CyclicRowsHaveAStride) {
     EXPECT_THAT(rows.domain_of_thread(0, 1), ElementsAre(Bounds{1, 8, 3, 1}));
 }
 
-std::string error_of(const std::function<void()>& code) {
+std::string refusal_of(const std::function<void()>& code) {
     try {
         code();
     } catch (const Error& error) {
@@ -193,16 +193,16 @@ std::string error_of(const std::function<void()>& code) {
 }
 
 TEST(SpmdLayout, WhatCannotBeDealtOutIsAnError) {
-    EXPECT_THAT(error_of([] {
+    EXPECT_THAT(refusal_of([] {
                     Layout({{10, Distribution::block(2), 4}});
                 }),
                 HasSubstr("BLOCK(2) has 4 parts, with too little room for 10 elements; BLOCK(3)"));
-    EXPECT_THAT(error_of([] {
+    EXPECT_THAT(refusal_of([] {
                     Layout({{10, Distribution::none(), 4}});
                 }),
                 HasSubstr("an undistributed dimension has 4 parts"));
-    EXPECT_THAT(error_of([] { Layout({{10, Distribution::block(), 0}}); }), HasSubstr("no part"));
-    EXPECT_THAT(error_of([] {
+    EXPECT_THAT(refusal_of([] { Layout({{10, Distribution::block(), 0}}); }), HasSubstr("no part"));
+    EXPECT_THAT(refusal_of([] {
                     Layout(std::vector<Dimension>{{.extent = 10}}).owner_node(std::vector<Index>{1, 2});
                 }),
                 HasSubstr("2 indices for an array of 1 dimensions"));

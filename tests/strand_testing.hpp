@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -69,6 +70,10 @@ struct World {
     std::function<void(NodeId nodes, CoreId cores, const runtime::ProgramFactory& make)> run;
     bool one_node = false;      ///< it has one
     bool ends_process = false;  ///< if a run fails that has several workers
+    /// What GoogleTest says of it; else it prints the bytes of each parameter in every process.
+    friend void PrintTo(const World& world, std::ostream* to) {
+        *to << world.name;
+    }  // NOLINT(readability-identifier-naming)
 };
 
 /// A world whose nodes are all in one backend.

@@ -15,13 +15,13 @@ namespace {
 using results::TraceEvent;
 using Kind = TraceEvent::Kind;
 
-Time ns(std::int64_t count) {
+Time nanoseconds(std::int64_t count) {
     return std::chrono::nanoseconds(count);
 }
 
 TraceEvent event(Kind kind, std::int64_t time, MessageNote message) {
     const bool sends = kind == Kind::send_begins || kind == Kind::send_ends;
-    return {ns(time), 0, {sends ? message.from : message.to, 0}, kind, message};
+    return {nanoseconds(time), 0, {sends ? message.from : message.to, 0}, kind, message};
 }
 
 // By hand: two messages of 100 bytes and one of 50 from node 0 to node 1, and one that no node received.
@@ -87,14 +87,14 @@ TEST(TraceParts, ArriveAfterTheyWereSentHoweverTheyOvertake) {
 std::vector<std::byte> part_of_node_1() {
     results::PartRecorder part;
     part.begin(2, 1, {});
-    part.entered({1, 0}, Activity::working, ns(5));
-    part.task_began({1, 0}, {.number = 7, .type = 0}, ns(5));
-    part.task_ended({1, 0}, {3, 4}, ns(9));
-    part.sending({1, 0, 100, 100}, ns(6), ns(6));
+    part.entered({1, 0}, Activity::working, nanoseconds(5));
+    part.task_began({1, 0}, {.number = 7, .type = 0}, nanoseconds(5));
+    part.task_ended({1, 0}, {3, 4}, nanoseconds(9));
+    part.sending({1, 0, 100, 100}, nanoseconds(6), nanoseconds(6));
     std::vector<std::byte> bytes = part.take_part();
-    part.sending({1, 0, 200, 200}, ns(9), ns(9));
+    part.sending({1, 0, 200, 200}, nanoseconds(9), nanoseconds(9));
     EXPECT_TRUE(part.take_part().empty()) << "the message that takes a part to node 0 is in no part";
-    part.entered({1, 0}, Activity::idle, ns(10));
+    part.entered({1, 0}, Activity::idle, nanoseconds(10));
     EXPECT_TRUE(part.take_part().empty()) << "after the last part nothing more is kept";
     return bytes;
 }
@@ -117,15 +117,15 @@ TEST(TraceParts, ReachTheRecordOfNode0) {
     recorder.add(listener);
     recorder.begin(2, 1, [] { return Time::zero(); });
     EXPECT_TRUE(recorder.absorb(1, part_of_node_1()));
-    recorder.finish(ns(20));
+    recorder.finish(nanoseconds(20));
     ASSERT_EQ(listener.states.size(), 1U);
-    EXPECT_EQ(listener.states[0], std::tuple(WorkerId(1, 0), Activity::working, ns(5)));
+    EXPECT_EQ(listener.states[0], std::tuple(WorkerId(1, 0), Activity::working, nanoseconds(5)));
     ASSERT_EQ(listener.tasks.size(), 1U);
     const auto& [task, flops, end] = listener.tasks[0];
     EXPECT_EQ(task.note.number, 7U);
-    EXPECT_EQ(task.begin, ns(5));
+    EXPECT_EQ(task.begin, nanoseconds(5));
     EXPECT_EQ(flops, 3);
-    EXPECT_EQ(end, ns(9));
+    EXPECT_EQ(end, nanoseconds(9));
 }
 
 TEST(TraceParts, AreRefusedWhereTheyAreMalformed) {
@@ -134,7 +134,7 @@ TEST(TraceParts, AreRefusedWhereTheyAreMalformed) {
         results::TraceRecorder recorder({.in_parts = true});
         recorder.begin(2, 1, [] { return Time::zero(); });
         const bool read = recorder.absorb(from, part);
-        recorder.finish(ns(20));
+        recorder.finish(nanoseconds(20));
         return read;
     };
     EXPECT_TRUE(accepted(1, whole));
