@@ -109,6 +109,18 @@ private:
         if (known_.insert(column).second) runs_.columns.push_back(column);
     }
 
+    static void read_groups(Run& run, const Json& result) {
+        if (!result.contains("node_groups")) return;
+        const auto nodes = result.at("nodes").get<std::uint64_t>();
+        std::vector<std::uint32_t> groups;
+        for (const Json& some : result.at("node_groups")) {
+            const auto count = some.at(1).get<std::uint64_t>();
+            if (count > nodes - groups.size()) return;  // damaged: the report does without
+            groups.insert(groups.end(), count, some.at(0).get<std::uint32_t>());
+        }
+        if (groups.size() == nodes) run.groups = std::move(groups);
+    }
+
     void read_cell(Run& run, const fs::path& folder) {
         const std::string text = text_of(folder / "result.json");
         for (const auto& [column, value] : results::run_row(text)) put(run, column, value);
@@ -119,6 +131,7 @@ private:
         run.warnings = result.value("warnings", std::vector<std::string>());
         for (const Json& count : result.at("steals").at("matrix"))
             run.steals.push_back({count.at(0), count.at(1), count.at(2)});
+        read_groups(run, result);
         const Json timing = results::parse_result(text_of(folder / "timing.json"));
         if (timing.is_object()) run.host = timing.value("host", std::string());
     }

@@ -28,7 +28,8 @@ struct Run {
     std::string host;
     std::string check;  ///< against what the answer was checked, or what is wrong with it
     std::vector<std::string> warnings;
-    std::vector<StealCount> steals;  ///< between nodes
+    std::vector<StealCount> steals;          ///< between nodes
+    std::vector<std::uint32_t> groups = {};  ///< of each node, if the network has several
 
     /// Empty if the row has no such value.
     const std::string& value(const std::string& column) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -63,33 +64,63 @@ void say_where_nothing_fired(Page& page, const Subject& subject) {
             fmt::format("Stealing was allowed, but <strong>never fired</strong>{}.", named(silent)));
 }
 
-/// Rows and columns of at most matrix_rows_max nodes each, or of equally many consecutive nodes.
-void add_matrix(Page& page, const Run& run, const std::string& name) {
+/// Which row and column of the matrix each node is in, and what these are.
+struct Axis {
+    std::vector<std::size_t> of_node;
+    std::size_t size = 0;
+    std::string unit;     ///< for the axes' titles
+    std::string caption;  ///< a sentence's end
+};
+
+/// At most matrix_rows_max rows: nodes, else groups of the network, else consecutive nodes.
+Axis axis_of(const Run& run) {
     const auto nodes = static_cast<std::size_t>(run.number("nodes"));
-    const std::size_t together = (nodes + matrix_rows_max - 1) / matrix_rows_max;
-    const std::size_t size = together == 0 ? 0 : (nodes + together - 1) / together;
+    Axis axis;
+    axis.of_node.resize(nodes);
+    if (nodes > matrix_rows_max && !run.groups.empty()) {
+        const std::size_t groups = 1 + *std::max_element(run.groups.begin(), run.groups.end());
+        if (groups <= matrix_rows_max) {
+            axis.of_node.assign(run.groups.begin(), run.groups.end());
+            axis.size = groups;
+            axis.unit = ", group of the network";
+            axis.caption = "; each is a group of the network, which has the steals within it too";
+            return axis;
+        }
+    }
+    const std::size_t together = std::max<std::size_t>(1, (nodes + matrix_rows_max - 1) / matrix_rows_max);
+    for (std::size_t node = 0; node < nodes; ++node) axis.of_node[node] = node / together;
+    axis.size = (nodes + together - 1) / together;
+    if (together > 1) {
+        axis.unit = fmt::format(", in {}s of nodes", together);
+        axis.caption = fmt::format("; each is {} consecutive nodes", together);
+    }
+    return axis;
+}
+
+void add_matrix(Page& page, const Run& run, const std::string& name) {
+    const Axis axis = axis_of(run);
+    const std::size_t size = axis.size;
     std::vector<std::vector<std::uint64_t>> matrix(size, std::vector<std::uint64_t>(size));
     for (const StealCount& count : run.steals) {
-        if (count.thief >= nodes || count.victim >= nodes) continue;
-        matrix[count.thief / together][count.victim / together] += count.tasks;
+        if (count.thief >= axis.of_node.size() || count.victim >= axis.of_node.size()) continue;
+        matrix[axis.of_node[count.thief]][axis.of_node[count.victim]] += count.tasks;
     }
     Figure figure;
     figure.id = "steal-matrix";
     figure.height = 480;
-    figure.caption =
-        fmt::format("Tasks stolen between nodes by {}: thieves are rows, victims columns{}.", name,
-                    together > 1 ? fmt::format("; each is {} consecutive nodes", together) : "");
+    figure.caption = fmt::format("Tasks stolen between nodes by {}: thieves are rows, victims columns{}.",
+                                 name, axis.caption);
     Json z = Json::array();
     for (const auto& row : matrix) z.push_back(row);
-    const std::string label = together > 1 ? fmt::format(", in {}s of nodes", together) : "";
     figure.traces.push_back(
         {{"type", "heatmap"},
          {"z", z},
          {"colorscale", Json::array({{0, "#f4f6f8"}, {0.5, "#56a0d3"}, {1, "#08306b"}})},
          {"colorbar", {{"title", {{"text", "tasks"}}}, {"thickness", 12}, {"outlinewidth", 0}}},
          {"hovertemplate", "thief %{y}, victim %{x}: %{z} tasks<extra></extra>"}});
-    figure.layout = {{"xaxis", {{"title", "victim" + label}, {"constrain", "domain"}, {"showgrid", false}}},
-                     {"yaxis", {{"title", "thief" + label}, {"autorange", "reversed"}, {"showgrid", false}}}};
+    figure.layout = {
+        {"xaxis", {{"title", "victim" + axis.unit}, {"constrain", "domain"}, {"showgrid", false}}},
+        {"yaxis", {{"title", "thief" + axis.unit}, {"autorange", "reversed"}, {"showgrid", false}}}};
     page.figure(figure);
     HtmlTable table("steal-matrix-table", "The same as a list, without zeros.", {"thief", "victim", "tasks"},
                     {"thief", "victim", "tasks"});
@@ -103,14 +134,45 @@ void add_matrix(Page& page, const Run& run, const std::string& name) {
     page.table(table);
 }
 
-/// Steals by level: within the node, within the group, between groups; each with the tasks that an attempt
-/// brought on average. Attempts are known in total only.
+/// Tasks stolen at a distance, the attempts to steal there, and how many of these brought something.
+struct Level {
+    double tasks;
+    double attempts;
+    double successes;
+};
+
+/// Within the node, within the group, between groups. Earlier versions counted attempts in total only: then
+/// those to other nodes are not known, and all are zero.
+std::array<Level, 3> levels_of(const Entry& entry) {
+    const double within = counted(entry, "steals_within_node");
+    const double between = counted(entry, "steals_between_nodes");
+    const double far = counted(entry, "steals_between_groups");
+    const double requests = counted(entry, "steal_requests");
+    const double granted = counted(entry, "steal_requests_granted");
+    const double far_requests = counted(entry, "steal_far_requests");
+    const double far_granted = counted(entry, "steal_far_requests_granted");
+    std::array<Level, 3> levels{{{within, counted(entry, "steal_attempts") - requests, within},
+                                 {between - far, requests - far_requests, granted - far_granted},
+                                 {far, far_requests, far_granted}}};
+    // Medians of differences are no differences of medians.
+    for (Level& level : levels) level.tasks = std::max(0.0, level.tasks);
+    if (requests == 0 && between > 0)
+        for (Level& level : levels) level.attempts = level.successes = 0;
+    return levels;
+}
+
+/// Steals by level, each with its attempts and the share of these that succeeded.
 void add_distances(Page& page, const Subject& subject) {
     const std::vector<std::string> levels = {"within the node", "to a node of the group", "to another group"};
-    HtmlTable table("steal-distances", "Tasks stolen by distance, and attempts: medians over the runs.",
-                    {"combination", levels[0], levels[1], levels[2], "attempts", "tasks for each attempt"},
-                    {"combination", "steals_within_node", "steals_within_group", "steals_between_groups",
-                     "steal_attempts", "tasks_for_each_attempt"});
+    HtmlTable table(
+        "steal-distances",
+        "Tasks stolen by distance, attempts, and how many of these succeeded: medians over the "
+        "runs. An attempt within the node is a look at one of its workers, else a request.",
+        {"combination", "tasks " + levels[0], "attempts", "succeeded, %", "tasks " + levels[1], "attempts",
+         "succeeded, %", "tasks " + levels[2], "attempts", "succeeded, %"},
+        {"combination", "steals_within_node", "attempts_within_node", "success_percent_within_node",
+         "steals_within_group", "attempts_within_group", "success_percent_within_group",
+         "steals_between_groups", "attempts_between_groups", "success_percent_between_groups"});
     Figure figure;
     figure.id = "steal-distance-figure";
     figure.caption =
@@ -126,19 +188,18 @@ void add_distances(Page& page, const Subject& subject) {
     constexpr std::size_t distance_bars_max = 30;
     for (const Competition& group : subject.findings.groups) {
         for (const Entry& entry : group.entries) {
-            const double within = counted(entry, "steals_within_node");
-            const double between = counted(entry, "steals_between_nodes");
-            const double far = counted(entry, "steals_between_groups");
-            const double attempts = counted(entry, "steal_attempts");
-            if (within + between == 0) continue;
-            const std::vector<double> counts = {within, std::max(0.0, between - far), far};
+            const std::array<Level, 3> found = levels_of(entry);
+            if (found[0].tasks + found[1].tasks + found[2].tasks == 0) continue;
             std::vector<Value> row = {text_value(group.name_of(entry))};
-            for (const double count : counts) row.push_back(decimal_value(count, 0));
-            row.push_back(decimal_value(attempts, 0));
-            row.push_back(attempts > 0 ? decimal_value((within + between) / attempts, 3) : no_value());
+            for (const Level& level : found) {
+                row.push_back(decimal_value(level.tasks, 0));
+                row.push_back(level.attempts > 0 ? decimal_value(level.attempts, 0) : no_value());
+                row.push_back(level.attempts > 0 ? decimal_value(100 * level.successes / level.attempts, 1)
+                                                 : no_value());
+            }
             if (table.rows() < distance_bars_max) {
-                for (std::size_t i = 0; i < counts.size(); ++i) {
-                    figure.traces[i]["x"].push_back(counts[i]);
+                for (std::size_t i = 0; i < found.size(); ++i) {
+                    figure.traces[i]["x"].push_back(found[i].tasks);
                     figure.traces[i]["y"].push_back(figure_label(group.name_of(entry)));
                 }
             }

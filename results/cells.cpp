@@ -58,6 +58,9 @@ std::vector<std::pair<std::string, double>> counted_in(const Json& result) {
     add("steals_between_nodes", steals.at("between_nodes"));
     add("steals_between_groups", steals.at("between_groups"));
     add("steal_attempts", steals.at("attempts"));
+    for (const char* name : {"requests", "requests_granted", "far_requests", "far_requests_granted"})
+        if (steals.contains(name))
+            add(fmt::format("steal_{}", name), steals.at(name));  // earlier versions had none
     for (const char* name : {"messages", "bytes", "data_bytes"}) add(name, result.at(name));
     for (const auto& [state, time] : result.at("time_seconds").items())
         add(fmt::format("time_seconds_{}", state), time);

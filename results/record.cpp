@@ -55,7 +55,23 @@ Json steals_of(const Record& record) {
             {"between_nodes", total.steals_between_nodes},
             {"between_groups", steals_between_groups(record)},
             {"attempts", total.steal_attempts},
+            {"requests", total.steal_requests},
+            {"requests_granted", total.requests_granted},
+            {"far_requests", total.far_requests},
+            {"far_requests_granted", total.far_granted},
             {"matrix", std::move(matrix)}};
+}
+
+/// Runs of nodes, by number: [group, nodes] each.
+Json groups_of(const NodeDistances& distances) {
+    Json runs = Json::array();
+    for (NodeId node = 0; node < distances.nodes();) {
+        const std::uint32_t group = distances.group(node);
+        const NodeId begin = node;
+        while (node < distances.nodes() && distances.group(node) == group) ++node;
+        runs.push_back({group, node - begin});
+    }
+    return runs;
 }
 
 Json times_of(const Record& record) {
@@ -119,6 +135,7 @@ Json fields_of(const Record& record, bool with_timing) {
                  {"nodes", record.topology.nodes},
                  {"cores", record.topology.cores},
                  {"warnings", record.warnings}};
+    if (record.topology.distances.groups() > 1) json["node_groups"] = groups_of(record.topology.distances);
     if (!record.result.sharing.arrays.empty()) json["memory"] = memory_json(total, record.result.sharing);
     if (!record.result.members.empty()) json["members"] = members_of(record);
     if (with_timing) {

@@ -101,6 +101,9 @@ Row row_of(const Json& result) {
     row.put("steals_between_nodes", steals.at("between_nodes"));
     row.put("steals_between_groups", steals.at("between_groups"));
     row.put("steal_attempts", steals.at("attempts"));
+    for (const char* name : {"requests", "requests_granted", "far_requests", "far_requests_granted"})
+        if (steals.contains(name))
+            row.put(fmt::format("steal_{}", name), steals.at(name));  // earlier versions had none
     for (const char* name : {"messages", "active_messages", "bytes", "data_bytes", "promised_data_bytes",
                              "declared_flops", "busy_seconds"})
         row.add(name);

@@ -45,7 +45,7 @@ void record(Thread& self, GroupRecorder& recorder, const std::vector<shared<long
     }
 }
 
-std::vector<shared<long>> declare(Thread& self) {
+std::vector<shared<long>> declare_numbers(Thread& self) {
     std::vector<shared<long>> objects;
     for (std::size_t i = 0; i < task_count; ++i) objects.emplace_back(self, 0L);
     return objects;
@@ -64,7 +64,7 @@ TEST(DataflowWeights, MeasuredOnesPlaceAGroupAsTheRightDeclaredOnesDo) {
     const auto placer = workloads::group_placer(cluster, how);
     const auto by_measure = workloads::group_placer(cluster, how, workloads::Weights::measured);
     const auto body = [&](Thread& self) {
-        const auto objects = declare(self), others = declare(self);
+        const auto objects = declare_numbers(self), others = declare_numbers(self);
         Group right(self, *placer, [&](GroupRecorder& recorder) { record(self, recorder, others, true); });
         Group group(self, *placer, [&](GroupRecorder& recorder) { record(self, recorder, objects, false); });
         group.measure();
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DataflowWeightsWorlds, testing::ValuesIn(testin
 TEST_P(DataflowWeightsWorlds, EachTaskIsMeasuredOnceAndTheAnswerIsTheSame) {
     GetParam().run(GetParam().one_node ? 1 : 3, 2, [](NodeId) {
         return std::make_unique<WeighedProgram>([](Thread& self) {
-            const auto objects = declare(self);
+            const auto objects = declare_numbers(self);
             const WorkerGrid grid{self.worker().node().topology().nodes, self.worker().node().cores()};
             const Placer placer = [&](const Recording& recording) {
                 GroupPlacing placing;

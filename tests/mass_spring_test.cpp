@@ -17,7 +17,6 @@ namespace heddle {
 namespace {
 
 using testing_placement::Ran;
-using testing_placement::Stated;
 
 Ran swing(const inprocess::Options& options, const runtime::Schedule& schedule,
           std::vector<std::pair<std::string, std::string>> settings) {
@@ -84,7 +83,7 @@ TEST(MassSpring, IsTheSameAtManyInterleavingsAndPlacements) {
 TEST(MassSpring, RefusesWhatIsNoChain) {
     const auto refused = [](std::vector<std::pair<std::string, std::string>> settings) {
         try {
-            (void)Stated{"mass_spring", std::move(settings)}.make();
+            (void)testing_placement::Stated{"mass_spring", std::move(settings)}.make();
         } catch (const Error& error) {
             return std::string(error.what());
         }
@@ -97,7 +96,7 @@ TEST(MassSpring, RefusesWhatIsNoChain) {
 }
 
 TEST(MassSpring, AWrongAnswerIsNoticed) {
-    const Stated stated{
+    const testing_placement::Stated stated{
         "mass_spring",
         {{"masses", "15"}, {"iterations", "700"}, {"step", "0.1"}, {"measure_frequency", "true"}}};
     inprocess::InprocessBackend backend({});

@@ -292,8 +292,19 @@ def check_sizes(reports):
                        f"{'random' if i % 100 < 50 else 'none'},sim,{i % 50}\n")
     page = reports.page(many)
     assert "10,000 finished runs of 200 combinations" in page.words
+    switches = reports.path("switches")
+    reports.run("run", "configs/quickstart.yaml", "--set", "platform.nodes=80", "--set", "platform.network.shape=[16, 5]", "--out", switches)
+    page = reports.page(switches)
+    matrix, = [figure for figure in page.figures if figure["id"] == "steal-matrix"]
+    assert len(matrix["traces"][0]["z"]) == 5 and "each is a group of the network" in page.words
+    row, = page.rows("steal-distances")
+    within_group = sum(matrix["traces"][0]["z"][i][i] for i in range(5))
+    assert float(row["steals_within_group"]) == within_group, (row, within_group)
+    for level in ("within_node", "within_group", "between_groups"):
+        attempts, share = (float(row[f"{what}_{level}"]) for what in ("attempts", "success_percent"))
+        assert attempts >= 1 and 0 < share <= 100, row
     large = reports.path("large")
-    reports.run("run", "configs/quickstart.yaml", "--set", "platform.nodes=1000", "--out", large, "--record")
+    reports.run("run", "configs/quickstart.yaml", "--set", "platform.nodes=1000", "--set", "platform.network.topology=star", "--out", large, "--record")
     page = reports.page(large)
     gantt, = [figure for figure in page.figures if figure["id"] == "gantt"]
     assert len(gantt["traces"][0]["z"]) == 50 and "each is 16 consecutive nodes" in page.words

@@ -73,5 +73,27 @@ TEST(SimWideArea, GivesTheAnswerAndReplaysExactly) {
     EXPECT_GT(between_clusters, 10 * seeds);
 }
 
+// A request that is granted brings one task, so what was granted is counted by other means as tasks stolen.
+TEST(SimRequests, ThatAreGrantedAreCountedByDistance) {
+    runtime::Schedule schedule;
+    schedule.stealing.victim = "random";
+    schedule.stealing.amount = runtime::Stealing::Amount::one;
+    const runtime::RunResult result = sim::testing::simulate(
+        {"uts", {{"tree", "T1"}, {"depth", "6"}, {"unit_cost", "8Mf"}}}, three_clusters(), schedule);
+    std::uint64_t far = 0;
+    for (const auto& [pair, tasks] : result.steals)
+        if (pair.first / 8 != pair.second / 8) far += tasks;
+    const runtime::Counters& total = result.total;
+    EXPECT_GT(far, 0U);
+    EXPECT_EQ(total.far_granted, far);
+    EXPECT_EQ(total.requests_granted, total.steals_between_nodes);
+    EXPECT_GT(total.far_requests, total.far_granted);
+    EXPECT_GT(total.steal_requests - total.far_requests, total.requests_granted - total.far_granted);
+    // Two thirds of the other nodes, of which a victim is drawn, are in other clusters: 16 of 23.
+    EXPECT_NEAR(static_cast<double>(total.far_requests) / static_cast<double>(total.steal_requests),
+                16.0 / 23, 0.05);
+    EXPECT_GT(total.steal_attempts - total.steal_requests, total.steals_within_node);
+}
+
 }  // namespace
 }  // namespace heddle

@@ -422,6 +422,7 @@ NodeReport Node::report() const {
     report.stolen_from = steals_.stolen_from();
     if (members_) report.membership = members_->membership();
     report.counters = receiver_outbox_.counters();
+    steals_.add_granted(report.counters);
     for (const Worker& worker : workers_) {
         report.counters += worker.counted();
         report.counters += worker.outbox().counters();

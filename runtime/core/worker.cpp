@@ -237,6 +237,8 @@ Counters Worker::counted() const {
     Counters all = counters_;
     all.steal_attempts += steals_.attempts;
     all.steals_within_node += steals_.within_node;
+    all.steal_requests += steals_.requests;
+    all.far_requests += steals_.far_requests;
     all.declared_flops = declared_.sum.flops;
     all.declared_bytes = declared_.sum.bytes;
     all.pieces = declared_.pieces;

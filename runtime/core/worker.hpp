@@ -190,8 +190,10 @@ public:
         charge(costs->steal);
         ++steals_.within_node;
     }
-    /// Counts a look at a worker, or a request to a node.
+    /// Counts a look at a worker.
     void count_attempt() { ++steals_.attempts; }
+    /// Counts a request to another node.
+    void count_request(NodeId victim);
     /// Says for a record that the next task comes from `slot` of `victim`'s deque, or another source (null).
     void note_stolen(const Worker& victim, const Slot* slot) {
         if (recorder) [[unlikely]]
@@ -404,6 +406,8 @@ private:
     struct {
         std::uint64_t attempts = 0;
         std::uint64_t within_node = 0;
+        std::uint64_t requests = 0;
+        std::uint64_t far_requests = 0;
     } steals_;  ///< part of `counted()`
     RankedQueue ranked_;
 

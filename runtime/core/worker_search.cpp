@@ -79,10 +79,10 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
             back_off(awaited);
             break;
         case Victim::Kind::far_node:
-            if (node_.steals().request_far(*this, victim.index)) count_attempt();
+            if (node_.steals().request_far(*this, victim.index)) count_request(victim.index);
             return false;
         case Victim::Kind::lifeline:
-            count_attempt();
+            count_request(victim.index);
             node_.steals().tie_lifeline(*this, victim.index);
             return false;
         case Victim::Kind::rest:
@@ -96,10 +96,17 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
     return steals_within_node_ && scan_node(id.core + 1, head);
 }
 
+void Worker::count_request(NodeId victim) {
+    count_attempt();
+    ++steals_.requests;
+    const NodeDistances& distances = node_.topology().distances;
+    if (distances.groups() > 1 && distances.group(victim) != distances.group(id.node)) ++steals_.far_requests;
+}
+
 /// False if as many requests of this node are under way as may be.
 bool Worker::ask_node(NodeId victim) {
     if (!node_.steals().may_request()) return false;
-    count_attempt();
+    count_request(victim);
     awaiting_answer_ = true;
     deque_.of_worker().requesting.store(true, std::memory_order_seq_cst);
     node_.steals().request(*this, victim);

@@ -15,6 +15,10 @@ struct Counters {
     std::uint64_t steals_within_node = 0;    ///< tasks taken from another worker of the node
     std::uint64_t steals_between_nodes = 0;  ///< tasks taken from another node
     std::uint64_t steal_attempts = 0;        ///< looks at a worker or requests to a node, successful or not
+    std::uint64_t steal_requests = 0;        ///< of these, to other nodes
+    std::uint64_t far_requests = 0;          ///< of the requests, to another group of the network
+    std::uint64_t requests_granted = 0;      ///< of the requests, answered with tasks; not lifelines
+    std::uint64_t far_granted = 0;           ///< of `far_requests`, the same
     std::uint64_t messages = 0;              ///< sent to other nodes, after aggregation
     std::uint64_t active_messages = 0;       ///< before aggregation
     std::uint64_t bytes = 0;                 ///< sent to other nodes
@@ -37,6 +41,10 @@ struct Counters {
         steals_within_node += other.steals_within_node;
         steals_between_nodes += other.steals_between_nodes;
         steal_attempts += other.steal_attempts;
+        steal_requests += other.steal_requests;
+        far_requests += other.far_requests;
+        requests_granted += other.requests_granted;
+        far_granted += other.far_granted;
         messages += other.messages;
         active_messages += other.active_messages;
         bytes += other.bytes;

@@ -266,6 +266,7 @@ void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) 
     }
     if (!reader.done() || !in_body.done()) throw MalformedMessage("its tasks cannot be read");
     note_loot(victim, count);
+    if (core != no_worker) note_granted(victim);
     std::uint32_t to_wake = count;
     answered(core);
     if (core < node_.cores()) --to_wake;  // the worker that waited
@@ -279,6 +280,17 @@ void StealService::note_loot(NodeId victim, std::uint32_t tasks) {
     const auto sums = stolen_from();
     loot_.assign(sums.begin(), sums.end());
     loot_summed_ = loot_.size();
+}
+
+void StealService::note_granted(NodeId victim) {
+    ++granted_;
+    const NodeDistances& distances = node_.topology().distances;
+    if (distances.groups() > 1 && distances.group(victim) != distances.group(node_.id())) ++far_granted_;
+}
+
+void StealService::add_granted(Counters& counters) const {
+    counters.requests_granted += granted_;
+    counters.far_granted += far_granted_;
 }
 
 std::map<NodeId, std::uint64_t> StealService::stolen_from() const {

@@ -68,6 +68,8 @@ public:
 
     /// Tasks that came to this node, by victim. Written by the receiver.
     std::map<NodeId, std::uint64_t> stolen_from() const;
+    /// Adds the requests of this node that brought tasks. Written by the receiver.
+    void add_granted(Counters& counters) const;
 
     // --- handlers
     struct Request {
@@ -100,11 +102,14 @@ private:
     std::atomic<std::uint32_t> waiting_{0};    ///< how many `kept_` are
 
     void note_loot(NodeId victim, std::uint32_t tasks);
+    void note_granted(NodeId victim);
 
     // Victim and tasks of the messages that have brought some. Summed up now and then: a map would be walked
     // through at each message.
     std::vector<std::pair<NodeId, std::uint64_t>> loot_;
-    std::size_t loot_summed_ = 0;  ///< entries at the beginning, one a victim
+    std::size_t loot_summed_ = 0;    ///< entries at the beginning, one a victim
+    std::uint64_t granted_ = 0;      ///< requests
+    std::uint64_t far_granted_ = 0;  ///< of these, to another group of the network
 
     SpinLock lock_;             ///< over `kept_` and `tied_`
     std::vector<NodeId> tied_;  ///< to which nodes this one has tied lifelines, for pass_on
