@@ -38,6 +38,9 @@ public:
     /// A number below `groups()`; groups are counted in the order of their first nodes.
     std::uint32_t group(NodeId node) const { return group_[node]; }
 
+    /// Whether two nodes are in different groups.
+    bool far(NodeId from, NodeId to) const { return groups() > 1 && group(from) != group(to); }
+
     /// The nodes of a group, in ascending order.
     std::span<const NodeId> members(std::uint32_t group) const {
         return std::span(members_).subspan(first_[group], first_[group + 1] - first_[group]);

@@ -31,7 +31,7 @@ foreach(line IN LISTS list)
 endforeach()
 list(REMOVE_DUPLICATES tests)
 
-# Skipped: the last words are that of the tests none passed and all were skipped.
+# A test is skipped if all its values were: then this is the end of what the program says.
 set(all_skipped "\\[  PASSED  \\] 0 tests\\.\n(\\[  SKIPPED \\][^\n]*\n+)+$")
 foreach(filter IN LISTS tests)
     string(REGEX REPLACE "/\\*$" "" test "${filter}")

@@ -99,8 +99,7 @@ bool Worker::run_something(Slot* head, const Waitable* awaited) {
 void Worker::count_request(NodeId victim) {
     count_attempt();
     ++steals_.requests;
-    const NodeDistances& distances = node_.topology().distances;
-    if (distances.groups() > 1 && distances.group(victim) != distances.group(id.node)) ++steals_.far_requests;
+    if (node_.topology().distances.far(id.node, victim)) ++steals_.far_requests;
 }
 
 /// False if as many requests of this node are under way as may be.

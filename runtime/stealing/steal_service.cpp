@@ -284,8 +284,7 @@ void StealService::note_loot(NodeId victim, std::uint32_t tasks) {
 
 void StealService::note_granted(NodeId victim) {
     ++granted_;
-    const NodeDistances& distances = node_.topology().distances;
-    if (distances.groups() > 1 && distances.group(victim) != distances.group(node_.id())) ++far_granted_;
+    if (node_.topology().distances.far(node_.id(), victim)) ++far_granted_;
 }
 
 void StealService::add_granted(Counters& counters) const {
