@@ -58,6 +58,21 @@ function(heddle_library name)
     target_link_libraries(heddle_${name} ${scope} ${arg_DEPENDS})
 endfunction()
 
+# heddle_precompile(HEADERS headers... FOR libraries...): headers that most files of the libraries include are compiled once.
+# The libraries have the same compiler options. Files that are compiled alone, with HEDDLE_UNITY off, include what they use.
+function(heddle_precompile)
+    cmake_parse_arguments(arg "" "" "HEADERS;FOR" ${ARGN})
+    list(POP_FRONT arg_FOR first)
+    if(HEDDLE_UNITY)
+        target_precompile_headers(heddle_${first} PRIVATE ${arg_HEADERS})
+        foreach(library ${arg_FOR})
+            if(TARGET heddle_${library})
+                target_precompile_headers(heddle_${library} REUSE_FROM heddle_${first})
+            endif()
+        endforeach()
+    endif()
+endfunction()
+
 # heddle_leave_out(REASON files...): says that this build compiles none of these files, and why. The files are written
 # to left_out.txt in the build directory, one a line; tests/layering_test.py takes every other file that no target
 # compiles for forgotten.
@@ -83,8 +98,6 @@ function(heddle_objects name pattern)
     add_library(heddle_${name} ${heddle_objects_type} ${sources})
     add_library(heddle::${name} ALIAS heddle_${name})
     target_link_libraries(heddle_${name} PUBLIC ${arg_DEPENDS} PRIVATE $<BUILD_INTERFACE:heddle_options>)
-    # Each registers itself under the same name, so they cannot be united; what most of them include is compiled once.
-    if(HEDDLE_UNITY AND arg_HEADERS)
-        target_precompile_headers(heddle_${name} PRIVATE ${arg_HEADERS})
-    endif()
+    # Each registers itself under the same name, so they cannot be united.
+    heddle_precompile(HEADERS ${arg_HEADERS} FOR ${name})
 endfunction()

@@ -25,8 +25,9 @@ def run(*command, **options):
     return result.stdout
 
 
-# Each project: its folder in examples/, its workload, and a value of its answer. The README's program is the third.
-PROJECTS = [("own_workload", "quadrature", "area"), ("own_earth", "primes", "primes"), (None, "my_fib", "value")]
+# The examples that are built as one project, because to configure one takes as long as to compile it. No two of their programs
+# have the same name. The README's program and own_filaments are projects of their own, as a user's is.
+TOGETHER = ("own_workload", "own_earth", "own_dataflow", "own_policy", "own_model")
 
 README_PROJECT = """cmake_minimum_required(VERSION 3.22)
 project(my_fib LANGUAGES CXX)
@@ -64,37 +65,43 @@ def check_installed_flags(prefix):
     assert not options, f"find_package(heddle) changes its users' flags: {options}"
 
 
-def build_example(cache, prefix, scratch, example, build_type="Debug"):
+def copied(arguments, scratch, example):
+    return shutil.copytree(os.path.join(arguments.source, "examples", example), os.path.join(scratch, example))
+
+
+def build_project(arguments, cache, prefix, scratch, project, build_type="Debug"):
     """Builds a project against the installed Heddle, with the sanitizers of that. Returns the build's folder.
     Debug takes half as long to compile as Release, whose -O3 the README's users have."""
-    build = os.path.join(scratch, "build", os.path.basename(example))
+    build = os.path.join(scratch, "build", os.path.basename(project))
     sanitize = f"-fsanitize={cache['HEDDLE_SANITIZE']}" if cache.get("HEDDLE_SANITIZE") else ""
-    run("cmake", "-G", "Ninja", "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_BUILD_TYPE={build_type}",
+    run("cmake", "-G", "Ninja", "-S", project, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_BUILD_TYPE={build_type}",
         f"-DCMAKE_CXX_FLAGS={sanitize}")
     run("cmake", "--build", build)
+    # Nothing of the source tree is used: the headers come from where it was installed.
+    with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
+        assert f"-I{arguments.source} " not in file.read(), f"{project} is compiled against the source tree"
     return build
 
 
-def check_project(arguments, cache, prefix, scratch, project):
-    folder, name, value = project
-    if folder:
-        example = shutil.copytree(os.path.join(arguments.source, "examples", folder), os.path.join(scratch, folder))
-    else:
-        example = project_of_readme(arguments.source, os.path.join(scratch, "readme"))
-    build = build_example(cache, prefix, scratch, example, "Debug" if folder == "own_earth" else "Release")
-    # Nothing of the source tree is used: the headers come from where it was installed.
-    with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
-        assert f"-I{arguments.source} " not in file.read(), f"{name} is compiled against the source tree"
+def build_together(arguments, cache, prefix, scratch):
+    """Builds the examples of TOGETHER. Each has a folder of its name in the build's."""
+    project = os.path.join(scratch, "together")
+    folders = [copied(arguments, project, example) for example in TOGETHER]
+    write(os.path.join(project, "CMakeLists.txt"), "cmake_minimum_required(VERSION 3.22)\nproject(together LANGUAGES CXX)\n"
+          + "".join(f"add_subdirectory({os.path.basename(folder)})\n" for folder in folders))
+    return build_project(arguments, cache, prefix, scratch, project)
 
-    binary = os.path.join(build, name)
+
+def check_workload(cache, scratch, binary, file, value):
+    """A program with one workload runs it natively and in simulation, with the same value in its answer."""
+    name = os.path.basename(binary)
     workloads = {workload["name"] for workload in json.loads(run(binary, "list", "workloads", "--json"))}
     assert workloads == {name}, f"its workloads are {workloads}"
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     worlds = [("native", ["--set", "platform.nodes=1", "--set", "platform.cores=2"])] + ([("sim", [])] if sim else [])
     answers = set()
     for backend, settings in worlds:
-        text = run(binary, "run", os.path.join(example, name + ".yaml"), "--json", "--backend", backend, *settings, cwd=scratch)
-        result = json.loads(text)
+        result = json.loads(run(binary, "run", file, "--json", "--backend", backend, *settings, cwd=scratch))
         assert result["ok"] and result["backend"] == backend and result["tasks"] > 60, result
         assert backend != "sim" or result["steals"]["between_nodes"] > 0, result
         answers.add(result["answer"][value])
@@ -104,8 +111,8 @@ def check_project(arguments, cache, prefix, scratch, project):
 
 def check_filaments(arguments, cache, prefix, scratch):
     """Figures 1 and 2 of the HyFi paper outside the tree: as many sweeps on every machine."""
-    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_filaments"), os.path.join(scratch, "own_filaments"))
-    build = build_example(cache, prefix, scratch, example)
+    example = copied(arguments, scratch, "own_filaments")
+    build = build_project(arguments, cache, prefix, scratch, example)
     binary, file = os.path.join(build, "figures"), os.path.join(example, "figures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     sweeps = set()
@@ -117,11 +124,8 @@ def check_filaments(arguments, cache, prefix, scratch):
     assert len(sweeps) == 1, f"machines disagree: {sweeps}"
 
 
-def check_dataflow(arguments, cache, prefix, scratch):
+def check_dataflow(cache, scratch, binary, file):
     """Figures 1 and 3 of the KAAPI paper outside the tree, in both worlds."""
-    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_dataflow"), os.path.join(scratch, "own_dataflow"))
-    build = build_example(cache, prefix, scratch, example)
-    binary, file = os.path.join(build, "figures"), os.path.join(example, "figures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     for backend, nodes, cores in [("native", 1, 2), ("inprocess", 3, 2)] + ([("sim", 4, 2), ("sim", 64, 1)] if sim else []):
         result = json.loads(run(binary, "run", file, "--json", "--backend", backend, "--set", f"platform.nodes={nodes}",
@@ -130,11 +134,8 @@ def check_dataflow(arguments, cache, prefix, scratch):
     print("the figures of the KAAPI paper ran")
 
 
-def check_policy(arguments, cache, prefix, scratch):
+def check_policy(cache, binary, file):
     """A policy in one file outside the tree: its settings are listed and read, and its runs are right in both worlds."""
-    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_policy"), os.path.join(scratch, "own_policy"))
-    build = build_example(cache, prefix, scratch, example)
-    binary, file = os.path.join(build, "nearest"), os.path.join(example, "nearest.yaml")
     listed = {policy["name"]: policy.get("settings", []) for policy in json.loads(run(binary, "list", "stealing", "--json"))}
     assert [setting["name"] for setting in listed["nearest"]] == ["draws"] and "satin" in listed, listed
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
@@ -147,11 +148,8 @@ def check_policy(arguments, cache, prefix, scratch):
     print("a policy outside the tree ran")
 
 
-def check_model(arguments, cache, prefix, scratch):
+def check_model(cache, binary, file):
     """An execution model in one file outside the tree, with something of its own to wait for: right in all worlds."""
-    example = shutil.copytree(os.path.join(arguments.source, "examples", "own_model"), os.path.join(scratch, "own_model"))
-    build = build_example(cache, prefix, scratch, example)
-    binary, file = os.path.join(build, "futures"), os.path.join(example, "futures.yaml")
     sim = cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE")
     worlds = [["--backend", "native", "--set", "platform.nodes=1"], ["--backend", "inprocess"]] + ([["--backend", "sim"]] if sim else [])
     for world in worlds:
@@ -164,7 +162,7 @@ def check_model(arguments, cache, prefix, scratch):
 
 def rebuilt(build, source, scratch):
     """A comparison of its cells: an identical rebuild reuses them, one that changes what a task costs runs them again."""
-    binary, file, out = os.path.join(build, "quadrature"), os.path.join(scratch, "own.yaml"), os.path.join(scratch, "own")
+    binary, file, out = os.path.join(build, "own_workload", "quadrature"), os.path.join(scratch, "own.yaml"), os.path.join(scratch, "own")
     with open(file, "w", encoding="utf-8") as text:
         text.write("workload: {name: quadrature}\nbackend: sim\ncompare: {platform.nodes: [1, 2]}\n")
 
@@ -181,7 +179,7 @@ def rebuilt(build, source, scratch):
     for text, reused in ((code + "// The end.\n", True), (code.replace("work_units = 1;", "work_units = 10;"), False)):
         with open(source, "w", encoding="utf-8") as changed:
             changed.write(text)
-        run("cmake", "--build", build)
+        run("cmake", "--build", build, "--target", "quadrature")
         said, now = compare()
         if reused:
             assert "2 of them there already (same configuration, files and program)" in said and now == first, (said, now, first)
@@ -204,14 +202,23 @@ def main():
         prefix = os.path.join(scratch, "prefix")
         run("cmake", "--install", arguments.build, "--prefix", prefix)
         check_installed_flags(prefix)
-        for project in PROJECTS:
-            check_project(arguments, cache, prefix, scratch, project)
+        readme = project_of_readme(arguments.source, os.path.join(scratch, "readme"))
+        build = build_project(arguments, cache, prefix, scratch, readme, "Release")
+        check_workload(cache, scratch, os.path.join(build, "my_fib"), os.path.join(readme, "my_fib.yaml"), "value")
         check_filaments(arguments, cache, prefix, scratch)
-        check_dataflow(arguments, cache, prefix, scratch)
-        check_policy(arguments, cache, prefix, scratch)
-        check_model(arguments, cache, prefix, scratch)
+
+        build = build_together(arguments, cache, prefix, scratch)
+
+        def program(example, name):
+            return os.path.join(build, example, name), os.path.join(scratch, "together", example, name + ".yaml")
+
+        check_workload(cache, scratch, *program("own_workload", "quadrature"), "area")
+        check_workload(cache, scratch, *program("own_earth", "primes"), "primes")
+        check_dataflow(cache, scratch, *program("own_dataflow", "figures"))
+        check_policy(cache, *program("own_policy", "nearest"))
+        check_model(cache, *program("own_model", "futures"))
         if cache.get("HEDDLE_SIM", "ON") in ("ON", "1", "TRUE"):
-            rebuilt(os.path.join(scratch, "build", "own_workload"), os.path.join(scratch, "own_workload", "quadrature.cpp"), scratch)
+            rebuilt(build, os.path.join(scratch, "together", "own_workload", "quadrature.cpp"), scratch)
         installed = os.path.join(prefix, "bin", "heddle")
         assert {"fib", "nqueens", "uts"} <= {workload["name"] for workload in json.loads(run(installed, "list", "workloads", "--json"))}
     return 0
