@@ -10,5 +10,11 @@ TEST(FaultyWorkloads, AreRightAtEachSeed) {
     run_seeds(0, testing_seeds::seeds(1200));
 }
 
+TEST(FaultyWorkloads, AreAllThatShip) {
+    std::set<std::string> run = too_large;
+    for (const Stated& stated : all_workloads()) run.insert(stated.name);
+    for (const workloads::Kind& kind : workloads::all()) EXPECT_TRUE(run.contains(kind.name)) << kind.name;
+}
+
 }  // namespace
 }  // namespace heddle::testing_faults

@@ -102,9 +102,9 @@ TEST(UnequalProcessors, EverySchedulerIsFeasibleAndNoBoundIsAboveASchedule) {
     }
 }
 
-/// ETF to the letter: in each step all pairs of a ready task and a processor are compared.
-std::vector<Slot> earliest_of_all_pairs(const Problem& problem) {
-    const std::vector<double> level = static_levels(problem);
+/// In each step all pairs of a ready task and a processor are compared. With static levels this is ETF to the
+/// letter.
+std::vector<Slot> earliest_of_all_pairs(const Problem& problem, const std::vector<double>& level) {
     PartialSchedule partial(problem);
     ReadyCount missing(problem.graph());
     std::vector<TaskIndex> ready = missing.entries();
@@ -128,24 +128,74 @@ std::vector<Slot> earliest_of_all_pairs(const Problem& problem) {
     return slots;
 }
 
+/// From mostly messages to mostly work, by the seed.
+TaskGraph drawn_graph(std::uint64_t seed) {
+    const TaskGraph small = testing::layered_graph(static_cast<TaskIndex>(20 + seed), 12, 1.5, 1, seed);
+    const double grain = seed % 3 == 0 ? 1e3 : seed % 3 == 1 ? 1e6 : 1e8;
+    TaskGraphBuilder builder;
+    for (TaskIndex task = 0; task < small.tasks(); ++task) builder.add_task(small.flops(task) * grain);
+    for (TaskIndex task = 0; task < small.tasks(); ++task) {
+        for (const TaskGraph::Link& link : small.successors(task))
+            builder.add_edge(task, link.task, link.bytes * 1e3);
+    }
+    return builder.build();
+}
+
+void expect_slots(const Schedule& schedule, const std::vector<Slot>& expected) {
+    for (TaskIndex task = 0; task < expected.size(); ++task) {
+        EXPECT_EQ(schedule.processor(task), expected[task].processor) << task;
+        EXPECT_EQ(schedule.start(task), expected[task].start) << task;
+    }
+}
+
+/// Three nodes of three cores of 1 Gf/s.
+Machine nodes_of_cores(MessageCost within, MessageCost between) {
+    return Machine::nodes({3, 3}, 1e9, within, between);
+}
+constexpr MessageCost fast{1e-6, 1e-10}, slow{1e-5, 1e-7};
+
 TEST(UnequalProcessors, EtfTakesTheEarliestOfAllPairs) {
+    const std::vector<Machine> machines = {two_clusters(false), two_clusters(true),
+                                           nodes_of_cores(slow, fast), Machine::nodes({1, 4}, 1e9, slow, {})};
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        const TaskGraph small = testing::layered_graph(static_cast<TaskIndex>(20 + seed), 12, 1.5, 1, seed);
-        const double grain = seed % 3 == 0 ? 1e3 : seed % 3 == 1 ? 1e6 : 1e8;
-        TaskGraphBuilder builder;
-        for (TaskIndex task = 0; task < small.tasks(); ++task) builder.add_task(small.flops(task) * grain);
-        for (TaskIndex task = 0; task < small.tasks(); ++task) {
-            for (const TaskGraph::Link& link : small.successors(task))
-                builder.add_edge(task, link.task, link.bytes * 1e3);
+        SCOPED_TRACE(seed);
+        const TaskGraph graph = drawn_graph(seed);
+        for (const Machine& machine : machines) {
+            const Problem problem(graph, machine);
+            expect_slots(make("etf")->schedule(problem),
+                         earliest_of_all_pairs(problem, static_levels(problem)));
         }
-        const TaskGraph graph = builder.build();
-        for (const bool unequal : {false, true}) {
-            const Problem problem(graph, two_clusters(unequal));
-            const Schedule schedule = make("etf")->schedule(problem);
-            const std::vector<Slot> expected = earliest_of_all_pairs(problem);
-            for (TaskIndex task = 0; task < graph.tasks(); ++task) {
-                EXPECT_EQ(schedule.processor(task), expected[task].processor) << seed << " " << task;
-                EXPECT_EQ(schedule.start(task), expected[task].start) << seed << " " << task;
+    }
+}
+
+// Two candidates are enough only if all processors are equally far from each other.
+TEST(UnequalProcessors, FlbTakesTheEarliestOfAllPairsOnCoresOfNodes) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        SCOPED_TRACE(seed);
+        const TaskGraph graph = drawn_graph(seed);
+        for (const MessageCost within : {MessageCost{}, fast, slow}) {
+            const Problem problem(graph,
+                                  nodes_of_cores(within, within.latency == slow.latency ? fast : slow));
+            expect_slots(make("flb")->schedule(problem),
+                         earliest_of_all_pairs(problem, bottom_levels(problem)));
+        }
+    }
+}
+
+TEST(UnequalProcessors, FcpStartsEachTaskAsEarlyAsAnyCorePermits) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        SCOPED_TRACE(seed);
+        const TaskGraph graph = drawn_graph(seed);
+        for (const MessageCost within : {MessageCost{}, fast}) {
+            const Problem problem(graph, nodes_of_cores(within, slow));
+            const Schedule schedule = make("fcp")->schedule(problem);
+            PartialSchedule partial(problem);
+            for (const TaskIndex task : ready_by_priority(problem, bottom_levels(problem))) {
+                double earliest = std::numeric_limits<double>::infinity();
+                for (ProcessorIndex i = 0; i < problem.processors(); ++i)
+                    earliest = std::min(earliest, std::max(partial.arrival(task, i), partial.free_from(i)));
+                EXPECT_EQ(schedule.start(task), earliest) << task;
+                partial.place(task, schedule.processor(task), schedule.start(task));
             }
         }
     }

@@ -3,7 +3,8 @@
 // communication times", SIAM J. Computing 18(2), 1989. On equal processors, starts never go back in time, so
 // the search walks through time. For the present moment it keeps the tasks that could start anywhere, and
 // those that could start on one processor only. The paper's processors are equal. On unequal ones, the pair
-// that ends first is taken (earliest_pair.hpp).
+// that ends first is taken, and where a message may take longer within a node than between nodes all pairs
+// are compared (earliest_pair.hpp).
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -38,7 +39,6 @@ public:
             if (!choice) continue;
             const auto [task, processor] = *choice;
             placed_[task] = true;
-            // On machines whose nodes are slower inside than between them `now_` may be too early.
             const double start =
                 std::max({now_, partial_.arrival(task, processor), partial_.free_from(processor)});
             partial_.place(task, processor, start);
@@ -149,10 +149,23 @@ private:
     std::vector<Queue> free_here_;
 };
 
+/// Whether a message may take longer to another processor of its node than to another node. Then a task that
+/// can start on any other node cannot yet start anywhere.
+bool may_be_slower_within(const Problem& problem) {
+    if (problem.interchangeable()) return false;
+    const MessageCost& within = problem.machine().within_node;
+    const bool one_node = problem.node(problem.processors() - 1) == 0;
+    for (TaskIndex task = 0; task < problem.tasks(); ++task) {
+        for (const TaskGraph::Link& link : problem.graph().successors(task))
+            if (within.of(link.bytes) > (one_node ? 0 : problem.far_delay(link.bytes))) return true;
+    }
+    return false;
+}
+
 class Etf final : public Scheduler {
 public:
     Schedule schedule(const Problem& problem, const Options&) const override {
-        if (!problem.equal_speeds() || !problem.equal_distances())
+        if (!problem.equal_speeds() || !problem.equal_distances() || may_be_slower_within(problem))
             return earliest_pairs(problem, static_levels(problem));
         return EarliestTaskFirst(problem).run();
     }

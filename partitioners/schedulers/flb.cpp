@@ -1,9 +1,10 @@
 // FLB, fast load balancing: takes the ready task that starts first, as ETF does, but compares only two
 // candidates. One runs on the processor that its last message comes from. The other has all its messages and
 // goes to the first free processor. Radulescu, van Gemund: "FLB: fast load balancing for distributed-memory
-// machines", ICPP 1999. O(v (log v + log p) + e). The paper's processors are equal. On unequal ones two
-// candidates are not enough: all pairs of task and processor are compared, and the pair that ends first is
-// taken (earliest_pair.hpp).
+// machines", ICPP 1999. O(v (log v + log p) + e). The paper's processors are equal, and
+// equally far from each other. On other ones, such as the cores of several nodes, two candidates are not
+// enough: all pairs of task and processor are compared, and the pair that starts first is taken, where speeds
+// differ the one that ends first (earliest_pair.hpp).
 #include <set>
 #include <tuple>
 
@@ -134,8 +135,7 @@ private:
 class Flb final : public Scheduler {
 public:
     Schedule schedule(const Problem& problem, const Options&) const override {
-        if (!problem.equal_speeds() || !problem.equal_distances())
-            return earliest_pairs(problem, bottom_levels(problem));
+        if (!problem.interchangeable()) return earliest_pairs(problem, bottom_levels(problem));
         return FastLoadBalancing(problem).run();
     }
 };

@@ -192,7 +192,9 @@ private:
         const auto record = [&](GroupRecorder& recorder, std::int64_t sweeps) {
             for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
                 const Grid& next = grids[(sweep + 1) % 2];
-                for (std::size_t i = 0; i < cut.size(); ++i) next.say_bytes(recorder, i, cut[i]);
+                // Of both: where the group is only recorded, nothing has been written before it either.
+                for (const Grid& grid : grids)
+                    for (std::size_t i = 0; i < cut.size(); ++i) grid.say_bytes(recorder, i, cut[i]);
                 recorder.next(0);
                 self.fork<begin_change>(change);
                 for (std::size_t i = 0; i < cut.size(); ++i) {
