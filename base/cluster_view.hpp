@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/placement.hpp"
@@ -28,6 +29,9 @@ struct ClusterView {
     std::shared_ptr<const RouteTable> routes = {};
     /// With `routes`: what a message carries besides the bytes of its edge.
     double bytes_besides = 0;
+
+    /// How many of the nodes are in this process, and take its memory. Nothing: all, as in simulation.
+    std::optional<NodeId> nodes_here = {};
 };
 
 }  // namespace heddle

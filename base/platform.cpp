@@ -145,6 +145,10 @@ void check_shape(const Platform& platform) {
     if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) {
         throw Error(fmt::format("a zero in the shape {}", text), "every extent is at least 1");
     }
+    if (network.topology == Topology::torus && std::count(shape.begin(), shape.end(), 1U) > 1) {
+        throw Error(fmt::format("the shape {} of a torus has several extents of 1", text),
+                    "leave them out of platform.network.shape: they join no nodes");
+    }
     const std::uint64_t holds = product(shape);
     if (holds < platform.machines()) {
         throw Error(fmt::format("the shape {} holds {} {}, not {}", text, holds,

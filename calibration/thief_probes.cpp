@@ -90,8 +90,8 @@ private:
 /// A program in which worker `thief` reads rounds of its search, and the others sleep.
 class SearchProgram : public ProbeProgram {
 public:
-    SearchProgram(const Effort& effort, std::string quantity, NodeId nodes, CoreId thief)
-        : ProbeProgram(effort), quantity_(std::move(quantity)), nodes_(nodes), thief_(thief), over_(64) {}
+    SearchProgram(const Effort& effort, std::string quantity, NodeId nodes, CoreId thief, CoreId cores)
+        : ProbeProgram(effort), quantity_(std::move(quantity)), nodes_(nodes), thief_(thief), over_(cores) {}
 
     void set_up(runtime::Node& node) override { node.sources().add(rounds_); }
     void begin(Worker& worker) override {
@@ -291,14 +291,14 @@ Probe thief_probe(const Effort& effort) {
 Probe far_look_probe(const Effort& effort, CoreId far_core, CoreId cores) {
     (void)far_core;
     Probe probe = searching<SearchProgram>("far", "looking at a worker of another socket", cores, effort,
-                                           std::string("far_look"), NodeId{0}, CoreId{1});
+                                           std::string("far_look"), NodeId{0}, CoreId{1}, cores);
     probe.schedule.stealing.victim = far_policy;
     return probe;
 }
 
 Probe poll_probe(const Effort& effort, NodeId nodes) {
     Probe probe = searching<SearchProgram>("poll", "looking for messages", 1, effort, std::string("poll"),
-                                           nodes, CoreId{0});
+                                           nodes, CoreId{0}, CoreId{1});
     probe.nodes = nodes;
     probe.schedule.modules = runtime::Modules::single;
     return probe;

@@ -89,9 +89,9 @@ configs::Experiment experiment_of(const Probe& probe, const Platform* described)
         platform.sockets = probe.name == "far" ? described->sockets : 1;
     }
     experiment.schedule = probe.schedule;
-    // A process that sleeps meanwhile adds its waking up: the probe of round trips measures those that do
-    // not.
-    if (!described && probe.name == "round trips") experiment.messages.look = std::chrono::milliseconds(10);
+    // A receiver that sleeps meanwhile adds its waking up, which has probes of its own. Natively one that
+    // looks takes a core from workers, so only the probe of round trips has it.
+    if (described || probe.name == "round trips") experiment.messages.look = std::chrono::milliseconds(10);
     return experiment;
 }
 
@@ -298,6 +298,9 @@ int calibrate_or_compare(const CalibrateOptions& options) {
     if (options.out.empty())
         throw Error("no file is named for what is measured",
                     "add --out here.yaml, --diff A B or --workload FILE");
+    if (std::filesystem::path(options.out).extension() == ".csv")
+        throw Error(fmt::format("--out {}: .csv is the ending of the readings beside it", options.out),
+                    "name a file that ends in .yaml");
     return calibrate_machine(options);
 }
 
@@ -324,10 +327,12 @@ void add_calibrate(CLI::App& app, Action& action) {
             "this machine first")
         ->excludes(simulate);
     verb->add_option("--diff", options->diff, "compare two calibrations")->type_name("FILE")->expected(2);
-    verb->add_option("--workload", options->workload,
-                     "an experiment: what its workload should declare, by runs on one core")
-        ->type_name("FILE");
+    CLI::Option* workload =
+        verb->add_option("--workload", options->workload,
+                         "an experiment: what its workload should declare, by runs on one core");
+    workload->type_name("FILE")->excludes(simulate);
     verb->add_option("--set", options->overrides.sets, "with --workload: KEY=VALUE in place of the file's")
+        ->needs(workload)
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

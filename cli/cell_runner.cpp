@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -84,13 +85,18 @@ public:
     }
 
     int run() {
+        if (unrecorded_ > 0)
+            progress_.say(fmt::format("{} first runs are run again to be recorded", unrecorded_));
+        if (never_recorded_ > 0)
+            progress_.say(fmt::format(
+                "{} first runs are there without a record, and again they would take other times; "
+                "name another --out to record them",
+                never_recorded_));
         const std::size_t at_once = std::clamp<std::size_t>(waiting_.size(), 1, options_.width);
         std::vector<host::Job> jobs;
         for (const std::size_t cell : waiting_) {
             std::vector<std::string> argv = command_line_of(plan_.cells[cell], options_.directory);
-            const Cell& planned = plan_.cells[cell];
-            if (options_.record && planned.seed == plan_.combination(planned).experiment.seed)
-                argv.emplace_back("--record");
+            if (is_recorded(plan_.cells[cell])) argv.emplace_back("--record");
             // Cells at the same time have a core each. One that has all knows itself how many are worth it.
             if (at_once > 1) argv.insert(argv.end(), {"--sim-threads", "1"});
             jobs.push_back({std::move(argv), plan_.cells[cell].alone});
@@ -112,6 +118,26 @@ public:
     }
 
 private:
+    /// Whether the cell is to be recorded: the first run of its combination.
+    bool is_recorded(const Cell& cell) const {
+        return options_.record && cell.seed == plan_.combination(cell).experiment.seed;
+    }
+
+    /// Forgets a result without a record if the cell is to have one and again gives the same result.
+    void look_for_record(const Cell& cell, Outcome& outcome) {
+        const std::filesystem::path folder = std::filesystem::path(options_.directory) / cell.name;
+        if (!is_recorded(cell) || !outcome.finished() || std::filesystem::exists(folder / "tasks.csv"))
+            return;
+        const configs::Experiment& experiment = plan_.combination(cell).experiment;
+        const bool same_again = experiment.backend != configs::Backend::native &&
+                                experiment.compute == configs::Compute::declared;
+        ++(same_again ? unrecorded_ : never_recorded_);
+        if (!same_again) return;
+        if (outcome.wall_seconds > 0) durations_.add(cell.combination, outcome.wall_seconds);
+        results::forget_cell(options_.directory, cell.name);
+        outcome = {};
+    }
+
     /// What is there already.
     void take_stock(std::size_t cell) {
         Outcome& outcome = outcomes_[cell];
@@ -119,6 +145,7 @@ private:
             results::forget_cell(options_.directory, plan_.cells[cell].name);
             outcome = {};
         }
+        look_for_record(plan_.cells[cell], outcome);
         if (outcome.state == Outcome::State::missing) {
             waiting_.push_back(cell);
             return;
@@ -185,6 +212,8 @@ private:
     std::vector<Outcome>& outcomes_;
     std::vector<std::size_t> waiting_;  ///< cells, in the order in which they start
     std::map<std::size_t, double> began_;
+    std::size_t unrecorded_ = 0;      ///< first runs that are run again, to be recorded
+    std::size_t never_recorded_ = 0;  ///< first runs that no other run can stand in for
     CellCounts counts_;
     Durations durations_;
     CellProgress progress_;

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -17,6 +16,7 @@
 #include "cli/cell_runner.hpp"
 #include "cli/comparison_plan.hpp"
 #include "cli/comparison_table.hpp"
+#include "cli/outdated.hpp"
 #include "cli/override_options.hpp"
 #include "cli/pivot_table.hpp"
 #include "cli/published_table.hpp"
@@ -65,13 +65,6 @@ void read_shard(const std::string& text, RunnerOptions& options) {
     if (slash && second.ec == std::errc{} && second.ptr == end && options.shard < options.shards) return;
     throw Error(fmt::format("--shard {}: expected i/n with i from 0 to n - 1", text),
                 "write it like --shard 0/4, --shard 1/4, ...");
-}
-
-std::vector<Outcome> read_outcomes(const Plan& plan, const std::string& directory) {
-    std::vector<Outcome> outcomes;
-    outcomes.reserve(plan.cells.size());
-    for (const Cell& cell : plan.cells) outcomes.push_back(results::read_outcome(directory, cell.name));
-    return outcomes;
 }
 
 std::size_t count(const std::vector<Outcome>& outcomes, bool (*is)(const Outcome&)) {
@@ -149,48 +142,17 @@ void warn_of_versions(const std::vector<Outcome>& outcomes) {
     std::cerr << fmt::format("heddle: these results come from different versions of heddle: {}\n", names);
 }
 
-/// Results in the directory that cells of the plan would have, but for a file or the program that changed.
-struct Outdated {
-    std::vector<std::string> cells;                ///< of the earlier results
-    std::map<std::string, std::size_t> by_change;  ///< how many cells of the plan miss one, by what changed
-};
-
-Outdated outdated_results(const Plan& plan, const std::string& directory,
-                          const std::vector<Outcome>& outcomes) {
-    Outdated outdated;
-    std::map<std::string, std::vector<configs::Determinants>> earlier;
-    std::set<std::string> planned;
-    for (const Cell& cell : plan.cells) planned.insert(cell.determinants.configuration);
-    for (results::OtherResult& other : results::other_results(directory, plan.names())) {
-        const std::string& configuration = other.determinants.configuration;
-        if (!planned.contains(configuration)) continue;
-        outdated.cells.push_back(other.cell);
-        earlier[configuration].push_back(std::move(other.determinants));
-    }
-    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-        if (outcomes[i].state != Outcome::State::missing) continue;
-        const configs::Determinants& wanted = plan.cells[i].determinants;
-        const auto found = earlier.find(wanted.configuration);
-        if (found == earlier.end()) continue;
-        // Of several, the one that differs least explains best.
-        std::string least;
-        for (const configs::Determinants& before : found->second) {
-            std::string change = configs::changed(before, wanted);
-            if (least.empty() || change.size() < least.size()) least = std::move(change);
-        }
-        ++outdated.by_change[least];
-    }
-    return outdated;
-}
-
-/// Tables, and what is to be said at the end. Returns the exit code. Adds to `published` what is to be shown
-/// when all files are done.
+/// Prints the tables and what is to be said at the end, and writes them unless nothing was to run. Returns
+/// the exit code. Adds to `published` what is to be shown when all files are done.
 int conclude(const CompareOptions& options, const Plan& plan, const std::string& directory,
              const std::vector<Outcome>& outcomes, std::vector<PublishedRow>& published) {
     const results::Comparison comparison = compare_outcomes(plan, outcomes, options.by);
-    results::write_tables(directory, plan.names(), outdated_results(plan, directory, outcomes).cells);
-    results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
-    results::write_data_package(directory);
+    const Outdated outdated = outdated_results(plan.cells, directory, outcomes);
+    if (!options.show) {
+        results::write_tables(directory, plan.names(), outdated.cells);
+        results::write_atomically(directory + "/comparison.csv", results::comparison_csv(comparison));
+        results::write_data_package(directory);
+    }
     const std::optional<configs::Pivot>& pivot = plan.combinations.base.compare.pivot;
     std::cout << (options.json ? json_of(comparison, plan, directory, outcomes)
                                : printable_lines(pivot && options.by.empty() ? pivot_table(comparison, *pivot)
@@ -199,6 +161,7 @@ int conclude(const CompareOptions& options, const Plan& plan, const std::string&
     std::cout.flush();
     warn_of_versions(outcomes);
     name_failures(plan, directory, outcomes);
+    if (options.show) name_outdated(outdated);
     if (const std::size_t left = missing(outcomes))
         std::cerr << fmt::format("heddle: {} of {} cells are missing\n", grouped(left),
                                  grouped(plan.cells.size()));
@@ -292,14 +255,14 @@ void greet(const Plan& plan, const RunnerOptions& runner, const std::vector<Outc
                                  grouped(there)),
         runner.shards > 1 ? fmt::format(", share {} of {}", runner.shard, runner.shards) : "",
         runner.directory);
-    for (const auto& [change, cells] : outdated_results(plan, runner.directory, outcomes).by_change)
+    for (const auto& [change, cells] : outdated_results(plan.cells, runner.directory, outcomes).by_change)
         std::cerr << fmt::format("  {} of the others are run again: {}\n", grouped(cells), change);
 }
 
 /// Reads the outcomes once more, and says how many results were there and are not any more: another process
 /// has removed them, or the whole directory.
 void say_what_vanished(const Plan& plan, const std::string& directory, std::vector<Outcome>& outcomes) {
-    std::vector<Outcome> now = read_outcomes(plan, directory);
+    std::vector<Outcome> now = read_outcomes(plan.cells, directory);
     std::size_t vanished = 0;
     for (std::size_t i = 0; i < now.size(); ++i) {
         const bool was = outcomes[i].state != Outcome::State::missing;
@@ -332,11 +295,13 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
     runner.record = options.record;
     runner.processes = options.processes;
     if (!options.shard.empty()) read_shard(options.shard, runner);
+    if (options.show && !options.slurm)
+        return conclude(options, plan, runner.directory, read_outcomes(plan.cells, runner.directory),
+                        published);
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
     if (options.slurm) return make_slurm(options, file, plan, runner.directory);
 
-    std::vector<Outcome> outcomes = read_outcomes(plan, runner.directory);
-    if (options.show) return conclude(options, plan, runner.directory, outcomes, published);
+    std::vector<Outcome> outcomes = read_outcomes(plan.cells, runner.directory);
     greet(plan, runner, outcomes);
     if (const int signal = run_cells(plan, runner, outcomes))
         return stopped_by(signal, runner.directory, outcomes);
@@ -345,7 +310,7 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
         return conclude(options, plan, runner.directory, outcomes, published);
 
     // Other shares may have finished meanwhile: the last of them prints the table.
-    outcomes = read_outcomes(plan, runner.directory);
+    outcomes = read_outcomes(plan.cells, runner.directory);
     if (missing(outcomes) == 0) return conclude(options, plan, runner.directory, outcomes, published);
     if (runner.claim)
         std::cerr << fmt::format("no more cells to run; {} that other tasks run are missing\n",
@@ -405,7 +370,7 @@ void add_compare(CLI::App& app, Action& action) {
     verb->add_option("--jobs", options->jobs, "processes at a time; as many as the machine has cores")
         ->check(CLI::Range(1, 4096));
     verb->add_flag("--retry-failed", options->retry_failed, "run again what failed earlier");
-    verb->add_flag("--show", options->show, "run nothing, and show what is there");
+    verb->add_flag("--show", options->show, "run and write nothing, and show what is there");
     verb->add_flag("--json", options->json, "print one JSON object for each file and nothing else");
     verb->add_option("--shard", options->shard, "run only cells i, i + n, i + 2n, ...")->type_name("i/n");
     verb->add_flag("--record", options->record,

@@ -50,8 +50,10 @@ std::string standing_in_words(const Line& line) {
             break;
         case Standing::undecided:
             words = line.ratio <= 1 ? "as good"
-                    : line.p_value  ? fmt::format("may be chance (p {:.2g})", *line.p_value)
-                                    : "not tested";
+                    : line.p_value.value_or(1) < results::level
+                        ? fmt::format("lower mean rank (p {:.2g})", *line.p_value)
+                    : line.p_value ? fmt::format("may be chance (p {:.2g})", *line.p_value)
+                                   : "not tested";
             break;
         case Standing::untested:
             words = line.ratio > 1 ? "too few runs to tell" : "as good";

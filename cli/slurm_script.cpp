@@ -3,10 +3,27 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "cli/comparison_plan.hpp"
 #include "host/command_line.hpp"
 
 namespace heddle::cli {
+
+namespace {
+
+/// An option as a line of the script has it. Blanks in a value belong to it; in `-p debug` they are sbatch's.
+std::string directive_of(const std::string& option) {
+    if (option.find_first_of("\n\r") != std::string::npos)
+        throw Error(fmt::format("--sbatch: {} has a line break", host::shell_words({option})),
+                    "state each option by an --sbatch of its own");
+    const std::size_t equals = option.find('=');
+    if (!option.starts_with("--") || equals == std::string::npos || option.find(' ') < equals) return option;
+    const std::string value = option.substr(equals + 1);
+    if (value.starts_with('\'') || value.starts_with('"')) return option;  // the user has quoted it
+    return option.substr(0, equals + 1) + host::shell_words({value});
+}
+
+}  // namespace
 
 std::string slurm_script(const SlurmOptions& options) {
     std::string text = "#!/bin/sh\n";
@@ -21,7 +38,7 @@ std::string slurm_script(const SlurmOptions& options) {
     // Finished cells stay finished, so a task that was taken off its machine simply goes on.
     directive("--requeue");
     if (options.alone) directive("--exclusive");
-    for (const std::string& option : options.sbatch) directive(option);
+    for (const std::string& option : options.sbatch) directive(directive_of(option));
     text +=
         "\n# Each task runs cells that no other task has taken. Submit it again and it goes on where it was "
         "cut "

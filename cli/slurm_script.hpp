@@ -21,6 +21,7 @@ struct SlurmOptions {
     std::vector<std::string> sbatch;  ///< further options, such as --time=1:00:00
 };
 
+/// Throws Error for an option of several lines.
 std::string slurm_script(const SlurmOptions& options);
 
 }  // namespace heddle::cli

@@ -8,9 +8,11 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/printable.hpp"
 #include "base/units.hpp"
+#include "cli/outdated.hpp"
 #include "cli/text_table.hpp"
 #include "cli/validation_replay.hpp"
 #include "cli/validation_report.hpp"
@@ -81,12 +83,18 @@ int conclude_validation(const ValidateOptions& options, const WorldPlans& plans,
     const configs::Combinations& combinations = plans.native.combinations;
     const results::Validation validation =
         results::validate(combinations.base.name, combinations.keys, run.pairs, options.by);
-    std::vector<std::string> names = plans.native.names();
-    const std::vector<std::string> simulated = plans.simulated.names();
-    names.insert(names.end(), simulated.begin(), simulated.end());
-    results::write_tables(directory, names);
-    results::write_atomically(directory + "/results.csv", results::validation_csv(validation));
-    results::write_data_package(directory);
+    std::vector<Cell> cells = plans.native.cells;
+    cells.insert(cells.end(), plans.simulated.cells.begin(), plans.simulated.cells.end());
+    const Outdated outdated = outdated_results(cells, directory, read_outcomes(cells, directory));
+    if (options.show) {
+        name_outdated(outdated);
+    } else {
+        std::vector<std::string> names;
+        for (const Cell& cell : cells) names.push_back(cell.name);
+        results::write_tables(directory, names, outdated.cells);
+        results::write_atomically(directory + "/results.csv", results::validation_csv(validation));
+        results::write_data_package(directory);
+    }
     std::cout << (options.json ? json_text(validation, run, directory)
                                : printable_lines(validation_text(validation)));
     if (!options.json && run.budget_spent)
@@ -109,7 +117,8 @@ int validate_file(const ValidateOptions& options) {
     runner.runs_max = options.runs;
     runner.seed = options.order_seed;
     runner.record = options.replay;
-    const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
+    std::optional<results::Store> store;
+    if (!options.show) store.emplace(runner.directory, results::Store::Tables::leave);  // it can be written
     std::cerr << fmt::format("{}: {} configurations in both worlds; results in {}\n", combinations.base.name,
                              grouped(combinations.all.size()), runner.directory);
     ValidationRun run;
@@ -155,7 +164,7 @@ void add_validate(CLI::App& app, Action& action) {
     verb->add_option("--order", options->order_seed, "seed of the order of the runs; 1");
     verb->add_flag("--replay", options->replay,
                    "simulate the schedules that native runs had as well, for workloads that place a graph");
-    verb->add_flag("--show", options->show, "run nothing, and show what is there");
+    verb->add_flag("--show", options->show, "run and write nothing, and show what is there");
     verb->add_flag("--json", options->json, "print one JSON object and nothing else");
     verb->callback([options, &action] { action = [options] { return validate_file(*options); }; });
 }

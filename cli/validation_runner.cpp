@@ -209,13 +209,22 @@ private:
     CellProgress progress_;
 };
 
-void refuse_backend_axis(const Plan& plan) {
+/// Each configuration has the same seeds in both worlds, and as many runs as `--runs` says.
+void refuse_axes(const Plan& plan) {
     for (const configs::Axis& axis : plan.combinations.base.compare.axes) {
         for (const configs::Point& point : axis.points) {
             for (const auto& [key, value] : point.sets) {
                 if (key == "backend")
                     throw Error("validate runs every configuration in both worlds itself",
                                 "leave `backend` out of the `compare` section", axis.where);
+                if (key == "repeat")
+                    throw Error("validate repeats every configuration as often as it needs",
+                                "leave `repeat` out of the `compare` section, and name a limit with --runs",
+                                point.where);
+                if (key == "seed")
+                    throw Error("validate runs every configuration with the same seeds",
+                                "leave `seed` out of the `compare` section, and name the first with --seed",
+                                point.where);
             }
         }
     }
@@ -230,7 +239,7 @@ WorldPlans make_world_plans(const std::string& file, std::vector<configs::Overri
     overrides.push_back({"backend", "native", "heddle validate"});
     simulated.push_back({"backend", "sim", "heddle validate"});
     Plan native = make_plan(file, overrides, configs::Axes::optional);
-    refuse_backend_axis(native);
+    refuse_axes(native);
     const configs::Experiment& first = native.combinations.all.front().experiment;
     if (!first.is_stated("platform.cores"))
         simulated.push_back(

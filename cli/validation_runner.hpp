@@ -19,7 +19,7 @@ struct WorldPlans {
 };
 
 /// Lays out up to `runs` runs of each combination in each world. A simulated node has as many cores as a
-/// native one. Throws Error, also for a file that compares worlds itself.
+/// native one. Throws Error, also for a file that compares worlds, seeds or repeats itself.
 WorldPlans make_world_plans(const std::string& file, std::vector<configs::Override> overrides,
                             std::size_t runs);
 

@@ -328,6 +328,7 @@ ClusterView cluster_view(const configs::Experiment& experiment, const runtime::B
     cluster.seconds_per_byte = topology.bandwidth > 0 ? 1 / topology.bandwidth : 0;
     cluster.group = topology.group;
     cluster.group.resize(beginners);  // the others get no part of a placement
+    cluster.nodes_here = 1;
     return cluster;
 }
 

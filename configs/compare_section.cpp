@@ -133,16 +133,28 @@ Pivot read_pivot(const Value& mapping) {
     return pivot;
 }
 
-/// The keys of all axes. Throws Error if one is there twice.
+[[noreturn]] void refuse_twice(const std::string& key, const Location& where) {
+    throw Error(fmt::format("compare: {} varies in two places", key), "leave one of them out", where);
+}
+
+/// The keys of all axes. Throws Error if one is there twice, or if a variant sets one: a combination would
+/// not have the value that it shows.
 std::vector<std::string> keys_of(const std::vector<Axis>& axes) {
     std::vector<std::string> keys;
+    const auto has = [&keys](const std::string& key) {
+        return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
     for (const Axis& axis : axes) {
         for (const std::string& key : axis.keys) {
-            if (std::find(keys.begin(), keys.end(), key) != keys.end())
-                throw Error(fmt::format("compare: {} varies in two places", key), "leave one of them out",
-                            axis.where);
+            if (has(key)) refuse_twice(key, axis.where);
             keys.push_back(key);
         }
+    }
+    for (const Axis& axis : axes) {
+        if (axis.keys.front() != variant_key) continue;
+        for (const Point& variant : axis.points)
+            for (const auto& [key, value] : variant.sets)
+                if (has(key)) refuse_twice(key, value.key_where);
     }
     return keys;
 }

@@ -26,7 +26,8 @@ public:
         : source_(source), options_(options), lexer_(source) {}
 
     GraphFile read() {
-        if (lexer_.peek().is("strict")) lexer_.take();
+        const bool strict = lexer_.peek().is("strict");
+        if (strict) lexer_.take();
         const DotLexer::Token kind = lexer_.take();
         if (kind.is("graph")) {
             source_.refuse(kind.line, "the graph is undirected", "a task graph begins with `digraph`");
@@ -43,6 +44,7 @@ public:
             source_.refuse(after.line, fmt::format("`{}` after the graph's end", after.text),
                            "one graph a file");
         }
+        if (strict) merge_parallel_edges();
         return build();
     }
 
@@ -187,6 +189,27 @@ private:
 
     std::string in_words(const Edge& edge) const {
         return fmt::format("the edge from {} to {}", tasks_[edge.from].name, tasks_[edge.to].name);
+    }
+
+    /// A strict graph has one edge from a task to another. As in Graphviz, each statement sets the attributes
+    /// that it has. Of two attributes Weight counts, wherever it is.
+    void merge_parallel_edges() {
+        std::unordered_map<std::uint64_t, std::size_t> place_of;
+        std::size_t kept = 0;
+        for (const Edge& edge : edges_) {
+            const auto [found, is_new] = place_of.try_emplace(std::uint64_t{edge.from} << 32 | edge.to, kept);
+            Edge& first = edges_[found->second];
+            if (is_new) {
+                first = edge;
+                ++kept;
+            } else if (edge.weight.from == Weight::From::weight ||
+                       (edge.weight.from == Weight::From::size &&
+                        first.weight.from != Weight::From::weight)) {
+                first.weight = edge.weight;
+                first.line = edge.line;
+            }
+        }
+        edges_.resize(kept);
     }
 
     GraphFile build() {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <numeric>
+#include <unordered_map>
 
 #include "graphs/readers.hpp"
 
@@ -13,8 +15,10 @@ namespace {
 
 struct Table {
     std::vector<std::string> columns;
+    std::vector<std::string> names;  ///< of the rows
     std::vector<std::vector<double>> rows;
     std::vector<int> lines;
+    int header_line = 0;
 };
 
 /// A corner, the names of the columns; then a line for each row: its name, its numbers.
@@ -22,22 +26,76 @@ Table read_table(const SourceText& source) {
     Table table;
     Lines lines(source);
     if (!lines.next_filled('#')) source.refuse(0, "the file is empty");
+    table.header_line = lines.line();
     Words header = lines.words(",");
     header.word("the corner of the table");
     while (!header.at_end()) table.columns.emplace_back(header.word("a column"));
     while (lines.next_filled('#')) {
         Words words = lines.words(",");
-        const std::string name(words.word("the name of the row"));
+        std::string name(words.word("the name of the row"));
         std::vector<double> row;
         while (!words.at_end()) row.push_back(words.weight(fmt::format("value {} of {}", row.size(), name)));
         if (row.size() != table.columns.size()) {
             source.refuse(lines.line(), fmt::format("{} has {} values", name, row.size()),
                           fmt::format("the table has {} columns", table.columns.size()));
         }
+        table.names.push_back(std::move(name));
         table.rows.push_back(std::move(row));
         table.lines.push_back(lines.line());
     }
     return table;
+}
+
+/// The numbers of tasks by their names. Published tables of one problem say T_0 in one and T0 in another, so
+/// that a name that no task has is compared without underscores.
+class TaskNames {
+public:
+    TaskNames(const std::vector<std::string>& names, const SourceText& source, int line) {
+        for (std::size_t task = 0; task < names.size(); ++task) {
+            if (!exact_.emplace(names[task], task).second) {
+                source.refuse(line, fmt::format("two columns are called {}", names[task]),
+                              "the name of a task is its own");
+            }
+            const auto [found, is_new] = similar_.emplace(without_underscores(names[task]), task);
+            if (!is_new) found->second = none;
+        }
+    }
+
+    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+    std::size_t find(const std::string& name) const {
+        if (const auto found = exact_.find(name); found != exact_.end()) return found->second;
+        const auto found = similar_.find(without_underscores(name));
+        return found == similar_.end() ? none : found->second;
+    }
+
+private:
+    static std::string without_underscores(std::string name) {
+        std::erase(name, '_');
+        return name;
+    }
+
+    std::unordered_map<std::string, std::size_t> exact_;
+    std::unordered_map<std::string, std::size_t> similar_;  ///< `none` where several are
+};
+
+/// For each task the row of `table` that has its name: rows may be in any order. There are as many rows as
+/// tasks, so that each has one.
+std::vector<std::size_t> rows_of_tasks(const Table& table, const TaskNames& tasks, const SourceText& source) {
+    std::vector<std::size_t> row_of(table.rows.size(), TaskNames::none);
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        const std::size_t task = tasks.find(table.names[row]);
+        if (task == TaskNames::none) {
+            source.refuse(table.lines[row], fmt::format("no task is called {}", table.names[row]),
+                          "a row has the name of a column of the table of edges");
+        }
+        if (row_of[task] != TaskNames::none) {
+            source.refuse(table.lines[row], fmt::format("{} is a second row of its task", table.names[row]),
+                          fmt::format("the first is in line {}", table.lines[row_of[task]]));
+        }
+        row_of[task] = row;
+    }
+    return row_of;
 }
 
 /// All links must be equally fast: a graph has no place for links.
@@ -46,11 +104,12 @@ double bandwidth_in(const SourceText& source) {
     double bandwidth = 0;
     for (std::size_t from = 0; from < table.rows.size(); ++from) {
         for (std::size_t to = 0; to < table.columns.size(); ++to) {
-            if (from == to) continue;
+            if (table.names[from] == table.columns[to]) continue;
             const double one = table.rows[from][to];
             if (one == 0 || (bandwidth != 0 && one != bandwidth)) {
                 source.refuse(table.lines[from],
-                              fmt::format("the link from {} to {} has a bandwidth of {}", from, to, one),
+                              fmt::format("the link from {} to {} has a bandwidth of {}", table.names[from],
+                                          table.columns[to], one),
                               "only equal links, faster than 0, can be read");
             }
             bandwidth = one;
@@ -80,6 +139,9 @@ GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options) {
         costs_source.refuse(0, fmt::format("costs of {} tasks", costs.rows.size()),
                             fmt::format("there are {} tasks", tasks));
     }
+    const TaskNames names(edges.columns, source, edges.header_line);
+    const std::vector<std::size_t> edge_rows = rows_of_tasks(edges, names, source);
+    const std::vector<std::size_t> cost_rows = rows_of_tasks(costs, names, costs_source);
     const std::string bandwidth_path = stem + "_resource_BW.csv";
     const double bandwidth =
         std::filesystem::exists(bandwidth_path) ? bandwidth_in(SourceText::read(bandwidth_path)) : 1;
@@ -87,18 +149,19 @@ GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options) {
     GraphFile result;
     TaskGraphBuilder builder;
     for (std::size_t task = 0; task < tasks; ++task) {
-        std::vector<double> row = costs.rows[task];
+        std::vector<double> row = costs.rows[cost_rows[task]];
         for (double& cost : row) cost *= options.flops_per_time_unit.value_or(1);
         builder.add_task(std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size()),
-                         edges.columns[task], costs_source.at(costs.lines[task]));
+                         edges.columns[task], costs_source.at(costs.lines[cost_rows[task]]));
         result.costs.push_back(std::move(row));
     }
     for (std::size_t from = 0; from < tasks; ++from) {
+        const std::vector<double>& row = edges.rows[edge_rows[from]];
         for (std::size_t to = 0; to < tasks; ++to) {
-            if (edges.rows[from][to] == 0) continue;
+            if (row[to] == 0) continue;
             builder.add_edge(static_cast<TaskIndex>(from), static_cast<TaskIndex>(to),
-                             edges.rows[from][to] / bandwidth * options.bytes_per_weight_unit,
-                             source.at(edges.lines[from]));
+                             row[to] / bandwidth * options.bytes_per_weight_unit,
+                             source.at(edges.lines[edge_rows[from]]));
         }
     }
     result.graph = builder.build();

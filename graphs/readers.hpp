@@ -13,7 +13,7 @@ namespace heddle::graphs {
 GraphFile read_stg(const SourceText& source, const ReadOptions& options);
 
 /// Graphviz. Attribute `Weight` (or `weight`) of tasks and edges; or SimGrid's `size`, where an edge of -1 or
-/// without size carries nothing, and `root` and `end` need not be declared.
+/// without size carries nothing, and `root` and `end` need not be declared. `strict`: one edge a pair.
 GraphFile read_dot(const SourceText& source, const ReadOptions& options);
 
 /// Pegasus DAX 2 and 3: jobs with a runtime in seconds, the files that they use, and child/parent lists. An
@@ -21,14 +21,14 @@ GraphFile read_dot(const SourceText& source, const ReadOptions& options);
 GraphFile read_dax(const SourceText& source, const ReadOptions& options);
 
 /// WfCommons' WfFormat: up to 1.4 (`workflow.tasks` with their files) and 1.5 (`specification` and
-/// `execution`).
+/// `execution`). Also SimGrid's JSON: flops, and tasks of type `transfer` with bytes and no runtime.
 GraphFile read_wfformat(const SourceText& source, const ReadOptions& options);
 
 /// Sections #tasks (costs on each processor) and #edges, as in the instances of Santiago et al. 2020.
 GraphFile read_hetero(const SourceText& source, const ReadOptions& options);
 
 /// NAME_task_connectivity.csv, with NAME_task_exe_time.csv and, where it exists, NAME_resource_BW.csv beside
-/// it.
+/// it. Rows are found by their names.
 GraphFile read_heft_csv(const SourceText& source, const ReadOptions& options);
 
 /// The part of TGFF that carries a graph and a table of costs: @TASK_GRAPH and @computation_cost.

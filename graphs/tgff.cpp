@@ -1,5 +1,5 @@
 // Reads one task graph and its table of costs from a TGFF file. As in published instances, the type of an arc
-// is its weight. Deadlines and periods are ignored.
+// is its weight. Deadlines, periods and lines such as `@HYPERPERIOD 300` are ignored.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -53,7 +53,7 @@ private:
         Words words = lines_.words();
         const std::string first(words.word("a word"));
         if (first.front() == '@') {
-            begin_section(first);
+            if (opens_section()) begin_section(first);
         } else if (first == "}") {
             section_ = Section::none;
         } else if (section_ == Section::graph && first == "TASK") {
@@ -64,8 +64,14 @@ private:
             read_costs(first, words);
         } else if (section_ == Section::none) {
             source_.refuse(lines_.line(), fmt::format("`{}` outside any section", first),
-                           "sections begin with @");
+                           "a section begins with a line like `@TASK_GRAPH 0 {`");
         }
+    }
+
+    /// A line that begins with @ states a single value if it does not end in a brace.
+    bool opens_section() const {
+        const std::string_view line = lines_.text();
+        return trimmed(line.substr(0, line.find('#'))).ends_with('{');
     }
 
     void begin_section(const std::string& name) {

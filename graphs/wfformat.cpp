@@ -1,5 +1,5 @@
 // Reads workflows in WfFormat, the JSON format of WfCommons. It reads version 1.5, which separates
-// specification and execution, and earlier versions.
+// specification and execution, earlier versions, and SimGrid's dialect of these.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -123,45 +123,35 @@ void add_files(Workflow& workflow, TaskIndex index, const JsonValue& task, std::
     }
 }
 
-/// SimGrid writes transfers as tasks of their own; here they are what edges carry.
-bool is_transfer(const JsonValue& task) {
+/// SimGrid writes transfers as tasks of their own, with bytes instead of a runtime; here they are what edges
+/// carry. In WfFormat a task of type transfer is one like any other.
+bool is_simgrid_transfer(const JsonValue& task) {
     const auto type = task.find("type");
-    return type && type->kind() == JsonKind::text && type->text("the type") == "transfer";
+    return type && type->kind() == JsonKind::text && type->text("the type") == "transfer" &&
+           task.find("writtenBytes") && !task.find("runtimeInSeconds") && !task.find("runtime");
 }
 
 GraphFile read_before_1_5(const JsonValue& root, const SourceText& source, const ReadOptions& options) {
     Workflow workflow(source, options);
     const JsonValue tasks = root.find("jobs") ? *root.find("jobs") : root.at("tasks", "the workflow");
     tasks.expect(JsonKind::list, "\"tasks\"");
-    std::unordered_map<std::string_view, JsonValue> transfers;
+    // SimGrid states flops where WfFormat states seconds.
+    WorkUnit unit = WorkUnit::seconds;
     for (const JsonValue task : tasks) {
-        if (is_transfer(task)) transfers.emplace(id_of(task), task);
-    }
-    for (const JsonValue task : tasks) {
-        if (is_transfer(task)) continue;
         const std::string_view id = id_of(task);
-        const TaskIndex index =
-            workflow.add_task(id, name_of(task), runtime_of(task, id), kernel_of(task), task.line());
-        add_files(workflow, index, task, id);
-        if (transfers.empty()) {
-            add_relatives(workflow, task, id);
-            continue;
+        if (is_simgrid_transfer(task)) {
+            unit = WorkUnit::flops;
+            const double bytes = task.at("writtenBytes", fmt::format("the transfer {}", id))
+                                     .weight(fmt::format("the bytes of transfer {}", id));
+            workflow.add_transfer(id, name_of(task), bytes, task.line());
+        } else {
+            const TaskIndex index =
+                workflow.add_task(id, name_of(task), runtime_of(task, id), kernel_of(task), task.line());
+            add_files(workflow, index, task, id);
         }
-        for (const JsonValue parent : list_in(task, "parents", id)) {
-            const std::string_view name = parent.text(fmt::format("a parent of {}", id));
-            const auto transfer = transfers.find(name);
-            if (transfer == transfers.end()) {
-                workflow.depends(id, name, parent.line());
-                continue;
-            }
-            const double bytes = transfer->second.at("writtenBytes", fmt::format("the transfer {}", name))
-                                     .weight(fmt::format("the bytes of transfer {}", name));
-            for (const JsonValue from : list_in(transfer->second, "parents", name)) {
-                workflow.depends(id, from.text(fmt::format("a parent of {}", name)), from.line(), bytes);
-            }
-        }
+        add_relatives(workflow, task, id);
     }
-    return workflow.build();
+    return workflow.build(unit);
 }
 
 }  // namespace

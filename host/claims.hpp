@@ -2,7 +2,10 @@
 // a file there, and renews the file's time while it works. Items of a process that has died are free again.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -31,12 +34,15 @@ public:
     bool take(const std::string& item);
     void give_back(const std::string& item);
 
-    /// Makes the files of this process's items young. To be called several times within `patience`.
+    /// Makes the files of this process's items young, and forgets items that another has taken over. To be
+    /// called several times within `patience`.
     void renew();
 
 private:
-    bool make(const std::filesystem::path& file) const;
-    bool is_free(const std::filesystem::path& file) const;
+    struct Seen;
+    static Seen see(const std::filesystem::path& file);
+    std::optional<ino_t> make(const std::filesystem::path& file) const;
+    bool is_free(const std::filesystem::path& file, const Seen& seen) const;
 
     std::filesystem::path folder_;
     std::string owner_;
@@ -45,10 +51,10 @@ private:
     std::set<std::string> held_;
 };
 
-/// The owner that this process is: the task of a Slurm job, or else host and process.
+/// The owner that this process is: a task of a Slurm array, or else host and process.
 std::string owner_of_this_process();
 
-/// Whether the task of a Slurm job, as `owner_of_this_process` names it, runs, by `squeue`. Nothing for
+/// Whether the task of a Slurm array, as `owner_of_this_process` names it, runs, by `squeue`. Nothing for
 /// another owner, or if Slurm does not answer.
 std::optional<bool> slurm_task_runs(const std::string& owner);
 

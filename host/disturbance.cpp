@@ -1,4 +1,5 @@
-// Compares the processor time of the whole machine, from /proc/stat, with that of this process's children.
+// Compares the time that the usable processors were busy, from /proc/stat, with the processor time of this
+// process and its children. What other processors do disturbs neither.
 #include "host/disturbance.hpp"
 
 #include <sys/resource.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "host/machine.hpp"
@@ -32,6 +34,21 @@ double tick_seconds() {
 
 }  // namespace
 
+ProcessorUse processor_use(std::istream& text, const std::vector<unsigned>& processors) {
+    ProcessorUse use;
+    for (std::string line; std::getline(text, line) && line.starts_with("cpu");) {
+        std::istringstream words(line.substr(3));
+        unsigned number = 0;
+        if (line.starts_with("cpu ") || !(words >> number)) continue;  // all of them together
+        if (!processors.empty() && std::ranges::find(processors, number) == processors.end()) continue;
+        std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal
+        for (double& one : ticks) words >> one;
+        for (const std::size_t busy : {0U, 1U, 2U, 5U, 6U, 7U}) use.busy_ticks += ticks[busy];
+        ++use.processors;
+    }
+    return use;
+}
+
 DisturbanceWatch::DisturbanceWatch() {
     shortest_spin_ = spin();
     for (int i = 0; i < 9; ++i) shortest_spin_ = std::min(shortest_spin_, spin());
@@ -51,12 +68,9 @@ double DisturbanceWatch::spin() {
 DisturbanceWatch::Times DisturbanceWatch::now() {
     Times times;
     std::ifstream file("/proc/stat");
-    std::string name;
-    std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal
-    file >> name;
-    for (double& one : ticks) file >> one;
-    for (const std::size_t busy : {0U, 1U, 2U, 5U, 6U, 7U})
-        times.busy_seconds += ticks[busy] * tick_seconds();
+    const ProcessorUse use = processor_use(file, usable_processors());
+    times.busy_seconds = use.busy_ticks * tick_seconds();
+    times.processors = use.processors;
     times.own_seconds = processor_seconds(RUSAGE_SELF) + processor_seconds(RUSAGE_CHILDREN);
     times.wall_seconds = wall_seconds();
     return times;
@@ -72,7 +86,7 @@ Disturbance DisturbanceWatch::end() {
     const double spin_after = spin();
     Disturbance disturbance;
     const double other = end.busy_seconds - begin_.busy_seconds - (end.own_seconds - begin_.own_seconds);
-    const double all = (end.wall_seconds - begin_.wall_seconds) * static_cast<double>(machine_cores());
+    const double all = (end.wall_seconds - begin_.wall_seconds) * end.processors;
     if (other > 2 * tick_seconds() && all > 0) disturbance.other_share = other / all;
     shortest_spin_ = std::min({shortest_spin_, spin_before_, spin_after});
     disturbance.slowdown = std::max(spin_before_, spin_after) / shortest_spin_ - 1;

@@ -3,16 +3,28 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
+#include <vector>
 
 namespace heddle::host {
 
 struct Disturbance {
-    /// Time of the cores that other processes and other virtual machines (steal time) had, over all time of
-    /// the cores. Time below two ticks of the system's accounting counts as none.
+    /// Time that other processes and other virtual machines (steal time) had of the processors that this
+    /// process may use, over all time of these. Time below two ticks of the system's accounting counts as
+    /// none.
     double other_share = 0;
     /// A loop of arithmetic before and after, over the shortest that this process has seen, less 1.
     double slowdown = 0;
 };
+
+/// What some processors have done since the machine's start.
+struct ProcessorUse {
+    double busy_ticks = 0;  ///< of all together, with steal time
+    unsigned processors = 0;
+};
+
+/// By a text as that of /proc/stat: of those of `processors` that it names. No `processors`: of all.
+ProcessorUse processor_use(std::istream& text, const std::vector<unsigned>& processors);
 
 /// Watches from one call to the next. Children of this process and what they have waited for count as the
 /// command. Involuntary switches are not counted: a run with more threads than cores has them by itself.
@@ -31,8 +43,9 @@ private:
 
     struct Times {
         double wall_seconds = 0;
-        double busy_seconds = 0;  ///< of all cores, with steal time
-        double own_seconds = 0;   ///< processor time of this process and its children
+        double busy_seconds = 0;  ///< of the usable processors, with steal time
+        unsigned processors = 0;
+        double own_seconds = 0;  ///< processor time of this process and its children
     };
     static Times now();
 

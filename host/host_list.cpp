@@ -169,6 +169,8 @@ void add_line(std::string_view line, Hosts& to) {
         constexpr std::string_view slots = "slots=";
         if (i > 1 || !words[i].starts_with(slots))
             refuse(line, fmt::format("\"{}\" after the host is not slots=N", words[i]));
+        if (split(text).size() > 1)
+            refuse(line, fmt::format("{} after several names; write it after each, like a:2,b:2", words[i]));
         text += fmt::format(":{}", words[i].substr(slots.size()));
     }
     for (const std::string_view part : split(text)) add_part(part, line, to);

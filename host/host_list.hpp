@@ -28,8 +28,8 @@ inline constexpr std::size_t hosts_max = 100'000;
 /// for more than `hosts_max` names, as the next one does.
 std::vector<HostSlots> parse_hosts(std::string_view text);
 
-/// Reads a file with a host or list in each line: `a`, `a:2`, or `a slots=2`, as Open MPI writes it. Text
-/// after # is a comment. Throws Error with file and line.
+/// Reads a file with a host or list in each line: `a`, `a:2`, or `a slots=2`, as Open MPI writes it (not
+/// after names with a comma between them). Text after # is a comment. Throws Error with file and line.
 std::vector<HostSlots> read_hostfile(const std::filesystem::path& path);
 
 }  // namespace heddle::host

@@ -55,8 +55,9 @@ struct Prepared {
     if (prepared.streams.error >= 0) dup2(prepared.streams.error, STDERR_FILENO);
     struct sigaction initial {};
     initial.sa_handler = SIG_DFL;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGPIPE, SIGXFSZ})
-        sigaction(signal, &initial, nullptr);
+    // Those that this program ignores itself, or a program may not expect to be ignored. Others stay as the
+    // user left them: nohup's SIGHUP.
+    for (const int signal : {SIGCHLD, SIGPIPE, SIGXFSZ}) sigaction(signal, &initial, nullptr);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -65,6 +66,15 @@ struct Prepared {
     const int error = errno;
     [[maybe_unused]] const auto written = write(prepared.report, &error, sizeof error);
     _exit(127);
+}
+
+/// While SIGCHLD is ignored, the system forgets the status of a child when it ends.
+void keep_statuses() {
+    struct sigaction now {};
+    sigaction(SIGCHLD, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) return;
+    now.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &now, nullptr);
 }
 
 }  // namespace
@@ -82,6 +92,7 @@ pid_t LocalStarter::start(NodeId node, const std::vector<std::string>& argv,
     Descriptor writing(ends[1]);
     const Prepared prepared{argument_pointers.data(), variable_pointers.data(), streams, getpid(),
                             writing.get()};
+    keep_statuses();
     const pid_t child = fork();
     if (child == 0) become(prepared);
     if (child < 0) throw Error(fmt::format("cannot start node {}: {}", node, error_text(errno)));
@@ -95,6 +106,16 @@ pid_t LocalStarter::start(NodeId node, const std::vector<std::string>& argv,
         throw Error(fmt::format("cannot run {}: {}", argv[0], error_text(error)));
     }
     return child;
+}
+
+std::optional<int> status_if_ended(pid_t child, bool wait) {
+    constexpr int unknown = 127 << 8;
+    int status = 0;
+    pid_t ended = 0;
+    do ended = waitpid(child, &status, wait ? 0 : WNOHANG);
+    while (ended < 0 && errno == EINTR);
+    if (ended == 0) return std::nullopt;
+    return ended == child ? status : unknown;
 }
 
 }  // namespace heddle::host

@@ -31,6 +31,7 @@ struct Machine {
     std::unique_ptr<hwloc_topology, DestroyTopology> topology;
     std::vector<unsigned> processors;  ///< one hardware thread of each usable core; empty: unknown
     std::vector<unsigned> by_memory;   ///< as `cores_by_memory`
+    std::vector<unsigned> threads;     ///< as `usable_processors`
 
     Machine() {
         // Hides what hwloc cannot find out (in a container without /sys): the user can do nothing about it.
@@ -42,6 +43,8 @@ struct Machine {
         const Bitmap usable(hwloc_bitmap_alloc());
         if (hwloc_get_cpubind(raw, usable.get(), HWLOC_CPUBIND_PROCESS))
             hwloc_bitmap_copy(usable.get(), hwloc_topology_get_allowed_cpuset(raw));
+        for (hwloc_obj_t one = nullptr; (one = hwloc_get_next_obj_by_type(raw, HWLOC_OBJ_PU, one));)
+            if (hwloc_bitmap_isset(usable.get(), one->os_index)) threads.push_back(one->os_index);
         hwloc_obj_t last = nullptr;
         for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(raw, HWLOC_OBJ_CORE, core));) {
             const Bitmap here(hwloc_bitmap_dup(core->cpuset));
@@ -75,6 +78,10 @@ const Machine& machine() {
 unsigned machine_cores() {
     static const auto allowed = static_cast<std::size_t>(cpu_quota().value_or(1e6));
     return static_cast<unsigned>(std::max<std::size_t>(std::min(machine().processors.size(), allowed), 1));
+}
+
+const std::vector<unsigned>& usable_processors() {
+    return machine().threads;
 }
 
 std::vector<unsigned> cores_by_memory() {

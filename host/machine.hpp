@@ -12,6 +12,10 @@ namespace heddle::host {
 /// A core with several hardware threads counts once. At least 1.
 unsigned machine_cores();
 
+/// The hardware threads that this process may use, all those of a core, by the system's numbers. Empty:
+/// unknown.
+const std::vector<unsigned>& usable_processors();
+
 /// How many usable cores each NUMA node has, in the order in which `bind_to_core` counts the cores: those
 /// that share memory, and among them those that share a cache, follow each other. Not limited by a quota.
 std::vector<unsigned> cores_by_memory();

@@ -130,12 +130,12 @@ private:
 
     void reap() {
         for (std::size_t i = running_.size(); i-- > 0;) {
-            int status = 0;
-            if (waitpid(running_[i].id, &status, WNOHANG) != running_[i].id) continue;
+            const auto status = status_if_ended(running_[i].id);
+            if (!status) continue;
             Running process = std::move(running_[i]);
             running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
             if (process.errors) process.read_errors();
-            options_.ended({process.job, code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+            options_.ended({process.job, code_of(*status), WIFSIGNALED(*status) ? WTERMSIG(*status) : 0,
                             std::move(process.text), wall_seconds() - process.began});
         }
     }
@@ -145,9 +145,8 @@ private:
         for (const Running& process : running_) kill(process.id, SIGTERM);
         for (const Deadline end = Clock::now() + options_.patience;
              !running_.empty() && Clock::now() < end;) {
-            std::erase_if(running_, [](const Running& process) {
-                return waitpid(process.id, nullptr, WNOHANG) == process.id;
-            });
+            std::erase_if(running_,
+                          [](const Running& process) { return status_if_ended(process.id).has_value(); });
             if (!running_.empty()) wait_for_news(std::min(end, Clock::now() + std::chrono::milliseconds(50)));
             interrupted();
         }
@@ -170,10 +169,7 @@ int run_jobs(const std::vector<Job>& jobs, const PoolOptions& options) {
 }
 
 int run_command(const std::vector<std::string>& argv) {
-    const pid_t id = LocalStarter().start(0, argv, {}, {});
-    int status = 0;
-    while (waitpid(id, &status, 0) != id) continue;
-    return code_of(status);
+    return code_of(status_if_ended(LocalStarter().start(0, argv, {}, {}), true).value());
 }
 
 }  // namespace heddle::host

@@ -8,7 +8,8 @@
 namespace heddle::host {
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD of this process are read here instead of
-/// acting. To be made before any thread. Throws Error.
+/// acting. Those that were ignored before (nohup, a shell's &) stay so, SIGCHLD excepted. To be made before
+/// any thread. Throws Error.
 class SignalWatch {
 public:
     SignalWatch();

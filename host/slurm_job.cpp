@@ -15,6 +15,9 @@ namespace {
 constexpr const char* hosts_variable = "SLURM_JOB_NODELIST";
 constexpr const char* counts_variable = "SLURM_TASKS_PER_NODE";
 
+/// The step of salloc's shell where Slurm runs it on the job's first host (SLURM_INTERACTIVE_STEP).
+constexpr const char* interactive_step = "4294967290";
+
 std::string value_of(const char* variable) {
     const char* const value = std::getenv(variable);
     return value ? value : "";
@@ -55,8 +58,11 @@ std::vector<std::uint32_t> expand_counts(std::string_view text) {
 
 std::optional<std::vector<HostSlots>> slurm_hosts() {
     const std::string names = value_of(hosts_variable);
-    // srun sets the number of a step, and so does the batch script's own step, which has no tasks.
-    if (names.empty() || !value_of("SLURM_STEP_NUM_TASKS").empty()) return std::nullopt;
+    // srun sets the number of a step, and so does the batch script's own step, which has no tasks. The
+    // shell's step has one, but the whole job is the user's to fill.
+    const bool in_step =
+        !value_of("SLURM_STEP_NUM_TASKS").empty() && value_of("SLURM_STEP_ID") != interactive_step;
+    if (names.empty() || in_step) return std::nullopt;
     const std::vector<std::string> hosts = expand_host_list(names);
     const std::string text = value_of(counts_variable);
     const std::vector<std::uint32_t> counts =

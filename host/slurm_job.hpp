@@ -13,8 +13,8 @@ namespace heddle::host {
 std::vector<std::uint32_t> expand_counts(std::string_view text);
 
 /// The job's hosts, each with as many slots as the job has tasks there, in Slurm's order. Nothing outside of
-/// a job, and in a step that srun has started: that has its own tasks. Throws Error if Slurm's variables make
-/// no sense.
+/// a job, and in a step that a user's srun has started: that has its own tasks. (salloc's shell may be in a
+/// step, too.) Throws Error if Slurm's variables make no sense.
 std::optional<std::vector<HostSlots>> slurm_hosts();
 
 }  // namespace heddle::host

@@ -211,14 +211,15 @@ void StartedProcesses::take_signals() {
 void StartedProcesses::reap(const std::function<bool(const End&)>& ended) {
     for (std::size_t number = 0; number < processes_.size(); ++number) {
         Process& process = processes_[number];
-        int status = 0;
-        if (!process.running || waitpid(process.id, &status, WNOHANG) != process.id) continue;
+        const auto ended_with = process.running ? status_if_ended(process.id) : std::nullopt;
+        if (!ended_with) continue;
+        const int status = *ended_with;
         process.running = false;
         process.left_to_tell.clear();
         int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         // Its own code would say only that the line to it has ended.
         if (process.has_life_line && code != 0 && signal_ != 0) code = 128 + signal_;
-        const bool asked = signal_ != 0 || step_ == Step::terminate;
+        const bool asked = signal_ != 0 || step_ == Step::terminate || process.given_up;
         const bool reported = ended({number, code, asked, process.begun});
         if (code == 0) continue;
         if (WIFSIGNALED(status) && !asked && !reported) {
@@ -243,6 +244,7 @@ void StartedProcesses::note_late(const std::function<bool(const End&)>& ended) {
         process.begin_by = Clock::time_point::max();
         if (step_ == Step::none) (void)ended({number, 1, false, false, true});
         if (process.spare) {
+            process.given_up = true;
             kill(process.id, SIGKILL);
         } else {
             late = true;

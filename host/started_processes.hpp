@@ -109,6 +109,7 @@ private:
         std::string left_to_tell;
         bool begun = true;
         bool spare = false;
+        bool given_up = false;  ///< it was late, and was killed: its end is no news
         std::chrono::steady_clock::time_point begin_by = std::chrono::steady_clock::time_point::max();
     };
     enum class Step : std::uint8_t { none, grace, terminate };

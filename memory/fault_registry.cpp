@@ -69,10 +69,8 @@ bool on_fault(const MemoryFault& fault) {
     runtime::Context* const context = (*watched->running)();
     if (!context) return false;  // no worker of that node accesses it
     const int before = own_errno();
-    // Where the processor does not tell, a write that only reading was permitted for comes here once more.
     ++context->faults;
-    watched->handler->on_fault(*context, static_cast<std::size_t>(address - watched->begin),
-                               fault.write.value_or(false));
+    watched->handler->on_fault(*context, static_cast<std::size_t>(address - watched->begin), fault.write);
     --context->faults;
     set_errno(before);
     return true;

@@ -42,6 +42,11 @@ public:
     /// the same groups, with the same placings and runs. A run returns at once there, and no object is read.
     virtual void elsewhere(Thread& /*self*/) {}
 
+    /// Whether it makes groups whose placing names other nodes. Then no node leaves the run
+    /// (docs/members.md), because the placing holds for all runs of a group.
+    virtual bool places() const { return records_elsewhere(); }
+    bool may_leave() const override { return !places(); }
+
     /// Bounds the memory of bodies that fork without end, unless the schedule does (Schedule::fork_window): a
     /// body that has forked so many closures waits for them before it forks more, as in `sync`. 0: it never
     /// does.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 
@@ -104,9 +106,10 @@ std::optional<std::size_t> before_on_worker(const Recorded& recorded, std::size_
 CauseTimes before_data(const Recorded& recorded, const RecordedTask& task, Time since) {
     CauseTimes times;
     const auto wait = wait_of(recorded, task);
-    const Time ready = wait ? std::clamp(wait->ready, since, task.start) : task.start;
+    const Time start = std::max(since, task.start);  // clocks of two machines may disagree
+    const Time ready = wait ? std::clamp(wait->ready, since, start) : start;
     times[wait && wait->from_elsewhere ? Cause::message : Cause::scheduler] += ready - since;
-    add_stretch(times, recorded, task.worker, ready, task.start, &task);
+    add_stretch(times, recorded, task.worker, ready, start, &task);
     return times;
 }
 
@@ -185,17 +188,35 @@ std::vector<CauseTimes> causes_of_workers(const Recorded& recorded) {
 WorkAndSpan work_and_span(const Recorded& recorded) {
     HEDDLE_ASSERT(recorded.is_graph);
     WorkAndSpan result;
-    std::unordered_map<std::uint64_t, Time> finish;
-    // In the order in which they end, so each comes after its predecessors.
-    for (const RecordedTask& task : recorded.tasks) {
-        Time begin{};
-        for (const std::uint64_t before : task.predecessors)
-            if (const auto found = finish.find(before); found != finish.end())
-                begin = std::max(begin, found->second);
-        const Time end = begin + (task.end - task.start);
-        finish[*task.number] = end;
-        result.work += task.end - task.start;
-        result.span = std::max(result.span, end);
+    std::unordered_map<std::uint64_t, std::size_t> by_number;
+    for (std::size_t i = 0; i < recorded.tasks.size(); ++i) by_number.emplace(*recorded.tasks[i].number, i);
+    // By predecessors, not by time: clocks of two machines may disagree which of two tasks ended first.
+    enum class Seen : std::uint8_t { no, on_the_way, yes };
+    std::vector<Seen> seen(recorded.tasks.size(), Seen::no);
+    std::vector<Time> finish(recorded.tasks.size());
+    std::vector<std::size_t> open;
+    for (std::size_t first = 0; first < recorded.tasks.size(); ++first) {
+        for (open.assign(1, first); !open.empty();) {
+            const std::size_t at = open.back();
+            const RecordedTask& task = recorded.tasks[at];
+            if (seen[at] == Seen::no) {
+                seen[at] = Seen::on_the_way;
+                for (const std::uint64_t before : task.predecessors)
+                    if (const auto found = by_number.find(before);
+                        found != by_number.end() && seen[found->second] == Seen::no)
+                        open.push_back(found->second);
+                continue;
+            }
+            open.pop_back();
+            if (std::exchange(seen[at], Seen::yes) == Seen::yes) continue;  // two tasks had named it
+            Time begin{};
+            for (const std::uint64_t before : task.predecessors)
+                if (const auto found = by_number.find(before); found != by_number.end())
+                    begin = std::max(begin, finish[found->second]);
+            finish[at] = begin + (task.end - task.start);
+            result.work += task.end - task.start;
+            result.span = std::max(result.span, finish[at]);
+        }
     }
     return result;
 }

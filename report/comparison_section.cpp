@@ -29,7 +29,7 @@ std::string standing_in_words(const results::Line& line) {
         case Standing::longer:
             return "longer in every run";
         case Standing::undecided:
-            return "may be chance";
+            return line.p_value.value_or(1) < results::level ? "lower mean rank" : "may be chance";
         case Standing::untested:
             return "too few runs to test";
         case Standing::no_result:

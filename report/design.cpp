@@ -79,6 +79,21 @@ Factor factor_of(const Runs& runs, const std::string& column) {
     return factor;
 }
 
+/// What a run computed with, beside its keys: digests, with names for people.
+constexpr std::array<std::pair<const char*, const char*>, 2> made_with = {
+    {{"files_id", "files"}, {"program_id", "program"}}};
+
+/// Whether runs with equal factors have equal values of `column`.
+bool determine(const Runs& runs, const std::vector<Factor>& factors, const std::string& column) {
+    std::map<std::vector<std::string>, std::string> seen;
+    return std::all_of(runs.all.begin(), runs.all.end(), [&](const Run& run) {
+        std::vector<std::string> values;
+        for (const Factor& factor : factors) values.push_back(value_of(run, factor.column));
+        const auto [place, is_new] = seen.try_emplace(std::move(values), value_of(run, column));
+        return is_new || place->second == value_of(run, column);
+    });
+}
+
 std::size_t rank_of(const std::string& column) {
     const auto place = std::find(chosen_first.begin(), chosen_first.end(), column);
     const auto rank = static_cast<std::size_t>(place - chosen_first.begin());
@@ -107,6 +122,14 @@ std::vector<Factor> factors_of(const Runs& runs) {
             cause->goes_with.push_back(candidate.key);
         else
             factors.push_back(std::move(candidate));
+    }
+    // Runs of other input files or of another program are no repeats of each other.
+    for (const auto& [column, name] : made_with) {
+        if (determine(runs, factors, column)) continue;
+        Factor factor = factor_of(runs, column);
+        factor.key = name;
+        factor.is_number = false;  // a digest, though it may have no letters
+        factors.push_back(std::move(factor));
     }
     // In the order of the tables, as the file of the experiment has them.
     std::stable_sort(factors.begin(), factors.end(), [&columns](const Factor& a, const Factor& b) {

@@ -24,7 +24,7 @@ struct Factor {
     std::string shown(const std::string& value) const;
 };
 
-/// Runs that differ in nothing but the seed.
+/// Runs that differ in nothing but the seed: their input files and program are the same.
 struct Combination {
     std::vector<std::string> values;  ///< of the factors
     std::vector<std::size_t> runs;    ///< indices into Runs::all
@@ -40,7 +40,8 @@ struct Design {
     std::size_t find(const std::string& column) const;
 };
 
-/// A key is a factor if its values differ, and if they do not follow from those of another factor.
+/// A key is a factor if its values differ, and if they do not follow from those of another factor. So are
+/// `files` and `program` if runs with equal keys differ in their digests.
 Design design_of(const Runs& runs);
 
 }  // namespace heddle::report

@@ -78,7 +78,8 @@ std::vector<std::size_t> common_factors(const Design& design, const std::vector<
     std::vector<std::size_t> common;
     for (std::size_t i = 0; i < design.factors.size(); ++i) {
         const std::string& column = design.factors[i].column;
-        const bool chooses = column.starts_with("schedule_") || column == "variant" || column == "directory";
+        const bool chooses = column.starts_with("schedule_") || column == "variant" ||
+                             column == "directory" || column == "program_id";
         const bool is_common = by.empty() ? !chooses : std::find(by.begin(), by.end(), keys[i]) != by.end();
         if (is_common) common.push_back(i);
     }
@@ -96,8 +97,8 @@ std::string values_in_words(const Design& design, const std::vector<std::size_t>
     for (const std::size_t i : factors) {
         const Factor& factor = design.factors[i];
         words += words.empty() ? "" : ", ";
-        // A bare number would say nothing.
-        if (with_keys || factor.is_number) words += factor.key + " ";
+        // A bare number or digest would say nothing.
+        if (with_keys || factor.is_number || factor.column.ends_with("_id")) words += factor.key + " ";
         words += factor.shown(combination.values[i]);
     }
     return words;

@@ -234,7 +234,8 @@ void add_recorded_run(Page& page, const Subject& subject) {
     }
     page.paragraph(fmt::format("{}, seed {}, took {}.", escaped(what.empty() ? run->value("name") : what),
                                escaped(run->value("seed")), show_seconds(to_seconds(recorded.makespan))));
-    const bool whole = static_cast<double>(recorded.tasks.size()) == run->number("tasks");
+    // More than the run's where a model's main program is one of them.
+    const bool whole = static_cast<double>(recorded.tasks.size()) >= run->number("tasks");
     if (!whole)
         page.paragraph(fmt::format(
             "The record has {} of {}; the others were calls inside of tasks, or beyond --tasks-max.",

@@ -1,4 +1,5 @@
-// Reads runs.csv and each cell's JSON. If both have a run, the JSON counts.
+// Reads runs.csv and each cell's JSON. runs.csv says which runs count; if both have a run, the JSON says what
+// it did.
 #include "report/runs.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 
 #include "base/csv_table.hpp"
 #include "base/error.hpp"
+#include "report/words.hpp"
 #include "results/columns.hpp"
 #include "results/record.hpp"
 #include "results/result_json.hpp"
@@ -64,8 +66,10 @@ public:
         for (const fs::path& folder : folders_in(directory))
             if (is_cell(folder)) cells.insert(folder.filename());
         CsvTable table;
+        bool has_table = false;
         try {
             table = CsvTable::parse(text_of(fs::path(directory) / "runs.csv"));
+            has_table = !table.rows().empty() && table.columns().front() == "cell";
         } catch (const Error& error) {
             runs_.remarks.push_back(
                 fmt::format("{}/runs.csv cannot be read: {}.", directory, error.message()));
@@ -74,10 +78,24 @@ public:
             add(directory, row.empty() ? std::string() : row.front(), table.columns(), row);
             cells.erase(row.empty() ? std::string() : row.front());
         }
-        for (const std::string& cell : cells) add(directory, cell, {}, {});
+        // `compare` leaves out of the table what an earlier program or earlier input files computed.
+        std::uint64_t left_out = 0;
+        for (const std::string& cell : cells) {
+            if (has_table && is_there(fs::path(directory) / cell / "result.json"))
+                ++left_out;
+            else
+                add(directory, cell, {}, {});
+        }
+        if (left_out > 0)
+            runs_.remarks.push_back(
+                fmt::format("{} has {} that runs.csv does not name. They are left out: files or program have "
+                            "changed since, or the command that ran them was cut off.",
+                            directory, counted_things(left_out, "result")));
         if (runs_.all.size() + runs_.failed.size() == before)
             runs_.remarks.push_back(fmt::format("{} has no results.", directory));
     }
+
+    void remark(std::string sentence) { runs_.remarks.push_back(std::move(sentence)); }
 
     Runs take() && { return std::move(runs_); }
 
@@ -165,6 +183,7 @@ std::string Run::recorded(const std::string& table) const {
 
 Runs read_runs(const std::vector<std::string>& directories) {
     Reader reader;
+    std::set<fs::path> read_before;
     for (const std::string& directory : directories) {
         if (!fs::is_directory(directory))
             throw Error(fmt::format("{} is not a directory of results", directory),
@@ -175,7 +194,12 @@ Runs read_runs(const std::vector<std::string>& directories) {
                 if (has_results(folder)) inside.push_back(folder.string());
         }
         if (inside.empty()) inside.push_back(directory);
-        for (const std::string& one : inside) reader.read(one);
+        for (const std::string& one : inside) {
+            if (read_before.insert(fs::canonical(one)).second)
+                reader.read(one);
+            else
+                reader.remark(fmt::format("{} is named twice, and was read once.", one));
+        }
     }
     Runs runs = std::move(reader).take();
     for (const std::string& column : runs.columns) {

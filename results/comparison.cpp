@@ -161,9 +161,13 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
         Line& line = lines[rivals[k]];
         const double least = mann_whitney_least(samples[*best].size(), samples[rivals[k]].size());
         line.p_value = adjusted[k];
-        line.standing = adjusted[k] < level                                   ? Standing::worse
-                        : least * static_cast<double>(rivals.size()) >= level ? Standing::untested
-                                                                              : Standing::undecided;
+        const bool significant = adjusted[k] < level;
+        // Few very long runs may move a mean rank and a median in opposite directions. Then neither is worse.
+        const bool longer = ranks_higher(samples[rivals[k]], samples[*best]);
+        const bool testable = least * static_cast<double>(rivals.size()) < level;
+        line.standing = significant && longer     ? Standing::worse
+                        : significant || testable ? Standing::undecided
+                                                  : Standing::untested;
     }
 }
 

@@ -29,9 +29,9 @@ struct Contender {
 /// How a contender compares with the best of its group.
 enum class Standing : std::uint8_t {
     best,
-    worse,      ///< significantly
+    worse,      ///< significantly, by median and by mean rank
     longer,     ///< every run took longer than every run of the best; no test, as repeats are identical
-    undecided,  ///< the difference may be chance
+    undecided,  ///< the difference may be chance, or its mean rank is lower than that of the best
     untested,   ///< too few runs for any difference to be significant
     no_result
 };

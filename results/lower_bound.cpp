@@ -53,7 +53,8 @@ std::optional<double> lower_bound_seconds(const Record& record) {
     const Platform& platform = record.experiment.platform;
     const runtime::Counters& total = record.result.total;
     if (record.experiment.backend != configs::Backend::sim || record.topology.core_speed <= 0 ||
-        platform.noise.node > 0 || platform.noise.task > 0)
+        platform.noise.node > 0 || platform.noise.task > 0 ||
+        record.experiment.compute == configs::Compute::measured)
         return std::nullopt;
     const double computing = total.declared_flops / speed_of_all(record);
     const double streaming = total.declared_bytes / memory_bandwidth_of_all(record);

@@ -66,6 +66,17 @@ Ranks ranks_of(const std::vector<double>& values) {
     return ranks;
 }
 
+Ranks ranks_of_both(std::vector<double> a, const std::vector<double>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return ranks_of(a);
+}
+
+/// Of the doubled ranks of the first `size` values.
+std::size_t first_sum(const Ranks& ranks, std::size_t size) {
+    return std::accumulate(ranks.twice.begin(), ranks.twice.begin() + static_cast<std::ptrdiff_t>(size),
+                           std::size_t{0});
+}
+
 /// Twice the probability that `size` of the ranks, chosen at random, have a (doubled) sum at least as far out
 /// as `observed`, on its own side. Counts the choices by number and sum of what was chosen.
 double exact(const std::vector<std::size_t>& twice, std::size_t size, std::size_t observed) {
@@ -124,12 +135,9 @@ Interval bootstrap_ratio_of_medians(std::vector<double> above, std::vector<doubl
 
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {
     if (a.empty() || b.empty()) return 1;
-    std::vector<double> both = a;
-    both.insert(both.end(), b.begin(), b.end());
-    const Ranks ranks = ranks_of(both);
-    const std::size_t sum = std::accumulate(
-        ranks.twice.begin(), ranks.twice.begin() + static_cast<std::ptrdiff_t>(a.size()), std::size_t{0});
-    if (both.size() <= mann_whitney_exact_max) return exact(ranks.twice, a.size(), sum);
+    const Ranks ranks = ranks_of_both(a, b);
+    const std::size_t sum = first_sum(ranks, a.size());
+    if (a.size() + b.size() <= mann_whitney_exact_max) return exact(ranks.twice, a.size(), sum);
 
     const auto m = static_cast<double>(a.size());
     const auto n = static_cast<double>(b.size());
@@ -138,6 +146,11 @@ double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) 
     if (variance <= 0) return 1;  // all values are equal
     const double z = std::max(0.0, distance - 0.5) / std::sqrt(variance);
     return std::erfc(z / std::sqrt(2.0));
+}
+
+bool ranks_higher(const std::vector<double>& a, const std::vector<double>& b) {
+    // The mean rank of all is (m + n + 1) / 2, and the sum is twice that of the ranks.
+    return first_sum(ranks_of_both(a, b), a.size()) > a.size() * (a.size() + b.size() + 1);
 }
 
 double mann_whitney_least(std::size_t a, std::size_t b) {

@@ -40,6 +40,10 @@ double mann_whitney(const std::vector<double>& a, const std::vector<double>& b);
 
 inline constexpr std::size_t mann_whitney_exact_max = 50;
 
+/// Whether `a` has the greater mean rank among the values of both: the direction of what mann_whitney finds.
+/// The medians may point the other way.
+bool ranks_higher(const std::vector<double>& a, const std::vector<double>& b);
+
 /// The least p-value that samples of these sizes can have: 2 / (a + b choose a).
 double mann_whitney_least(std::size_t a, std::size_t b);
 

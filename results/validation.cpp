@@ -101,6 +101,7 @@ std::vector<std::size_t> competing_places(const std::vector<std::string>& keys,
 void rank_group(const std::vector<const WorldPair*>& rivals, Ranking& ranking) {
     struct Difference {
         double native, simulated;
+        bool ranks_agree;  ///< native mean ranks differ in the direction of the medians
     };
     std::vector<Difference> differences;
     std::vector<double> p;
@@ -112,14 +113,16 @@ void rank_group(const std::vector<const WorldPair*>& rivals, Ranking& ranking) {
             const auto other_native = right_makespans(rivals[k]->native);
             const auto other_simulated = right_makespans(rivals[k]->simulated);
             if (other_native.empty() || other_simulated.empty()) continue;
+            const double difference = median(native) - median(other_native);
             differences.push_back(
-                {median(native) - median(other_native), median(simulated) - median(other_simulated)});
+                {difference, median(simulated) - median(other_simulated),
+                 difference > 0 ? ranks_higher(native, other_native) : ranks_higher(other_native, native)});
             p.push_back(mann_whitney(native, other_native));
         }
     }
     const std::vector<double> adjusted = holm(p);
     for (std::size_t i = 0; i < differences.size(); ++i) {
-        if (adjusted[i] >= level) continue;
+        if (adjusted[i] >= level || !differences[i].ranks_agree) continue;
         ++ranking.pairs;
         if (differences[i].native * differences[i].simulated > 0) ++ranking.alike;
     }

@@ -82,7 +82,7 @@ struct ValidationLine {
 };
 
 /// Pairs of configurations that differ in keys that compete, and significantly so in native times: by Mann
-/// and Whitney's test with Holm's correction over each group.
+/// and Whitney's test with Holm's correction over each group, and by the median in the same direction.
 struct Ranking {
     std::size_t pairs = 0;
     std::size_t alike = 0;  ///< of these, with the same winner by simulated medians

@@ -326,6 +326,7 @@ public:
     /// Sends a message to another node (never to the caller's own), which `path` joins with it. May hold a
     /// worker back while too much is under way there; in a handler it does not block. Messages from one
     /// context to one node arrive in order if they take the same path; between contexts there is no order.
+    /// In simulation a large one may be overtaken, without contention any one.
     /// Lent bytes are released when they are written, if that is before they arrive, or at once.
     virtual void send(Context& context, NodeId to, Bytes message, Enclosure enclosure = {},
                       Path path = {}) = 0;

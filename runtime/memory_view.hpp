@@ -39,8 +39,10 @@ public:
     /// Called on the worker that accesses, on the stack that it runs on, in the middle of an instruction of
     /// the program. When it returns, the instruction is tried again. It may switch to another stack
     /// meanwhile, but comes back on the same worker. `offset`: in the page that is accessed. `write`: the
-    /// page's access must become `write`, not only `read`. Throws nothing.
-    virtual void on_fault(Context& context, std::size_t offset, bool write) = 0;
+    /// page's access must become `write`, not only `read`. If the processor does not tell, it is nothing: a
+    /// page that permits reading must then permit writing, or its first write faults for ever. Throws
+    /// nothing.
+    virtual void on_fault(Context& context, std::size_t offset, std::optional<bool> write) = 0;
 };
 
 /// Memory of its own for each node, also of nodes that share a process. Any thread may call it; calls for one

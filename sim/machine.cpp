@@ -277,7 +277,8 @@ void SimMachine::pause(SimWorker& worker) {
 
 void SimMachine::park(SimWorker& worker, Time deadline) {
     rest(worker, deadline);
-    if (!world_.single_module || !worker.node->received || lane_.switchboard.abandoning()) return;
+    const SimNode& node = *worker.node;
+    if (!world_.single_module || !node.received || node.polled || lane_.switchboard.abandoning()) return;
     worker.context->charge(world_.costs.poll);
     poll(worker);
 }
@@ -285,7 +286,8 @@ void SimMachine::park(SimWorker& worker, Time deadline) {
 void SimMachine::rest(SimWorker& worker, Time deadline) {
     if (worker.debt > Time::zero()) pause(worker);  // a debt is paid before the core is idle
     if (std::exchange(worker.permit, false)) return;
-    if (world_.single_module && worker.node->received) return pause(worker);  // it came after the last look
+    // It came after the last look, and no other worker sees to it.
+    if (world_.single_module && worker.node->received && !worker.node->polled) return pause(worker);
     if (deadline <= worker.context->clock && !beyond_time(deadline)) return pause(worker);
     if (lane_.switchboard.abandoning()) return;
     worker.parked = true;
@@ -378,15 +380,19 @@ void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::funct
         code();
     if (lane_.switchboard.abandoning()) return;
     const Time clock = worker.context->clock;
-    work = worker.node->pace.drawn(work);
-    const Time flops_end = worker.node->pace.computed(worker.context->id.core, clock, work.flops);
+    Pace& pace = worker.node->pace;
+    work = pace.drawn(work);
+    const CoreId core = worker.context->id.core;
     const struct Computing {
         explicit Computing(SimNode& of) : node(of) { ++node.computing; }
         ~Computing() { --node.computing; }
         SimNode& node;
     } computing(*worker.node);
-    if (world_.receiver_polls && flops_end > clock) [[unlikely]]
-        return compute_on_shared_cores(worker, flops_end - clock, work.bytes);
+    if (world_.receiver_polls) [[unlikely]] {
+        const Time duration = pace.computing(core, clock, work.flops);
+        if (duration > Time::zero()) return compute_on_shared_cores(worker, duration, work.bytes);
+    }
+    const Time flops_end = pace.computed(core, clock, work.flops);
     if (!(work.bytes > 0)) return wait_until(worker, flops_end);
     worker.flops_end = flops_end;
     worker.parts_left = 1;
@@ -394,7 +400,7 @@ void SimMachine::compute(SimWorker& worker, runtime::Work work, const std::funct
     leave(worker);
 }
 
-/// `duration`: what the flops take on a core alone.
+/// `duration`: what the flops take on a core alone, of the node's own time.
 void SimMachine::compute_on_shared_cores(SimWorker& worker, Time duration, double bytes) {
     worker.flops_end = Time::zero();
     worker.parts_left = bytes > 0 ? 2 : 1;

@@ -19,19 +19,26 @@ void SimMachine::make_fiber(SimWorker& worker) {
         context::fiber(std::allocator_arg, worker.notes.noted(stack),
                        [this, &switchboard, &worker, &node, core](context::fiber&& caller) {
                            switchboard.entered(worker, std::move(caller));
-                           try {
+                           // Nothing but Boost's own unwinding may leave a fiber.
+                           const auto guarded = [&](const auto& run) {
+                               try {
+                                   run();
+                               } catch (const context::detail::forced_unwind&) {
+                                   worker.notes.before_exit();
+                                   throw;
+                               } catch (...) {
+                                   switchboard.failure = std::current_exception();
+                               }
+                           };
+                           guarded([&] {
                                switchboard.jump(worker, switchboard.main());  // until its first event
                                node.program->work(core);
-                           } catch (const context::detail::forced_unwind&) {
-                               worker.notes.before_exit();
-                               throw;
-                           } catch (...) {
-                               switchboard.failure = std::current_exception();
-                           }
+                           });
                            ++node.idle;
                            --lane_.workers_left;
-                           if (++node.finished == node.cores() && world_.single_module && node.received)
-                               receive_next(node, worker.context->clock);
+                           const bool last = ++node.finished == node.cores();
+                           if (last && world_.single_module && node.received && !switchboard.failure)
+                               guarded([&] { receive_next(node, worker.context->clock); });
                            return switchboard.leave(worker);
                        });
     switchboard.jump(switchboard.main(), worker);
@@ -42,7 +49,7 @@ void SimMachine::begin_node(SimNode& node, Time time) {
     if (std::exchange(node.begun, true)) return;
     for (SimWorker& worker : node.workers) {
         make_fiber(worker);
-        push_resume(worker, node.pace.at(time));
+        push_resume(worker, node.pace.after(time, Time::zero()));
     }
     lane_.workers_left += settings_.cores;
 }

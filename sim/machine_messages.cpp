@@ -150,7 +150,7 @@ void SimMachine::receive(Message& message, Time now) {
     }
     receiver.received = receiver.last_received = &message;
     if (world_.single_module && receiver.finished != receiver.cores()) {
-        wake_to_poll(receiver, now);
+        if (!receiver.polled) wake_to_poll(receiver, now);  // else the worker that polls sees it
     } else {
         receive_next(receiver, now);  // with a single module: only after all workers have left
     }
@@ -163,14 +163,20 @@ void SimMachine::wake_to_poll(SimNode& node, Time now) {
         worker.parked = false;
         worker.waking = true;
         --node.idle;
-        return push_resume(worker, node.pace.at(now));
+        return push_resume(worker, node.pace.after(now, Time::zero()));
     }
 }
 
+/// One worker at a time: a small message that another took meanwhile would overtake the one in hand.
 bool SimMachine::poll(SimWorker& worker) {
     bool any = false;
     Context& context = *worker.context;
     SimNode& node = *worker.node;
+    if (std::exchange(node.polled, true)) return false;
+    const struct Polling {
+        SimNode& of;
+        ~Polling() { of.polled = false; }
+    } polling{node};
     while (node.received && !lane_.switchboard.abandoning()) {
         Message& message = *std::exchange(node.received, node.received->next);
         any = true;

@@ -185,13 +185,20 @@ const Network::Route& Network::route(CardId from, CardId to) {
 
 // The latency is that of the departure; the bytes flow, a latency later, with the bandwidth of each moment.
 Network::Way Network::way_at(const Route& route, Time departure, const Message& message) const {
-    const auto bytes = static_cast<double>(message.size());
-    if (route.course == 0) return {route.latency, route.bandwidth, from_seconds(bytes / route.bandwidth)};
+    if (route.course == 0)
+        return {route.latency, route.bandwidth, transfer(route, departure, message.size())};
     const RouteCourse& course = courses_[route.course];
     const Time latency = state_at(course, departure).latency;
     HEDDLE_ASSERT(latency >= lookahead_);
-    const Time begin = departure + latency;
-    return {latency, state_at(course, begin).bandwidth, transfer_time(course, begin, bytes)};
+    const Time begin = checked_sum(departure, latency);
+    return {latency, state_at(course, begin).bandwidth, transfer(route, begin, message.size())};
+}
+
+/// How long bytes flow from `begin` on that have their way to themselves.
+Time Network::transfer(const Route& route, Time begin, std::uint64_t bytes) const {
+    const auto all = static_cast<double>(bytes);
+    return route.course == 0 ? from_seconds(all / route.bandwidth)
+                             : transfer_time(courses_[route.course], begin, all);
 }
 
 Path& Network::path(CardId from, CardId to) {
@@ -210,8 +217,9 @@ void Network::send(Time departure, Message& message) {
     if (contention_ == Contention::none) {
         if (message.in_turn) departure = std::max(departure, turns_[from].free);
         const Way way = way_at(found, departure, message);
-        const Time arrival = checked_sum(checked_sum(departure, way.transfer), way.latency);
-        if (message.in_turn) turns_[from].free = departure + way.transfer;
+        const Time left = checked_sum(departure, way.transfer);
+        const Time arrival = checked_sum(left, way.latency);
+        if (message.in_turn) turns_[from].free = left;
         known_.push_back({arrival, &message, message.to});
         return;
     }
@@ -258,6 +266,9 @@ void Network::arrive(const Passage& passage) {
         on_way.last_arrival = arrival;
         late_until = std::max(late_until, arrival);
     }
+    // `fair_` compares messages on links only.
+    if (passage.links.front() == Passage::no_link)
+        arrival = last_arrivals_.in_order(pair_of(*passage.message), arrival);
     known_.push_back({arrival, passage.message, passage.to});
 
     last_arrival_ = std::max(last_arrival_, arrival);
@@ -305,19 +316,20 @@ void Network::send_large(const Route& route, Time start, Message& message) {
     flows_.emplace(id, Flow{&message}).first->second.latency = way.latency;
     if (message.in_turn) {
         Turn& turn = turns_[flow.from];
-        if (turn.taken) {
-            turn.waiting.emplace(flow, way.transfer);
-            return;
-        }
+        if (turn.taken) return turn.waiting.push(flow);
         turn.taken = true;
     }
-    begin_flow(flow, way.transfer);
+    begin_flow(route, flow);
 }
 
-void Network::begin_flow(const FlowStart& flow, Time transfer) {
+// Invariant: no flow ends before its time in `earliest_ends_`. That follows from when it begins, not from
+// when its message was sent: links may have become faster while it waited for its turn.
+void Network::begin_flow(const Route& route, const FlowStart& flow) {
     first_unsent_ = std::min(first_unsent_, flow.start);
+    flows_.find(flow.id)->second.start = flow.start;
+    const Time least = transfer(route, checked_sum(flow.start, lookahead_), flow.bytes);
     // A little less than the formula says, so that no rounding makes it too late.
-    earliest_ends_.emplace(checked_sum(flow.start, transfer) - transfer / 1000000 - Time(1), flow.id);
+    earliest_ends_.emplace(checked_sum(flow.start, least) - least / 1000000 - Time(1), flow.id);
     if (contention_ == Contention::full) beginning_.emplace(flow.start, flow.id);
     unsent_.push_back(flow);
 }
@@ -327,11 +339,11 @@ void Network::next_in_turn(CardId card, const FlowEnd& before, Time latency) {
     Turn& turn = turns_[card];
     turn.taken = !turn.waiting.empty();
     if (!turn.taken) return;
-    auto [flow, transfer] = turn.waiting.front();
+    FlowStart flow = turn.waiting.front();
     turn.waiting.pop();
     const Time own = flows_.find(flow.id)->second.latency;
     flow.start = std::max({flow.start, before.end, before.end - latency + own});
-    begin_flow(flow, transfer);
+    begin_flow(route(flow.from, flow.to), flow);
 }
 
 /// The estimate for small messages beside large ones gets to know what has changed.
@@ -343,6 +355,7 @@ void Network::load_changes(Time now) {
 
 Time Network::begin_window(Time now) {
     load_changes(now);
+    last_arrivals_.forget(now);
     while (!beginning_.empty() && beginning_.top().first < now) {
         const auto found = flows_.find(beginning_.top().second);
         beginning_.pop();
@@ -353,8 +366,11 @@ Time Network::begin_window(Time now) {
     }
     const Time flows = flows_quiet_until();
     const Time end = saturated_sum(now, ahead());
-    if (flows != never)
-        return group_end_ = std::clamp(saturated_sum(flows, lookahead_), saturated_sum(now, Time(1)), end);
+    if (flows != never) {
+        group_end_ = std::clamp(saturated_sum(flows, lookahead_), saturated_sum(now, Time(1)), end);
+        promise(instant() ? now : group_end_);
+        return group_end_;
+    }
     // What the group sends after the window takes a lookahead more, as ever.
     const Time from_outside = saturated_sum(saturated_sum(now, sending_), between_groups_);
     group_end_ = std::max(end, std::min(from_outside, saturated_sum(end, ahead())));
@@ -406,7 +422,9 @@ bool Network::behind(Time now) {
 // leaves SimGrid.
 void Network::advance(Time until) {
     const Time small = next_small();
-    const Time settled = saturated_sum(std::min(until, quiet_until()), ahead());
+    const Time quiet = std::min(until, quiet_until());
+    promise(quiet);
+    const Time settled = saturated_sum(quiet, ahead());
     if (small >= settled) return advance_flows(std::min(until, small));
     run_small(settled);
 }
@@ -415,15 +433,22 @@ void Network::advance_flows(Time until) {
     const SimgridProcess::Advance advance = simgrid_.advance(unsent_, until);
     unsent_.clear();
     first_unsent_ = never;
-    simgrid_quiet_ = advance.quiet_until;
+    // Where no flow has ended, SimGrid is at `until`, whatever its numbers were rounded to.
+    simgrid_quiet_ = advance.ends.empty() ? std::max(advance.quiet_until, until) : advance.quiet_until;
     for (const FlowEnd& end : advance.ends) arrive(end);
 }
 
-void Network::arrive(const FlowEnd& end) {
-    const Time arrival = checked_sum(end.end, lookahead_);
+// SimGrid's clock is a double: after two hours one unit in its last place is more than a picosecond. So what
+// it says may lie a few of them before the flow's start, or before what was promised.
+void Network::arrive(FlowEnd end) {
     const auto found = flows_.find(end.id);
     HEDDLE_ASSERT(found != flows_.end());
     Flow& flow = found->second;
+    const Time rounded = end.end;
+    end.end = std::max({end.end, flow.start, promised_ - lookahead_});
+    constexpr int precision = 48;  // bits: sixteen units in the last place
+    HEDDLE_ASSERT(end.end - rounded <= Time(2) + Time(end.end.count() >> precision));
+    const Time arrival = checked_sum(end.end, lookahead_);
     if (flow.loads) load_.end(flow.handle);
     if (flow.message->in_turn) next_in_turn(cards_.card(flow.message->from), end, flow.latency);
     if (!is_small(*flow.message)) {

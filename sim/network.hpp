@@ -16,6 +16,7 @@
 #include "base/platform.hpp"
 #include "sim/cards.hpp"
 #include "sim/fair_links.hpp"
+#include "sim/last_arrivals.hpp"
 #include "sim/link_load.hpp"
 #include "sim/path_links.hpp"
 #include "sim/simgrid_process.hpp"
@@ -70,6 +71,10 @@ public:
     /// Goes on with the messages, to `until` or to the first moment at which some have left the network.
     void advance(Time until);
 
+    /// No large message of which the arrival is not known arrives before `time`, as exact numbers would have
+    /// it. SimGrid's may be some units in the last place less; then the message arrives at `time`.
+    void promise(Time time) { promised_ = std::max(promised_, time); }
+
     /// How long small messages met load that is only estimated: the longest time of any one machine, as a
     /// part of the time until the last arrival.
     double doubtful() const;
@@ -123,14 +128,15 @@ private:
         bool loads = false;
         bool ended = false;  ///< but waits for another of its pair
         Time latency{};
+        Time start{};  ///< FlowStart
     };
 
     /// The messages that a card sends in turn. A large one flows, and the other large ones wait. A small one
     /// waits for small ones only, because when a large one will end is not known.
     struct Turn {
         bool taken = false;
-        Time free{};                                     ///< of what is calculated: when the last has left
-        std::queue<std::pair<FlowStart, Time>> waiting;  ///< with the least time that they flow
+        Time free{};  ///< of what is calculated: when the last has left
+        std::queue<FlowStart> waiting;
     };
 
     /// What a message alone on its way meets that departs at a certain time.
@@ -148,6 +154,7 @@ private:
     const Route& route_of_pair(CardId from, CardId to);
     std::uint32_t kind_of(const Route& way);
     Way way_at(const Route& route, Time departure, const Message& message) const;
+    Time transfer(const Route& route, Time begin, std::uint64_t bytes) const;
     Time next_small();
     void run_small(Time until);
     Path& path(CardId from, CardId to);
@@ -161,13 +168,13 @@ private:
     };
     void send_small(const Route& route, Pair ends, Time start, Message& message);
     void send_large(const Route& route, Time start, Message& message);
-    void begin_flow(const FlowStart& flow, Time transfer);
+    void begin_flow(const Route& route, const FlowStart& flow);
     void next_in_turn(CardId card, const FlowEnd& before, Time latency);
     void load_changes(Time now);
     Time flows_quiet_until();
     void advance_flows(Time until);
     void arrive(const Passage& passage);
-    void arrive(const FlowEnd& end);
+    void arrive(FlowEnd end);
     Time late_inside(const Passage& passage);
     bool is_small(const Message& message) const { return message.size() < small_bytes_; }
 
@@ -196,6 +203,7 @@ private:
     std::unordered_map<std::uint64_t, Path> paths_;  // never iterated over
     std::vector<Time> card_free_;                    ///< when a network card can begin the next message
     std::vector<Arrival> known_;
+    LastArrivals last_arrivals_;  ///< of small messages that share no link
 
     // Small messages.
     Ends out_;
@@ -229,6 +237,7 @@ private:
     std::unordered_map<std::uint64_t, std::queue<std::uint64_t>> in_order_;  ///< small ones of a pair
     Time simgrid_quiet_ = never;                                             ///< by SimGrid's knowledge
     Time first_unsent_ = never;
+    Time promised_{};
 };
 
 }  // namespace heddle::sim

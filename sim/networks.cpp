@@ -113,6 +113,7 @@ Time Networks::begin_window(Time now) {
 void Networks::advance(Time until) {
     if (all_.size() == 1) return all_.front().advance(until);
     for (Network& network : all_) until = std::min(until, network.quiet_until());
+    for (Network& network : all_) network.promise(until);
     for (Network& network : all_)
         if (network.quiet_until() <= until || network.behind(until)) network.advance(until);
 }

@@ -47,6 +47,7 @@ struct alignas(64) SimNode {
     CoreId next_taken = 0;  ///< the core that the next message takes its time from
     CoreId finished = 0;    ///< workers that have left
     bool begun = false;
+    bool polled = false;          ///< a worker takes up what has been received
     bool receiver_rests = false;  ///< a worker that rests receives the message whose handler runs
     Pace pace;                    ///< begins with what is looked at if the speed never changes
 

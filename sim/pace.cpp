@@ -72,7 +72,8 @@ Time Pace::at_between_stops(Time running) const {
     return running;
 }
 
-Time Pace::computed_with_changes(Time begin, double seconds) const {
+/// The node's own time when work is done that takes `seconds` without changes.
+Time Pace::running_when_computed(Time begin, double seconds) const {
     Time now = running(begin);
     double speed = 1;
     for (const Change& change : changes_) {
@@ -84,7 +85,7 @@ Time Pace::computed_with_changes(Time begin, double seconds) const {
         }
         speed = change.speed;
     }
-    return at(checked_sum(now, from_seconds(seconds / speed)));
+    return checked_sum(now, from_seconds(seconds / speed));
 }
 
 }  // namespace heddle::sim

@@ -63,7 +63,12 @@ public:
     Time computed(CoreId core, Time begin, double flops) const {
         const double seconds = flops / speed(core);
         if (steady_ || (changes_.empty() && stops_.empty())) return checked_sum(begin, from_seconds(seconds));
-        return computed_with_changes(begin, seconds);
+        return at(running_when_computed(begin, seconds));
+    }
+
+    /// How long that takes of the node's own time.
+    Time computing(CoreId core, Time begin, double flops) const {
+        return running_when_computed(begin, flops / speed(core)) - running(begin);
     }
 
 private:
@@ -88,7 +93,7 @@ private:
     }
     Time running_between_stops(Time time) const;
     Time at_between_stops(Time running) const;
-    Time computed_with_changes(Time begin, double seconds) const;
+    Time running_when_computed(Time begin, double seconds) const;
 
     double core_speed_;
     bool steady_ = false;  ///< none of what follows is there; asked first, as it lies beside the speed

@@ -6,7 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
+#include "base/memory_need.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "workloads/alignment/scoring.hpp"
@@ -94,6 +96,20 @@ TEST(Atgc, FourRealWorkersFindTheSame) {
     }
 }
 
+// The shortest sequences may lose all their letters in the copy.
+TEST(Atgc, TheShortestRandomSequencesAreComparedToo) {
+    for (const char* const length : {"1", "2"}) {
+        for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+            const Settings settings = settings_with({{"length", length}, {"seed", std::to_string(seed)}});
+            inprocess::InprocessBackend backend({2, 1, seed});
+            const auto result = run(backend, settings, seed);
+            ASSERT_EQ(result.answer.at(0).name, "score") << length << ", seed " << seed;
+            ASSERT_EQ(result.answer.at(0).value, static_cast<double>(textbook(AtgcProblem::read(settings))))
+                << length << ", seed " << seed;
+        }
+    }
+}
+
 // --- files
 
 class AtgcFiles : public testing::Test {
@@ -138,6 +154,20 @@ TEST_F(AtgcFiles, AllPairsOfAFileAreCompared) {
     const auto result = run(backend, settings_with({{"a", set}}), 1);
     EXPECT_EQ(result.answer.at(0).value, 3);
     EXPECT_EQ(result.answer.at(1).value, 3 + 1 + 0);
+}
+
+TEST_F(AtgcFiles, AnAlignmentThatDoesNotFitIsRefused) {
+    const Stated linear{{"length", "100000"}, {"output", "x"}};  // edges of about 8 e10 / 1024 bytes
+    Stated affine = linear;
+    affine.insert(affine.end(), {{"gap_open", "5"}, {"gap_extend", "1"}});
+    set_available_memory(1e8);
+    const std::string of_linear = error_of(linear), of_affine = error_of(affine);
+    const std::string without = error_of({{"length", "100000"}, {"gap_open", "5"}, {"gap_extend", "1"}});
+    set_available_memory(std::numeric_limits<double>::infinity());
+    EXPECT_EQ(of_linear, "");
+    EXPECT_THAT(of_affine, testing::AllOf(testing::HasSubstr("the alignment of 100000"),
+                                          testing::HasSubstr("leave workload.output out")));
+    EXPECT_EQ(without, "");
 }
 
 TEST_F(AtgcFiles, WrongSettingsSayWhatIsWrong) {

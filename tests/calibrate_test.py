@@ -94,9 +94,38 @@ def compared(heddle, folder):
     assert "cannot be calibrated" in said.stderr, said.stderr
 
 
+def woken(heddle, folder):
+    """Receivers that sleep are an entry of their own: what they cost is in no other one. On more than 64 cores, of two sockets."""
+    path = os.path.join(folder, "woken.yaml")
+    stated = {"message_receive": 400e-9, "message_interrupt": 4e-6, "latency": 10e-6}
+    run(heddle, "calibrate", "--quick", "--repetitions", "1", "--simulate",
+        "{nodes: 2, cores: 96, sockets: 2, network: {latency: 10us, bandwidth: 10Gbps}, "
+        "overheads: {message_receive: 400ns, message_interrupt: 4us}}", "--out", path)
+    with open(path, encoding="utf-8") as file:
+        found = dict(re.findall(r"^ +(?:overheads\.|network\.)?(message_receive|message_interrupt|latency): \{value: ([\d.]+[a-z]+)", file.read(), re.M))
+    unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
+    for name, seconds in stated.items():
+        number, of = re.fullmatch(r"([\d.]+)([a-z]+)", found[name]).groups()
+        assert abs(float(number) * unit[of] / seconds - 1) < 0.02, (name, found)
+
+
+def mistakes(heddle, folder):
+    """Options that would be ignored, and a platform file in the place of its readings."""
+    out = os.path.join(folder, "cal.csv")
+    said = run(heddle, "calibrate", "--simulate", "{cores: 1}", "--out", out, code=2)
+    assert ".csv is the ending of the readings" in said.stderr and not os.path.exists(out), said.stderr
+    out = os.path.join(folder, "cal.yaml")
+    said = run(heddle, "calibrate", "--simulate", "{cores: 1}", "--set", "platform.cores=2", "--out", out, code=2)
+    assert "--set requires --workload" in said.stderr, said.stderr
+    said = run(heddle, "calibrate", "--simulate", "{cores: 1}", "--workload", "e.yaml", "--out", out, code=2)
+    assert "excludes" in said.stderr and not os.path.exists(out), said.stderr
+
+
 def main():
     arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as folder:
+        mistakes(arguments.heddle, folder)
+        woken(arguments.heddle, folder)
         compared(arguments.heddle, folder)
         declared(arguments.heddle, folder)
         native(arguments.heddle, folder)

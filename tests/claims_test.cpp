@@ -1,13 +1,17 @@
-// Tests that processes which share work by files never both have an item, and that the items of a dead
-// process are free again.
+// Tests that processes which share work by files never both have an item, also if both find its owner dead.
+// The items of a dead process are free again.
 #include "host/claims.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace heddle::host {
@@ -17,6 +21,18 @@ class ClaimsInFolder : public testing::Test {
 protected:
     void SetUp() override { std::filesystem::remove_all(folder_); }
     void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    std::string text_of(const std::string& name) const {
+        std::ifstream file(folder_ / name);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(folder_ / name) << text;
+    }
+
+    static constexpr auto only_dead_has_ended = [](const std::string& owner) {
+        return std::optional(owner != "dead");
+    };
 
     std::filesystem::path folder_ = testing::TempDir() + "claims." + std::to_string(::getpid());
 };
@@ -86,6 +102,128 @@ TEST_F(ClaimsInFolder, WithoutNewsAnItemIsFreeWhenItsFileIsOld) {
     silent.give_back("1");
     Claims third(folder_, "third");
     EXPECT_FALSE(third.take("1")) << "the former owner gives back nothing that is not its own";
+}
+
+// Both find the owner dead. The slow one learns it while the quick one takes the item.
+TEST_F(ClaimsInFolder, OfTwoHeirsOneTakesTheItem) {
+    Claims dead(folder_, "dead");
+    ASSERT_TRUE(dead.take("1"));
+    Claims quick(folder_, "quick", only_dead_has_ended);
+    bool quick_took = false;
+    Claims slow(folder_, "slow", [&](const std::string& owner) {
+        quick_took = quick.take("1");
+        return only_dead_has_ended(owner);
+    });
+    EXPECT_FALSE(slow.take("1"));
+    EXPECT_TRUE(quick_took);
+    EXPECT_EQ(text_of("1"), "quick");
+}
+
+// The owner gives the item back while another finds it dead, and a third takes it.
+TEST_F(ClaimsInFolder, AnHeirDoesNotReplaceWhatCameAfterTheDead) {
+    Claims dead(folder_, "dead");
+    ASSERT_TRUE(dead.take("1"));
+    Claims third(folder_, "third");
+    Claims slow(folder_, "slow", [&](const std::string& owner) {
+        dead.give_back("1");
+        EXPECT_TRUE(third.take("1"));
+        return only_dead_has_ended(owner);
+    });
+    EXPECT_FALSE(slow.take("1"));
+    EXPECT_EQ(text_of("1"), "third");
+}
+
+TEST_F(ClaimsInFolder, HeirsThatTakeAtOnceNeverShareAnItem) {
+    constexpr int processes = 6;
+    constexpr int items = 100;
+    Claims dead(folder_, "dead");
+    for (int item = 0; item < items; ++item) ASSERT_TRUE(dead.take(std::to_string(item)));
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            Claims claims(folder_, "owner " + std::to_string(i), only_dead_has_ended);
+            std::ofstream log(folder_ / ("log." + std::to_string(i)));
+            for (int item = 0; item < items; ++item)
+                if (claims.take(std::to_string(item))) log << item << "\n";
+            log.close();
+            _exit(0);
+        }
+        children.push_back(child);
+    }
+    for (const pid_t child : children) waitpid(child, nullptr, 0);
+    std::map<int, int> taken;
+    for (int i = 0; i < processes; ++i) {
+        std::ifstream log(folder_ / ("log." + std::to_string(i)));
+        for (int item = 0; log >> item;) ++taken[item];
+    }
+    for (int item = 0; item < items; ++item) EXPECT_EQ(taken[item], 1) << item;
+}
+
+TEST_F(ClaimsInFolder, AnHeirThatDiedOnItsWayIsInheritedFrom) {
+    Claims heir(folder_, "heir", only_dead_has_ended);
+    write("1", "dead");
+    write("1.heir", "alive");
+    EXPECT_FALSE(heir.take("1"));
+    write("1.heir", "dead");
+    EXPECT_TRUE(heir.take("1"));
+    EXPECT_EQ(text_of("1"), "heir");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "1.heir"));
+}
+
+TEST_F(ClaimsInFolder, AFormerOwnerDoesNotRenewTheClaimOfAnother) {
+    Claims old(folder_, "an owner with a long name");
+    ASSERT_TRUE(old.take("1"));
+    Claims heir(folder_, "heir", [](const std::string&) { return std::optional(false); });
+    ASSERT_TRUE(heir.take("1"));
+    old.renew();
+    EXPECT_EQ(text_of("1"), "heir");
+    heir.renew();
+    EXPECT_EQ(text_of("1"), "heir");
+    heir.give_back("1");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "1"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+/// Sets a variable of the environment, or none; restores it.
+class Variable {
+public:
+    Variable(const char* name, const char* value) : name_(name) {
+        if (const char* before = std::getenv(name)) before_ = before;
+        set(value);
+    }
+    ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+private:
+    void set(const char* value) { value ? setenv(name_, value, 1) : unsetenv(name_); }
+
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
+// Several of them may share work in one allocation.
+TEST_F(ClaimsInFolder, ProcessesOfOneSlurmJobAreDifferentOwners) {
+    const Variable job("SLURM_JOB_ID", "7");
+    const Variable array("SLURM_ARRAY_JOB_ID", nullptr);
+    Claims parent(folder_, owner_of_this_process(), slurm_task_runs);
+    ASSERT_TRUE(parent.take("1"));
+    const pid_t child = fork();
+    if (child == 0) {
+        Claims claims(folder_, owner_of_this_process(), slurm_task_runs);
+        _exit(claims.take("1") ? 1 : 0);
+    }
+    int state = 0;
+    waitpid(child, &state, 0);
+    EXPECT_EQ(state, 0);
+}
+
+TEST(ClaimOwners, ATaskOfASlurmArrayIsOne) {
+    const Variable job("SLURM_JOB_ID", "8");
+    const Variable array("SLURM_ARRAY_JOB_ID", "7");
+    const Variable task("SLURM_ARRAY_TASK_ID", "3");
+    EXPECT_EQ(owner_of_this_process(), "slurm 7_3");
 }
 
 }  // namespace

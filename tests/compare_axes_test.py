@@ -143,6 +143,8 @@ def refused(heddle, folder):
             ("  zip: [1]", "a.yaml:4: compare.zip: expected keys with values, found `1`"),
             ("  zip: {platform.node: [1, 2]}", "a.yaml:4: compare: unknown key \"platform.node\"; did you mean \"platform.nodes\"?"),
             ("  seed: [1, 2]\n  zip: {seed: [1, 2]}", "a.yaml:5: compare: seed varies in two places"),
+            ("  workload.n: [10, 14]\n  variants: {a: {}, b: {workload.n: 12}}", "a.yaml:5: compare: workload.n varies in two places"),
+            ("  variants: {a: {}, b: {workload.n: 12}}\n  zip: {workload.n: [10, 14]}", "a.yaml:4: compare: workload.n varies in two places"),
             ("  variants: {a: 1}", "a.yaml:4: compare.variants.a: expected keys with values, found `1`"),
             ("  variants: {a: {workload.m: 1}}", "a.yaml:4: compare: unknown key \"workload.m\""),
             ("  seed: [1, 2]\n  baseline: {seeds: 1}", "a.yaml:5: compare.baseline: seeds is not compared; did you mean \"seed\"?"),

@@ -179,6 +179,12 @@ exec /bin/heddle compare a.yaml --claim --processes 1
     EXPECT_THAT(cli::slurm_script(options),
                 HasSubstr("#SBATCH --nodes=16\n#SBATCH --ntasks=16\n#SBATCH --ntasks-per-node=1\n"
                           "#SBATCH --cpus-per-task=32\n"));
+    options.sbatch = {"--comment=a b", "-p debug", "--comment=\"c d\"", "--gres=gpu:2"};
+    EXPECT_THAT(cli::slurm_script(options),
+                HasSubstr("#SBATCH --comment='a b'\n#SBATCH -p debug\n#SBATCH --comment=\"c d\"\n"
+                          "#SBATCH --gres=gpu:2\n"));
+    options.sbatch = {"--time=5\nrm x"};
+    EXPECT_THROW(cli::slurm_script(options), Error);
 }
 
 TEST(ProcessPool, SaysHowEveryJobEndedAndNeverRunsMoreThanItMay) {

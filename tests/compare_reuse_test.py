@@ -1,13 +1,16 @@
 """Tests that heddle compare runs exactly the cells again whose files changed. One byte changes, of a task graph, a
 platform file (also by `from`), a cost table or a sequence. All other cells are reused, and the output counts both.
+What is only shown leaves the tables as they are; the page has the new results alone. Missing records are made.
 """
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
 from comparisons import Comparison
+from report_test import Page
 from script_arguments import script_arguments
 
 PLATFORM = """<?xml version="1.0"?>
@@ -112,6 +115,68 @@ def moved(heddle, folder):
     assert "2 of them there already" in there.run("out").stderr
 
 
+CHANGING = """
+workload: {name: dag, graph: g.dot}
+platform: {nodes: 2, cores: 1, core_speed: 1Gf}
+schedule: {placement: heft, stealing: none}
+backend: sim
+repeat: 3
+compare: {platform.network.latency: [1us, 2us]}
+"""
+
+
+def page_of(comparison, *directories):
+    page = comparison.path("page.html")
+    subprocess.run([comparison.heddle, "report", *directories, "--out", page], check=True, capture_output=True)
+    return Page(page)
+
+
+def input_changed(heddle, folder):
+    """--show names the change and leaves every byte. The page has the runs of the new input, each once."""
+    write(folder, "g.dot", GRAPH.format(weight="1"))
+    comparison = Comparison(heddle, folder, CHANGING)
+    comparison.run("out")
+    before = float(comparison.rows("out", "comparison.csv")[0]["median_seconds"])
+    write(folder, "g.dot", GRAPH.format(weight="9"))
+    tables = {name: comparison.read("out", name) for name in ("comparison.csv", "runs.csv")}
+    shown = comparison.run("out", "--show", code=1)
+    assert f"6 cells have an earlier result only ({comparison.path('g.dot')} changed); without --show they are run again" in shown.stderr, shown
+    assert tables == {name: comparison.read("out", name) for name in tables}
+    comparison.run("nowhere", "--show", code=1)
+    assert not os.path.exists(comparison.path("nowhere")), "--show has made a directory"
+
+    comparison.run("out")
+    after = [row["median_seconds"] for row in comparison.rows("out", "comparison.csv")]
+    assert abs(float(after[0]) - before) > 1, (before, after)
+    page = page_of(comparison, comparison.path("out"))
+    rows = page.rows("comparison-1") + (page.rows("comparison-2") if "comparison-2" in page.tables else [])
+    assert [(row["runs"], row["median_seconds"]) for row in rows] == [("3", median) for median in after], (rows, after)
+    assert "has 6 results that runs.csv does not name" in page.words, page.words
+    once = page_of(comparison, comparison.path("out"), comparison.path("out"), comparison.path(".", "out"))
+    assert [row["runs"] for row in once.rows("comparison-1")] == [row["runs"] for row in page.rows("comparison-1")]
+    assert once.words.count("is named twice, and was read once") == 2, once.words
+
+
+def recorded_later(heddle, folder):
+    """A comparison without records gets them where a run can be repeated exactly, and else says that it cannot."""
+    comparison = Comparison(heddle, folder, """
+workload: {name: fib, n: 12}
+platform: {nodes: 1, cores: 1}
+repeat: 2
+compare: {backend: [sim, inprocess, native]}
+""")
+    comparison.run("out")
+    tables = comparison.read("out", "runs.csv")
+    said = comparison.run("out", "--record").stderr
+    assert "2 first runs are run again to be recorded" in said, said
+    assert "1 first runs are there without a record" in said and "name another --out" in said, said
+    recorded = {row["backend"]: row["seed"] for row in comparison.rows("out", "runs.csv")
+                if os.path.exists(comparison.path("out", row["cell"], "tasks.csv"))}
+    assert recorded == {"sim": "1", "inprocess": "1"}, recorded
+    assert comparison.read("out", "runs.csv") == tables, "a record changes no result"
+    assert "run again" not in comparison.run("out", "--record").stderr
+
+
 def main():
     heddle = script_arguments("heddle").heddle
     with tempfile.TemporaryDirectory() as folder:
@@ -119,6 +184,10 @@ def main():
             os.makedirs(os.path.join(folder, what))
             check(heddle, what, os.path.join(folder, what))
         moved(heddle, folder)
+        for test in (input_changed, recorded_later):
+            os.makedirs(os.path.join(folder, test.__name__))
+            test(heddle, os.path.join(folder, test.__name__))
+            print(f"{test.__name__}: as it should be")
     return 0
 
 

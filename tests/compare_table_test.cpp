@@ -66,6 +66,20 @@ TEST(Comparison, GroupsByAllKeysButTheLast) {
     EXPECT_THROW(compare("example", keys, example(), keys), Error);
 }
 
+// Medians 1 and 2, but most pairs of runs have the shorter one in the second sample: p is that of the other
+// claim.
+TEST(Comparison, IsNotWorseIfItsMeanRankIsLower) {
+    std::vector<double> first(13, 1.0), second(12, 0.5);
+    first.insert(first.end(), 12, 100.0);
+    second.insert(second.end(), 13, 2.0);
+    const Comparison comparison = compare("", {"key"}, {contender({"a"}, first), contender({"b"}, second)});
+    const std::vector<Line>& lines = comparison.groups[0].lines;
+    EXPECT_EQ(lines[0].standing, Standing::best);
+    EXPECT_NEAR(lines[1].p_value.value(), 0.0043675, 1e-7);
+    EXPECT_EQ(lines[1].standing, Standing::undecided);
+    EXPECT_THAT(cli::comparison_table(comparison), HasSubstr("lower mean rank (p 0.0044)"));
+}
+
 TEST(Comparison, SaysWhichDifferencesAreMoreThanChance) {
     const std::vector<Line> lines = compare("example", keys, example()).groups[0].lines;
     EXPECT_EQ(lines[1].standing, Standing::best);

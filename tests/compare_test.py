@@ -70,6 +70,16 @@ def stopped(comparison):
     assert comparison.read("stopped", "runs.csv") == comparison.read("calm", "runs.csv")
 
 
+def hung_up(comparison):
+    """Under nohup a comparison outlives its terminal."""
+    run = subprocess.Popen(["nohup", *comparison.command("hung")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(comparison.finished("hung")) < 3 and run.poll() is None:
+        time.sleep(0.001)
+    run.send_signal(signal.SIGHUP)
+    _, errors = run.communicate(timeout=SECONDS_MAX)
+    assert run.returncode == 0 and len(comparison.finished("hung")) == COUNT, (run.returncode, errors)
+
+
 def shares(comparison):
     """Shares in directories of their own, merged by copying; nothing is left to run. The last of several in one
     directory has the table."""
@@ -211,6 +221,7 @@ def main():
         for seed in (1, 2):
             killed(comparison, seed, COUNT)
         stopped(comparison)
+        hung_up(comparison)
         shares(comparison)
         slurm(comparison)
         failures(heddle, sub("failures"))

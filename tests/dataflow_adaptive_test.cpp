@@ -32,6 +32,27 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Worlds, Adaptive, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param.name; });
 
+constexpr std::int64_t least_index = std::numeric_limits<std::int64_t>::min();
+
+TEST(AdaptiveRange, IsCutRightlyAtTheEndsOfTheIndices) {
+    detail::Range back{0, no_limit};
+    const detail::Range half = back.take_back_half(64);
+    EXPECT_EQ(half.begin, no_limit / 2 + 1);
+    EXPECT_EQ(half.end, no_limit);
+    EXPECT_EQ(back.end, half.begin);
+    detail::Range front{-1000, no_limit};
+    const detail::Range piece = front.take_front(64);
+    EXPECT_EQ(piece.begin, -1000);
+    EXPECT_EQ(piece.end, -936);
+    EXPECT_EQ(front.begin, -936);
+    detail::Range all{least_index, no_limit};
+    EXPECT_EQ(all.take_back_half(1).begin, 0);
+    EXPECT_EQ(all.take_front(no_limit).end, -1);
+    EXPECT_EQ(all.take_front(no_limit).end, 0);
+    EXPECT_TRUE(all.take_front(no_limit).empty());
+    EXPECT_TRUE(all.take_back_half(1).empty());
+}
+
 /// So much work that thieves come meanwhile.
 void work_on(Worker& worker) {
     worker.compute({1e4, 0}, [] {});
@@ -246,6 +267,22 @@ TEST_P(Adaptive, APrefixSumOfWordsIsInTheirOrder) {
                             });
     });
     EXPECT_EQ(words, expected);
+}
+
+TEST_P(Adaptive, ASearchMayHaveNoLimit) {
+    for (const std::int64_t begin : {std::int64_t{-1000}, std::int64_t{0}}) {
+        std::int64_t found = 0;
+        std::atomic<int> outside{0};
+        run_strand(3, [&](Strand& self) {
+            found = adaptive_find(self, begin, no_limit, 64, [&](Worker& worker, std::int64_t i) {
+                work_on(worker);
+                outside += i < begin ? 1 : 0;
+                return i >= 2000 || i < begin;
+            });
+        });
+        EXPECT_EQ(found, 2000);
+        EXPECT_EQ(outside, 0);
+    }
 }
 
 TEST_P(Adaptive, APrefixSumMayBeOfNothingOrOfOnePiece) {

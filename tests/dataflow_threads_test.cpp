@@ -2,6 +2,9 @@
 // simulation and in-process.
 #include <gtest/gtest.h>
 
+#include <deque>
+
+#include "model/dataflow.hpp"
 #include "model/dataflow/kaapi_threads.hpp"
 #include "model/dataflow/mutex.hpp"
 #include "tests/strand_testing.hpp"
@@ -9,6 +12,7 @@
 namespace heddle::dataflow {
 namespace {
 
+using runtime::Strand;
 using runtime::Worker;
 using testing_strands::worlds;
 
@@ -149,6 +153,76 @@ TEST_P(KaapiThreadsTest, AThreadWaitsForAValueThatIsSignaled) {
             [](Kaapi& self, void* shared) { playing(self, *static_cast<Counter*>(shared), 1); }, &counter);
     });
     EXPECT_EQ(counter.value, turns);
+}
+
+// --- tasks that wait for each other
+
+/// What the tasks of a program wait for, and how many went on with another worker.
+struct Turns {
+    ValueCondition turn;
+    std::atomic<int> moved{0};
+};
+
+void write_one(Thread& self, shared_w<int> object) {
+    self.work(1);
+    object = 1;
+}
+
+void take_turn(Thread& self, long turn, Turns* turns, shared_w<int> sum) {
+    self.worker().compute({1e5, 0}, [] {});
+    Strand& strand = *self.worker().strands().current();
+    const Worker& before = self.worker();
+    turns->turn.wait_equal(strand, turn);
+    strand.yield();
+    EXPECT_EQ(&self.worker(), &strand.worker());
+    turns->moved += &self.worker() == &before ? 0 : 1;
+    shared<int> first(self), second(self);
+    self.fork<write_one>(first);
+    self.fork<write_one>(second);
+    self.sync();
+    sum = first.read() + second.read();
+    turns->turn.signal(*self.worker().strands().current(), turn + 1);
+}
+
+class TakesTurns final : public DataflowProgram {
+public:
+    static constexpr long tasks = 50;
+
+    explicit TakesTurns(Turns& turns) : turns_(turns) {}
+    runtime::Work unit() const override { return {1000, 0}; }
+    void main(Thread& self) override {
+        std::deque<shared<int>> sums;
+        for (long i = 0; i < tasks; ++i) {
+            sums.emplace_back(self);
+            self.fork<take_turn>(i, &turns_, sums.back());
+        }
+        self.sync();
+        for (const auto& sum : sums) EXPECT_EQ(sum.read(), 2);
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    Turns& turns_;
+};
+
+TEST(KaapiThreads, ATaskThatHasWaitedForAConditionForksOnItsNewWorker) {
+    int moved = 0;
+    for (std::uint64_t seed = 1; seed < 40; ++seed) {
+        Turns turns;
+        inprocess::Options options;
+        options.cores = 3;
+        options.seed = seed;
+        inprocess::InprocessBackend backend(options);
+        const auto make = [&](NodeId) { return std::make_unique<TakesTurns>(turns); };
+        runtime::Execution(backend, {}, make).run();
+        moved += turns.moved;
+    }
+    EXPECT_GT(moved, 0);
+}
+
+TEST_P(KaapiThreadsTest, TasksTakeTurns) {
+    Turns turns;
+    GetParam().run(1, 3, [&](NodeId) { return std::make_unique<TakesTurns>(turns); });
 }
 
 }  // namespace

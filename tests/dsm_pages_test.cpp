@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "model/dsm/arrays.hpp"
+#include "model/dsm/pages.hpp"
 #include "model/dsm/protocol.hpp"
 #include "tests/dsm_testing.hpp"
 
@@ -176,6 +177,118 @@ TEST_P(Pages, StayUntilTheLastOfSeveralCheckoutsEnds) {
     EXPECT_FALSE(taken_early);
     EXPECT_TRUE(taken);
     EXPECT_EQ(read, 20U);
+}
+
+#ifdef HEDDLE_SIM
+/// Node 0 polls: two strands read a page until node 1 has written it. On two workers their checkouts overlap.
+/// On one worker the strand that polls does not let the other one come back.
+class Polling : public testing::TestWithParam<std::tuple<std::string, CoreId, bool>> {};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, Polling,
+                         testing::Combine(testing::Values("write_invalidate", "migratory"),
+                                          testing::Values(1, 2), testing::Bool()));
+
+TEST_P(Polling, LetsAnotherNodeWrite) {
+    const auto& [protocol, cores, as_tasks] = GetParam();
+    if (as_tasks && cores == 1) return;  // the page's waiter keeps the only worker
+    constexpr int rounds_most = 20'000;
+    std::array<int, 2> rounds{};
+    runtime::Schedule schedule;
+    schedule.memory.trigger = runtime::Trigger::checked;
+    schedule.memory.protocol = protocol;
+    run_mains(sim_world(true), 2, cores, schedule, [&](Strand& self, SharedMemory& memory) {
+        const auto word = memory.allocate<std::uint64_t>("word", 1);
+        memory.seal(self);
+        if (memory.node().id() == 1) {
+            const auto checkout = memory.touch(self, {writing(word, 0, 1)});
+            *memory.at(word) = 0;
+        }
+        memory.barrier(self);
+        if (memory.node().id() == 1) {
+            self.worker().charge(std::chrono::microseconds(300));
+            const auto checkout = memory.touch(self, {writing(word, 0, 1)});
+            *memory.at(word) = 1;
+        } else {
+            std::array<runtime::Event, 2> done;
+            for (std::size_t i = 0; i < 2; ++i) {
+                Strand::start(memory.node(), self.worker(),
+                              [&, i](Strand& reader) {
+                                  reader.worker().charge(std::chrono::microseconds(5 * i));
+                                  for (bool written = false; !written && rounds[i] < rounds_most;
+                                       ++rounds[i]) {
+                                      const Caller caller =
+                                          as_tasks ? Caller(reader.worker(), nullptr) : Caller(reader);
+                                      const auto checkout = memory.touch(caller, {reading(word, 0, 1)});
+                                      written = *memory.at(word) != 0;
+                                      reader.worker().charge(std::chrono::microseconds(10));
+                                  }
+                                  done[i].complete(memory.node(), reader.worker());
+                              },
+                              {"a reader", static_cast<CoreId>(i) % cores, false});
+            }
+            for (runtime::Event& each : done) self.wait(each);
+        }
+        memory.barrier(self);
+    });
+    EXPECT_THAT(rounds, testing::Each(testing::Lt(100)));
+}
+
+/// A checkout within another one does not wait for the outer one, although another node wants the page.
+TEST(Nested, CheckoutsOfAPageThatAnotherNodeWantsGoOn) {
+    bool nested = false;
+    std::uint64_t seen = 1;
+    runtime::Schedule schedule;
+    schedule.memory.trigger = runtime::Trigger::checked;
+    run_mains(sim_world(true), 2, 1, schedule, [&](Strand& self, SharedMemory& memory) {
+        const auto word = memory.allocate<std::uint64_t>("word", 1);
+        memory.seal(self);
+        if (memory.node().id() == 1) {
+            self.worker().charge(std::chrono::microseconds(300));
+            const auto checkout = memory.touch(self, {writing(word, 0, 1)});
+            *memory.at(word) = 1;
+        } else {
+            const auto outer = memory.touch(self, {reading(word, 0, 1)});
+            self.worker().charge(std::chrono::milliseconds(10));
+            const auto inner = memory.touch(self, {reading(word, 0, 1)});
+            nested = true;
+            seen = *memory.at(word);
+        }
+        memory.barrier(self);
+    });
+    EXPECT_TRUE(nested);
+    EXPECT_EQ(seen, 0U);
+}
+#endif
+
+/// Some processors do not tell whether an access writes.
+TEST_P(Pages, MayBeWrittenAfterASecondFaultOfAnyKind) {
+    runtime::SharedPages settings;
+    settings.trigger = runtime::Trigger::checked;
+    std::vector<bool> lacks;
+    std::vector<std::uint64_t> faults;
+    run(
+        2, 1,
+        [&](Strand& self, SharedMemory& memory) {
+            const auto words = memory.allocate<std::uint64_t>("words", 512);
+            memory.seal(self);
+            if (memory.node().id() == 0) {
+                const auto checkout = memory.touch(self, {writing(words, 0, 512)});
+                *memory.at(words) = 7;
+            }
+            memory.barrier(self);
+            if (memory.node().id() == 1) {
+                for (int access = 0; access < 2; ++access) {
+                    memory.on_fault(self.worker(), words.offset, std::nullopt);
+                    lacks.push_back(memory.pages().lacks(0, runtime::Access::read));
+                    lacks.push_back(memory.pages().lacks(0, runtime::Access::write));
+                }
+                faults = {memory.counts().read_faults, memory.counts().write_faults};
+            }
+            memory.barrier(self);
+        },
+        settings);
+    EXPECT_THAT(lacks, testing::ElementsAre(false, true, false, false));
+    EXPECT_THAT(faults, testing::ElementsAre(1, 1));
 }
 
 /// A program that uses pages in the same way faults as often whatever notices it, and moves as much.

@@ -119,6 +119,16 @@ TEST(EarthChannel, TakesAsManyAsItHolds) {
     }
 }
 
+TEST(EarthChannel, TakesEveryItemWithTheLargestCapacity) {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        StreamState state;
+        state.capacity = ~std::uint64_t{0};
+        run(state, start<StreamMain>, seed);
+        ASSERT_EQ(state.received.size(), 20) << "seed " << seed;
+        for (int i = 0; i < 20; ++i) ASSERT_EQ(state.received[i], i) << "seed " << seed;
+    }
+}
+
 // --- both ways
 
 struct TalkState {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -371,6 +372,47 @@ TEST(EarthModel, FibersOfOneTemplateAreKeptApart) {
 }
 
 // --- checked runs
+
+struct AlignedParameters {
+    Sptr done;
+};
+
+/// Notes how far its frame's variable is from where it must be.
+template <std::size_t alignment, std::size_t bytes>
+struct Aligned : Threaded<Aligned<alignment, bytes>, AlignedParameters> {
+    alignas(alignment) std::array<char, bytes> variable = {};
+
+    void init(Em em) {
+        // The compiler knows where the variable must be, so it must not see the address.
+        const void* volatile address = variable.data();
+        notes(em).add(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address) % alignment));
+        em.sync(this->done);
+        em.terminate();
+    }
+};
+
+struct AlignedMain : Threaded<AlignedMain> {
+    void init(Em em) {
+        for (int i = 0; i < 10; ++i) {
+            em.invoke<Aligned<16, 1>>(0, em.to_sptr(all));
+            em.invoke<Aligned<32, 1>>(0, em.to_sptr(all));
+            em.invoke<Aligned<64, 1>>(0, em.to_sptr(all));
+            em.invoke<Aligned<64, 3000>>(0, em.to_sptr(all));
+            em.invoke<Aligned<4096, 1>>(0, em.to_sptr(all));
+        }
+    }
+    void end(Em em) { em.terminate(); }
+    Fiber<&AlignedMain::end> all{*this, 50};
+};
+
+TEST(EarthModel, FramesAreAlignedAsTheirFunctionsNeed) {
+    for (const bool checked : {false, true}) {
+        Notes shared;
+        const auto result = run({.checked = checked}, shared, [](Em em) { em.invoke<AlignedMain>(0); });
+        EXPECT_EQ(unterminated(result), 0);
+        EXPECT_THAT(shared.values, testing::AllOf(testing::SizeIs(50), testing::Each(0)));
+    }
+}
 
 struct Late : Threaded<Late, AskedFrom> {
     void init(Em em) {

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "model/fork_join.hpp"
 #include "runtime/comm/channel.hpp"
+#include "runtime/comm/endpoint.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle::testing_strands {
@@ -62,6 +65,47 @@ TEST_P(EndRun, StrandsThatWaitAreUnwoundAndAnyNodeMayEndIt) {
         });
     });
     EXPECT_EQ(alive, 0);
+}
+
+/// Overwrites what was on the stack below it, and leaves messages some time to come.
+struct Overwrites {
+    ~Overwrites() {
+        volatile unsigned char below[64U << 10];
+        for (volatile unsigned char& byte : below) byte = 0x55;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+};
+
+// Node 0 ends the run while the parts are under way.
+TEST_P(EndRun, ATaskThatReceivesALargeMessageIsUnwound) {
+    using runtime::Endpoint;
+    if (nodes(2) < 2 || !GetParam().ends_process)
+        GTEST_SKIP() << "only a connection reads into a receiver's room";
+    const auto body = std::make_shared<runtime::Bytes>(std::size_t{64} << 20);
+    std::atomic<bool> received{false};
+    run_all(2, 2, [&](Worker& worker) {
+        if (worker.id.node == 0) {
+            const auto send = [&](Strand& self) {
+                Endpoint endpoint(self.worker().node(), 1);
+                const auto nothing = [](Worker&) {};
+                endpoint.start_send(self.worker(), {1, 2}, 3, runtime::Parcel(body), nothing,
+                                    Endpoint::Sharing::in_turn);
+                endpoint.receive(self);
+            };
+            const auto end = [&](Strand& self) {
+                wait_until(self, [&] { return body.use_count() > 3; });  // this test, the send, and parts
+                self.worker().node().end_run(self.worker(), self.worker().outbox());
+            };
+            Strand::start(worker, end, {"the end", 1});
+            Strand::start(worker, send, {"a sender", 0});
+        } else {
+            Endpoint endpoint(worker.node(), 2);
+            const Overwrites overwrites;
+            endpoint.receive({worker, worker.base()});
+            received = true;
+        }
+    });
+    if (received) GTEST_SKIP() << "the run did not end while the parts were under way";
 }
 
 }  // namespace

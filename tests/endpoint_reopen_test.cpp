@@ -41,6 +41,10 @@ bool send_now(Strand& self, Endpoint& from, Address to) {
     return from.send_now(self.worker(), to, 1, data);
 }
 
+Endpoint once(Strand& self, std::uint32_t number) {
+    return Endpoint(self.worker().node(), number, Endpoint::window, Endpoint::Number::once);
+}
+
 /// The hubs of two strands, by which they wait for each other.
 class Partner {
 public:
@@ -168,6 +172,65 @@ TEST_P(EndpointReopen, TheNextOneHasTheRoomThatIsLeft) {
                                     partner.tell(self);
                                 }};
     exchange.run(GetParam());
+}
+
+/// Both ends are closed after each message, and both begin at zero.
+TEST_P(EndpointReopen, OfEndpointsThatAreUsedOnceNothingIsLeft) {
+    std::vector<std::uint64_t> tags;
+    const auto received = [](Strand& self) {  // in all, as the open endpoint counts
+        const auto state = self.worker().node().state<runtime::Endpoints>().open_at(receiving);
+        return state->exchanged.inbound[runtime::key_of({0, sending})].expected;
+    };
+    const Partners exchange{.send =
+                                [](Strand& self, Partner& partner, Address to) {
+                                    for (std::uint64_t tag = 0; tag < many; ++tag) {
+                                        {
+                                            Endpoint from = once(self, sending);
+                                            send_tagged(self, from, to, tag, tag % 3 == 0 ? large : small);
+                                        }
+                                        partner.wait(self);
+                                    }
+                                },
+                            .receive =
+                                [&](Strand& self, Partner& partner) {
+                                    for (std::uint64_t i = 0; i < many; ++i) {
+                                        {
+                                            Endpoint here = once(self, receiving);
+                                            tags.push_back(here.receive(self).tag);
+                                            EXPECT_EQ(received(self), 1U);
+                                        }
+                                        partner.tell(self);
+                                    }
+                                }};
+    exchange.run(GetParam());
+    ASSERT_EQ(tags.size(), many);
+    for (std::uint64_t tag = 0; tag < many; ++tag) EXPECT_EQ(tags[tag], tag);
+}
+
+/// Its sender does not begin at zero.
+TEST_P(EndpointReopen, AfterOneThatGaveUpAMessageTheNextGoesOn) {
+    std::uint64_t received = 0;
+    const Partners exchange{.send =
+                                [](Strand& self, Partner& partner, Address to) {
+                                    Endpoint from(self.worker().node(), sending);
+                                    send_tagged(self, from, to, 1);
+                                    partner.wait(self);
+                                    send_tagged(self, from, to, 2);
+                                    partner.wait(self);
+                                },
+                            .receive =
+                                [&](Strand& self, Partner& partner) {
+                                    {
+                                        Endpoint here = once(self, receiving);
+                                        wait_until(self, [&] { return here.probe().has_value(); });
+                                    }
+                                    partner.tell(self);
+                                    Endpoint here = once(self, receiving);
+                                    received = here.receive(self).tag;
+                                    partner.tell(self);
+                                }};
+    exchange.run(GetParam());
+    EXPECT_EQ(received, 2U);
 }
 
 /// The later of two messages has come when the endpoint is closed, the earlier one comes after that. No

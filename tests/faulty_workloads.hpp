@@ -18,7 +18,7 @@
 
 namespace heddle::testing_faults {
 
-struct Stated {
+struct SmallRun {
     std::string name;
     std::map<std::string, std::string> settings;
     std::string placement = "none";
@@ -28,7 +28,7 @@ struct Stated {
 /// The smallest size of these takes seconds: their own tests run them.
 inline const std::set<std::string> too_large = {"nas_cg", "nas_ft", "nas_is"};
 
-inline std::vector<Stated> all_workloads() {
+inline std::vector<SmallRun> all_workloads() {
     const std::map<std::string, std::string> adaptive = {{"n", "150"}, {"grain", "4"}, {"steps", "3"}};
     const auto with = [](std::map<std::string, std::string> settings, const std::string& name,
                          const std::string& value) {
@@ -93,7 +93,7 @@ inline std::vector<Stated> all_workloads() {
 }
 
 /// One run on a drawn machine. An answer that is not right fails the test.
-inline runtime::RunResult run(const Stated& stated, const inprocess::Options& options,
+inline runtime::RunResult run(const SmallRun& stated, const inprocess::Options& options,
                               runtime::Schedule schedule) {
     inprocess::InprocessBackend backend(options);
 
@@ -112,7 +112,7 @@ inline runtime::RunResult run(const Stated& stated, const inprocess::Options& op
 }
 
 /// The seed chooses the machine, the policy and every interleaving.
-inline void run_seed(const Stated& stated, std::uint64_t seed) {
+inline void run_seed(const SmallRun& stated, std::uint64_t seed) {
     FaultyMachine machine = draw_machine(seed);
     if (machine.options.nodes < stated.nodes_min) {
         machine.options.nodes = stated.nodes_min;
@@ -122,9 +122,9 @@ inline void run_seed(const Stated& stated, std::uint64_t seed) {
 }
 
 inline void run_seeds(std::uint64_t first, std::uint64_t count) {
-    const std::vector<Stated> all = all_workloads();
+    const std::vector<SmallRun> all = all_workloads();
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        const Stated& stated = all[seed % all.size()];
+        const SmallRun& stated = all[seed % all.size()];
         SCOPED_TRACE(stated.name + ", seed " + std::to_string(seed));
         run_seed(stated, seed);
         if (::testing::Test::HasFailure()) return;

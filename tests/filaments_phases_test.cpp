@@ -356,7 +356,7 @@ TEST_P(Phases, RefuseAPoolThatIsNotThere) {
 /// Nodes of odd number do something else.
 class Apart : public TestProgram {
 public:
-    enum class How { phases, decision, end, filament, sequence, closed };
+    enum class How { phases, decision, end, filament, sequence, closed, pools, none_at_once };
     explicit Apart(How how) : how_(how) {}
 
     void body(Processor& self) {
@@ -373,8 +373,10 @@ public:
         fil.create_filament(pool);
         if (how_ == How::sequence) fil.repeat_in_sequence(fil.create_phase<&Apart::body>(*this));
         if (how_ == How::phases && odd) fil.create_phase<&Apart::other>(*this);
+        if (how_ == How::none_at_once) fil.create_phase<&Apart::body>(*this, {.at_once = 0});
         fil.start();
         if (how_ == How::closed) fil.create_filament(pool);
+        if (how_ == How::pools) fil.create_pool_array(phase, 1);
         if (how_ == How::end && !odd) fil.barrier();
     }
 
@@ -413,6 +415,16 @@ TEST_P(Phases, RefuseFilamentsOfAPhaseThatIsOver) {
     EXPECT_THAT(
         error_of<Apart>(1, 1, Apart::How::closed),
         HasSubstr("a filament for pool 0 of phase body on node 0, which is closed; make a new phase"));
+}
+
+TEST_P(Phases, RefusePoolsOfAPhaseThatIsOver) {
+    EXPECT_THAT(error_of<Apart>(1, 1, Apart::How::pools),
+                HasSubstr("pools for phase body on node 0, which is closed; make a new phase"));
+}
+
+TEST_P(Phases, RefuseToExecuteNoFilamentAtOnce) {
+    EXPECT_THAT(error_of<Apart>(1, 1, Apart::How::none_at_once),
+                HasSubstr("phase body on node 0 executes no filament at once"));
 }
 
 }  // namespace

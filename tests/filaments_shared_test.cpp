@@ -1,5 +1,5 @@
 // Tests what filaments do about pages that their node does not have, on every backend with shared memory:
-// pools that have faulted begin first.
+// pools that have faulted begin first, and a run with gaps fetches the pages of its own filaments.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -91,6 +91,60 @@ TEST_P(SharedPools, ThatHaveFaultedBeginFirst) {
             EXPECT_EQ(order[0], first) << node;
             for (int execution = 1; execution < Readers::executions; ++execution)
                 EXPECT_EQ(order[execution], later) << node << " in execution " << execution;
+        }
+    }
+}
+
+/// Node 0 writes rows of a page each, and node 1 reads each second one.
+class Strided : public TestProgram {
+public:
+    static constexpr std::int64_t rows = 16;
+
+    explicit Strided(const PhaseOptions& options) : options_(options) {}
+
+    void write(Processor& /*self*/, std::int64_t i) { memory_[place(i)] = place(i) + 1; }
+    void writes(Ranges& ranges, std::int64_t i, std::uint64_t count) {
+        ranges.writes(numbers_, place(i), count * row);
+    }
+    void read(Processor& /*self*/, std::int64_t i) { right_ += memory_[place(i)] == place(i) + 1; }
+    void reads(Ranges& ranges, std::int64_t i, std::uint64_t count) {
+        ranges.reads(numbers_, place(i), count * row);
+    }
+    void main(Filaments& fil) override {
+        numbers_ = fil.memory().allocate<std::uint64_t>("numbers", rows * row, {.row = row});
+        fil.seal();
+        memory_ = fil.memory().at(numbers_);
+        auto& first = fil.create_phase<&Strided::write, nullptr, &Strided::writes>(*this);
+        auto& written = fil.create_pool_array(first, rows);
+        for (std::int64_t i = 0; fil.my_node() == 0 && i < rows; ++i) fil.create_filament(written[0], i);
+        fil.start();
+        auto& second = fil.create_phase<&Strided::read, nullptr, &Strided::reads>(*this, options_);
+        auto& wanted = fil.create_pool_array(second, rows);
+        for (std::int64_t i = rows - 1; fil.my_node() == 1 && i >= 0; i -= 2)
+            fil.create_filament(wanted[0], i);
+        const std::uint64_t before = fil.memory().counts().requests;
+        fil.start();
+        if (fil.my_node() == 0) return;
+        EXPECT_EQ(fil.memory().counts().requests - before, rows / 2);
+        EXPECT_EQ(right_, options_.skip ? 0 : rows / 2);
+    }
+
+private:
+    static constexpr std::uint64_t row = 512;
+    static std::uint64_t place(std::int64_t i) { return static_cast<std::uint64_t>(i) * row; }
+
+    PhaseOptions options_;
+    dsm::Shared<std::uint64_t> numbers_;
+    std::uint64_t* memory_ = nullptr;
+    int right_ = 0;
+};
+
+TEST_P(SharedPools, FetchWhatTheFilamentsOfARunWithGapsDeclare) {
+    for (const runtime::Trigger trigger : testing_dsm::triggers()) {
+        for (const PhaseOptions& options : {PhaseOptions{}, {.at_once = 3}, {.skip = true}}) {
+            runtime::Schedule schedule;
+            schedule.memory.trigger = trigger;
+            GetParam().run(2, 1, schedule, [&](NodeId) { return std::make_unique<Strided>(options); });
         }
     }
 }

@@ -29,9 +29,9 @@ using runtime::Pruning;
 using runtime::Schedule;
 using runtime::Start;
 using runtime::StartShare;
-using testing_faults::Stated;
+using testing_faults::SmallRun;
 
-const std::vector<Stated> fork_join = {
+const std::vector<SmallRun> fork_join = {
     {"fib", {{"n", "11"}}},          {"nqueens", {{"n", "5"}}},
     {"uts", {{"depth", "2"}}},       {"quadrature", {{"tolerance", "1e9"}}},
     {"filament_fib", {{"n", "11"}}}, {"quadrature", {{"tolerance", "1e9"}, {"rule", "simpson"}}},
@@ -202,7 +202,7 @@ TEST(Pruning, CallsWithArgumentsAndResultsOfEveryKind) {
 TEST(ForkRules, EachAnswerIsRightOnEachMachine) {
     std::uint64_t fewer = 0;
     for (std::uint64_t seed = 1; seed <= testing_seeds::seeds(900); ++seed) {
-        const Stated& stated = fork_join[seed % fork_join.size()];
+        const SmallRun& stated = fork_join[seed % fork_join.size()];
         auto [options, schedule] = testing_faults::draw_machine(seed);
         schedule.start = Start::tree;
         schedule.pruning =
@@ -221,7 +221,7 @@ TEST(ForkRules, EachAnswerIsRightOnEachMachine) {
 
 // --- natively
 
-runtime::RunResult run_natively(const Stated& stated, CoreId cores, const Schedule& schedule) {
+runtime::RunResult run_natively(const SmallRun& stated, CoreId cores, const Schedule& schedule) {
     const auto& kind = workloads::find(stated.name);
     Settings settings(kind.settings);
     for (const auto& [key, value] : stated.settings) settings.set(key, value);
@@ -242,7 +242,7 @@ TEST(PruningNative, MakesAHundredTimesFewerTasks) {
     for (const auto policy : {Pruning::Policy::queue_length, Pruning::Policy::node_length}) {
         Schedule schedule;
         schedule.pruning = pruning(policy, 2);
-        const Stated fib{"fib", {{"n", "30"}}};
+        const SmallRun fib{"fib", {{"n", "30"}}};
         const auto alone = run_natively(fib, 1, schedule);
         EXPECT_EQ(alone.total.tasks, 408U);  // of fib(31) = 1,346,269
         EXPECT_LT(run_natively(fib, 2, schedule).total.tasks, 1'346'269U / 2);

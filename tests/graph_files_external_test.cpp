@@ -120,6 +120,10 @@ TEST_F(RealGraphs, PegasusWorkflowsLoadAndSimgridsTwoWithCyclesAreRefused) {
     EXPECT_EQ(json.graph.tasks(), 3U);
     EXPECT_EQ(json.graph.edges(), 2U);
     EXPECT_EQ(json.graph.predecessors(2)[0].bytes + json.graph.predecessors(2)[1].bytes, 5e8);
+    // Both count flops, and the JSON form has the same tasks without root and end.
+    const GraphFile dot = read_task_graph((data_ / "dag" / "dag.dot").string());
+    EXPECT_EQ(json.unit, dot.unit);
+    EXPECT_EQ(json.graph.total_work(), dot.graph.total_work());
 }
 
 TEST_F(RealGraphs, HeterogeneousInstancesAgreeAcrossTheirThreeFormats) {

@@ -228,8 +228,6 @@ TEST(Generators, TaskBenchPatternsHaveTheEdgesOfTheirFormulas) {
         {"no_communication", rows * w},
         {"stencil", rows * (3 * w - 2)},
         {"stencil_periodic", rows * 3 * w},
-        {"sweep", rows * (2 * w - 1)},
-        {"tree", rows * w},
         {"nearest", rows * (5 * w - 6)},   // 2 and 1 missing at each end
         {"spread", rows * 5 * w - 2 * w},  // in steps 4 and 7 one of the five is the column itself
         {"random", rows * 5 * w},
@@ -239,7 +237,7 @@ TEST(Generators, TaskBenchPatternsHaveTheEdgesOfTheirFormulas) {
     };
     for (const Setting& setting : generator_named("task_bench").settings()) {
         if (setting.name == "pattern") {
-            ASSERT_EQ(setting.choices.size(), edges.size());
+            ASSERT_EQ(setting.choices.size(), edges.size() + 2);  // and those of the next test
         }
     }
     for (const auto& [pattern, expected] : edges) {
@@ -253,13 +251,44 @@ TEST(Generators, TaskBenchPatternsHaveTheEdgesOfTheirFormulas) {
         EXPECT_EQ(path_in_tasks(file, 1), pattern == "trivial" ? 1 : static_cast<double>(steps)) << pattern;
         EXPECT_EQ(file.data, w);
     }
-    // The tree: after four doublings from one column all 16 hang on the first task.
-    const GraphFile tree = generate("task_bench", {{"pattern", "tree"}, {"width", "16"}, {"steps", "5"}});
-    for (TaskIndex column = 0; column < 16; ++column) {
-        TaskIndex task = 64 + column;
-        while (!tree.graph.predecessors(task).empty()) task = tree.graph.predecessors(task)[0].task;
-        EXPECT_EQ(task, 0U);
+}
+
+// As core/core.cc of Task Bench: step t of a tree has min(width, 2^t) tasks, of a sweep
+// min(width, t + 1, steps - t).
+TEST(Generators, TaskBenchsTreeAndSweepGrowFromOneTask) {
+    struct Expected {
+        const char* pattern;
+        std::size_t width, steps, tasks, edges, entries;
+    };
+    for (const Expected& expected : {
+             Expected{"tree", 16, 16, 207, 206, 1},
+             Expected{"tree", 16, 3, 7, 6, 1},
+             Expected{"tree", 5, 40, 192, 191, 1},  // 1, 2, 4, then 37 rows of 5
+             Expected{"tree", 1, 3, 3, 2, 1},
+             Expected{"sweep", 16, 31, 256, 480, 1},    // the diagonals of a square
+             Expected{"sweep", 16, 40, 400, 759, 1},    // 9 more rows of 16, with 15 + 16 edges
+             Expected{"sweep", 16, 16, 72, 120, 8},     // each of the seven rows that grow adds an entry
+             Expected{"sweep", 1'000'000, 3, 4, 3, 2},  // 1, 2 and 1 tasks
+             Expected{"sweep", 1, 3, 3, 2, 1},
+         }) {
+        const GraphFile file = generate("task_bench", {{"pattern", expected.pattern},
+                                                       {"width", text(expected.width)},
+                                                       {"steps", text(expected.steps)},
+                                                       {"flops", "1f"}});
+        SCOPED_TRACE(std::string(expected.pattern) + " " + text(expected.width) + " " + text(expected.steps));
+        EXPECT_EQ(file.graph.tasks(), expected.tasks);
+        EXPECT_EQ(file.graph.edges(), expected.edges);
+        EXPECT_EQ(path_in_tasks(file, 1), static_cast<double>(expected.steps));
+        std::size_t entries = 0;
+        for (TaskIndex task = 0; task < file.graph.tasks(); ++task)
+            entries += file.graph.predecessors(task).empty();
+        EXPECT_EQ(entries, expected.entries);
+        EXPECT_LE(file.data, expected.width);
     }
+    // Also in a row as wide as the one before it, column c needs c / 2.
+    const GraphFile tree = generate("task_bench", {{"pattern", "tree"}, {"width", "16"}, {"steps", "16"}});
+    for (TaskIndex column = 0; column < 16; ++column)
+        EXPECT_EQ(tree.graph.predecessors(207 - 16 + column)[0].task, 207 - 32 + column / 2);
 }
 
 TEST(Generators, CommunicationPatternsHaveTheTasksEdgesPathAndDataOfTheirFormulas) {

@@ -65,6 +65,21 @@ TEST_F(ReadGraph, DotHasNamesWeightsChainsAndComments) {
     EXPECT_EQ(in_words(read("a.dot", text).graph), "a 2 -> b c 8, c 9; b c 3 -> c 8; c 15");
 }
 
+TEST_F(ReadGraph, AStrictDotHasOneEdgeAPairWithTheLastWeight) {
+    const std::string tasks = "{ a[Weight=1]; b[Weight=1]; c[Weight=1];\n";
+    const std::string edges = "a->b[Weight=5]; a->b->c[Weight=7]; a->b[color=red]; a->c[Weight=1]; }";
+    EXPECT_EQ(in_words(read("a.dot", "strict digraph " + tasks + edges).graph),
+              "a 1 -> b 7, c 1; b 1 -> c 7; c 1");
+    EXPECT_EQ(read("b.dot", "strict digraph { a[Weight=1]; b[Weight=1]; a->b[Weight=5]; a->b[Weight=5]; }")
+                  .graph.successors(0)
+                  .size(),
+              1U);
+    // In any other graph two edges are two messages, each with a weight.
+    EXPECT_EQ(read("c.dot", "digraph " + tasks + "a->b[Weight=5]; a->b[Weight=7]; }").graph.edges(), 2U);
+    EXPECT_THROW(read("d.dot", "digraph " + tasks + edges), Error);
+    EXPECT_THROW(read("e.dot", "strict digraph " + tasks + "a->b; a->b; }"), Error);
+}
+
 TEST_F(ReadGraph, SimgridsDotHasSizesAndItsTwoImpliedTasks) {
     EXPECT_EQ(
         in_words(read("a.dot",
@@ -125,13 +140,45 @@ TEST_F(ReadGraph, WfFormat14HasTheFilesOfEachTask) {
 }
 
 TEST_F(ReadGraph, SimgridsJsonTransfersBecomeEdges) {
-    EXPECT_EQ(in_words(read("a.json", R"({"workflow": {"tasks": [
+    const GraphFile wf = read("a.json", R"({"workflow": {"tasks": [
         {"name": "a", "type": "compute", "parents": [], "runtimeInSeconds": 1e3},
         {"name": "t", "type": "transfer", "parents": ["a"], "writtenBytes": 5e2},
         {"name": "b", "type": "compute", "parents": ["t"], "runtimeInSeconds": 2},
-        {"name": "c", "type": "compute", "parents": ["a", "b"], "runtimeInSeconds": 3}]}})")
+        {"name": "c", "type": "compute", "parents": ["a", "b"], "runtimeInSeconds": 3}]}})");
+    EXPECT_EQ(in_words(wf.graph), "a 1000 -> b 500, c 0; b 2 -> c 0; c 3");
+    // What SimGrid's loader takes from it are flops.
+    EXPECT_EQ(wf.unit, WorkUnit::flops);
+    // The ends of a transfer may be stated twice, by identifier and by name, and are one.
+    EXPECT_EQ(in_words(read("b.json", R"({"workflow": {"tasks": [
+        {"name": "a", "id": "1", "type": "compute", "runtime": 5, "children": ["t"]},
+        {"name": "t", "id": "2", "type": "transfer", "parents": ["1", "a"], "children": ["b"], "writtenBytes": 500},
+        {"name": "b", "id": "3", "type": "compute", "parents": ["2"], "runtime": 6}]}})")
                            .graph),
-              "a 1000 -> b 500, c 0; b 2 -> c 0; c 3");
+              "1 5 -> 3 500; 3 6");
+}
+
+// Transfers with a runtime are WfFormat's own, of schema 1.0 to 1.4: tasks like others.
+TEST_F(ReadGraph, WfFormatsTransfersAreTasks) {
+    for (const std::string bytes : {"", "\"writtenBytes\": 5,"}) {
+        const std::string transfer = R"("type": "transfer", "runtimeInSeconds": 100, )" + bytes;
+        for (const bool by_name : {false, true}) {
+            const auto ref = [by_name](const char* name, const char* id) {
+                return std::string("[\"") + (by_name ? name : id) + "\"]";
+            };
+            const GraphFile wf = read(
+                "a.json",
+                R"({"schemaVersion": "1.4", "workflow": {"tasks": [{"name": "in", "id": "1", )" + transfer +
+                    R"("parents": [], "children": )" + ref("a", "2") +
+                    R"(}, {"name": "a", "id": "2", "type": "compute", "runtimeInSeconds": 2, "parents": )" +
+                    ref("in", "1") + R"(, "children": )" + ref("b", "3") +
+                    R"(}, {"name": "b", "id": "3", "type": "compute", "runtimeInSeconds": 3, "children": )" +
+                    ref("out", "4") + R"(}, {"name": "out", "id": "4", )" + transfer + R"("parents": )" +
+                    ref("b", "3") + "}]}}");
+            EXPECT_EQ(in_words(wf.graph), "1 100 -> 2 0; 2 2 -> 3 0; 3 3 -> 4 0; 4 100");
+            EXPECT_EQ(wf.graph.total_work(), 205);
+            EXPECT_EQ(wf.unit, WorkUnit::seconds);
+        }
+    }
 }
 
 TEST_F(ReadGraph, HeterogeneousCostsStandBesideTheirMean) {
@@ -150,6 +197,48 @@ TEST_F(ReadGraph, HeterogeneousCostsStandBesideTheirMean) {
              "@computation_cost 0 {\n# type version p1 p2\n 0 0 4 4\n 1 0 1 3\n}\n");
     EXPECT_EQ(in_words(tgff.graph), "a 2 -> b 18; b 4");
     EXPECT_EQ(tgff.costs, hetero.costs);
+}
+
+TEST_F(ReadGraph, RowsOfHeftTablesAreFoundByTheirNames) {
+    file("a_task_exe_time.csv", "TP,P0,P1\nT_2,30,30\nT_0,1,3\nT_1,2,2\n");
+    file("a_resource_BW.csv", "P,P0,P1\nP1,2,0\nP0,0,2\n");
+    const GraphFile table = read("a_task_connectivity.csv", "T,T0,T1,T2\nT1,0,0,14\nT0,0,10,0\nT2,0,0,0\n");
+    EXPECT_EQ(in_words(table.graph), "T0 2 -> T1 5; T1 2 -> T2 7; T2 30");
+    EXPECT_THAT(table.costs[0], testing::ElementsAre(1, 3));
+    EXPECT_THAT(table.costs[2], testing::ElementsAre(30, 30));
+    // Names that differ in underscores only are two.
+    file("b_task_exe_time.csv", "TP,P0\nT1_1,2\nT_11,1\n");
+    EXPECT_EQ(in_words(read("b_task_connectivity.csv", "T,T_11,T1_1\nT_11,0,5\nT1_1,0,0\n").graph),
+              "T_11 1 -> T1_1 5; T1_1 2");
+    // What no row, or two, or two columns say is refused, in the file and line that says it.
+    const std::string good_costs = "TP,P0\nT0,1\nT1,2\n", good_edges = "T,T0,T1\nT0,0,5\nT1,0,0\n";
+    struct Bad {
+        std::string costs, edges, ending;
+        int line;
+    };
+    for (const Bad& bad : {Bad{"TP,P0\nT0,1\nT2,2\n", good_edges, "exe_time.csv", 3},
+                           Bad{"TP,P0\nT0,1\nT_0,2\n", good_edges, "exe_time.csv", 3},
+                           Bad{good_costs, "T,T0,T1\nT0,0,5\nT5,0,0\n", "connectivity.csv", 3},
+                           Bad{good_costs, "T,T0,T1\nT1,0,5\nT1,0,0\n", "connectivity.csv", 3},
+                           Bad{good_costs, "T,T0,T0\nT0,0,5\nT1,0,0\n", "connectivity.csv", 1}}) {
+        file("c_task_exe_time.csv", bad.costs);
+        try {
+            read("c_task_connectivity.csv", bad.edges);
+            ADD_FAILURE() << bad.costs << bad.edges;
+        } catch (const Error& error) {
+            EXPECT_THAT(error.where().file, testing::EndsWith(bad.ending)) << error.what();
+            EXPECT_EQ(error.where().line, bad.line) << error.what();
+        }
+    }
+}
+
+TEST_F(ReadGraph, TgffLinesWithoutABraceAreNoSections) {
+    EXPECT_EQ(in_words(read("a.tgff",
+                            "@HYPERPERIOD 300\n@TASK_GRAPH 0 { # the only one\n PERIOD 300\n TASK a TYPE 0\n"
+                            " TASK b TYPE 1\n ARC x FROM a TO b TYPE 3\n}\n@VERSION 2\n"
+                            "@computation_cost 0 {\n 0 0 3 4\n 1 0 5 6\n}\n")
+                           .graph),
+              "a 3 -> b 3; b 5");
 }
 
 TEST_F(ReadGraph, MetisFlagsSayWhichWeightsThereAre) {

@@ -209,6 +209,13 @@ const std::vector<Refused>& cases() {
          3,
          {"ghost"}},
 
+        {"wf14_two_transfers",
+         ".json",
+         "{\"workflow\": {\"tasks\": [\n{\"name\": \"t\", \"type\": \"transfer\", \"writtenBytes\": 1},\n"
+         "{\"name\": \"u\", \"type\": \"transfer\", \"writtenBytes\": 1, \"parents\": [\"t\"]}\n]}}",
+         3,
+         {"transfer u", "transfer t"}},
+
         {"metis_dangling", ".graph", "2 1\n2\n3\n", 3, {"datum 2", "neighbour 3"}},
         {"metis_zero", ".graph", "2 1\n0\n1\n", 2, {"neighbour 0"}},
         {"metis_self", ".graph", "2 1\n1\n2\n", 2, {"datum 1", "own neighbour"}},
@@ -257,6 +264,7 @@ const std::vector<Refused>& cases() {
          2,
          {"task a", "type 3"}},
         {"tgff_truncated", ".tgff", "@TASK_GRAPH 0 {\nTASK a TYPE 0\n", 1, {"no end"}},
+        {"tgff_without_a_brace", ".tgff", "@TASK_GRAPH 0\nTASK a TYPE 0\n}\n", 2, {"TASK", "outside"}},
         {"tgff_twice", ".tgff", "@TASK_GRAPH 0 {\nTASK a TYPE 0\nTASK a TYPE 0\n}\n", 3, {"task a", "twice"}},
 
         {"ours_cycle", ".json", ours + "[0, 1, 5],\n[1, 0, 5]\n]}\n", 8, {"a -> task 1", "circle"}},

@@ -107,6 +107,8 @@ TEST_F(HostFile, SaysTheLineThatItCannotRead) {
     }
     EXPECT_THROW(read("# nothing\n"), Error);
     EXPECT_THROW(read("a max_slots=2\n"), Error);
+    EXPECT_THROW(read("a,b slots=2\n"), Error) << "of each, or of the last?";
+    EXPECT_THAT(read("n[1-2] slots=2\n"), ElementsAre(HostSlots{"n1", 2}, HostSlots{"n2", 2}));
 }
 
 }  // namespace

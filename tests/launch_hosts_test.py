@@ -188,6 +188,7 @@ def keeps_the_key_secret(hosts):
 
 def main():
     arguments = script_arguments()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # launch ignores it where this test does
     with tempfile.TemporaryDirectory() as directory:
         hosts = Hosts(os.path.abspath(arguments.heddle), directory)
         runs_on_hosts(hosts)

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/time.hpp"
+#include "sim/sim_backend.hpp"
 #include "tests/faulty_machine.hpp"
 #include "tests/placement_testing.hpp"
 #include "workloads/spring_chain.hpp"
@@ -17,6 +19,7 @@ namespace heddle {
 namespace {
 
 using testing_placement::Ran;
+using testing_placement::Stated;
 
 Ran swing(const inprocess::Options& options, const runtime::Schedule& schedule,
           std::vector<std::pair<std::string, std::string>> settings) {
@@ -112,6 +115,48 @@ TEST(MassSpring, AWrongAnswerIsNoticed) {
     EXPECT_THAT(with("frequency", 1.01, 0), testing::HasSubstr("the frequency is"));
     EXPECT_THAT(with("digest", 1, 1), testing::HasSubstr("digest is"));
     EXPECT_THAT(with("iterations", 1, 1), testing::HasSubstr("iterations is"));
+    EXPECT_THAT(with("crossings", 0, 0), testing::HasSubstr("changes its sign 0 times"));
+    EXPECT_THAT(with("crossings", 1, 2), testing::HasSubstr("changes its sign"));
+    runtime::RunResult without = ran.result;
+    std::erase_if(without.answer, [](const auto& value) { return value.name == "frequency"; });
+    EXPECT_THAT(stated.make()->check(without).reason, testing::HasSubstr("the frequency is"));
+}
+
+// However few half periods there are: fast modes pass a crossing in the first step already.
+TEST(MassSpring, AllNumbersOfCrossingsAreRight) {
+    for (int iterations = 1; iterations <= 60; ++iterations) {
+        for (const char* const mode : {"1", "7", "15"}) {
+            const Ran ran = swing({}, {},
+                                  {{"masses", "15"},
+                                   {"mode", mode},
+                                   {"iterations", std::to_string(iterations)},
+                                   {"step", "0.95"},
+                                   {"strips", "2"},
+                                   {"measure_frequency", "true"}});
+            ASSERT_TRUE(ran.right()) << mode << ", " << iterations << ": " << ran.verdict.reason;
+        }
+    }
+}
+
+/// One more task for each strip and iteration, of as much work as the two others each.
+TEST(MassSpring, MeasuringTheFrequencyCostsTime) {
+    const auto seconds = [](const char* measured, const char* placement) {
+        Platform platform;
+        platform.nodes = 1;
+        platform.cores = 1;
+        platform.core_speed = 1e9;
+        platform.overheads = {};
+        sim::SimBackend backend(platform, {});
+        const Stated stated{
+            "mass_spring",
+            {{"iterations", "20"}, {"strips", "2"}, {"unit_cost", "1000f"}, {"measure_frequency", measured}}};
+        const Ran ran = testing_placement::run(backend, stated, testing_placement::cluster(1, 1),
+                                               testing_placement::schedule(placement, "none"));
+        EXPECT_TRUE(ran.right()) << ran.verdict.reason;
+        return to_seconds(ran.result.makespan);
+    };
+    for (const char* const placement : {"none", "etf"})
+        EXPECT_NEAR(seconds("true", placement) / seconds("false", placement), 1.5, 0.01) << placement;
 }
 
 }  // namespace

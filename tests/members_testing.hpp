@@ -14,7 +14,7 @@
 
 namespace heddle::testing_members {
 
-inline std::vector<testing_faults::Stated> all_workloads() {
+inline std::vector<testing_faults::SmallRun> all_workloads() {
     return {
         {"fib", {{"n", "13"}}},
         {"nqueens", {{"n", "6"}}},
@@ -68,7 +68,7 @@ inline testing_faults::FaultyMachine draw_changing_machine(std::uint64_t seed) {
     return drawn;
 }
 
-inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, Changes& changes) {
+inline void run_seed(const testing_faults::SmallRun& stated, std::uint64_t seed, Changes& changes) {
     auto [options, schedule] = draw_changing_machine(seed);
     const auto result = testing_faults::run(stated, options, schedule);
     for (NodeId node = 0; node < options.nodes; ++node) {
@@ -88,7 +88,7 @@ inline void run_seed(const testing_faults::Stated& stated, std::uint64_t seed, C
 
 inline Changes run_seeds(std::uint64_t first, std::uint64_t count) {
     Changes changes;
-    const std::vector<testing_faults::Stated> all = all_workloads();
+    const std::vector<testing_faults::SmallRun> all = all_workloads();
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         const auto& stated = all[seed % all.size()];
         SCOPED_TRACE(stated.name + ", seed " + std::to_string(seed));

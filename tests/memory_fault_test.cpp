@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ public:
         : view_(worker.backend->make_view(worker.id.node, {pages * page_bytes, page_bytes, trigger}, *this)),
           arrived_(pages) {}
 
-    void on_fault(runtime::Context& context, std::size_t offset, bool /*write*/) override {
+    void on_fault(runtime::Context& context, std::size_t offset, std::optional<bool> /*write*/) override {
         auto& worker = static_cast<Worker&>(context);
         Event& arrived = arrived_[offset / page_bytes];
         Strand* const strand = worker.strands().current();

@@ -8,8 +8,12 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/cluster_view.hpp"
 #include "base/error.hpp"
 #include "base/memory_need.hpp"
 #include "graphs/generators/generator.hpp"
@@ -57,6 +61,39 @@ TEST(MemoryNeed, OfWorkloadsIsRefusedBeforeItIsTaken) {
     EXPECT_THAT(error_of("cholesky", {{"tiles", "10"}, {"tile_size", "512"}}), HasSubstr("lower workload"));
     EXPECT_EQ(error_of("cholesky", {{"tiles", "10"}, {"tile_size", "512"}, {"kernels", "declare"}}),
               "no error");
+}
+
+/// What `prepare` says on 64 nodes.
+std::string error_on(const std::string& workload, const std::map<std::string, std::string>& stated,
+                     std::optional<NodeId> nodes_here) {
+    const auto& kind = workloads::find(workload);
+    Settings settings(kind.settings);
+    for (const auto& [key, value] : stated) settings.set(key, value);
+    ClusterView cluster;
+    cluster.grid.nodes = 64;
+    cluster.nodes_here = nodes_here;
+    try {
+        kind.make(settings)->prepare(cluster, {});
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+// In simulation all ranks take the memory of one process. Natively each process has its own.
+TEST(MemoryNeed, OfDataParallelWorkloadsCountsAllRanksOfTheProcess) {
+    const Machine small(300e6);
+    const std::vector<std::pair<std::string, std::map<std::string, std::string>>> runs{
+        {"ptrans", {{"n", "20000"}}},
+        {"fft2d", {{"n", "8192"}}},
+        {"nas_ft", {{"class", "A"}}},
+        {"collective", {{"operation", "all_gather"}, {"bytes", "1048576"}}}};
+    for (const auto& [name, settings] : runs) {
+        EXPECT_THAT(error_on(name, settings, {}), HasSubstr("take about")) << name;
+        EXPECT_EQ(error_on(name, settings, 1), "no error") << name;
+    }
+    // The root alone has the blocks of all.
+    EXPECT_EQ(error_on("collective", {{"operation", "gather"}, {"bytes", "1048576"}}, {}), "no error");
 }
 
 TEST(MemoryNeed, OfGeneratedGraphsToo) {

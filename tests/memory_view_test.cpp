@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "base/stack_guard.hpp"
 #include "memory/memory_view.hpp"
@@ -50,10 +51,11 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
 /// Permits what was asked for, and counts.
 class Granting final : public FaultHandler {
 public:
-    void on_fault(Context& context, std::size_t offset, bool write) override {
+    void on_fault(Context& context, std::size_t offset, std::optional<bool> told) override {
+        const std::size_t faulted = offset / view->page_bytes();
+        const bool write = told.value_or(reads != 0 && page == faulted);
         ++(write ? writes : reads);
         worker = context.id;
-        const std::size_t faulted = offset / view->page_bytes();
         page = faulted;
         view->set_access(faulted, 1, write ? Access::write : Access::read);
     }
@@ -203,7 +205,7 @@ TEST_P(MemoryViews, NodesHaveSeparateData) {
 /// The page comes by a message while the worker is parked in the middle of the instruction.
 class Fetching final : public FaultHandler {
 public:
-    void on_fault(Context& context, std::size_t offset, bool /*write*/) override {
+    void on_fault(Context& context, std::size_t offset, std::optional<bool> /*write*/) override {
         ++faults;
         wanted = offset / view->page_bytes();
         waiting = &context;
@@ -290,7 +292,9 @@ TEST_P(MemoryViews, SeveralWorkersFaultAtTheSameTime) {
 
 class Never final : public FaultHandler {
 public:
-    void on_fault(Context& /*context*/, std::size_t /*offset*/, bool /*write*/) override { FAIL(); }
+    void on_fault(Context& /*context*/, std::size_t /*offset*/, std::optional<bool> /*write*/) override {
+        FAIL();
+    }
 };
 
 TEST(MemoryViewSizes, MustBeWholePages) {

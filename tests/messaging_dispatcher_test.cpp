@@ -1,5 +1,6 @@
 // Tests dispatchers, which carry messages of threads in fragments: control blocks, refusals, wake-ups, and
 // messages that a receive queue refuses to read.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +75,20 @@ TEST_P(MessagingDispatcher, OneByteMoreIsAnError) {
         }),
         HasSubstr("a message of 2095873 bytes, and the dispatcher permits 2095872: 32 fragments of 65536 "
                   "bytes with headers of 40"));
+}
+
+TEST_P(MessagingDispatcher, AMessageToAProcessThatDoesNotExistIsAnError) {
+    const bool alone = GetParam().world.ends_process;
+    const auto error = [&](const MainThread::Body& body) {
+        return testing_strands::error_of([&] { run(alone ? 1 : 2, alone ? 1 : 2, body, papers(64)); });
+    };
+    const std::string text =
+        fmt::format("a message for thread 5 of process 99, and there are {} processes", alone ? 1 : 2);
+    EXPECT_THAT(error([](Thread& self) { self.send(ThreadId{99, 5}, 1, 42); }), HasSubstr(text));
+    EXPECT_THAT(error([](Thread& self) {
+                    self.send_dma(ThreadId{99, 5}, 1, block_of(100'000));
+                }),
+                HasSubstr(text));
 }
 
 void sends_number(Thread& self, ThreadId to, std::uint32_t number) {

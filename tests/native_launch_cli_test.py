@@ -107,10 +107,22 @@ def large_files(heddle, directory):
     check(not left, f"unfinished files are left: {left}")
 
 
+def hung_up(heddle, directory):
+    """nohup means the nodes and their launcher: both are told that the terminal is gone."""
+    result = run("nohup", heddle, "launch", "-n", "2", "--", "sh", "-c", "kill -HUP $$ $PPID; sleep 0.5; echo $HEDDLE_RANK is here")
+    check(result.returncode == 0 and "0 is here" in result.stdout, f"launch under nohup: {result}")
+
+
+def ignored_ends(heddle, directory):
+    """A parent that ignores SIGCHLD leaves that to the launcher, whose processes then vanished from it."""
+    result = run("timeout", "--signal=KILL", "60", "env", "--ignore-signal=CHLD", heddle, "launch", "-n", "2", "--", "true")
+    check(result.returncode == 0, f"launch with SIGCHLD ignored: {result}")
+
+
 def main():
     arguments = script_arguments()
     heddle = os.path.abspath(arguments.heddle)
-    for test in (different_experiments, copies, no_temporary_directory, limits, large_files):
+    for test in (different_experiments, copies, no_temporary_directory, limits, large_files, hung_up, ignored_ends):
         with tempfile.TemporaryDirectory() as directory:
             test(heddle, directory)
     for failure in failures:

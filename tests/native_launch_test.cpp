@@ -113,6 +113,7 @@ void run_member(const Script& script, CoreId cores = 1) {
 // --------------------------------------------------------------------------------------------
 
 TEST(NativeLaunchChild, DISABLED_LaunchesSleepers) {
+    signal(SIGINT, SIG_DFL);  // the tests may run where it is ignored
     LaunchOptions options;
     options.nodes = 2;
     options.argv = {"sh", "-c", sleeper};

@@ -89,4 +89,20 @@ TEST_F(NativeJobStep, SeveralRanksOfMpiAreRecognized) {
     EXPECT_EQ(job_step()->processes, 2u);
 }
 
+TEST_F(NativeJobStep, TheNearestLauncherIsBelieved) {
+    set("SLURM_STEP_NUM_TASKS", "3");  // mpirun's daemons
+    set("SLURM_PROCID", "1");
+    for (const std::string rank_and_size : {"OMPI_COMM_WORLD_", "MV2_COMM_WORLD_", "PMI_"}) {
+        set(rank_and_size + "SIZE", "8");
+        set(rank_and_size + "RANK", "5");
+        ASSERT_TRUE(job_step());
+        EXPECT_EQ(job_step()->processes, 8u) << rank_and_size;
+        EXPECT_EQ(job_step()->rank, 5u) << rank_and_size;
+        set(rank_and_size + "SIZE", "1");
+        // srun's own pmi2 may have left that one to a shell that starts a larger step.
+        EXPECT_EQ(job_step().has_value(), rank_and_size == "PMI_") << rank_and_size;
+        unsetenv((rank_and_size + "SIZE").c_str());
+    }
+}
+
 }  // namespace heddle::native

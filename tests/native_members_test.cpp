@@ -4,8 +4,14 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <memory>
+#include <set>
+
 #include "runtime/native/handshake.hpp"
+#include "runtime/native/link.hpp"
+#include "runtime/native/local_meeting.hpp"
 #include "runtime/native/member_changes.hpp"
+#include "runtime/native/udp_meeting.hpp"
 #include "runtime/native/unix_socket.hpp"
 #include "tests/native_members_testing.hpp"
 #include "tests/native_udp_testing.hpp"
@@ -37,6 +43,51 @@ protected:
             options.networks = {{.address = "127.0.0.2", .from = "127.0.0.2", .local = Local::tcp},
                                 {.local = Local::shared_memory, .in_machine = true}};
         return options;
+    }
+
+    static Identity identity_by_hand(const World& world, int socket) {
+        const Protection protection = is_unix_socket(socket) ? Protection::local : Protection::integrity;
+        return {2, world.capacity, Agreement{}.fingerprint(), {}, protection};
+    }
+
+    /// Node 2's connection to node 0, over the first network. Node 2 exists in the test alone.
+    static Connection connect_by_hand(MemberRun& run, const World& world) {
+        const Membership self{2, world.capacity, run.key(), run.rendezvous().address()};
+        std::vector<std::string> listening = {"127.0.0.1:1"};
+        if (GetParam().several) listening.push_back(fresh_local_address());
+        const auto table = meet(self, Agreement{}, listening, 10s);
+        const auto identify = [&](int socket) { return identity_by_hand(world, socket); };
+        const std::string address = table[0].front();
+        if (GetParam().local == Local::tcp) return introduce_until(address, run.key(), identify, 0, soon());
+        const std::string name = local_name(0, 0, address, Agreement{}.fingerprint());
+        return introduce_until([&] { return connect_to_name(name, soon()); }, run.key(), identify, 0, soon());
+    }
+
+    /// The same, as far as a node that joins connects before it is ready.
+    static std::unique_ptr<Link> link_by_hand(MemberRun& run, const World& world) {
+        Connection connection = connect_by_hand(run, world);
+        const Session session = connection.session;
+        const bool local = is_unix_socket(connection.socket.get());
+        std::unique_ptr<Stream> stream;
+        if (local) {
+            stream = take_offer(std::move(connection), soon()).stream;
+        } else if (GetParam().udp) {
+            std::vector<UdpPeer> one;
+            one.push_back(offer_datagrams(std::move(connection.socket), session, {}));
+            stream = std::move(meet_by_datagrams(std::move(one), {}, soon()).front().stream);
+        } else {
+            stream = std::make_unique<SocketStream>(std::move(connection.socket));
+        }
+        return std::make_unique<Link>(std::move(stream), session, 1 << 20,
+                                      local ? Protection::local : Protection::integrity);
+    }
+
+    /// What has come since the last call.
+    static std::multiset<FrameKind> frames_of(Link& link) {
+        std::multiset<FrameKind> frames;
+        (void)link.receive(
+            [&](FrameKind kind, std::span<const std::byte>, runtime::Body) { frames.insert(kind); });
+        return frames;
     }
 };
 
@@ -176,23 +227,7 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
     const LogReader log;
     World world;
     MemberRun run(world, options());
-    Membership stalled{2, world.capacity, run.key(), run.rendezvous().address()};
-    const Agreement agreement;
-    std::vector<std::string> listening = {"127.0.0.1:1"};
-    if (GetParam().several) listening.push_back(fresh_local_address());
-    const auto table = meet(stalled, agreement, listening, 10s);
-    const auto identify = [&](int socket) {
-        return Identity{2,
-                        world.capacity,
-                        agreement.fingerprint(),
-                        {},
-                        is_unix_socket(socket) ? Protection::local : Protection::integrity};
-    };
-    const bool tcp = GetParam().local == Local::tcp;
-    const std::string name = local_name(0, 0, table[0].front(), agreement.fingerprint());
-    Connection connection =
-        tcp ? introduce_until(table[0].front(), run.key(), identify, 0, soon())
-            : introduce_until([&] { return connect_to_name(name, soon()); }, run.key(), identify, 0, soon());
+    Connection connection = connect_by_hand(run, world);
     ASSERT_TRUE(connection.socket);
     run.start(3);
     EXPECT_TRUE(eventually([&] { return run.talk(0, 3) && run.talk(1, 3); }, 20s));
@@ -201,6 +236,53 @@ TEST_P(NativeMembers, OneThatStallsIsDroppedAndOthersJoin) {
     run.end();
     EXPECT_EQ(run.losses(), "");
     EXPECT_EQ(run.error(0) + run.error(1), "");
+}
+
+// It is ready to begin, but does not answer the question that node 0 asks then. It has not joined before node
+// 0 tells it to begin.
+TEST_P(NativeMembers, OneThatEndsOrStallsWhenItIsReadyIsNoLoss) {
+    for (const bool ends : {true, false}) {
+        // The other nodes would wait until they give up that it acknowledges their goodbyes.
+        if (!ends && GetParam().udp) continue;
+        const LogReader log;
+        World world;
+        MemberRun run(world, options());
+        std::unique_ptr<Link> link = link_by_hand(run, world);
+        link->post(FrameKind::ready, {}, {});
+        EXPECT_EQ(link->flush(), Link::Flushed::all);
+        EXPECT_TRUE(eventually([&] { return frames_of(*link).contains(FrameKind::ping); }, 20s));
+        if (ends) {
+            link.reset();
+            EXPECT_TRUE(eventually([&] { return log.has("the run goes on without it"); }, 20s)) << log.text();
+        }
+        run.start(3);
+        EXPECT_TRUE(eventually([&] { return run.talk(0, 3) && run.talk(1, 3); }, 20s));
+        run.end();
+        EXPECT_EQ(run.losses(), "");
+        EXPECT_EQ(run.error(0) + run.error(1) + run.error(3), "");
+    }
+}
+
+// Node 0 has counted it: its end is a loss, also before it has sent anything else.
+TEST_P(NativeMembers, OneThatEndsWhenItMayBeginIsALoss) {
+    World world;
+    MemberRun run(world, options());
+    std::unique_ptr<Link> link = link_by_hand(run, world);
+    link->post(FrameKind::ready, {}, {});
+    std::multiset<FrameKind> came;
+    EXPECT_TRUE(eventually(
+        [&] {
+            const auto now = frames_of(*link);
+            for (std::size_t i = 0; i < now.count(FrameKind::ping); ++i)
+                link->post(FrameKind::pong, runtime::Bytes(sizeof(Clock::rep)), {});
+            link->flush();
+            came.insert(now.begin(), now.end());
+            return came.contains(FrameKind::start);
+        },
+        20s));
+    link.reset();
+    EXPECT_TRUE(eventually([&] { return run.losses().find("node 2: ") != std::string::npos; }, 20s));
+    run.end();
 }
 
 TEST_P(NativeMembers, FiftyJoinAndLeaveUnderTrafficAndNothingIsLost) {

@@ -140,6 +140,20 @@ TEST_P(NativeNetworks, TwoNetworksAtOnceCarryTheFragmentsOfOneMessage) {
     expect_all(received, 2, fewer_sizes.size());
 }
 
+// A process says in its hello at which address others find it: all that an address says of the machine has to
+// fit.
+TEST_P(NativeNetworks, ANetworkInTheMachineIsEnough) {
+    for (const Local local : {Local::shared_memory, Local::unix_socket}) {
+        const auto routes = std::make_shared<NetworkRoutes>(
+            2, std::vector<JoinedNodes>{{"only", {0, 1}, std::chrono::microseconds(1), 1e9}},
+            NetworkRoutes::Settings{});
+        Received received;
+        run(2, {.routes = routes, .networks = {in_machine(local)}, .single_module = GetParam()}, fewer_sizes,
+            received);
+        expect_all(received, 2, fewer_sizes.size());
+    }
+}
+
 // Five nodes: two networks with a gateway, and one node in a third. Several pairs share each network.
 TEST_P(NativeNetworks, SeveralNodesOfANetworkMeetOnEach) {
     const auto routes = std::make_shared<NetworkRoutes>(
@@ -188,6 +202,7 @@ TEST(NativeNetworksInAMachine, AnAddressSaysOfWhichMachineItIs) {
     const std::string here = fresh_local_address();
     EXPECT_TRUE(is_of_this_machine(here));
     EXPECT_NE(here, fresh_local_address());
+    EXPECT_LT(here.size(), sizeof wire::Hello::address) << here;
     EXPECT_FALSE(is_of_this_machine("machine-another:" + port_of(here)));
 }
 

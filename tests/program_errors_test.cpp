@@ -121,7 +121,7 @@ TEST(Registry, RefusesTwoOfOneNameAsTheProgramsMistake) {
 
 // Two fibers are counted when both have begun: exactly one end, the last, frees the frame.
 TEST(Frame, CountsAFiberThatIsScheduledWhileItsThreadTerminates) {
-    const model::earth::FunctionInfo function{"f", 64};
+    const model::earth::FunctionInfo function{"f", 64, alignof(void*)};
     std::atomic<int> begun{0}, ready{0};
     constexpr int rounds = 20'000;
     std::atomic<model::earth::Frame*> shared{nullptr};

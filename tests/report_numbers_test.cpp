@@ -134,6 +134,22 @@ TEST(Causes, EqualTasksThatFillTheWorkersHaveNoWait) {
     EXPECT_EQ(work_and_span(equal).span, us(1));
 }
 
+// Of two machines: by the clock of the second its task began before its predecessor had ended, and ended
+// first.
+TEST(Causes, ClocksThatDisagreeMakeNoTimeNegative) {
+    RecordedTask after = task(1, 1, us(2), us(2), us(3));
+    after.predecessors = {0};
+    after.enabler = 1;
+    const Recorded two = example({0, 1}, {after, task(0, 0, us(0), us(0), us(4))}, us(4));
+    EXPECT_EQ(work_and_span(two).work, us(5));
+    EXPECT_EQ(work_and_span(two).span, us(5));
+    for (const CauseTimes& worker : causes_of_workers(two))
+        for (const Cause cause : all_causes) EXPECT_GE(worker[cause], us(0)) << name(cause);
+    for (const PathStep& step : critical_path(two))
+        for (const Cause cause : all_causes)
+            EXPECT_GE(std::min(step.before[cause], step.within[cause]), us(0)) << name(cause);
+}
+
 // Worker 1 rests: 4 us until the predecessor ends, 10 us until its data come, 1 us until it notices.
 TEST(Causes, RestIsDividedByWhatTheNextTaskWaitedFor) {
     const Recorded two =

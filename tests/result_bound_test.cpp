@@ -1,5 +1,5 @@
 // Tests the lower bound on a makespan that declared bytes give, if the memory's bandwidth depends on how many
-// cores stream. The bounds are calculated by hand.
+// cores stream, and where there is none. The bounds are calculated by hand.
 #include <gtest/gtest.h>
 
 #include "results/lower_bound.hpp"
@@ -34,6 +34,19 @@ TEST(ResultBound, BytesPassAtTheMostThatAnyNumberOfCoresGets) {
     EXPECT_DOUBLE_EQ(bound(4, 4, falling), 1 / 6.4);
     EXPECT_DOUBLE_EQ(bound(1, 9, MemoryBandwidth({1e9, 2e9})), 1 / 2.0);
     EXPECT_DOUBLE_EQ(bound(2, 4, 3e9), 1 / 6.0);
+}
+
+// Tasks may then take less time than they declare.
+TEST(ResultBound, IsUnknownWhereTheTimeOfCodeIsMeasured) {
+    Record record;
+    record.experiment.backend = configs::Backend::sim;
+    record.topology.nodes = record.topology.cores = 1;
+    record.topology.core_speed = 1e9;
+    record.result.total.declared_flops = 1e9;
+    record.result.makespan = std::chrono::milliseconds(1);
+    EXPECT_EQ(lower_bound_seconds(record), 1);
+    record.experiment.compute = configs::Compute::measured;
+    EXPECT_EQ(lower_bound_seconds(record), std::nullopt);
 }
 
 // min(B(k), k c): 0.7, 1.4, 1.5 and 1.2 GB/s for c = 0.7 GB/s.

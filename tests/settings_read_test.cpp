@@ -19,7 +19,7 @@ Settings example() {
                      {"amount", SettingKind::choice, "one", "how much", {"one", "half"}}});
 }
 
-std::string refusal(const std::function<void()>& act) {
+std::string settings_refusal(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error& error) {
@@ -50,37 +50,37 @@ TEST(Settings, HoldTheirDefaultsUntilStated) {
 TEST(Settings, RefuseAnUnknownNameWithTheNearestKnownOne) {
     Settings settings = example();
     EXPECT_EQ(
-        refusal([&] {
+        settings_refusal([&] {
             settings.set("amuont", "one", {"a.yaml", 4});
         }),
         "a.yaml:4: unknown key \"amuont\"; did you mean \"amount\"? known: n, share, cost, size, wait, loud, "
         "label, amount");
-    EXPECT_EQ(refusal([&] { settings.set("zzzzzzzz", "one"); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("zzzzzzzz", "one"); }),
               "unknown key \"zzzzzzzz\"; known: n, share, cost, size, wait, loud, label, amount");
 }
 
 TEST(Settings, RefuseAValueOfTheWrongKindOrOutOfRange) {
     Settings settings = example();
     const Location at{"a.yaml", 9};
-    EXPECT_EQ(refusal([&] { settings.set("n", "many", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("n", "many", at); }),
               "a.yaml:9: n: expected a whole number, found `many`; expected 0 to 1000");
-    EXPECT_EQ(refusal([&] { settings.set("n", "3.5", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("n", "3.5", at); }),
               "a.yaml:9: n: expected a whole number, found `3.5`; expected 0 to 1000");
-    EXPECT_EQ(refusal([&] { settings.set("n", "-1", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("n", "-1", at); }),
               "a.yaml:9: n: -1 is negative; expected 0 to 1000");
-    EXPECT_EQ(refusal([&] { settings.set("size", "0", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("size", "0", at); }),
               "a.yaml:9: size: 0 is out of range; expected 1B or more; the default is 4KiB");
-    EXPECT_EQ(refusal([&] { settings.set("share", "nan", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("share", "nan", at); }),
               "a.yaml:9: share: expected a number, found `nan`; the default is 0.5");
-    EXPECT_EQ(refusal([&] { settings.set("n", "4294967301", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("n", "4294967301", at); }),
               "a.yaml:9: n: 4294967301 is out of range; expected 0 to 1000");
-    EXPECT_EQ(refusal([&] { settings.set("n", "18446744073709551616", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("n", "18446744073709551616", at); }),
               "a.yaml:9: n: 18446744073709551616 is out of range; expected 0 to 1000");
-    EXPECT_EQ(refusal([&] { settings.set("loud", "yes", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("loud", "yes", at); }),
               "a.yaml:9: loud: expected true or false, found `yes`; the default is false");
-    EXPECT_EQ(refusal([&] { settings.set("wait", "5", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("wait", "5", at); }),
               "a.yaml:9: wait: no unit in `5`; expected a time such as 1us (ps, ns, us, ms, s)");
-    EXPECT_EQ(refusal([&] { settings.set("amount", "halve", at); }),
+    EXPECT_EQ(settings_refusal([&] { settings.set("amount", "halve", at); }),
               "a.yaml:9: amount: unknown value \"halve\"; did you mean \"half\"? known: one, half");
     EXPECT_FALSE(settings.stated("n"));  // a refused value leaves no trace
 }

@@ -190,6 +190,15 @@ TEST(SimEngine, WhatAHandlerThrowsComesOut) {
     EXPECT_THROW(run(ideal(2), body, handler), std::runtime_error);
 }
 
+// With a single module, of a message that waits until the node's last worker has left.
+TEST(SimEngine, AlsoWhatItThrowsOnTheStackOfAWorkerThatEnds) {
+    const auto handler = [](Script&, Context&, NodeId, auto) { throw std::runtime_error("handler"); };
+    const auto body = [](Script&, Context& context) {
+        context.id.node == 0 ? send(context, 1, 8) : compute(context, busy(us(50)));
+    };
+    EXPECT_THROW(run(ideal(2), body, handler, {.single_module = true}), std::runtime_error);
+}
+
 TEST(SimEngine, MessagesAreDeliveredAlsoAfterAllWorkersHaveReturned) {
     for (const std::uint64_t bytes : {8UL, 1000000UL}) {
         int came = 0;

@@ -93,6 +93,55 @@ TEST(SimEvents, TheMemoryServesAsBeforeAfterAStop) {
     EXPECT_EQ(ends, (std::vector<Time>{us(105), us(110), us(120)}));
 }
 
+// A receiver that polls leaves the only worker a whole core.
+TEST(SimEvents, AStoppedNodeGoesOnWhereItWasBesideAReceiverThatPolls) {
+    Platform platform = ideal(2, 2);
+    Time end{};
+    const auto alone = [&](Script&, Context& context) {
+        if (context.id.node == 0 || context.id.core > 0) return;
+        compute(context, busy(us(10)));
+        end = now(context);
+    };
+    platform.events = {stop(us(4), 1), go_on(us(104), 1)};
+    run(platform, alone, {}, {.receiver_polls = true});
+    EXPECT_EQ(end, us(110));
+    platform.events = {stop(us(4), 1)};
+    EXPECT_THROW(run(platform, alone, {}, {.receiver_polls = true}), Error);
+}
+
+// Stopped from 10 to 60 us: a message that comes at 30 us wakes the worker at 60, one at 102 us at once.
+TEST(SimEvents, AMessageWakesAWorkerThatPollsAfterAStop) {
+    for (const auto& [departure, woken] : {std::pair(us(28), us(60)), std::pair(us(100), us(102))}) {
+        Platform platform = ideal(2);
+        platform.events = {stop(us(10), 1), go_on(us(60), 1)};
+        Time got{};
+        run(
+            platform,
+            [&, time = departure](Script&, Context& context) {
+                if (context.id.node == 0) {
+                    sleep_until(context, time);
+                    send(context, 1, 0);
+                }
+                while (context.id.node == 1 && got == Time::zero()) context.backend->park(context, never);
+            },
+            [&](Script&, Context& context, NodeId, auto) { got = now(context); }, {.single_module = true});
+        EXPECT_EQ(got, woken);
+    }
+}
+
+TEST(SimEvents, ANodeThatJoinsAfterAStopBeginsAtOnce) {
+    for (const auto& [joins, begins] : {std::pair(us(30), us(60)), std::pair(us(100), us(100))}) {
+        Platform platform = ideal(2);
+        platform.nodes_at_start = 1;
+        platform.events = {stop(us(10), 1), go_on(us(60), 1), {.at = joins, .node = 1, .member = true}};
+        Time began{};
+        run(platform, [&](Script&, Context& context) {
+            if (context.id.node == 1) began = now(context);
+        });
+        EXPECT_EQ(began, begins);
+    }
+}
+
 // A worker's own operations stop as well: 1 us each, ten of them.
 TEST(SimEvents, WhatIsChargedWaitsForTheReturn) {
     Platform platform = ideal(1);

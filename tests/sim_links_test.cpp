@@ -164,6 +164,27 @@ TEST(SimLinks, ATransferUnderWayTakesItsRestAtTheNewBandwidth) {
     EXPECT_NEAR(to_seconds(transfers(platform, true)[2]), 500e-6 + 751e3 * 1e-9, 1e-9);
 }
 
+// Three messages of 100,000 bytes, each once the one before it has left, at 0.01 bytes per ns until 15 ms:
+// the first needs 10 ms, the second has 50,024 bytes left then. The windows of node 2 are short: none may be
+// promised that the third one comes as late as it would if it had been sent at zero.
+TEST(SimLinks, WhatWaitsForItsTurnFindsTheLinkAsItIsThen) {
+    for (const int steps : {0, 16'000}) {
+        Platform platform = ideal(3);
+        platform.overheads.message_send = ns(400);
+        platform.link_events = {bandwidth(Time::zero(), "link-0", 0.01), bandwidth(us(15'000), "link-0", 1)};
+        std::vector<Time> arrivals;
+        run(
+            platform,
+            [&](Script&, Context& context) {
+                for (int i = 0; context.id.node == 0 && i < 3; ++i)
+                    context.backend->send(context, 1, runtime::Bytes(100'000), {}, {.in_turn = true});
+                for (int i = 0; context.id.node == 2 && i < steps; ++i) compute(context, busy(us(1)));
+            },
+            [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); });
+        expect_times(arrivals, {ns(10'002'400), ns(15'050'024), ns(15'150'024)});
+    }
+}
+
 // Small messages share a link that changes: eight of 1000 bytes flow into one link from 2 us on, 4000 bytes
 // in all until 6 us, and the other 4000 at 10 ns a byte.
 TEST(SimLinks, SmallMessagesShareALinkThatChanges) {

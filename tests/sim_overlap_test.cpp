@@ -1,10 +1,12 @@
 // Tests how much of a message a computation hides (the KAAPI paper, section 4.3). It hides the message if the
-// node's own modules send it, and does not if the computing worker must send it.
+// node's own modules send it, and does not if the computing worker must send it. What is done with the data
+// is measured too.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/error.hpp"
+#include "base/time.hpp"
 #include "runtime/inprocess/inprocess_backend.hpp"
 #include "sim/sim_backend.hpp"
 #include "tests/placement_testing.hpp"
@@ -52,6 +54,26 @@ TEST(Overlap, IsThatOfTheModules) {
         const Ran single = overlap(bytes, alone, true);
         EXPECT_GT(single.answer("seconds"), alone + sending);
     }
+}
+
+// Filling the data, adding them up, the computation and the check take 1 ms each, as the stopwatch has it:
+// only the computation and the sum are at the same time.
+TEST(Overlap, WhatIsDoneWithTheDataIsMeasured) {
+    Platform platform;
+    platform.nodes = 2;
+    platform.cores = 1;
+    std::uint64_t looks = 0;
+    double seconds = 0;
+    sim::SimOptions options;
+    // The simulator looks three times at each piece of code, the last time behind it.
+    options.stopwatch = [&] { return seconds += ++looks % 3 == 0 ? 1e-3 : 0; };
+    sim::SimBackend backend(platform, options);
+    const Ran ran =
+        testing_placement::run(backend, {"overlap", {{"rounds", "1"}, {"steps", "10"}}},
+                               testing_placement::cluster(2, 1), testing_placement::schedule("none", "none"));
+    ASSERT_TRUE(ran.right()) << ran.verdict.reason;
+    EXPECT_EQ(looks, 3 * 4);
+    EXPECT_GT(to_seconds(ran.result.makespan), 3e-3);
 }
 
 TEST(Overlap, NeedsTwoNodes) {

@@ -198,6 +198,11 @@ TEST(SimPlatform, WrongDescriptionsAreRefusedAtTheirPlace) {
     EXPECT_THAT(refused([](Platform& p) { p.network.shape = {4, 0}; }), HasSubstr("zero"));
     EXPECT_THAT(refused([](Platform& p) { p.network.cables = {1, 2, 3}; }), HasSubstr("cables"));
     EXPECT_THAT(refused([](Platform& p) {
+                    p.network.topology = Topology::torus;
+                    p.network.shape = {1, 1, 16};
+                }),
+                HasSubstr("several extents of 1"));
+    EXPECT_THAT(refused([](Platform& p) {
                     p.network.topology = Topology::dragonfly;
                     p.network.shape = {4, 2, 2, 2};
                 }),

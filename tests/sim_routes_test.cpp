@@ -131,15 +131,15 @@ TEST(SimRoutes, OfDragonfliesAreKnownByTheirShape) {
 }
 
 /// A platform file that lives as long as this.
-class File {
+class RoutesFile {
 public:
-    explicit File(const std::string& inside)
+    explicit RoutesFile(const std::string& inside)
         : path_(::testing::TempDir() + "routes_" + std::to_string(::getpid()) + ".xml") {
         std::ofstream(path_) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
                                 "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
                              << inside << "\n</platform>\n";
     }
-    ~File() { std::remove(path_.c_str()); }
+    ~RoutesFile() { std::remove(path_.c_str()); }
     Platform platform() const {
         Platform platform;
         platform.file = path_;
@@ -168,17 +168,17 @@ TEST(SimRoutes, OfClustersAreKnownByClasses) {
     const std::string plain = cluster("a", "0-19", "");
     const std::string backbone =
         cluster("b", "0-14", "bb_bw=\"2GBps\" bb_lat=\"1us\" limiter_link=\"500MBps\"");
-    const File crossbar("<zone id=\"w\" routing=\"Full\">\n" + plain + "</zone>");
+    const RoutesFile crossbar("<zone id=\"w\" routing=\"Full\">\n" + plain + "</zone>");
     EXPECT_LE(compare_all_pairs(crossbar.platform(), Kind::classes), 4 + 4 * 20U);
-    const File both("<zone id=\"w\" routing=\"Full\">\n" + with_routers(plain, "a") +
-                    with_routers(backbone, "b") + joined + "</zone>");
+    const RoutesFile both("<zone id=\"w\" routing=\"Full\">\n" + with_routers(plain, "a") +
+                          with_routers(backbone, "b") + joined + "</zone>");
     EXPECT_LE(compare_all_pairs(both.platform(), Kind::classes), 36 + 2 * 35 * 6U);
 }
 
 // A file that is one regular cluster is as cheap as the same shape built in: few routes are asked for.
 TEST(SimRoutes, OfRegularClustersInFilesAreKnownByTheirShape) {
     const auto asked = [](const std::string& topology, const std::string& parameters, Kind kind) {
-        const File file(
+        const RoutesFile file(
             "<zone id=\"w\" routing=\"Full\">\n" +
             cluster("a", "0-119", "topology=\"" + topology + "\" topo_parameters=\"" + parameters + "\"") +
             "</zone>");
@@ -194,7 +194,7 @@ TEST(SimRoutes, OfRegularClustersInFilesAreKnownByTheirShape) {
 
 // Hosts of a zone with routes of its own are like no others.
 TEST(SimRoutes, OfHostsThatDifferAreAskedForOneByOne) {
-    const File file(
+    const RoutesFile file(
         "<zone id=\"w\" routing=\"Full\">\n<host id=\"x\" speed=\"1Gf\"/>\n<host id=\"y\" speed=\"1Gf\"/>\n"
         "<host id=\"z\" speed=\"1Gf\"/>\n<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>\n"
         "<link id=\"m\" bandwidth=\"2GBps\" latency=\"5us\"/>\n"
@@ -205,19 +205,19 @@ TEST(SimRoutes, OfHostsThatDifferAreAskedForOneByOne) {
 }
 
 TEST(SimRoutes, OfFilesWithRoutesOfSinglePairsHaveNoStructure) {
-    const File file("<zone id=\"w\" routing=\"Full\">\n" + with_routers(cluster("a", "0-9", ""), "a") +
-                    with_routers(cluster("b", "0-9", ""), "b") + joined +
-                    "<bypassZoneRoute src=\"b\" dst=\"a\" gw_src=\"b-router\" gw_dst=\"a-router\">"
-                    "<link_ctn id=\"wan\"/></bypassZoneRoute>\n</zone>");
+    const RoutesFile file("<zone id=\"w\" routing=\"Full\">\n" + with_routers(cluster("a", "0-9", ""), "a") +
+                          with_routers(cluster("b", "0-9", ""), "b") + joined +
+                          "<bypassZoneRoute src=\"b\" dst=\"a\" gw_src=\"b-router\" gw_dst=\"a-router\">"
+                          "<link_ctn id=\"wan\"/></bypassZoneRoute>\n</zone>");
     compare_all_pairs(file.platform(), Kind::none);
 }
 
 // Above 512 nodes the simulator puts routes together. A message that is alone arrives when its route's
 // latency and its bytes on the narrowest link have passed, by SimGrid's own figures of that route.
 TEST(SimRoutes, MessagesOnLargePlatformsTakeThem) {
-    const File file("<zone id=\"w\" routing=\"Full\">\n" + with_routers(cluster("a", "0-399", ""), "a") +
-                    with_routers(cluster("b", "0-299", "bb_bw=\"2GBps\" bb_lat=\"1us\""), "b") + joined +
-                    "</zone>");
+    const RoutesFile file(
+        "<zone id=\"w\" routing=\"Full\">\n" + with_routers(cluster("a", "0-399", ""), "a") +
+        with_routers(cluster("b", "0-299", "bb_bw=\"2GBps\" bb_lat=\"1us\""), "b") + joined + "</zone>");
     Platform from_file = file.platform();
     from_file.overheads = {};
     for (const Platform& platform :

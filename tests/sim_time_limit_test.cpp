@@ -108,6 +108,67 @@ TEST(SimTimeLimit, MessagesThatArriveAfterItAreRefused) {
     EXPECT_THAT(sends(8, [&](Platform& p) { p.overheads.message_enqueue = long_time; }), HasSubstr(passes));
 }
 
+// 60 days of latency after 58 days, on links that change.
+TEST(SimTimeLimit, LatenciesOfLinksThatChangeToo) {
+    for (const auto contention : {Network::Contention::full, Network::Contention::none}) {
+        Platform platform = ideal(2);
+        platform.network.contention = contention;
+        platform.network.latency = std::chrono::hours(24 * 30);
+        platform.link_events = {{.at = us(500), .link = "link-0", .bandwidth = 0.5}};
+        EXPECT_THAT(error_of([&] {
+                        run(platform, [](Script&, Context& context) {
+                            if (context.id.node != 0) return;
+                            sleep_until(context, parse_time("5000000s"));
+                            send(context, 1, 10);
+                        });
+                    }),
+                    HasSubstr(passes));
+    }
+}
+
+// SimGrid counts in doubles of seconds, whose last place is 1.8 ps at 10,000 s and a nanosecond at 5e6 s.
+TEST(SimTimeLimit, LargeMessagesArriveUpToItOnAnyNumberOfThreads) {
+    HEDDLE_SKIP_WITH_THREAD_SANITIZER();
+    constexpr NodeId nodes = 4;
+    constexpr int messages = 150;
+    using Arrivals = std::vector<std::vector<Time>>;
+    const auto arrivals = [&](Platform platform, const char* begin, std::shared_ptr<Crew> crew) {
+        platform.network.bandwidth = 12.5e9;
+        platform.overheads.message_send = ns(400);
+        Arrivals all(nodes);
+        run(
+            platform,
+            [&](Script&, Context& context) {
+                const NodeId self = context.id.node;
+                sleep_until(context, parse_time(begin));
+                for (int i = 0; i < messages; ++i) {
+                    compute(context, busy(ns(37 + 13 * self + i % 29)));
+                    const auto to = static_cast<NodeId>((self + 1 + static_cast<NodeId>(i) % 3) % nodes);
+                    const auto bytes = static_cast<std::uint64_t>(100 + i * 977 % 9000);
+                    context.backend->send(context, to, runtime::Bytes(bytes), {}, {.in_turn = i % 5 == 0});
+                }
+            },
+            [&](Script&, Context& context, NodeId, auto) { all[context.id.node].push_back(now(context)); },
+            {.crew = std::move(crew)});
+        return all;
+    };
+    const auto crew = std::make_shared<host::ThreadCrew>(2);
+    for (const auto contention : {Network::Contention::exact, Network::Contention::full}) {
+        for (const bool changes : {false, true}) {
+            Platform platform = ideal(nodes);
+            platform.network.contention = contention;
+            if (changes) platform.link_events = {{.at = us(500), .link = "link-0", .bandwidth = 0.5}};
+            for (const char* begin : {"10000s", "5000000s"}) {
+                const Arrivals alone = arrivals(platform, begin, nullptr);
+                std::size_t count = 0;
+                for (const auto& of_node : alone) count += of_node.size();
+                EXPECT_EQ(count, std::size_t{nodes} * messages) << begin;
+                EXPECT_EQ(alone, arrivals(platform, begin, crew)) << begin;
+            }
+        }
+    }
+}
+
 TEST(SimTimeLimit, MemoryAndWaitsThatEndAfterItAreRefused) {
     const auto does = [](const std::function<void(Context&)>& what) {
         return error_of([&] {

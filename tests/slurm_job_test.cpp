@@ -26,7 +26,8 @@ TEST(SlurmJob, ExpandsCounts) {
 class SlurmEnvironment : public testing::Test {
 protected:
     void TearDown() override {
-        for (const char* name : {"SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE", "SLURM_STEP_NUM_TASKS"})
+        for (const char* name :
+             {"SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"})
             unsetenv(name);
     }
 };
@@ -41,6 +42,17 @@ TEST_F(SlurmEnvironment, HasTheHostsOfTheJob) {
     EXPECT_THROW(slurm_hosts(), Error) << "three counts for four hosts";
     setenv("SLURM_STEP_NUM_TASKS", "4", 1);
     EXPECT_FALSE(slurm_hosts()) << "in a step of srun";
+}
+
+TEST_F(SlurmEnvironment, TheShellOfSallocHasTheHostsOfTheJobThoughItIsAStep) {
+    setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+    setenv("SLURM_TASKS_PER_NODE", "1(x2)", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+    setenv("SLURM_STEP_ID", "4294967290", 1);
+    ASSERT_TRUE(slurm_hosts());
+    EXPECT_THAT(*slurm_hosts(), ElementsAre(HostSlots{"n1", 1}, HostSlots{"n2", 1}));
+    setenv("SLURM_STEP_ID", "0", 1);
+    EXPECT_FALSE(slurm_hosts()) << "in a step that srun has started there";
 }
 
 }  // namespace

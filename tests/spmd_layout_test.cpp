@@ -183,6 +183,20 @@ TEST(SpmdLayout, CyclicRowsHaveAStride) {
     EXPECT_THAT(rows.domain_of_thread(0, 1), ElementsAre(Bounds{1, 8, 3, 1}));
 }
 
+TEST(SpmdLayout, NodesAndThreadsBeyondTheGridHaveNoElements) {
+    const Layout rows({{9, Distribution::block(), 3}});
+    EXPECT_THAT(rows.extents(3), ElementsAre(0));
+    EXPECT_THAT(rows.domain_of_node(3), ElementsAre(Bounds{}));
+    EXPECT_TRUE(rows.domain_of_thread(3, 0)[0].empty());
+    EXPECT_TRUE(rows.domain_of_thread(2, 1)[0].empty());
+    const Layout grid(
+        {{8, Distribution::cyclic(), 2, Distribution::block(), 2}, {6, Distribution::block(), 2}});
+    EXPECT_EQ(grid.domain_of_thread(3, 1)[0].size(), 2U);
+    EXPECT_THAT(grid.extents(4), ElementsAre(0, 0));
+    for (const Bounds& dimension : grid.domain_of_thread(0, 2)) EXPECT_TRUE(dimension.empty());
+    for (const Bounds& dimension : grid.domain_of_thread(4, 0)) EXPECT_TRUE(dimension.empty());
+}
+
 std::string refusal_of(const std::function<void()>& code) {
     try {
         code();

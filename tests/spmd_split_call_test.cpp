@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "runtime/sources/timers.hpp"
@@ -129,6 +132,21 @@ TEST_P(SplitCallWorlds, ThreadsThatStartDifferentCallsAreNamed) {
         2);
     EXPECT_THAT(text, HasSubstr("of node"));
     EXPECT_THAT(text, HasSubstr("disagree: split-phase b"));
+}
+
+// Each has an endpoint of its own, of which nothing is left.
+TEST(SplitCallMemory, CallsThatHaveEndedTakeNone) {
+    std::size_t few = 0, many = 0;
+    testing_strands::inprocess_world("", 1, false).run(2, 1, [&](NodeId) {
+        return std::make_unique<MainFunction>(SpmdOptions{}, [&](Spmd& self) {
+            for (int call = 1; call <= 20'000; ++call) {
+                self.start().barrier().wait();
+                if (self.node() == 0 && call == 1'000) few = ::mallinfo2().uordblks;
+            }
+            if (self.node() == 0) many = ::mallinfo2().uordblks;
+        });
+    });
+    EXPECT_LT(many, few + (1U << 20));
 }
 
 TEST_P(SplitCallWorlds, RanksOfDifferentSizesAreNamed) {

@@ -127,7 +127,7 @@ TEST(TaskGraph, CriticalPathIsTheLongestOfAllPaths) {
     }
 }
 
-std::string refusal(const std::function<void()>& act) {
+std::string graph_refusal(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error& error) {
@@ -144,13 +144,13 @@ TEST(TaskGraph, RefusesACycleAndNamesItsTasks) {
     builder.add_edge(2, 3, 0);
     builder.add_edge(3, 1, 0, {"graph.dot", 7});
     EXPECT_EQ(
-        refusal([&] { builder.build(); }),
+        graph_refusal([&] { builder.build(); }),
         "graph.dot:7: tasks wait for each other in a circle: b -> c -> d -> b; a task graph has no cycles; "
         "remove one of these edges");
     TaskGraphBuilder itself;
     itself.add_task(1, "alone");
     itself.add_edge(0, 0, 0);
-    EXPECT_THAT(refusal([&] { itself.build(); }), testing::HasSubstr("alone -> alone"));
+    EXPECT_THAT(graph_refusal([&] { itself.build(); }), testing::HasSubstr("alone -> alone"));
 }
 
 TEST(TaskGraph, RefusesDanglingEdgesAndNegativeWeights) {
@@ -158,16 +158,16 @@ TEST(TaskGraph, RefusesDanglingEdgesAndNegativeWeights) {
     builder.add_task(1);
     builder.add_edge(0, 5, 0, {"graph.dot", 3});
     EXPECT_EQ(
-        refusal([&] { builder.build(); }),
+        graph_refusal([&] { builder.build(); }),
         "graph.dot:3: the edge from task 0 to task 5 leads to a task that does not exist; the graph has 1 "
         "tasks, counted from 0");
-    EXPECT_EQ(refusal([&] {
+    EXPECT_EQ(graph_refusal([&] {
                   builder.add_task(-1, "x", {"graph.dot", 4});
               }),
               "graph.dot:4: x has a work of -1 flops; the work of a task is a number, 0 or more");
-    EXPECT_THAT(refusal([&] { builder.add_task(std::nan("")); }), testing::HasSubstr("nan flops"));
+    EXPECT_THAT(graph_refusal([&] { builder.add_task(std::nan("")); }), testing::HasSubstr("nan flops"));
     EXPECT_EQ(
-        refusal([&] {
+        graph_refusal([&] {
             builder.add_edge(0, 1, -8, {"graph.dot", 5});
         }),
         "graph.dot:5: the edge from task 0 to task 1 carries -8 bytes; an edge carries a number of bytes, 0 "

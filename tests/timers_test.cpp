@@ -67,6 +67,25 @@ TEST_P(Timers, TheRunLastsUntilTheyHaveHappened) {
     EXPECT_EQ(woken, 5 * static_cast<int>(nodes(3)));
 }
 
+TEST_P(Timers, AreRefusedAfterTheLastMoment) {
+    bool refused = false;
+    bool went_on = false;
+    run(1, 1, [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            sleep_for(self, step);
+            try {
+                sleep_for(self, never);
+            } catch (const Error&) {
+                refused = true;
+            }
+            sleep_for(self, -step);
+            went_on = true;
+        });
+    });
+    EXPECT_TRUE(refused);
+    EXPECT_TRUE(went_on);
+}
+
 /// A task that sleeps on its worker's stack runs other work there meanwhile.
 TEST_P(Timers, ATaskThatSleepsHelps) {
     std::vector<char> order;
@@ -77,6 +96,43 @@ TEST_P(Timers, ATaskThatSleepsHelps) {
     });
     EXPECT_EQ(order, (std::vector<char>{'s', 't'}));
 }
+
+#ifdef HEDDLE_SIM
+// Of three workers two become busy while the strand sleeps: its own, and one that was idle when it began to
+// sleep. The third one slept then, too.
+TEST(Timers, AnyIdleWorkerWakesThem) {
+    Platform platform;
+    platform.nodes = 1;
+    platform.cores = 3;
+    platform.overheads = {};
+    sim::SimBackend backend(platform, {});
+    const auto compute = [](Strand& self, double seconds) {
+        const Worker& worker = self.worker();
+        const Time begin = worker.backend->now(worker);
+        self.worker().compute({1e7, 0}, [] {});
+        const Time piece = worker.backend->now(worker) - begin;
+        self.worker().compute({1e7 * (seconds / to_seconds(piece) - 1), 0}, [] {});
+    };
+    Time asked{}, woke{};
+    const auto first = [&](Worker& worker) {
+        Strand::start(worker, [&](Strand& self) {
+            compute(self, 0.02);  // the others fall asleep
+            asked = self.worker().backend->now(self.worker()) + std::chrono::milliseconds(50);
+            const auto occupy_two = [&](Strand& one) {
+                compute(one, 0.005);
+                const auto occupy = [&](Strand& other) { compute(other, 1); };
+                Strand::start(one.worker(), occupy, {"on worker 1", 1});
+                compute(one, 1);
+            };
+            Strand::start(self.worker(), occupy_two, {"on worker 0", 0});
+            runtime::sleep_until(self, asked);
+            woke = self.worker().backend->now(self.worker());
+        });
+    };
+    runtime::Execution(backend, {}, [&](NodeId) { return std::make_unique<FirstTask>(first); }).run();
+    EXPECT_EQ(woke, asked);
+}
+#endif
 
 }  // namespace
 }  // namespace heddle::testing_strands

@@ -61,7 +61,7 @@ TEST(Units, ReadBackExactlyAsPrinted) {
     }
 }
 
-std::string refusal(const std::function<void()>& parse) {
+std::string units_refusal(const std::function<void()>& parse) {
     try {
         parse();
     } catch (const Error& error) {
@@ -71,25 +71,26 @@ std::string refusal(const std::function<void()>& parse) {
 }
 
 TEST(Units, RefuseWhatTheyCannotReadAndSayWhatIsExpected) {
-    EXPECT_EQ(refusal([] { parse_bandwidth("100Gbp"); }),
+    EXPECT_EQ(units_refusal([] { parse_bandwidth("100Gbp"); }),
               "unknown unit `Gbp` in `100Gbp`; did you mean `Gbps`? expected a bandwidth such as 12.5GBps "
               "(bytes) or "
               "100Gbps (bits)");
-    EXPECT_EQ(refusal([] { parse_time("-1us"); }),
+    EXPECT_EQ(units_refusal([] { parse_time("-1us"); }),
               "negative time `-1us`; expected a time such as 1us (ps, ns, us, ms, s)");
-    EXPECT_EQ(refusal([] { parse_flops("10"); }), "no unit in `10`; expected flops such as 20f or 10Gf");
-    EXPECT_EQ(refusal([] { parse_flops("10gf"); }),
+    EXPECT_EQ(units_refusal([] { parse_flops("10"); }),
+              "no unit in `10`; expected flops such as 20f or 10Gf");
+    EXPECT_EQ(units_refusal([] { parse_flops("10gf"); }),
               "unknown unit `gf` in `10gf`; did you mean `Gf`? expected flops such as 20f or 10Gf");
-    EXPECT_EQ(refusal([] { parse_bytes("4kb"); }),
+    EXPECT_EQ(units_refusal([] { parse_bytes("4kb"); }),
               "unknown unit `kb` in `4kb`; did you mean `kB`? expected a size such as 4096, 4KiB or 64MB");
-    EXPECT_EQ(refusal([] { parse_time("soon"); }),
+    EXPECT_EQ(units_refusal([] { parse_time("soon"); }),
               "`soon` is not a time; expected a time such as 1us (ps, ns, us, ms, s)");
-    EXPECT_EQ(refusal([] { parse_time("120000000s"); }),
+    EXPECT_EQ(units_refusal([] { parse_time("120000000s"); }),
               "`120000000s` is too large for a time; expected a time such as 1us (ps, ns, us, ms, s)");
-    EXPECT_NE(refusal([] { parse_bytes("1e400"); }).find("too large"), std::string::npos);
-    EXPECT_NE(refusal([] { parse_bytes("nan"); }).find("not a size"), std::string::npos);
-    EXPECT_NE(refusal([] { parse_bytes(""); }).find("not a size"), std::string::npos);
-    EXPECT_NE(refusal([] { parse_time("1e99999999999s"); }).find("too large"), std::string::npos);
+    EXPECT_NE(units_refusal([] { parse_bytes("1e400"); }).find("too large"), std::string::npos);
+    EXPECT_NE(units_refusal([] { parse_bytes("nan"); }).find("not a size"), std::string::npos);
+    EXPECT_NE(units_refusal([] { parse_bytes(""); }).find("not a size"), std::string::npos);
+    EXPECT_NE(units_refusal([] { parse_time("1e99999999999s"); }).find("too large"), std::string::npos);
     EXPECT_EQ(parse_time("1e-99999999999s"), Time::zero());
 }
 

@@ -1,12 +1,15 @@
-// Tests the sample trees of the UTS benchmark: all of them may be run, also the supercritical one. Trees with
-// settings of the user's own that may never end are refused.
+// Tests the sample trees of the UTS benchmark: all of them may be run and placed, also the supercritical one.
+// Trees with settings of the user's own that may never end are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 
 #include "base/error.hpp"
+#include "tests/placement_testing.hpp"
+#include "workloads/uts_tree.hpp"
 #include "workloads/workload.hpp"
 
 namespace heddle::workloads {
@@ -24,9 +27,60 @@ std::string error_with(const std::map<std::string, std::string>& stated) {
     return "no error";
 }
 
+constexpr const char* sample_trees[] = {"T1", "T2", "T3", "T4", "T5", "T1L", "T3L", "T1XL"};
+
 TEST(UtsSampleTrees, AllMayBeRun) {
-    for (const char* tree : {"T1", "T2", "T3", "T4", "T5", "T1L", "T3L", "T1XL"})
-        EXPECT_EQ(error_with({{"tree", tree}}), "no error") << tree;
+    for (const char* tree : sample_trees) EXPECT_EQ(error_with({{"tree", tree}}), "no error") << tree;
+}
+
+TEST(UtsSampleTrees, AllCanBePlaced) {
+    for (const char* tree : sample_trees) {
+        for (const char* placement : {"block", "etf", "metis"}) {
+            const auto workload = testing_placement::Stated{"uts", {{"tree", tree}}}.make();
+            EXPECT_NO_THROW(workload->prepare(testing_placement::cluster(4, 2),
+                                              testing_placement::schedule(placement, "none")))
+                << tree << ' ' << placement;
+            const auto promised = workload->forecast().makespan_seconds;
+            ASSERT_TRUE(promised) << tree << ' ' << placement;
+            EXPECT_GT(*promised, 0) << tree << ' ' << placement;
+            EXPECT_TRUE(std::isfinite(*promised)) << tree << ' ' << placement;
+        }
+    }
+}
+
+// Types, shapes and numbers of the benchmark's list of sample trees.
+TEST(UtsSampleTrees, AllLetExpectNodes) {
+    using Type = UtsTree::Type;
+    using Shape = UtsTree::Shape;
+    for (const UtsTree& tree : {UtsTree{Type::geometric, Shape::fixed, 4, 10, 19},
+                                UtsTree{Type::geometric, Shape::cyclic, 6, 16, 502},
+                                UtsTree{Type::binomial, Shape::linear, 2000, 6, 42, 0.124875, 8},
+                                UtsTree{Type::hybrid, Shape::linear, 6, 16, 1, 0.234375, 4},
+                                UtsTree{Type::geometric, Shape::linear, 4, 20, 34},
+                                UtsTree{Type::binomial, Shape::linear, 2000, 6, 7, 0.200014, 5}}) {
+        for (const double nodes : tree.expected_nodes()) {
+            EXPECT_GE(nodes, 1) << tree.seed;
+            EXPECT_LE(nodes, 1e15) << tree.seed;
+        }
+    }
+}
+
+// A binomial tree has neither depth nor shape nor shift, a geometric one neither q nor m.
+TEST(UtsSampleTrees, WhatATreeDoesNotUseMakesItNoOtherTree) {
+    EXPECT_EQ(error_with({{"tree", "T3L"}, {"depth", "9"}, {"shape", "cyclic"}, {"shift", "0.2"}}),
+              "no error");
+    const auto verdict = [](const std::map<std::string, std::string>& stated) {
+        const Kind& kind = find("uts");
+        Settings settings(kind.settings);
+        for (const auto& [key, value] : stated) settings.set(key, value);
+        runtime::RunResult counted;
+        counted.complete = true;
+        counted.answer = {
+            {"nodes", 4130071}, {"depth", 10, runtime::AnswerValue::Combine::max}, {"leaves", 3305118}};
+        return kind.make(settings)->check(counted).reason;
+    };
+    EXPECT_THAT(verdict({{"tree", "T1"}, {"probability", "0.1"}, {"children", "3"}, {"shift", "0.2"}}),
+                ::testing::HasSubstr("official"));
 }
 
 // T3L ends because of its root's seed; of all other seeds nothing is known.

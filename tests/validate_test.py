@@ -117,6 +117,12 @@ def check_verdict(validations):
 def check_mistakes(validations):
     refused = validations.run("validate", validations.file("both.yaml", WRONG), "--out", validations.path("both"))
     assert refused.returncode == 2 and "leave `backend` out" in refused.stderr, refused
+    for key in ("repeat", "seed"):
+        for axis in (f"{key}: [1, 2]", f"variants: {{a: {{}}, b: {{{key}: 2}}}}"):
+            file = validations.file("axis.yaml", f"workload: {{name: fib, n: 5}}\nplatform: {{nodes: 1}}\ncompare:\n  {axis}\n")
+            refused = validations.run("validate", file, "--out", validations.path("axis"), "--runs", "3")
+            assert refused.returncode == 2 and "axis.yaml:4: validate r" in refused.stderr and f"leave `{key}` out" in refused.stderr, refused
+    assert not os.path.exists(validations.path("axis"))
     refused = validations.run("validate", validations.path("tiny.yaml"), "--out", validations.path("both"), "--by", "platform.core")
     assert refused.returncode == 2 and 'did you mean "platform.cores"?' in refused.stderr, refused
 
@@ -148,6 +154,39 @@ def check_replay(validations):
     assert "4 configurations run no placed graph, and are not replayed" in done.stderr, done
 
 
+CHANGING = """
+name: changing
+workload: {name: dag, graph: g.dot}
+platform: {nodes: 1, cores: 1, core_speed: 1Gf}
+schedule: {placement: heft, stealing: {victim: none}}
+"""
+
+
+def check_changed_input(validations):
+    """Runs of an earlier input stay in their directories, but not in runs.csv; --show names the change and writes nothing."""
+    graph = "digraph g {{ a [size={size}]; b [size=1e6]; a -> b [size=8]; }}\n"
+    validations.file("g.dot", graph.format(size="1e6"))
+    file, out = validations.file("changing.yaml", CHANGING), validations.path("changing")
+    words = ("validate", file, "--out", out, "--runs", "2", "--budget", "3600s")
+    validations.run(*words)
+    before = {row["cell"] for row in validations.rows("changing", "runs.csv")}
+    tables = {}
+    for name in ("runs.csv", "results.csv"):
+        with open(os.path.join(out, name), "rb") as table:
+            tables[name] = table.read()
+    validations.file("g.dot", graph.format(size="2e6"))
+    shown = validations.run(*words, "--show")
+    assert f"4 cells have an earlier result only ({validations.path('g.dot')} changed)" in shown.stderr, shown
+    for name, text in tables.items():
+        with open(os.path.join(out, name), "rb") as table:
+            assert table.read() == text, name
+    validations.run("validate", file, "--out", validations.path("nowhere"), "--show")
+    assert not os.path.exists(validations.path("nowhere")), "--show has made a directory"
+    validations.run(*words)
+    after = {row["cell"] for row in validations.rows("changing", "runs.csv")}
+    assert len(before) == len(after) == 4 and not before & after, (before, after)
+
+
 def main():
     arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as folder:
@@ -156,6 +195,7 @@ def main():
         check_going_on(validations, file, out, found)
         check_report(validations, out)
         check_replay(validations)
+        check_changed_input(validations)
         check_verdict(validations)
         check_mistakes(validations)
     return 0

@@ -149,5 +149,22 @@ TEST(Validation, EachColumnOfTheTableIsDescribed) {
     EXPECT_EQ(describe_column("results.csv", "platform_nodes").type, "string");
 }
 
+// The medians of native times are 1 and 2, and the rank test shows the opposite: neither is known to be
+// faster.
+TEST(Validation, RanksNoPairWhoseMedianAndMeanRankDisagree) {
+    WorldPair first, second;
+    first.values = {"a"};
+    second.values = {"b"};
+    for (std::size_t i = 0; i < 25; ++i) {
+        first.native.push_back(outcome(i < 13 ? 1 : 100));
+        second.native.push_back(outcome(i < 12 ? 0.5 : 2));
+        first.simulated.push_back(outcome(1));
+        second.simulated.push_back(outcome(2));
+    }
+    EXPECT_EQ(validate("", {"schedule.stealing.victim"}, {first, second}).ranking.pairs, 0U);
+    for (Outcome& run : second.native) run.makespan_seconds = 200;
+    EXPECT_EQ(validate("", {"schedule.stealing.victim"}, {first, second}).ranking.alike, 1U);
+}
+
 }  // namespace
 }  // namespace heddle::results

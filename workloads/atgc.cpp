@@ -55,6 +55,8 @@ std::vector<Letters> related(const Settings& settings) {
         second.push_back(change == 1 ? static_cast<Letter>(random.below(letters)) : letter);  // another
         if (change == 2) second.push_back(static_cast<Letter>(random.below(letters)));        // one more
     }
+    // Without letters it would stand for all pairs of the first.
+    if (second.empty()) second.push_back(first.front());
     return {std::move(first), std::move(second)};
 }
 

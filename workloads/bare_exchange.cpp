@@ -36,6 +36,7 @@ struct Head {
     std::uint64_t last;
     std::uint64_t bytes;
 };
+static_assert(sizeof(Head) == bare_bytes_min);
 
 extern const Handler ball;
 extern const Handler drop;

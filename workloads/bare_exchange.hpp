@@ -15,6 +15,9 @@ struct Exchange {
     bool bare;               ///< between handlers, not threads
 };
 
+/// A message has no fewer: a handler reads from it which one it is, and how to answer.
+inline constexpr std::uint64_t bare_bytes_min = 24;
+
 struct BareOutcome {
     std::uint64_t messages = 0;
     std::uint64_t wrong = 0;

@@ -30,6 +30,7 @@ public:
                         Recorded recorded)
         : algorithm_(algorithm), matrix_(matrix), placer_(placer), recorded_(recorded) {}
 
+    bool places() const override { return placer_ != nullptr; }
     bool records_elsewhere() const override { return placer_ && recorded_ == Recorded::everywhere; }
     void elsewhere(Thread& self) override {
         SharedTiles shared_tiles(self, matrix_);

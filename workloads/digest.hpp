@@ -1,9 +1,11 @@
 // A digest of many numbers, by their bits. Two runs that computed the same numbers have the same digest, in
-// whatever order they add them up.
+// whatever order they add them up. And how far numbers are from known ones.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace heddle::workloads {
 
@@ -14,6 +16,18 @@ inline std::uint64_t digest(double value, std::uint64_t place) {
     bits = (bits ^ place * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
     return (bits ^ bits >> 29) * 0xc4ceb9fe1a85ec53U >> 24;
 }
-inline constexpr double digest_modulus = 1099511627776.0;
+
+/// The sum of digests modulo 2^40, which a number of an answer holds exactly.
+inline double short_digest(std::uint64_t sum) {
+    return static_cast<double>(sum % (std::uint64_t{1} << 40));
+}
+
+/// Lets `deviation` be that of `found` from `known` if it is larger. What is no number is infinitely far:
+/// std::max would not notice it.
+inline void deviate(double& deviation, double found, double known) {
+    const double difference = std::fabs(found - known);
+    if (difference <= deviation) return;
+    deviation = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+}
 
 }  // namespace heddle::workloads

@@ -57,7 +57,7 @@ struct Sequential {
         } while (sweeps != most && !(largest_change < tolerance));
         std::uint64_t all = 0;
         for (std::size_t at = 0; at < n * n; ++at) all += digest(before[at], at);
-        sum = static_cast<double>(all % (std::uint64_t{1} << 40));
+        sum = short_digest(all);
     }
 
     std::int64_t sweeps = 0;

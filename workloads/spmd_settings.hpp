@@ -55,6 +55,18 @@ inline spmd::RankId ranks_of(const spmd::SpmdOptions& options, const ClusterView
     return static_cast<spmd::RankId>(flat ? cluster.grid.workers() : cluster.grid.nodes);
 }
 
+/// How many of them are in this process.
+inline spmd::RankId ranks_here(const spmd::SpmdOptions& options, const ClusterView& cluster) {
+    ClusterView here = cluster;
+    here.grid.nodes = cluster.nodes_here.value_or(cluster.grid.nodes);
+    return ranks_of(options, here);
+}
+
+/// Which part of an array that is dealt out over all ranks is in this process.
+inline double share_here(const spmd::SpmdOptions& options, const ClusterView& cluster) {
+    return static_cast<double>(ranks_here(options, cluster)) / ranks_of(options, cluster);
+}
+
 /// A thread of a rank: the rank's threads share its arrays.
 struct RankThread {
     explicit RankThread(const spmd::Spmd& self)

@@ -69,7 +69,7 @@ inline double digest_of(const std::vector<double>& positions, const std::vector<
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < positions.size(); ++i)
         sum += digest(positions[i], 2 * i) + digest(velocities[i], 2 * i + 1);
-    return static_cast<double>(sum % (std::uint64_t{1} << 40));
+    return short_digest(sum);
 }
 
 /// The sequential program.

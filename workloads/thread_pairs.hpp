@@ -190,8 +190,7 @@ public:
           pairs_(settings.integer<std::uint32_t>("pairs")),
           dispatcher_(dispatcher_of(settings)),
           tell_(tell) {
-        if (exchange_.bare && pairs_ != 1)
-            throw Error("several pairs, between handlers", "threads make pairs: set workload.pairs to 1");
+        if (exchange_.bare) expect_bare(settings);
         const std::uint64_t each = std::min(exchange_.window, exchange_.messages);
         need_memory(2.0 * static_cast<double>(each) * static_cast<double>(exchange_.bytes) * pairs_,
                     fmt::format("{} pairs of threads with {} messages of {} bytes under way", pairs_, each,
@@ -206,12 +205,28 @@ public:
     Verdict check(const runtime::RunResult& result) const override {
         return judge(result.answer,
                      {{"messages", static_cast<double>(exchange_.messages) * pairs_}, {"wrong", 0}},
-                     "each message has its number, and the bytes that were sent");
+                     exchange_.bare ? "each message has its number"
+                                    : "each message has its number, and the bytes that were sent");
     }
 
     std::vector<const runtime::TaskType*> tasks() const override { return {}; }
 
 private:
+    /// Throws Error for what only threads have. Handlers copy no bytes, whatever `dma` says.
+    void expect_bare(const Settings& settings) const {
+        if (pairs_ != 1)
+            throw Error("several pairs, between handlers", "threads make pairs: set workload.pairs to 1",
+                        settings.where("pairs"));
+        if (dispatcher_)
+            throw Error("a dispatcher, between handlers",
+                        "it carries messages of threads: set workload.carrier to endpoints",
+                        settings.where("carrier"));
+        if (exchange_.bytes < bare_bytes_min)
+            throw Error(fmt::format("messages of {} bytes, between handlers", exchange_.bytes),
+                        fmt::format("set workload.bytes to {} or more", bare_bytes_min),
+                        settings.where("bytes"));
+    }
+
     Exchange exchange_;
     std::uint32_t pairs_;
     std::optional<messaging::DispatcherSettings> dispatcher_;

@@ -96,7 +96,9 @@ std::vector<double> UtsTree::expected_nodes() const {
     // `most`.
     constexpr double most = 1e15;
     const auto end = static_cast<std::size_t>(std::min<std::int64_t>(std::int64_t{5} * depth + 1, 100'000));
-    const double below_binomial = 1 / (1 - non_leaf_probability * non_leaf_children);
+    // T3L expects more than one child of a node, and so infinitely many nodes.
+    const double rest = 1 - non_leaf_probability * non_leaf_children;
+    const double below_binomial = rest > 0 ? std::min(most, 1 / rest) : most;
     std::vector<double> expected(end + 1, 1);
     for (std::size_t k = expected.size(); k-- > 0;) {
         const auto at_depth = static_cast<std::int32_t>(k);

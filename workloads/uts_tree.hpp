@@ -41,7 +41,8 @@ struct UtsTree {
 
     /// How many nodes the parameters let expect from one node down, itself included, by the node's depth;
     /// deeper than the last entry as there. E(k) = 1 + b(k) E(k + 1) where the tree is geometric, with b(k)
-    /// the expected children at depth k; 1 / (1 - m q) where it is binomial.
+    /// the expected children at depth k; 1 / (1 - m q) where it is binomial. All are from 1 to 10^15,
+    /// also where the expectation is infinite.
     std::vector<double> expected_nodes() const;
 
     /// Child number `index` of a node: SHA-1 of the parent's state and the number, as the benchmark's

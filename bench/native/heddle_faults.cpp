@@ -2,6 +2,7 @@
 // at once. Arguments: userfaultfd|mprotect read|write COUNT. Prints nanoseconds of a read, or of a write to a
 // page that may be read. Taking the access back is measured apart.
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/native/outcome.hpp"
@@ -20,8 +21,8 @@ constexpr std::size_t pages = 256;
 
 class Granting final : public runtime::FaultHandler {
 public:
-    void on_fault(runtime::Context& /*context*/, std::size_t offset, bool write) override {
-        if (write) {
+    void on_fault(runtime::Context& /*context*/, std::size_t offset, std::optional<bool> write) override {
+        if (write.value_or(writes)) {
             view->set_access(offset / page_bytes, 1, Access::write, Access::read);
         } else {
             view->set_access(offset / page_bytes, 1, Access::read, Access::none);
@@ -29,6 +30,7 @@ public:
     }
 
     std::unique_ptr<runtime::MemoryView> view;
+    bool writes = false;  ///< what the program does to its pages
 };
 
 class Faults final : public runtime::Program {
@@ -38,6 +40,7 @@ public:
 
     void begin(runtime::Worker& worker) override {
         Granting handler;
+        handler.writes = writes_;
         handler.view =
             worker.backend->make_view(worker.id.node, {pages * page_bytes, page_bytes, trigger_}, handler);
         runtime::MemoryView& view = *handler.view;

@@ -1,6 +1,7 @@
 // Generates the dependence patterns of Task Bench (Slaughter et al.: "Task Bench: a parameterized benchmark
-// for evaluating parallel runtime performance", SC 2020, table 2): `steps` rows of `width` tasks. A pattern
-// defines which tasks of the previous row a task needs. All tasks of a column write one datum.
+// for evaluating parallel runtime performance", SC 2020), as its program has them (core/core.cc): `steps`
+// rows of at most `width` tasks. A pattern defines which columns a row has, and which tasks of the previous
+// row a task needs. All tasks of a column write one datum.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +19,32 @@ using Columns = std::vector<std::uint32_t>;
 
 struct Shape {
     std::uint32_t width;
+    std::uint32_t steps;
     std::uint32_t radix;
     Random random;
 };
+
+/// The columns that have a task in a step.
+struct Row {
+    std::uint32_t first;
+    std::uint32_t width;
+};
+
+Row every_column(const Shape& shape, std::uint32_t) {
+    return {0, shape.width};
+}
+
+/// A wave front crosses a square: rows grow from one task, then lose their first columns. With fewer than
+/// 2 * width - 1 steps both happen at once, and then the last column of a row that grows needs no task.
+Row sweep_row(const Shape& shape, std::uint32_t step) {
+    const std::uint32_t left = shape.steps - step;
+    const std::uint32_t widest = std::min(shape.width, shape.steps);
+    return {widest > left ? widest - left : 0, std::min({widest, step + 1, left})};
+}
+
+Row tree_row(const Shape& shape, std::uint32_t step) {
+    return {0, step < 31 ? std::min(shape.width, 1U << step) : shape.width};
+}
 
 Columns stencil(const Shape& shape, std::uint32_t, std::uint32_t column) {
     Columns columns{column};
@@ -48,10 +72,8 @@ Columns fft(const Shape& shape, std::uint32_t step, std::uint32_t column) {
     return columns;
 }
 
-/// Column c is fed by c / 2 as long as the tree grows; then every column goes on alone.
-Columns tree(const Shape& shape, std::uint32_t step, std::uint32_t column) {
-    const bool growing = step <= 31 && (1U << (step - 1)) < shape.width;
-    return {growing ? column / 2 : column};
+Columns tree(const Shape&, std::uint32_t, std::uint32_t column) {
+    return {column / 2};
 }
 
 Columns nearest(const Shape& shape, std::uint32_t, std::uint32_t column) {
@@ -98,23 +120,25 @@ Columns trivial(const Shape&, std::uint32_t, std::uint32_t) {
     return {};
 }
 
+/// `before` may name columns that the row before does not have: they feed no task.
 struct Pattern {
     const char* name;
     Columns (*before)(const Shape& shape, std::uint32_t step, std::uint32_t column);
+    Row (*row)(const Shape& shape, std::uint32_t step);
 };
 
 constexpr Pattern patterns[] = {
-    {"stencil", stencil},
-    {"stencil_periodic", stencil_periodic},
-    {"sweep", sweep},
-    {"fft", fft},
-    {"tree", tree},
-    {"nearest", nearest},
-    {"spread", spread},
-    {"random", random},
-    {"all_to_all", all_to_all},
-    {"no_communication", no_communication},
-    {"trivial", trivial},
+    {"stencil", stencil, every_column},
+    {"stencil_periodic", stencil_periodic, every_column},
+    {"sweep", sweep, sweep_row},
+    {"fft", fft, every_column},
+    {"tree", tree, tree_row},
+    {"nearest", nearest, every_column},
+    {"spread", spread, every_column},
+    {"random", random, every_column},
+    {"all_to_all", all_to_all, every_column},
+    {"no_communication", no_communication, every_column},
+    {"trivial", trivial, every_column},
 };
 
 GraphFile task_bench(const Settings& settings) {
@@ -123,20 +147,29 @@ GraphFile task_bench(const Settings& settings) {
         refuse(settings, "steps", "the graph would have more than 1000000000 tasks");
     }
     Assembly graph(settings);
-    const Shape shape{count(settings, "width"), count(settings, "radix"), graph.random()};
+    const Shape shape{count(settings, "width"), steps, count(settings, "radix"), graph.random()};
     const std::string name = settings.text("pattern");
     const Pattern& pattern = *std::find_if(std::begin(patterns), std::end(patterns),
                                            [&name](const Pattern& one) { return name == one.name; });
+    Row last{0, 0};
+    TaskIndex last_begin = 0;
     for (std::uint32_t step = 0; step < steps; ++step) {
-        for (std::uint32_t column = 0; column < shape.width; ++column) {
+        const Row row = pattern.row(shape, step);
+        const TaskIndex begin = graph.tasks();
+        for (std::uint32_t column = row.first; column < row.first + row.width; ++column) {
             const TaskIndex task = graph.task();
             graph.writes(column);
             if (step == 0) continue;
             Columns before = pattern.before(shape, step, column);
             std::sort(before.begin(), before.end());
             before.erase(std::unique(before.begin(), before.end()), before.end());
-            for (const std::uint32_t one : before) graph.edge((step - 1) * shape.width + one, task);
+            for (const std::uint32_t one : before) {
+                if (one >= last.first && one - last.first < last.width)
+                    graph.edge(last_begin + (one - last.first), task);
+            }
         }
+        last = row;
+        last_begin = begin;
     }
     return graph.build();
 }
@@ -146,7 +179,7 @@ std::vector<Setting> task_bench_settings() {
     for (const Pattern& pattern : patterns) names.emplace_back(pattern.name);
     return with_weights(
         {{"pattern", SettingKind::choice, "stencil", "which tasks of the step before a task needs", names},
-         count_setting("width", "16", "tasks in a step"),
+         count_setting("width", "16", "tasks in a step; sweep, tree: at most"),
          count_setting("steps", "16", "steps"),
          count_setting("radix", "3", "nearest, spread, random: how many tasks a task needs")});
 }

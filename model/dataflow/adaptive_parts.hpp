@@ -24,17 +24,26 @@ struct Range {
     std::int64_t end = 0;
 
     bool empty() const { return begin >= end; }
-    /// Takes up to `grain` indices from the front.
+    /// How many: up to 2^64 - 1, so differences of indices are computed without a sign.
+    std::uint64_t size() const {
+        return empty() ? 0 : static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
+    }
+    /// Takes up to `grain` indices from the front; `grain` is positive.
     Range take_front(std::int64_t grain) {
-        const std::int64_t middle = end - begin > grain ? begin + grain : std::max(begin, end);
+        const std::int64_t middle = at(std::min(size(), static_cast<std::uint64_t>(grain)));
         return {std::exchange(begin, middle), middle};
     }
     /// Takes the back half. Nothing if there are not two pieces of `grain`.
     Range take_back_half(std::int64_t grain) {
-        const std::int64_t left = end - begin;
-        if (left / 2 < grain) return {};
-        const std::int64_t middle = begin + (left + 1) / 2;
+        const std::uint64_t half = size() / 2;
+        if (half < static_cast<std::uint64_t>(grain)) return {};
+        const std::int64_t middle = at(size() - half);
         return {middle, std::exchange(end, middle)};
+    }
+
+private:
+    std::int64_t at(std::uint64_t offset) const {
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(begin) + offset);
     }
 };
 

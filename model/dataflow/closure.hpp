@@ -59,6 +59,8 @@ struct Access {
     static constexpr std::uint8_t listed = 4;    ///< of an Object
     static constexpr std::uint8_t lent = 8;      ///< nodes have its value (Lending)
     static constexpr std::uint8_t away = 16;     ///< and `data` does not
+    /// A task before must have written the object. Only the owner takes the closure if it has not (Site).
+    static constexpr std::uint8_t expected = 32;
 
     bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
     void set(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags | flag); }
@@ -103,8 +105,9 @@ struct Closure {
     std::byte* mark;  ///< where the stack ended after its body
     Object* objects;  ///< declared by its body, and in need of an end
     std::atomic<std::uint32_t> state;
-    bool aliases;   ///< some access is an alias
-    bool replaced;  ///< tasks of its frame have replaced the cell of an access
+    bool aliases;        ///< some access is an alias
+    bool replaced;       ///< tasks of its frame have replaced the cell of an access
+    bool moved = false;  ///< of a stolen one: its thief has its arguments and inputs
 
     Access* accesses() { return reinterpret_cast<Access*>(this + 1); }
     std::byte* values() { return reinterpret_cast<std::byte*>(this) + type->values_at; }

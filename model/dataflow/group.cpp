@@ -171,6 +171,7 @@ void Group::give_value(std::uint32_t number, Runs& runs, Running& running) {
     }
     const bool from_home = !root.is(Access::away);
     if (from_home && !missing.empty()) send_from_home(number, missing);
+    if (!from_home && !missing.empty()) Lending::expect_holder(lent);
     for (const Lending::Holder& holder : lent.holders) {
         GroupMove move{holder.value, number, object.first, written, 0, {}, false};
         for (const Target& target : begins)
@@ -188,7 +189,10 @@ void Group::add_move(const Lending::Holder& holder, GroupMove move, Runs& runs) 
         if (move.written) sites().drop(self_.worker(), holder.node, holder.value);
         return;
     }
-    if (!runs.contains(holder.node)) runs[holder.node] = run_of(0);
+    if (!runs.contains(holder.node)) {
+        runs[holder.node] = run_of(0);
+        has_placing_.try_emplace(holder.node, 0);  // it is to forget the group, too
+    }
     runs[holder.node].moves.push_back(std::move(move));
 }
 
@@ -229,11 +233,20 @@ void Group::read_reports() {
     for (const auto& [site, report] : running_->answers->all()) {
         runtime::Reader reader(*report);
         run_time_ = std::max(run_time_, reader.get<Time>());
+        if (digest_ != 0) expect_iterations(site / cores, reader.get<std::uint32_t>());
         if (measures_) read_times({site / cores, site % cores}, reader, times);
         if (!reader.done()) throw runtime::MalformedMessage("the end of a group's thread cannot be read");
     }
     if (std::exchange(measures_, false)) recording_.measured(std::move(times));
     sites().count_run(std::chrono::duration<double>(run_time_).count());
+}
+
+/// Each node has said itself how often it runs a group that it records.
+void Group::expect_iterations(NodeId node, std::uint32_t iterations) const {
+    if (iterations == running_->iterations) return;
+    throw Error(fmt::format("node {} runs a group for {} iterations, and node 0 for {}", node, iterations,
+                            running_->iterations),
+                "let `elsewhere` run each group as often as `main` does");
 }
 
 /// A thread tells them in the order of its tasks.

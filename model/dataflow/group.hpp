@@ -119,6 +119,7 @@ private:
     void add_move(const Lending::Holder& holder, GroupMove move, Runs& runs);
     void send_from_home(std::uint32_t object, std::span<const Target> to);
     void read_reports();
+    void expect_iterations(NodeId node, std::uint32_t iterations) const;
     void read_times(WorkerId site, runtime::Reader& report, std::vector<Recording::Measured>& times) const;
     void lend_objects(const Running& ended);
     ValueName value_of(std::uint32_t object) const { return {name_, object, run_}; }

@@ -86,10 +86,14 @@ const Handler drop_handler("dataflow.drop", Handler::Kind::work, [](Node& node, 
     node.state<GroupSites>().store().take(value_in(reader));
 });
 
-const Handler forget_handler("dataflow.forget", Handler::Kind::work, [](Node& node, NodeId, auto message) {
-    Reader reader(message);
-    node.state<GroupSites>().forget_here(group_in(reader));
-});
+/// Of a group that each node records the nodes are told that there may be, and so some that have not joined.
+const Handler forget_handler(
+    "dataflow.forget", Handler::Kind::work,
+    [](Node& node, NodeId, auto message) {
+        Reader reader(message);
+        node.state<GroupSites>().forget_here(group_in(reader));
+    },
+    Handler::IfGone::drop);
 
 }  // namespace
 
@@ -284,6 +288,14 @@ void GroupSites::count_run(double seconds) {
 void GroupSites::count_moved(std::uint64_t objects) {
     const SpinLock::Guard guard(lock_);
     moved_ += objects;
+}
+
+bool GroupSites::keeps_node() const {
+    {
+        const SpinLock::Guard guard(lock_);
+        if (!groups_.empty()) return true;
+    }
+    return !store_.empty();
 }
 
 void GroupSites::report(runtime::NodeReport& report) const {

@@ -109,6 +109,8 @@ public:
     void arrive(runtime::Context& caller, const GroupValue& value, std::uint32_t readers, runtime::Body body);
     void forget_here(GroupName group);
 
+    /// Until the group is forgotten: its later runs begin with what is here.
+    bool keeps_node() const override;
     void report(runtime::NodeReport& report) const override;
 
 private:

@@ -99,4 +99,9 @@ void GroupStore::drop(GroupName group) {
     while (end != cells_.end() && end->first.group == group) dropped.insert(cells_.extract(end++));
 }
 
+bool GroupStore::empty() const {
+    const SpinLock::Guard guard(lock_);
+    return cells_.empty();
+}
+
 }  // namespace heddle::dataflow

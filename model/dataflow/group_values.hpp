@@ -122,6 +122,7 @@ public:
     /// Another reference to it. Empty if there is none.
     CellRef look(const ValueName& name) const;
     void drop(GroupName group);
+    bool empty() const;
 
 private:
     mutable runtime::SpinLock lock_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "model/dataflow/group.hpp"
 
 namespace heddle::dataflow {
@@ -47,6 +48,13 @@ Lending::Lent& Lending::lend(Access& root, const ValueType& type) {
     return lent;
 }
 
+const Lending::Holder& Lending::expect_holder(const Lent& lent) {
+    if (lent.holders.empty())
+        throw Error("an object is used whose group was unwound by an exception while it ran",
+                    "wait for the group before the exception leaves the body, or replace the object's value");
+    return lent.holders.front();
+}
+
 const Lending::Lent* Lending::find(const Access& root) const {
     const auto found = lent_.find(&root);
     return found == lent_.end() ? nullptr : &found->second;
@@ -70,7 +78,7 @@ void Lending::fetch(std::span<Access* const> roots) {
             continue;
         }
         if (asked.empty()) question.group = sites.new_name();
-        const Holder& holder = lent->holders.front();
+        const Holder& holder = expect_holder(*lent);
         sites.fetch(self_.worker(), holder.node, holder.value, question,
                     static_cast<std::uint32_t>(asked.size()));
         asked.push_back(root);

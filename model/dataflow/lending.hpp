@@ -46,6 +46,8 @@ public:
     void ended(const Group& group);
     /// Of an object that is or becomes lent.
     Lent& lend(Access& root, const ValueType& type);
+    /// Of an object that is away. Throws Error if no node has its value.
+    static const Holder& expect_holder(const Lent& lent);
     /// Null if it is not lent.
     const Lent* find(const Access& root) const;
     /// Brings the values of those home that are away.

@@ -100,7 +100,8 @@ void Site::keep(Thread& thread) const {
 void Site::finish(Thread& thread, Time begin) const {
     runtime::Writer report;
     report.put(now(thread) - begin);
-    for (const Measured& task : measured_) report.put(task.time);
+    if (run_.digest != 0) report.put(run_.iterations);
+    for (const Watched& task : measured_) report.put(task.time);
     const CoreId core = run_.core;
     runtime::Worker& worker = thread.worker();
     const std::uint32_t index = worker.id.node * worker.node().cores() + core;
@@ -151,16 +152,26 @@ void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t ite
 }
 
 void Site::make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
-    const bool is_measured = run_.measured && iteration == 0;
-    Closure& closure = new_closure(thread, is_measured ? measured(*step.type) : *step.type);
+    using Expected = SiteProgram::Expected;
+    Closure& closure = new_closure(thread, *step.type);
+    bool expects = false;
     for (std::uint8_t i = 0; i < step.uses.size(); ++i) {
         const SiteProgram::Bound& use = step.uses[i];
         if (use.same == no_alias) {
             bind(closure, i, use.slot, use.mode);
+            if (use.expected == Expected::never || (use.expected == Expected::carried && iteration == 0))
+                continue;
+            closure.accesses()[i].set(Access::expected);
+            expects = true;
             continue;
         }
         closure.accesses()[i] = {closure.accesses() + use.same, nullptr, 0, use.mode, true, i, 0};
         closure.aliases = true;
+    }
+    if (run_.measured && iteration == 0) {
+        closure.type = &measured(*step.type);
+    } else if (expects) {
+        closure.type = &expecting(*step.type);
     }
     runtime::Reader reader(step.arguments);
     step.type->read_values(closure, reader);
@@ -192,20 +203,34 @@ void Site::send(Thread& thread, const SiteProgram::Step& step, std::uint32_t ite
     thread.worker().node().state<GroupSites>().send(thread.worker(), value, step.to, writer.take_body());
 }
 
-// --- tasks that are measured
+// --- tasks that are watched
 
 const ClosureType& Site::measured(const ClosureType& type) {
-    Measured& task = measured_.emplace_back(Measured{type, &type});
+    Watched& task = measured_.emplace_back(Watched{type, &type});
     task.type.run = &run_measured;
     return task.type;
 }
 
+const ClosureType& Site::expecting(const ClosureType& type) {
+    Watched& task = expecting_.try_emplace(&type, Watched{type, &type}).first->second;
+    task.type.run = &run_expecting;
+    return task.type;
+}
+
 /// Also of a copy that a thief of the node runs: its type is the same.
-Site::Measured& Site::measured(const Closure& closure) {
-    return *const_cast<Measured*>(reinterpret_cast<const Measured*>(closure.type));
+Site::Watched& Site::watched(const Closure& closure) {
+    return *const_cast<Watched*>(reinterpret_cast<const Watched*>(closure.type));
 }
 
 namespace {
+
+/// No thief takes the closure if something is missing (Access::expected).
+void expect_written(Closure& closure) {
+    for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
+        const Access& access = closure.accesses()[i];
+        if (access.is(Access::expected) && !access.root->data->written) refuse_unwritten();
+    }
+}
 
 /// The argument of the task that ends a measured one, after all that it has forked.
 struct Ending {
@@ -231,8 +256,14 @@ constexpr ClosureType end_type{sizeof(Closure) + sizeof(Ending),
 
 }  // namespace
 
+void Site::run_expecting(Thread& thread, Closure& closure) {
+    expect_written(closure);
+    watched(closure).task->run(thread, closure);
+}
+
 void Site::run_measured(Thread& thread, Closure& closure) {
-    Measured& task = measured(closure);
+    expect_written(closure);
+    Watched& task = watched(closure);
     const Time begin = now(thread);
     task.task->run(thread, closure);
     task.time = now(thread) - begin;

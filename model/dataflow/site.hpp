@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -31,8 +32,8 @@ private:
         ClosureType copy;
         ClosureType clear;
     };
-    /// A task whose time is measured.
-    struct Measured {
+    /// A task whose time is measured, or which looks whether what it changes was written before.
+    struct Watched {
         ClosureType type;  ///< first: closures name it
         const ClosureType* task;
         Time time{-1};
@@ -52,8 +53,10 @@ private:
     void keep(Thread& thread) const;
     void finish(Thread& thread, Time begin) const;
     const ClosureType& measured(const ClosureType& type);
-    static Measured& measured(const Closure& closure);
+    const ClosureType& expecting(const ClosureType& type);
+    static Watched& watched(const Closure& closure);
     static void run_measured(Thread& thread, Closure& closure);
+    static void run_expecting(Thread& thread, Closure& closure);
     static void run_send(Thread& thread, Closure& closure);
     static void run_copy(Thread& thread, Closure& closure);
     static void run_clear(Thread& thread, Closure& closure);
@@ -61,9 +64,10 @@ private:
     SiteRun run_;
     std::shared_ptr<const SiteProgram> program_;
     std::shared_ptr<GroupMailbox> mailbox_;
-    std::vector<Added> added_;       ///< of each slot
-    Object* objects_ = nullptr;      ///< of each slot
-    std::deque<Measured> measured_;  ///< of each task, in their order
+    std::vector<Added> added_;      ///< of each slot
+    Object* objects_ = nullptr;     ///< of each slot
+    std::deque<Watched> measured_;  ///< of each task, in their order
+    std::map<const ClosureType*, Watched> expecting_;
 };
 
 }  // namespace heddle::dataflow

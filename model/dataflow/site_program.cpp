@@ -64,7 +64,7 @@ public:
                 step.uses.push_back({0, use.mode, use.same});
                 continue;
             }
-            step.uses.push_back({slot_for(use, {task.type, i}), use.mode, use.same});
+            step.uses.push_back({slot_for(use, {task.type, i}), use.mode, use.same, expected(use)});
         }
         program_.steps.push_back(std::move(step));
         for (const Recording::Use& use : task.uses) {
@@ -169,6 +169,17 @@ private:
         const auto& uses = recording_.tasks()[recording_.versions()[version].writer].uses;
         return std::ranges::any_of(
             uses, [&](const Recording::Use& use) { return use.writes == version && use.mode == Mode::w; });
+    }
+
+    SiteProgram::Expected expected(const Recording::Use& use) const {
+        using Expected = SiteProgram::Expected;
+        if (use.reads == none || use.writes == none) return Expected::never;
+        const auto written_here = [&](std::uint32_t version) {
+            return replaces(version) && placing_.of_task[recording_.versions()[version].writer] == site_;
+        };
+        if (written_here(use.reads)) return Expected::always;
+        const bool carries = is_first(use.reads) && written_here(object_of(use.reads).last);
+        return carries ? Expected::carried : Expected::never;
     }
 
     std::uint32_t own_slot(SiteProgram::Slot type) {
@@ -308,6 +319,18 @@ GroupPrograms programs_of(const Recording& recording, const GroupPlacing& placin
 
 // --- as it travels
 
+namespace {
+
+/// What is expected travels in the byte of the mode.
+constexpr std::uint32_t mode_bits = 4;
+
+std::uint8_t packed(const SiteProgram::Bound& bound) {
+    return static_cast<std::uint8_t>(static_cast<std::uint32_t>(bound.mode) |
+                                     static_cast<std::uint32_t>(bound.expected) << mode_bits);
+}
+
+}  // namespace
+
 void SiteProgram::write(runtime::Writer& writer) const {
     writer.put_size(slots.size());
     for (const Slot& slot : slots) writer.put(slot.type->task->id()).put(slot.formal);
@@ -324,7 +347,7 @@ void SiteProgram::write(runtime::Writer& writer) const {
         if (step.kind != Kind::task) continue;
         writer.put(step.type->task->id()).put_size(step.arguments.size());
         writer.put_bytes(step.arguments);
-        for (const Bound& bound : step.uses) writer.put(bound.slot).put(bound.mode).put(bound.same);
+        for (const Bound& bound : step.uses) writer.put(bound.slot).put(packed(bound)).put(bound.same);
     }
     writer.put_size(kept.size());
     for (const Kept& at_rest : kept)
@@ -347,10 +370,13 @@ void read_task(runtime::Reader& reader, const std::vector<SiteProgram::Slot>& sl
     for (std::uint32_t i = 0; i < step.type->accesses; ++i) {
         SiteProgram::Bound bound{};
         bound.slot = reader.get<std::uint32_t>();
-        bound.mode = reader.get<Mode>();
+        const auto mode = reader.get<std::uint8_t>();
+        bound.mode = static_cast<Mode>(mode & ((1U << mode_bits) - 1));
+        bound.expected = static_cast<SiteProgram::Expected>(mode >> mode_bits);
         bound.same = reader.get<std::uint8_t>();
         const bool alias = bound.same != no_alias;
-        if (bound.mode > Mode::cw || (alias && bound.same >= i) ||
+        if (bound.mode > Mode::cw || bound.expected > SiteProgram::Expected::carried ||
+            (alias && bound.same >= i) ||
             (!alias &&
              (bound.slot >= slots.size() || &slots[bound.slot].value() != step.type->formals[i].value)))
             throw runtime::MalformedMessage("a task of a group has an object of another type");

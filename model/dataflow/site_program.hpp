@@ -46,10 +46,18 @@ struct SiteProgram {
         std::uint8_t formal;
         const ValueType& value() const { return *type->formals[formal].value; }
     };
+    /// When a task that changes an object looks whether the task before, on the same worker, has written it
+    /// (Mode::w). What comes from another worker was looked at there.
+    enum class Expected : std::uint8_t {
+        never,
+        always,
+        carried,  ///< but in the first iteration: the last one has left it
+    };
     struct Bound {
         std::uint32_t slot;
         Mode mode;
         std::uint8_t same;  ///< Recording::Use
+        Expected expected = Expected::never;
     };
     struct Step {
         Kind kind;

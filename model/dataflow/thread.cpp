@@ -62,8 +62,21 @@ Thread::~Thread() = default;
 
 void Thread::enter(runtime::Strand& strand) {
     strand_ = &strand;
-    worker_ = &strand.worker();
+    go_on();
+    strand.follow(&following_);
+}
+
+/// On the strand, whose worker may be another one than before. A body may have waited for anything.
+void Thread::go_on() {
+    worker_ = &strand_->worker();
     threads_.runs(*worker_, this);
+}
+
+/// The worker runs no thread meanwhile.
+void Thread::suspend_until(runtime::Event& event) {
+    threads_.runs(*worker_, nullptr);
+    strand_->wait(event);
+    go_on();  // also if the event had happened
 }
 
 /// A thread begins open, because idle workers may be looking for work already.
@@ -73,11 +86,6 @@ void Thread::begin_frame() {
     last_ = &top_->first;
     kept_ = stack_.top();
     open(false);
-}
-
-void Thread::add(Closure& closure) {
-    const SpinLock::Guard guard(lock_);
-    append(closure);
 }
 
 void Thread::end_frame() {
@@ -97,6 +105,7 @@ void Thread::leave() {
     top_ = nullptr;
     current_ = nullptr;
     needed_ = nullptr;
+    strand_->follow(nullptr);
     threads_.runs(*worker_, nullptr);
 }
 
@@ -166,14 +175,6 @@ void Thread::end_record(Closure& outer, bool whole) {
     kept_ = stack_.top();
     recording_ = false;
     look_whether_fast();
-}
-
-void Thread::wait(runtime::Event& event) {
-    open(true);
-    threads_.runs(*worker_, nullptr);
-    strand_->wait(event);
-    worker_ = &strand_->worker();
-    threads_.runs(*worker_, this);
 }
 
 // --- objects that groups have
@@ -319,8 +320,13 @@ void Thread::end_objects(Closure& frame) {
 // --- slow operations
 
 void Thread::fork_slow(Closure& closure) {
-    if (lends_ && !recording_) call_home(closure);
-    charge_in_turn(worker_->costs->fork + worker_->costs->closure);
+    try {
+        if (lends_ && !recording_) call_home(closure);
+        charge_in_turn(worker_->costs->fork + worker_->costs->closure);
+    } catch (...) {  // no list has the closure, and no other code ends its arguments
+        closure.type->destroy_values(closure);
+        throw;
+    }
     if (recording_) return append(closure);
     if (!open_ && slow()) open(true);
     if (open_) {
@@ -373,10 +379,7 @@ void Thread::await(Closure& closure) {
         set_offers(true);
     }
     ++counts_.suspensions;
-    threads_.runs(*worker_, nullptr);
-    strand_->wait(end_);
-    worker_ = &strand_->worker();
-    threads_.runs(*worker_, this);
+    suspend_until(end_);
     const SpinLock::Guard guard(lock_);
     lead_ = longer_lead(closure);
     suspended_.store(false, std::memory_order_seq_cst);

@@ -28,6 +28,7 @@
 #include "runtime/core/spin_lock.hpp"
 #include "runtime/core/wait.hpp"
 #include "runtime/core/worker.hpp"
+#include "runtime/strands/strand.hpp"
 
 namespace heddle::dataflow {
 
@@ -77,7 +78,7 @@ public:
     /// Declares `units` units of the program's work (Program::unit).
     void work(std::uint64_t units = 1) { worker_->work(units); }
 
-    /// The worker that runs the thread, until the next `sync`.
+    /// The worker that runs the thread, until the body waits: in `sync`, for a mutex, a condition or a group.
     runtime::Worker& worker() const { return *worker_; }
     /// The node's program.
     template <class P>
@@ -128,11 +129,17 @@ public:
     /// Of what it has forked since it had counted so much, another node counts the same.
     void recount(const Counts& counted) { counts_ = counted; }
     /// Suspends the thread's strand until `event` is done. The worker may be another one afterwards.
-    void wait(runtime::Event& event);
+    void wait(runtime::Event& event) {
+        open(true);
+        suspend_until(event);
+    }
 
     // --- for objects and closures
     /// Links a closure to the frame of the present body.
-    void add(Closure& closure);
+    void add(Closure& closure) {
+        const runtime::SpinLock::Guard guard(lock_);
+        append(closure);
+    }
     /// What its closures need, such as their types, until it ends or is abandoned.
     void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
     /// Whether other contexts may take closures of this thread. It begins so.
@@ -197,6 +204,16 @@ private:
         std::string what() const override { return "the end of a stolen closure"; }
     };
 
+    /// The thread knows which worker runs its strand, also after the body has waited for something else.
+    class Following final : public runtime::Strand::Follower {
+    public:
+        explicit Following(Thread& thread) : thread_(thread) {}
+        void went_on() override { thread_.go_on(); }
+
+    private:
+        Thread& thread_;
+    };
+
     bool slow() const { return worker_->deque().asked(); }
 
     /// Charges an operation of the owner, which waits for the looks of thieves.
@@ -223,6 +240,8 @@ private:
 
     // --- the owner (thread.cpp)
     void enter(runtime::Strand& strand);
+    void go_on();
+    void suspend_until(runtime::Event& event);
     void begin_frame();
     void end_frame();
     void leave();
@@ -267,12 +286,12 @@ private:
     void bind(Closure& closure);
 
     // What every operation of the owner looks at comes first.
-    runtime::Worker* worker_ = nullptr;
-    Closure** last_ = nullptr;    ///< where the next closure of the present body is linked
-    Closure* current_ = nullptr;  ///< whose body runs
-    bool fast_ = false;           ///< private, and operations are not charged
-    bool open_ = false;           ///< written by the owner, under `lock_`
-    bool charged_ = false;        ///< operations are charged, or workers must look for messages
+    runtime::Worker* worker_ = nullptr;  ///< that runs the strand (Strand::Follower)
+    Closure** last_ = nullptr;           ///< where the next closure of the present body is linked
+    Closure* current_ = nullptr;         ///< whose body runs
+    bool fast_ = false;                  ///< private, and operations are not charged
+    bool open_ = false;                  ///< written by the owner, under `lock_`
+    bool charged_ = false;               ///< operations are charged, or workers must look for messages
     bool polled_ = false;
     bool window_full_ = false;  ///< the present body has forked enough for now
     bool recording_ = false;    ///< what the present body forks is not run
@@ -285,6 +304,7 @@ private:
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
     runtime::Strand* strand_ = nullptr;
+    Following following_{*this};
     std::byte* kept_ = nullptr;  ///< the end of the latest object of the present body
     std::unique_ptr<Lending> lending_;
     std::shared_ptr<const void> needed_;

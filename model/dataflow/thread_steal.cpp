@@ -58,7 +58,7 @@ bool Thread::see(Access& access, Closure::State state) {
             return true;
         default:
             Notes::set(root, Seen::busy);
-            return had_value;
+            return had_value && (!access.is(Access::expected) || notes_.value(root)->written);
     }
 }
 
@@ -72,6 +72,7 @@ bool Thread::see(Closure& closure, Closure::State state) {
 
 /// Gives a closure that was just taken the cells that it reads. It makes those that it writes.
 void Thread::bind(Closure& closure) {
+    closure.moved = false;
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
         Access& access = accesses[i];
@@ -195,12 +196,28 @@ void Thread::terminated(Closure& closure, std::span<Cell* const> outputs, runtim
 
 namespace {
 
+/// Whether a closure has a reference to the cell of an access: to what tasks of its frame have written, to an
+/// input that its thief has not fetched, or to an output.
+bool owns(const Access& access, const Closure::State state) {
+    switch (state) {
+        case Closure::created:
+            return false;
+        case Closure::running:
+            return access.is(Access::replaced);
+        case Closure::stolen:
+            return access.data && (access.mode == Mode::r || access.mode == Mode::rw);
+        default:
+            return access.data && access.mode != Mode::r;
+    }
+}
+
 void drop(const Closure::State state, Closure& closure) {
-    if (state == Closure::created) closure.type->destroy_values(closure);
-    if (state != Closure::terminated) return;
+    const bool stolen = state == Closure::stolen;
+    if (stolen && closure.moved) return;
+    if (stolen || state == Closure::created) closure.type->destroy_values(closure);
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
-        if (accesses[i].data && !accesses[i].alias && accesses[i].mode != Mode::r)
+        if (!accesses[i].alias && owns(accesses[i], state))
             release(*accesses[i].data, *closure.type->formals[i].value);
 }
 

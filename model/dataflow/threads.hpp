@@ -56,7 +56,8 @@ public:
     void report(runtime::NodeReport& report) const override;
 
     // --- for threads
-    /// Which thread `worker` runs; null: none.
+    /// Which thread `worker` runs; null: none. While a body waits for what is no thread's, its thread stays
+    /// named until the worker runs another one: thieves may take what it offers.
     static void runs(runtime::Worker& worker, Thread* thread);
     void count_waiting(bool more) { more ? waiting_.add() : waiting_.subtract(); }
     void count_renaming() { renamings_.fetch_add(1, std::memory_order_relaxed); }

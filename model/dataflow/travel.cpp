@@ -244,6 +244,7 @@ void send_closure(Closure& closure, std::uint64_t id, runtime::Gift& gift) {
     }
     type.write_values(closure, writer);
     type.destroy_values(closure);
+    closure.moved = true;
     auto parcel = std::make_unique<Parcel>();
     parcel->home = gift.node().id();
     parcel->id = id;
@@ -284,6 +285,7 @@ void begin_stolen(Thread& thief, Thread& victim, Closure& closure) {
         link_copy(thief, copy, i, access.mode, alias_of(closure, i), objects[i], data);
     }
     type.move_values(copy, closure);
+    closure.moved = true;
     thief.add(copy);
     add_signal(thief, {&victim, &closure, 0, 0, &type, copy.accesses(), objects});
 }

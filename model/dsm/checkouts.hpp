@@ -7,10 +7,12 @@
 // the slot again. The worker clears its slot at the end, and then reads whether a handler waits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -84,9 +86,12 @@ public:
         return kept;
     }
     bool any() const {
-        for (const Slot& slot : slots_)
-            if (!slot.is_free()) return true;
-        return false;
+        return std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.is_free(); });
+    }
+    /// Of that worker's, on it.
+    bool any(CoreId core) const {
+        return std::ranges::any_of(std::span(slots_).subspan(core * each, each),
+                                   [](const Slot& slot) { return !slot.is_free(); });
     }
 
 private:

@@ -30,6 +30,7 @@ Pages::Pages(SharedMemory& memory, std::unique_ptr<runtime::MemoryView> view, st
       checkouts_(memory.node().cores()),
       outstanding_(memory.node().cores()),
       histories_(memory.node().cores()),
+      pins_(memory.node().cores()),
       array_counts_(memory.arrays().all().size() + 1) {}
 
 std::span<std::byte> Pages::contents(PageId id) {
@@ -68,7 +69,9 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             here = page.access >= wanted;
             // Another strand has fetched it meanwhile, or the system has unmapped it.
             if (here && faulter.in_place && !held) view_->set_access(id * group_, group_, page.access);
-            here = here || protocol_->grant_here(id, page, wanted, charges);
+            const bool gives_way = here && !held && faulter.gives_way && wanted_by_others(page) &&
+                                   occupied(id, page) && !node().ended_early();
+            here = !gives_way && (here || protocol_->grant_here(id, page, wanted, charges));
             // In a run that its program has ended no page comes any more, and no value matters.
             if (!here && node().ended_early()) [[unlikely]] {
                 set_access(id, page, Access::write, charges);
@@ -76,12 +79,11 @@ void Pages::acquire(Faulter& faulter, PageId id, Access wanted, Keep keep) {
             }
             if (!here) {
                 enlist(page, wait);
-                if (page.asked == Access::none) ask = page.asked = protocol_->asks_for(wanted);
+                if (page.asked == Access::none && !gives_way) ask = page.asked = protocol_->asks_for(wanted);
             } else if (keep == Keep::hold) {
                 ++(faulter.strand ? page.strand_holds : page.task_holds);
             } else if (keep == Keep::pin) {
-                ++page.pins;
-                pins_.fetch_add(1, std::memory_order_relaxed);
+                pin(*faulter.worker, page);
             }
             if (!page.deferred.empty()) {
                 if (!occupied(id, page)) left.swap(page.deferred);
@@ -181,7 +183,7 @@ void Pages::count_wait(PageId id, Time waited, Time slept) {
 /// The worker runs nothing meanwhile, because the faulting instruction may be anywhere above its tasks.
 /// False if the wait was withdrawn.
 bool Pages::park(Worker& worker, PageWait& wait) {
-    if (node().strands().used()) worker.strands().publish(0);
+    if (node().strands().used()) worker.strands().offer();
     // Strands of this worker that were woken cannot come back now.
     parked_.fetch_add(1, std::memory_order_seq_cst);
     std::vector<PageId> deferring;
@@ -235,12 +237,17 @@ bool Pages::lacks(PageId id, Access wanted) {
     return page.access < wanted;
 }
 
-bool Pages::try_pin(PageId id, Access wanted) {
+bool Pages::has_checkouts() const {
+    std::uint64_t pins = 0;  // modulo 2^64
+    for (const auto& of_processor : pins_) pins += of_processor.load(std::memory_order_relaxed);
+    return pins != 0 || checkouts_.any();
+}
+
+bool Pages::try_pin(Worker& worker, PageId id, Access wanted) {
     Page& page = at(id);
     const SpinLock::Guard guard(page.lock);
-    if (page.access < wanted) return false;
-    ++page.pins;
-    pins_.fetch_add(1, std::memory_order_relaxed);
+    if (page.access < wanted || wanted_by_others(page)) return false;
+    pin(worker, page);
     return true;
 }
 
@@ -250,8 +257,7 @@ bool Pages::pin_held(Worker& worker, PageId id, Access wanted) {
         const SpinLock::Guard guard(page.lock);
         --page.strand_holds;
         if (page.access >= wanted) {
-            ++page.pins;
-            pins_.fetch_add(1, std::memory_order_relaxed);
+            pin(worker, page);
             return true;
         }
     }
@@ -270,13 +276,13 @@ void Pages::unhold(Worker& worker, PageId id) {
 }
 
 void Pages::unpin(Worker& worker, PageId id) {
-    pins_.fetch_sub(1, std::memory_order_relaxed);
+    pins_[worker.id.core].fetch_sub(1, std::memory_order_relaxed);
     {
         Page& page = at(id);
         const SpinLock::Guard guard(page.lock);
         HEDDLE_ASSERT(page.pins != 0);
         --page.pins;
-        if (page.deferred.empty() && !page.come) return;
+        if (!wanted_by_others(page)) return;
     }
     serve_deferred(worker, id);
 }
@@ -302,6 +308,7 @@ void Pages::on_demand(const Demand& demand) {
     Page& page = at(demand.page);
     Answer answer;
     Charges charges;
+    PageWait* woken = nullptr;
     bool deferred = false;
     {
         const SpinLock::Guard guard(page.lock);
@@ -310,10 +317,12 @@ void Pages::on_demand(const Demand& demand) {
             defer(demand, page);
         } else {
             answer = this->answer(demand, page, charges);
+            woken = take_those_that_gave_way(page);
         }
         open(demand.page, page);
     }
     charge(node().receiver(), charges);
+    wake(node().receiver(), woken);
     if (!deferred) return send(node().receiver(), std::move(answer));
     if (parked_.load(std::memory_order_seq_cst) != 0) serve_deferred(node().receiver(), demand.page);
 }
@@ -353,10 +362,15 @@ void Pages::serve_deferred(Context& caller, PageId id) {
         }
         page.deferred = std::move(still);
         if (page.come) complete = try_complete(id, page, charges, woken);
+        if (!complete) woken = take_those_that_gave_way(page);
         open(id, page);
     }
     charge(caller, charges);
-    if (complete) completed(caller, id, woken);
+    if (complete) {
+        completed(caller, id, woken);
+    } else {
+        wake(caller, woken);
+    }
     for (Answer& answer : answers) send(caller, std::move(answer));
 }
 
@@ -415,6 +429,10 @@ bool Pages::try_complete(PageId id, Page& page, Charges& charges, PageWait*& wok
 
 void Pages::completed(Context& caller, PageId id, PageWait* woken) {
     protocol_->arrived(caller, id);
+    wake(caller, woken);
+}
+
+void Pages::wake(Context& caller, PageWait* woken) {
     while (woken) std::exchange(woken, woken->next)->complete(node(), caller);
 }
 

@@ -4,8 +4,11 @@
 // Two programs that want one page must both come to use it. So a page that has come is held until each of
 // those that waited for it has come back once, and a checkout pins its pages. Meanwhile demands are deferred.
 // No circle of waiting nodes can form: pages are held in ascending order, and what holds them runs, or waits
-// for a higher one. A worker that waits for a page of a task runs nothing else, so strands that were woken
-// may not come back. While there is such a worker on a node, their holds count for nothing.
+// for a higher one. A demand waits for the pins and holds that it finds, and for no later ones: a checkout
+// that would add one gives way, so it waits until the page has left, and asks for it again. A checkout within
+// another one of its worker does not give way, because it would wait for its own pins. A worker that waits
+// for a page of a task runs nothing else, so strands that were woken may not come back. While there is such a
+// worker on a node, their holds count for nothing.
 #pragma once
 
 #include <atomic>
@@ -31,6 +34,7 @@ struct Faulter {
     runtime::Worker* worker = nullptr;  ///< that runs it now
     runtime::Strand* strand = nullptr;  ///< null: it waits on its worker, which runs nothing meanwhile
     bool in_place = false;              ///< in the middle of an instruction
+    bool gives_way = false;             ///< to demands for pages that are here
 };
 
 class Pages {
@@ -51,8 +55,8 @@ public:
     /// The same for a fault in the middle of an instruction, and for the other pages that it needs.
     void acquire_in_place(Faulter& faulter, std::size_t offset, Access wanted);
     bool lacks(PageId id, Access wanted);
-    /// Pins the page if it may be accessed so.
-    bool try_pin(PageId id, Access wanted);
+    /// Pins the page if it may be accessed so and no other node waits for it.
+    bool try_pin(runtime::Worker& worker, PageId id, Access wanted);
     /// Instead of a hold. False if the page may not be accessed so any more: then the hold has ended.
     bool pin_held(runtime::Worker& worker, PageId id, Access wanted);
     void unhold(runtime::Worker& worker, PageId id);
@@ -64,7 +68,11 @@ public:
     /// locks, or a range is outside the memory.
     Checkouts::Slot* check_out(runtime::Worker& worker, std::span<const Range> ranges);
     void end_checkout(runtime::Worker& worker, Checkouts::Slot& slot, bool waits = false);
-    bool has_checkouts() const { return pins_.load(std::memory_order_relaxed) != 0 || checkouts_.any(); }
+    bool has_checkouts() const;
+    /// Of that worker, which calls.
+    bool has_checkouts(CoreId core) const {
+        return pins_[core].load(std::memory_order_relaxed) != 0 || checkouts_.any(core);
+    }
 
     // --- for handlers
     void on_demand(const Demand& demand);
@@ -127,9 +135,15 @@ private:
         return pinned(id, page) || page.task_holds != 0 ||
                (page.strand_holds != 0 && parked_.load(std::memory_order_seq_cst) == 0);
     }
+    /// Whether something waits to take the page away or to replace it.
+    static bool wanted_by_others(const Page& page) { return !page.deferred.empty() || page.come; }
     /// Under the page's lock. A page that something waits to take away or to replace stays closed.
     void open(PageId id, const Page& page) {
-        table_.open(id, page.deferred.empty() && !page.come ? page.access : Access::none);
+        table_.open(id, wanted_by_others(page) ? Access::none : page.access);
+    }
+    void pin(const runtime::Worker& worker, Page& page) {
+        ++page.pins;
+        pins_[worker.id.core].fetch_add(1, std::memory_order_relaxed);
     }
     Answer answer(const Demand& demand, Page& page, Charges& charges);
     void defer(const Demand& demand, Page& page);
@@ -140,7 +154,13 @@ private:
     void enlist(Page& page, PageWait& wait);
     bool try_complete(PageId id, Page& page, Charges& charges, PageWait*& woken);
     void completed(runtime::Context& caller, PageId id, PageWait* woken);
+    void wake(runtime::Context& caller, PageWait* woken);
     PageWait* take_waiters(Page& page);
+    /// Under the page's lock, after an answer. If no demand is left, those that gave way ask for the page.
+    PageWait* take_those_that_gave_way(Page& page) {
+        return page.first && page.deferred.empty() && page.asked == Access::none ? take_waiters(page)
+                                                                                 : nullptr;
+    }
     void prefetch_after(runtime::Worker& worker, PageId id, Access wanted);
     void send(runtime::Context& caller, Answer answer);
     void send_again(runtime::Context& caller, const Demand& demand);
@@ -160,7 +180,7 @@ private:
     std::vector<std::atomic<std::uint32_t>> outstanding_;  ///< of each processor
     std::vector<FaultHistory> histories_;                  ///< of each processor
     std::atomic<std::uint32_t> parked_{0};                 ///< workers that wait for a page
-    std::atomic<std::uint64_t> pins_{0};                   ///< with locks
+    std::vector<std::atomic<std::uint64_t>> pins_;         ///< of each processor, with locks
     runtime::SpinLock deferring_lock_;                     ///< over `deferring_`; after a page's
     std::vector<PageId> deferring_;                        ///< pages that may have deferred demands
 

@@ -122,7 +122,7 @@ std::vector<Need> needs_of(std::span<const Range> ranges, const Arrays& arrays) 
 /// Pins all pages, or none.
 bool pin_at_once(Pages& pages, Worker& worker, std::span<const Need> needs) {
     for (std::size_t i = 0; i < needs.size(); ++i) {
-        if (pages.try_pin(needs[i].page, needs[i].access)) continue;
+        if (pages.try_pin(worker, needs[i].page, needs[i].access)) continue;
         while (i > 0) pages.unpin(worker, needs[--i].page);
         return false;
     }
@@ -169,6 +169,8 @@ void SharedMemory::wait_for(Checkout& checkout, std::span<const Range> ranges) {
     const std::vector<Need> needs = needs_of(ranges, arrays_);
     Pages& pages = *made_;
     Faulter faulter{&checkout.caller_.worker(), checkout.caller_.strand()};
+    // Else a demand could wait for the checkout that this one is within.
+    faulter.gives_way = !by_hardware() && !pages.has_checkouts(faulter.worker->id.core);
     if (by_hardware() || !pin_at_once(pages, *faulter.worker, needs)) {
         if (before_fault_) before_fault_(*faulter.worker);
         for (const Need& need : needs) {
@@ -220,7 +222,7 @@ runtime::Team& SharedMemory::team() {
 
 // --- faults
 
-void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, bool write) {
+void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, std::optional<bool> write) {
     if (context.id.core >= node_.cores())
         throw Error(fmt::format("a message handler of node {} touches shared memory", node_.id()),
                     "touch shared memory in tasks and strands only");
@@ -228,7 +230,9 @@ void SharedMemory::on_fault(runtime::Context& context, std::size_t offset, bool 
     if (before_fault_) before_fault_(worker);
     runtime::Strand* const strand = worker.strands().current();
     Faulter faulter{&worker, strand && !strand->forks() ? strand : nullptr, true};
-    const Access wanted = write ? Access::write : Access::read;
+    // Where the processor does not tell, the first store faults twice: then the page may be read already.
+    const bool writes = write.value_or(!made_->lacks(page_of(offset), Access::read));
+    const Access wanted = writes ? Access::write : Access::read;
     made_->count_fault(worker, page_of(offset), wanted);
     made_->acquire_in_place(faulter, offset, wanted);
 }

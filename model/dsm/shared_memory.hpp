@@ -191,7 +191,7 @@ public:
 
     // --- for the view and the handlers
     /// Also where the trigger is `checked`: then a test plays the hardware.
-    void on_fault(runtime::Context& context, std::size_t offset, bool write) override;
+    void on_fault(runtime::Context& context, std::size_t offset, std::optional<bool> write) override;
     Pages& pages();
 
     bool keeps_node() const override { return sealed(); }

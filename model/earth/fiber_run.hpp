@@ -12,7 +12,7 @@ void Activation<F>::run(runtime::Worker& worker, runtime::Slot* /*head*/, std::b
     std::memcpy(&parameters, payload, sizeof parameters);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-    F& thread = *::new (pool.allocate(sizeof(F))) F{{parameters}};
+    F& thread = *::new (pool.allocate(F::info())) F{{parameters}};
 #pragma GCC diagnostic pop
     if constexpr (!std::is_trivially_destructible_v<F>)
         detail::remember(worker.node(), thread, [](Frame& frame) { static_cast<F&>(frame).~F(); });

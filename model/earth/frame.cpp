@@ -1,6 +1,8 @@
 // Allocates EARTH's activation frames by size class, and notes freed frames for checked runs.
 #include "model/earth/frame.hpp"
 
+#include <new>
+
 #include "model/earth/exclusive.hpp"
 
 namespace heddle::model::earth {
@@ -22,7 +24,15 @@ void Frame::free_exclusive() {
 
 FramePool::~FramePool() {
     for (const auto& [begin, function] : graves_)
-        if (class_of(function->frame_bytes) >= classes) ::operator delete(const_cast<std::byte*>(begin));
+        if (!is_pooled(*function)) release_alone(const_cast<std::byte*>(begin), *function);
+}
+
+void* FramePool::allocate_alone(const FunctionInfo& function) {
+    return ::operator new (function.frame_bytes, std::align_val_t{function.frame_alignment});
+}
+
+void FramePool::release_alone(void* memory, const FunctionInfo& function) {
+    ::operator delete (memory, std::align_val_t{function.frame_alignment});
 }
 
 void* FramePool::carve(std::size_t size_class) {

@@ -28,6 +28,7 @@ struct ScheduledFiber {
 struct FunctionInfo {
     std::string name;
     std::size_t frame_bytes;
+    std::size_t frame_alignment;
 };
 
 /// What every activation has, before its parameters and variables.
@@ -82,10 +83,10 @@ public:
     FramePool(const FramePool&) = delete;
     FramePool& operator=(const FramePool&) = delete;
 
-    void* allocate(std::size_t bytes) {
+    void* allocate(const FunctionInfo& function) {
         add_one(allocated_);
-        const std::size_t size_class = class_of(bytes);
-        if (size_class >= classes) return ::operator new(bytes);
+        if (!is_pooled(function)) return allocate_alone(function);
+        const std::size_t size_class = class_of(function.frame_bytes);
         if (Free* const free = free_[size_class]) {
             free_[size_class] = free->next;
             return free;
@@ -96,8 +97,8 @@ public:
     void release(void* memory, const FunctionInfo& function) {
         add_one(released_);
         if (checked_) return bury(memory, function);
+        if (!is_pooled(function)) return release_alone(memory, function);
         const std::size_t size_class = class_of(function.frame_bytes);
-        if (size_class >= classes) return ::operator delete(memory);
         free_[size_class] = ::new (memory) Free{free_[size_class]};
     }
 
@@ -113,11 +114,17 @@ private:
     struct Free {
         Free* next;
     };
-    static constexpr std::size_t grain = 16;
-    static constexpr std::size_t classes = 65;  ///< up to 1 KiB; larger frames are few
+    static constexpr std::size_t grain = 16;    ///< also the alignment
+    static constexpr std::size_t classes = 65;  ///< up to 1 KiB
     static constexpr std::size_t chunk_bytes = 64U << 10;
 
     static std::size_t class_of(std::size_t bytes) { return (bytes + grain - 1) / grain; }
+    /// Frames that are larger or more strictly aligned are few: the system allocates them.
+    static bool is_pooled(const FunctionInfo& function) {
+        return class_of(function.frame_bytes) < classes && function.frame_alignment <= grain;
+    }
+    static void* allocate_alone(const FunctionInfo& function);
+    static void release_alone(void* memory, const FunctionInfo& function);
     void* carve(std::size_t size_class);
     void bury(void* memory, const FunctionInfo& function);
 

@@ -35,7 +35,7 @@ public:
     Threaded(const P& parameters) : Frame(info()), P(parameters) {}
 
     static const FunctionInfo& info() {
-        static const FunctionInfo function{its_name(), sizeof(F)};
+        static const FunctionInfo function{its_name(), sizeof(F), alignof(F)};
         return function;
     }
 

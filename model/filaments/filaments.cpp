@@ -52,11 +52,19 @@ std::string in_words(NodeId node, const Rounds::Place& place) {
 
 // --- pools and phases
 
+static constexpr auto advice_for_closed =
+    "make a new phase: one whose post-phase code returned F_DONE is over";
+
+void PhaseBase::refuse_pools() const {
+    throw Error(fmt::format("pools for phase {} on node {}, which is closed", name(), node()),
+                advice_for_closed);
+}
+
 void PoolBase::refuse_filament() const {
     if (capacity_ == 0) {
         throw Error(fmt::format("a filament for pool {} of phase {} on node {}, which is closed", number_,
                                 phase_.name(), phase_.node()),
-                    "make a new phase: one whose post-phase code returned F_DONE is over");
+                    advice_for_closed);
     }
     throw Error(fmt::format("pool {} of phase {} on node {} holds {} filaments, which is its capacity",
                             number_, phase_.name(), phase_.node(), capacity_),
@@ -156,6 +164,10 @@ void Filaments::run(runtime::Worker& worker, const ReductionOwner& reductions, M
 
 void Filaments::add(std::unique_ptr<PhaseBase> phase) {
     phase->node_ = my_node();
+    if (phase->options().at_once == 0) {
+        throw Error(fmt::format("phase {} on node {} executes no filament at once", phase->name(), my_node()),
+                    "let PhaseOptions::at_once be at least 1");
+    }
     made_ = detail::digest(phase->name(), made_);
     sequences_.push_back({phase.get()});
     phases_.push_back(std::move(phase));

@@ -56,8 +56,8 @@ public:
     /// plain values. `post` is called on each node after each execution, as `PostPhase post(Filaments&)`;
     /// without it (null) the phase is executed once, or as often as its sequence. `ranges` says what a run of
     /// filaments touches: `void ranges(Ranges&, values..., std::uint64_t count)`, for `count` filaments from
-    /// the one of these values on. `strip` does the same as `count` filaments one after the other, in one
-    /// call: `void strip(Processor&, values..., std::uint64_t count)`.
+    /// the one of these values on, whose last values are consecutive. `strip` does the same as `count`
+    /// filaments one after the other, in one call: `void strip(Processor&, values..., std::uint64_t count)`.
     template <auto code, auto post = nullptr, typename FilamentCode<code>::DeclareRanges ranges = nullptr,
               typename FilamentCode<code>::ExecuteStrip strip = nullptr>
     Phase<code>& create_phase(typename FilamentCode<code>::Program& program, PhaseOptions options = {}) {
@@ -72,11 +72,13 @@ public:
         return phase;
     }
 
-    /// Pools for each processor of this node, of `capacity` filaments each.
+    /// Pools for each processor of this node, of `capacity` filaments each. Throws Error if the phase is
+    /// over.
     template <auto code>
     PoolArray<code>& create_pool_array(Phase<code>& phase, std::uint64_t capacity,
                                        std::uint32_t pools_per_processor = 1) {
         expect_between_phases("creates pools");
+        phase.expect_open();
         auto& array = phase.arrays_.emplace_back(phase, processors(), capacity, pools_per_processor);
         for (std::size_t i = 0; i < array.size(); ++i)
             phase.pools_[array[i].processor()].push_back(&array[i]);

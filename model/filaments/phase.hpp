@@ -21,6 +21,7 @@ namespace heddle::filaments {
 struct PhaseOptions {
     std::uint64_t units = 1;  ///< what each filament is declared to take (runtime::Program::unit)
     /// So many filaments of a run are executed at most between two fetches of what is declared.
+    /// At least 1.
     std::uint64_t at_once = ~std::uint64_t{0};
     /// Filaments are not executed: what they declare is fetched and charged. For programs whose control flow
     /// does not depend on their data.
@@ -64,6 +65,7 @@ public:
 
     /// The phase is over for good.
     void close() {
+        closed_ = true;
         for (const auto& pools : pools_)
             for (PoolBase* const pool : pools) pool->close();
     }
@@ -80,6 +82,13 @@ public:
 protected:
     friend class Filaments;
 
+    /// Throws Error if the phase is over.
+    void expect_open() const {
+        if (closed_) [[unlikely]]
+            refuse_pools();
+    }
+    [[noreturn, gnu::cold]] void refuse_pools() const;
+
     std::string_view name_;
     std::size_t number_;
     PostPhaseCode post_;
@@ -87,6 +96,7 @@ protected:
     std::vector<std::vector<PoolBase*>> pools_;  ///< of each processor
     std::vector<std::vector<std::size_t>> order_;
     bool in_sequence_ = false;
+    bool closed_ = false;
     NodeId node_ = 0;
 };
 
@@ -239,12 +249,18 @@ std::size_t Pool<code>::execute_together(Processor& self, std::size_t first) {
     return end - first;
 }
 
+/// The program is told where a part begins and how many filaments it has. So it can declare a part with gaps
+/// one filament at a time only.
 template <auto code>
 void Pool<code>::declare(const Run& run, Ranges& ranges) const {
     const auto& phase = static_cast<Phase<code>&>(phase_);
-    std::apply(
-        [&](const auto&... values) { (phase.program().*phase.ranges())(ranges, values..., run.count); },
-        run.first);
+    const auto of = [&](const Run& part) {
+        std::apply(
+            [&](const auto&... values) { (phase.program().*phase.ranges())(ranges, values..., part.count); },
+            part.first);
+    };
+    if (run.step == 1 || run.count == 1) return of(run);
+    for (std::uint64_t i = 0; i < run.count; ++i) of(run.part(i, 1));
 }
 
 }  // namespace heddle::filaments

@@ -160,6 +160,7 @@ public:
     std::shared_ptr<Left> start_send(runtime::Worker& worker, ThreadId to, Tag tag,
                                      runtime::Parcel data) override {
         const std::uint64_t size = data.size();
+        expect_there(to);
         expect_fits(size);
         FragmentHeader header;
         header.source_thread = thread();
@@ -238,6 +239,14 @@ private:
             whole->insert(whole->end(), bytes.begin(), bytes.end());
         }
         return {message.from, message.tag, runtime::Parcel(runtime::Body(whole))};
+    }
+
+    void expect_there(ThreadId to) const {
+        const NodeId processes = dispatcher_.node_.topology().nodes;
+        if (to.process < processes) return;
+        throw Error(fmt::format("a message for thread {} of process {}, and there are {} processes",
+                                to.thread, to.process, processes),
+                    "processes are numbered from 0");
     }
 
     void expect_fits(std::uint64_t size) const {

@@ -75,6 +75,7 @@ public:
 
     ~Execution() override {
         for (const Lent& each : lent_) each.loan->take_back();
+        for (const LocalJob& each : pending_) Crew::outlast(self_, each);
     }
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;
@@ -82,6 +83,7 @@ public:
     void reserve(Index elements) override {
         const Index bytes = elements * request_.element_bytes;
         if (bytes <= rank_.scratch_.size || request_.declared) return;
+        while (!pending_.empty()) finish_first();  // they may read the scratch
         for (const Lent& each : lent_) take_back(each);
         lent_.clear();
         rank_.scratch_ = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
@@ -424,7 +426,7 @@ Index segment_elements(Index element_bytes) {
 }
 
 Rank::Rank(runtime::Node& node, RankId rank, RankId ranks, RankPlaces places, const Levels& levels)
-    : endpoint_(node, places.address(rank).number),
+    : endpoint_(node, places.address(rank).number, runtime::Endpoint::window, places.use()),
       rank_(rank),
       ranks_(ranks),
       places_(places),

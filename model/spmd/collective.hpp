@@ -39,6 +39,10 @@ struct RankPlaces {
     std::uint64_t split_call = 0;  ///< its number, from 1; 0: of blocking calls
 
     static constexpr std::uint32_t first_number = 0x5350'4d44;
+    runtime::Endpoint::Number use() const {
+        using Number = runtime::Endpoint::Number;
+        return split_call == 0 ? Number::again : Number::once;
+    }
     runtime::Address address(RankId rank) const {
         // Numbers of split-phase calls come again after hundreds of millions, when the calls have long ended.
         const std::uint64_t lanes = (runtime::Endpoint::first_given - first_number) / per_node - 1;

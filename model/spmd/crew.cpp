@@ -2,6 +2,7 @@
 #include "model/spmd/crew.hpp"
 
 #include "base/assert.hpp"
+#include "model/spmd/outlast.hpp"
 
 namespace heddle::spmd {
 
@@ -47,10 +48,21 @@ void Crew::finish(runtime::Strand& self, Job& job) {
     self.wait(job.done_);
 }
 
+void Crew::outlast(runtime::Strand& self, const Job& job) noexcept {
+    spmd::outlast(self.worker(), [&] { return job.done_.done(); });
+}
+
 void Crew::run(runtime::Strand& self, Job& job, std::uint32_t parts) {
-    if (parts > 1) start(self, job, parts - 1, 1);
+    if (parts <= 1) return job.part(self, 0, parts);
+    struct Started {
+        runtime::Strand& by;
+        const Job& job;
+        ~Started() { outlast(by, job); }
+    };
+    start(self, job, parts - 1, 1);
+    const Started started{self, job};  // the leader's part may throw while helpers do theirs
     job.part(self, 0, parts);
-    if (parts > 1) finish(self, job);
+    finish(self, job);
 }
 
 void Crew::dismiss(runtime::Strand& self) {

@@ -44,6 +44,8 @@ public:
     /// Helpers do `parts` parts of the job: thread i + 1 does part `first` + i of all.
     void start(runtime::Strand& self, Job& job, std::uint32_t parts, std::uint32_t first = 0);
     void finish(runtime::Strand& self, Job& job);
+    /// For destructors: an error ends the call before `finish`, and the job is about to go.
+    static void outlast(runtime::Strand& self, const Job& job) noexcept;
     /// Does part 0 itself, and returns when all are done.
     void run(runtime::Strand& self, Job& job, std::uint32_t parts);
     /// The call is over.

@@ -97,6 +97,7 @@ void Layout::expect(std::size_t indices) const {
 }
 
 std::vector<Index> Layout::extents(NodeId node) const {
+    if (node >= nodes_) return std::vector<Index>(dimensions_.size());
     std::vector<Index> all;
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
         all.push_back(dimensions_[d].nodes.count(node_part(node, d)));
@@ -104,6 +105,7 @@ std::vector<Index> Layout::extents(NodeId node) const {
 }
 
 std::vector<Bounds> Layout::domain_of_node(NodeId node) const {
+    if (node >= nodes_) return std::vector<Bounds>(dimensions_.size());
     std::vector<Bounds> domain;
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
         domain.push_back(dimensions_[d].nodes.bounds(node_part(node, d)));
@@ -111,6 +113,7 @@ std::vector<Bounds> Layout::domain_of_node(NodeId node) const {
 }
 
 std::vector<Bounds> Layout::domain_of_thread(NodeId node, std::uint32_t thread) const {
+    if (node >= nodes_ || thread >= threads_) return std::vector<Bounds>(dimensions_.size());
     std::vector<Bounds> domain;
     for (std::size_t d = 0; d < dimensions_.size(); ++d)
         domain.push_back(dimensions_[d].within(node_part(node, d)).bounds(thread_part(thread, d)));

@@ -109,10 +109,11 @@ public:
     std::uint32_t threads() const { return threads_; }
     Index elements() const;
 
-    /// How a dimension is dealt out over the nodes, and which part of it a node has.
+    /// How a dimension is dealt out over the nodes, and which part of it a node of the grid has.
     const Dealt& dealt(std::size_t dimension) const { return dimensions_[dimension].nodes; }
     std::uint32_t node_part(NodeId node, std::size_t dimension) const;
 
+    // A node or thread beyond the grid has no elements.
     /// What a node has of each dimension: the extents of its local array.
     std::vector<Index> extents(NodeId node) const;
     /// The elements of a node, in global indices.
@@ -125,7 +126,7 @@ public:
     /// The threads that have an element of these, in ascending order: `references` has global indices.
     std::vector<Owner> owner_threads(std::span<const Bounds> references) const;
 
-    /// An element of a node as the others know it, and back.
+    /// An element of a node of the grid as the others know it, and back.
     std::vector<Index> global(NodeId node, std::span<const Index> local) const;
     std::vector<Index> local(std::span<const Index> global) const;
 

@@ -69,7 +69,7 @@ private:
 };
 
 /// A call that a thread has started. A thread may only let go of it when it has ended, so the destructor
-/// waits, unless an exception passes.
+/// waits. If an exception passes, it waits as `outlast` does.
 class [[nodiscard]] SplitCall {
 public:
     SplitCall(Spmd& self, std::shared_ptr<StartedCall> call) : self_(&self), call_(std::move(call)) {}

@@ -58,9 +58,10 @@ Endpoint::Endpoint(Node& node, Late late)
     endpoints_.open(*this);
 }
 
-Endpoint::Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window)
+Endpoint::Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window, Number use)
     : endpoints_(node.state<Endpoints>()),
-      state_(std::make_shared<State>(number, std::max(its_window, window), !node.one_thread())) {
+      state_(std::make_shared<State>(number, std::max(its_window, window), !node.one_thread(),
+                                     use == Number::once)) {
     if (number >= first_given)
         throw Error(fmt::format("endpoint {} of node {}", number, node.id()), "numbers are below 2^31");
     endpoints_.open(*this);
@@ -371,7 +372,14 @@ Incoming Endpoint::receive(Caller caller, const Filter& filter) {
     receive.posted.set_one_thread(!state_->shared);
     receive.posted.filter = filter;
     begin(receive);
-    return end(caller, receive, {});
+    Endpoints& endpoints = endpoints_;  // the endpoint may go before its strand is unwound
+    try {
+        return end(caller, receive, {});
+    } catch (...) {
+        // The program may have ended the run: parts of the message still come, and ask for room.
+        if (receive.transfer) endpoints.give_up(receive.number, *receive.transfer);
+        throw;
+    }
 }
 
 Endpoint::Receive Endpoint::begin_receive(const Filter& filter, Receive ended) {

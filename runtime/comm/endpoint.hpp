@@ -96,13 +96,22 @@ public:
     /// goes on as if it had been received.
     enum class Late : std::uint8_t { dropped, error };
 
+    /// Of a number that the program chose.
+    enum class Number : std::uint8_t {
+        again,  ///< the next endpoint with that number goes on where this one was closed
+        /// When it is closed, all messages for it have come, and its own are received. So nothing of it is
+        /// kept. If the number is used again, both ends begin at zero. After an error, or if it gives up a
+        /// message, it is as `again`.
+        once
+    };
+
     /// With a number that was never used on this node.
     explicit Endpoint(Node& node, Late late = Late::dropped);
     /// With a number that others know beforehand: messages may have come already. `its_window`: what it may
     /// have under way to each receiver, at least `window`. Throws Error if an endpoint has that number. If
     /// one with that number was closed, this one goes on with its messages: it receives those that came
     /// later, and its own follow those that the other has sent.
-    Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window = window);
+    Endpoint(Node& node, std::uint32_t number, std::uint64_t its_window = window, Number use = Number::again);
     /// Messages that were not received are dropped: their senders go on as if they had been received, and
     /// large data are not sent. No strand may be waiting at it, and each begun receive must have gone.
     ~Endpoint();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "base/error.hpp"
@@ -184,7 +185,8 @@ void Endpoints::open(Endpoint& endpoint) {
 }
 
 // Invariant: a context that has found an endpoint, now or long ago, gives it messages under its lock, and
-// only while it is open. So once it is neither found nor open, it gets no more.
+// only while it is open. So once it is neither found nor open, it gets no more. Of one that is used once all
+// messages have come, and a credit that comes later finds nothing: no sender waits for it.
 void Endpoints::close(Endpoint& endpoint) {
     Endpoint::State& state = *endpoint.state_;
     std::vector<Message> given_up;
@@ -194,7 +196,8 @@ void Endpoints::close(Endpoint& endpoint) {
         open_.erase(state.number);
         state.open = false;
         given_up = state.take_all();
-        if (state.number < Endpoint::first_given) {
+        const bool is_over = state.once && given_up.empty() && std::uncaught_exceptions() == 0;
+        if (state.number < Endpoint::first_given && !is_over) {
             state.exchanged.outbound.each([](Outbound& to) { to.there.reset(); });
             closed_.emplace(state.number, std::move(state.exchanged));
         }

@@ -316,8 +316,8 @@ private:
     alignas(64) SpinLock lock_;                ///< over all below
     std::unordered_map<std::uint32_t, std::shared_ptr<Endpoint::State>> open_;
     std::unordered_map<std::uint32_t, std::vector<Message>> early_;  ///< for endpoints to come
-    /// Of closed endpoints whose numbers a program chose. The next one with that number goes on with it: its
-    /// peers may live on, and they number their messages and count what is under way.
+    /// Of closed endpoints whose numbers a program chose, to be used again. The next one with that number
+    /// goes on with it: its peers may live on, and they number their messages and count what is under way.
     std::unordered_map<std::uint32_t, Exchanged> closed_;
     std::unordered_map<std::uint64_t, Transfer*> transfers_;
     std::unordered_map<std::uint64_t, Offer*> offers_;
@@ -334,8 +334,8 @@ private:
 
 /// What an endpoint keeps. Those that send to it within the node remember it, also when it is closed.
 struct Endpoint::State {
-    State(std::uint32_t its_number, std::uint64_t its_window, bool is_shared)
-        : number(its_number), window(its_window), shared(is_shared) {}
+    State(std::uint32_t its_number, std::uint64_t its_window, bool is_shared, bool is_used_once = false)
+        : number(its_number), window(its_window), shared(is_shared), once(is_used_once) {}
 
     /// `message` waits for its receive.
     void put(Message&& message);
@@ -408,6 +408,7 @@ struct Endpoint::State {
     std::uint32_t number;
     std::uint64_t window;
     const bool shared;  ///< several threads use it: not Node::one_thread
+    const bool once;    ///< Number::once
     SpinLock lock;      ///< over all below
     bool open = true;   ///< messages may arrive
     Messages messages;

@@ -105,9 +105,10 @@ void DeadlockWatch::name_waiters(Outbox& outbox) {
     waiters_ = node_.termination().waiters();
     answers_missing_ = 1;
     node_.for_others([&](NodeId) { ++answers_missing_; });
+    // Before any node is asked: from then on the answers are the handlers', which add theirs.
+    add_lines(0, lines());
     node_.for_others([&](NodeId other) { outbox.post(other, question_handler, {}); });
     outbox.flush();
-    add_lines(0, lines());
 }
 
 void DeadlockWatch::add_lines(NodeId from, const std::vector<std::string>& lines) {

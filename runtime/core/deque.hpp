@@ -152,9 +152,11 @@ public:
     /// What the owner and other contexts of its node tell each other, on slow paths. It is here because
     /// thieves have this line of the cache anyway. The deque does not look at it.
     struct OfWorker {
-        std::atomic<bool> requesting{false};  ///< a steal request of the owner's is under way
-        std::atomic<bool> waits_long{false};  ///< see Worker::rest_long
-        std::atomic<bool> waits_idly{false};  ///< see Worker::wait_idly
+        enum class LongSleep : std::uint8_t { none, begins, lasts, ends };
+
+        std::atomic<bool> requesting{false};                 ///< a steal request of the owner's is under way
+        std::atomic<LongSleep> long_sleep{LongSleep::none};  ///< see Worker::rest_long
+        std::atomic<bool> waits_idly{false};                 ///< see Worker::wait_idly
     };
     OfWorker& of_worker() { return of_worker_; }
     const OfWorker& of_worker() const { return of_worker_; }

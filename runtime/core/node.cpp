@@ -253,6 +253,13 @@ void Node::wake_sleeper(Context& caller) {
     });
 }
 
+void Node::wake_sleepers(Context& caller) {
+    sleeping_.any_from(0, [&](CoreId core) {
+        if (sleeping_.remove(core)) backend_.unpark(caller, core);
+        return false;
+    });
+}
+
 void Node::wake_all(Context& caller) {
     for (CoreId i = 0; i < cores(); ++i) {
         sleeping_.remove(i);
@@ -300,11 +307,11 @@ bool Node::passive() const {
 
 void Node::end_activity(Worker& worker) {
     worker.outbox().flush();
-    pause_activity(worker);
+    pause_activity(worker.id.core);
+    activity_paused(worker);
 }
 
-void Node::pause_activity(Worker& worker) {
-    active_.remove(worker.id.core);
+void Node::activity_paused(Worker& worker) {
     if (!active_.empty()) return;
     if (steals_.anybody_waits()) {
         steals_.refuse_waiting(worker.outbox());
@@ -337,6 +344,7 @@ void Node::look_for_end(Outbox& outbox) {
 
 /// By node 0: no task is left, and no message is under way.
 void Node::end(Outbox& outbox) {
+    if (ended_early()) return;  // what waits is unwound
     if (termination_.waiters() != 0) return deadlock_watch_.name_waiters(outbox);
     stop(outbox.context(), outbox);
 }

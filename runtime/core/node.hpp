@@ -155,6 +155,8 @@ public:
     void wake_one(Context& caller) {
         if (!sleeping_.empty()) wake_sleeper(caller);
     }
+    /// Each worker that sleeps now.
+    void wake_sleepers(Context& caller);
     void wake_all(Context& caller);
 
     /// Tasks of `worker` have become shared: wakes a sleeping worker, and gives tasks to nodes that wait.
@@ -168,8 +170,9 @@ public:
         deadlock_watch_.began_activity();
     }
     void end_activity(Worker& worker);
-    /// A worker whose task has waited long is not active while it sleeps (Worker::rest_long).
-    void pause_activity(Worker& worker);
+    /// A worker whose task has waited long is not active while it sleeps (Worker::rest_long). It calls both.
+    void pause_activity(CoreId core) { active_.remove(core); }
+    void activity_paused(Worker& worker);
 
     /// Calls `found(core)` for the workers that may have a task to steal, from `begin` on and round to it,
     /// until one call returns true. Returns whether one did.

@@ -207,7 +207,7 @@ void Worker::compute(Work cost, const std::function<void()>& code) {
 void Worker::compute_long(Work cost, const std::function<void()>& code) {
     // It may take long.
     outbox_.flush();
-    if (node_.has_strands() && node_.wants_work()) strands_->publish(0);
+    if (node_.has_strands()) strands_->offer();
     compute_now(cost, code);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/relax.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 /// Most answers of another node come within this time. It is no longer, because a worker that waits so takes
 /// no work from elsewhere.
 constexpr Time soon = std::chrono::microseconds(20);
+
+using LongSleep = Deque::OfWorker::LongSleep;
 
 }  // namespace
 
@@ -34,11 +37,14 @@ void Worker::rest(Time deadline, const Waitable* awaited) {
 // The worker is not active while it sleeps, so that a run in which all wait is found to be over. It looks for
 // work between such sleeps.
 //
-// Invariant: what this worker waits for is not done while the node looks passive. `waits_long` is set before
-// the last look whether it is done, and the worker is removed from the active ones after that. A context that
-// does what it waits for looks at `waits_long` afterwards, and makes the worker active again (awaited_done)
-// before the message that it handles is counted. So either this worker sees that it is done, or that context
-// sees the worker waiting.
+// Invariant: what this worker waits for is not done while the node looks passive. `begins` is set before the
+// last look whether it is done. A context that does it looks at `long_sleep` afterwards (awaited_done). So
+// either this worker sees that it is done, and stays active; or that context sees `begins`, waits for
+// `lasts`, which follows the removal from the active workers, and adds the worker again. It does so before
+// the message that it handles is counted.
+//
+// Invariant: that context adds the worker only while `ends` is set, and the worker does not go on until it is
+// `none`. So no worker is made active that has gone on, and may have become idle.
 void Worker::rest_long(Time deadline, const Waitable* awaited) {
     if (idle()) {
         node_.deadlock_watch().fell_quiet(outbox_);
@@ -46,18 +52,31 @@ void Worker::rest_long(Time deadline, const Waitable* awaited) {
     }
     long_wait_.since.store(std::max(last_task_end_, wait_began_).count(), std::memory_order_relaxed);
     long_wait_.waitable.store(awaited, std::memory_order_seq_cst);
-    deque_.of_worker().waits_long.store(true, std::memory_order_seq_cst);
-    if (!awaited->done()) {
-        node_.pause_activity(*this);
-        node_.deadlock_watch().fell_quiet(outbox_);
-        sleep(deadline, awaited);
-        node_.begin_activity(id.core);
+    std::atomic<LongSleep>& state = deque_.of_worker().long_sleep;
+    state.store(LongSleep::begins, std::memory_order_seq_cst);
+    if (awaited->done()) return state.store(LongSleep::none, std::memory_order_seq_cst);
+    node_.pause_activity(id.core);
+    state.store(LongSleep::lasts, std::memory_order_seq_cst);
+    node_.activity_paused(*this);
+    node_.deadlock_watch().fell_quiet(outbox_);
+    sleep(deadline, awaited);
+    node_.begin_activity(id.core);
+    LongSleep seen = LongSleep::lasts;
+    if (state.compare_exchange_strong(seen, LongSleep::none, std::memory_order_seq_cst)) return;
+    for (Patience patience; state.load(std::memory_order_seq_cst) != LongSleep::none; patience.wait()) {
     }
-    deque_.of_worker().waits_long.store(false, std::memory_order_seq_cst);
 }
 
 void Worker::awaited_done(Context& caller) {
-    if (deque_.of_worker().waits_long.load(std::memory_order_seq_cst)) node_.begin_activity(id.core);
+    std::atomic<LongSleep>& state = deque_.of_worker().long_sleep;
+    LongSleep seen = state.load(std::memory_order_seq_cst);
+    for (Patience patience; seen == LongSleep::begins; patience.wait())
+        seen = state.load(std::memory_order_seq_cst);
+    if (seen == LongSleep::lasts &&
+        state.compare_exchange_strong(seen, LongSleep::ends, std::memory_order_seq_cst)) {
+        node_.begin_activity(id.core);
+        state.store(LongSleep::none, std::memory_order_seq_cst);
+    }
     if (claim_sleeper() || deque_.of_worker().waits_idly.load(std::memory_order_seq_cst))
         caller.backend->unpark(caller, id.core);
 }
@@ -65,6 +84,7 @@ void Worker::awaited_done(Context& caller) {
 void Worker::sleep(Time deadline, const Waitable* awaited) {
     node_.sleeping().add(id.core);
     if (!something_to_do(awaited)) {
+        deadline = std::min(deadline, node_.sources().due());  // which may have become earlier meanwhile
         const Time begin = backend->recent(*this);
         enter(resting(awaited), begin);
         backend->park(*this, deadline);

@@ -25,15 +25,23 @@ std::optional<NodeId> number_in(const char* variable) {
 std::optional<JobStep> job_step() {
     const char* independent = std::getenv(independent_variable);
     if (independent && std::string_view(independent) == "1") return std::nullopt;
+    // The nearest first: mpirun in a job of Slurm starts its daemons by srun, whose variables count these.
+    struct Launcher {
+        const char* rank;
+        const char* processes;
+        bool sole = true;  ///< only one launcher sets these, so that 1 means a process alone
+    };
+    // Open MPI; MVAPICH; MPICH, Intel MPI and Slurm's pmi2, which a shell in a step of one process passes on.
     // Slurm sets SLURM_NTASKS in a batch script, too, which runs once; only srun sets the step's number.
-    // Then Open MPI; MPICH, Intel MPI and Slurm's pmi2; MVAPICH.
-    constexpr const char* variables[][2] = {{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
-                                            {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                            {"PMI_RANK", "PMI_SIZE"},
-                                            {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}};
-    for (const auto& [rank, processes] : variables) {
-        const auto count = number_in(processes);
-        if (count.value_or(1) > 1) return JobStep{processes, number_in(rank).value_or(0), *count};
+    constexpr Launcher launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                      {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                      {"PMI_RANK", "PMI_SIZE", false},
+                                      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+    for (const Launcher& launcher : launchers) {
+        const auto count = number_in(launcher.processes);
+        if (count.value_or(0) > 1)
+            return JobStep{launcher.processes, number_in(launcher.rank).value_or(0), *count};
+        if (count && launcher.sole) break;
     }
     return std::nullopt;
 }

@@ -26,6 +26,12 @@ namespace heddle::native {
 
 // --- the queue
 
+namespace {
+
+constexpr const char* refusal_at_end = "-the run is about to end";
+
+}  // namespace
+
 struct StartQueue::State {
     struct Asked {
         StartRequest request;
@@ -36,7 +42,7 @@ struct StartQueue::State {
     std::vector<bool> started;  ///< the thread that serves
     host::Descriptor event = host::make_event();
     std::mutex mutex;
-    bool ended = false;
+    bool closed = false;
     std::vector<Asked> waiting;
 
     std::vector<NodeId> free() const {
@@ -82,6 +88,7 @@ const host::Descriptor& StartQueue::event() const {
 void StartQueue::ask(const StartRequest& request) {
     {
         const std::lock_guard lock(state_->mutex);
+        if (state_->closed) return;
         state_->waiting.push_back({request, std::nullopt});
     }
     host::signal_event(state_->event);
@@ -92,11 +99,12 @@ std::string StartQueue::ask_and_wait(NodeId count) {
     std::future<std::string> answer;
     {
         const std::lock_guard lock(state_->mutex);
+        if (state_->closed) return refusal_at_end;
         auto& asked = state_->waiting.emplace_back(State::Asked{{count, {}}, std::promise<std::string>()});
         answer = asked.answer->get_future();
     }
     host::signal_event(state_->event);
-    return answer.wait_for(patience) == std::future_status::ready ? answer.get() : "-the run is about to end";
+    return answer.wait_for(patience) == std::future_status::ready ? answer.get() : refusal_at_end;
 }
 
 void StartQueue::serve(const std::function<std::string(NodeId)>& start) {
@@ -124,6 +132,14 @@ void StartQueue::serve(const std::function<std::string(NodeId)>& start) {
         }
         if (asked.answer) asked.answer->set_value(text);
     }
+}
+
+void StartQueue::close() {
+    const std::lock_guard lock(state_->mutex);
+    state_->closed = true;
+    for (State::Asked& asked : state_->waiting)
+        if (asked.answer) asked.answer->set_value(refusal_at_end);
+    state_->waiting.clear();
 }
 
 // --- the socket
@@ -235,6 +251,7 @@ LaunchControl::LaunchControl(const std::string& name, StartQueue& queue)
 }
 
 LaunchControl::~LaunchControl() {
+    state_->queue.close();  // the thread may wait for an answer
     state_->stopping.store(true, std::memory_order_release);
     host::signal_event(state_->wake);
     state_->thread.join();

@@ -28,19 +28,23 @@ public:
     /// Any thread. Nodes that cannot be started are left out.
     void ask(const StartRequest& request);
 
-    /// The same, all or none; waits. Returns a line for the asker, which begins with + or -.
+    /// The same, all or none; waits for an answer, or for `close`. Returns a line for the asker, which
+    /// begins with + or -.
     std::string ask_and_wait(NodeId count);
 
     /// Starts what was asked for. `start` returns where the node is, or throws Error.
     void serve(const std::function<std::string(NodeId)>& start);
+
+    /// The run is about to end: answers all that wait, and starts no more. Any thread.
+    void close();
 
 private:
     struct State;
     std::unique_ptr<State> state_;
 };
 
-/// The socket of one launch, and its thread. Names hold letters, digits and `._-`; a number alone is no name,
-/// because that is a process.
+/// The socket of one launch, and its thread. It closes the queue when it ends. Names hold letters, digits and
+/// `._-`; a number alone is no name, because that is a process.
 class LaunchControl {
 public:
     /// `name`: how users call the run besides by this process's number; may be empty. Throws Error if it

@@ -234,6 +234,9 @@ Link::Flushed Link::write_piece() {
             written_ += static_cast<std::size_t>(moved);
         } else if (moved == Stream::ended) {
             broken_ = true;
+            // What waits is forgotten, so the receivers of both sides must find the connection ended, even if
+            // only this direction failed. What has come before is still read.
+            stream_->shut_down();
             return Flushed::broken;
         } else {
             // In this order, so that the thread that learns of room finds the link blocked.

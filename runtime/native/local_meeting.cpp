@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fnv1a.hpp"
 #include "runtime/native/frame.hpp"
 #include "runtime/native/shared_stream.hpp"
 #include "runtime/native/unix_socket.hpp"
@@ -65,9 +66,10 @@ std::string this_machine() {
     std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
     std::error_code ignored;
     const auto names = std::filesystem::read_symlink("/proc/self/ns/net", ignored).string();
-    std::string text = fmt::format("machine-{}-{}", boot, names);
-    std::erase_if(text, [](char c) { return c == ':' || c == ' ' || c == '\n'; });
-    return text;
+    // A number, because an address has to fit into a hello (handshake.hpp).
+    Fnv1a number;
+    number.add_text(boot + " " + names);
+    return fmt::format("machine-{:016x}", number.value());
 }
 
 std::unique_ptr<Stream> stream_over(Descriptor socket, std::optional<SharedMemory> memory,

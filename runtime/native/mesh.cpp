@@ -258,6 +258,10 @@ void Mesh::begin() {
     state_->take_part();
 }
 
+void Mesh::expect(NodeId node) {
+    state_->expect(node);
+}
+
 std::vector<NodeId> Mesh::connected() const {
     return state_->connected();
 }

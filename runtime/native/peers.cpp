@@ -127,10 +127,37 @@ bool Peers::attend_to(Link& link) {
     return receive_from(link) || (link.ended() && link.stream().serve_peer());
 }
 
-/// A frame of a node that arrives makes it a member here.
+/// A frame of a node that arrives makes it a member here, unless a node that joins sends such frames before
+/// it begins.
 void Peers::see(Link& link, FrameKind kind) {
-    if (presence(link) == Presence::arriving && kind != FrameKind::goodbye && kind != FrameKind::abort)
-        presence_[place_of(link)].store(Presence::member, std::memory_order_release);
+    if (presence(link) != Presence::arriving || kind == FrameKind::goodbye || kind == FrameKind::abort)
+        return;
+    const bool before = kind == FrameKind::linked || kind == FrameKind::ready || kind == FrameKind::pong ||
+                        kind == FrameKind::relay;
+    if (before && link.peer() >= begin()) return;
+    presence_[place_of(link)].store(Presence::member, std::memory_order_release);
+}
+
+/// The padding makes this node a member at the others, whatever it sends next.
+void Peers::take_part() {
+    begun_ = true;
+    for_each_link([this](Link& link) { post(link, FrameKind::padding, {}, {}); });
+}
+
+// Invariant: if node 0 counts a node that joins, either that node ends with a goodbye, or the run learns of
+// its loss. Its neighbor on the way to node 0 sees to that: the neighbor expects the node from the moment in
+// which it passes the frame on.
+void Peers::expect(NodeId node) {
+    if (node < begin()) return;
+    bool is_there = false;
+    for (NetworkId number = 0; number < options.networks.size(); ++number) {
+        Link* const one = link(node, number);
+        if (!one || presence(*one) == Presence::gone) continue;
+        is_there = true;
+        presence_[place_of(*one)].store(Presence::member, std::memory_order_release);
+    }
+    // Later: the caller may hold locks that `lost` takes.
+    if (!is_there) call([this, node] { lose(node, "it ended when it was about to begin"); });
 }
 
 void Peers::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {

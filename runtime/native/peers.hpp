@@ -29,9 +29,12 @@ namespace heddle::native {
 enum class Presence : std::uint8_t {
     none,      ///< has not come
     arriving,  ///< connected. If it ends now, the run goes on without it
-    member,    ///< has sent a frame: if it ends without a goodbye, it is lost
+    member,    ///< takes part: if it ends without a goodbye, it is lost
     gone       ///< has said goodbye, or ended while it arrived
 };
+
+/// How many files the connections of a node to all others hold open, at most.
+std::size_t files_of_links(const std::vector<MeshNetwork>& networks, NodeId nodes);
 
 struct Peers {
     /// How often to look for hosts that are dead.
@@ -116,8 +119,11 @@ struct Peers {
     std::vector<NodeId> connected() const;
 
     // --- the thread that receives
-    /// This node takes part in the run from now on: the end of another is a loss.
-    void take_part() { begun_ = true; }
+    /// This node takes part in the run from now on: the end of another is a loss. All others are told.
+    void take_part();
+
+    /// Transport::expect.
+    void expect(NodeId node);
 
     /// Reads what has come, and handles it. False where nothing more comes from there.
     bool receive_from(Link& link);

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "host/limits.hpp"
 #include "runtime/native/peers.hpp"
+#include "runtime/native/udp_stream.hpp"
 #include "runtime/native/unix_socket.hpp"
 
 namespace heddle::native {
@@ -31,6 +32,13 @@ std::string over(const MeshNetwork& network) {
 
 }  // namespace
 
+std::size_t files_of_links(const std::vector<MeshNetwork>& networks, NodeId nodes) {
+    std::size_t files = 0;
+    for (const MeshNetwork& one : networks)
+        files += (one.udp ? UdpStream::open_files : 1) * std::size_t{nodes};
+    return files;
+}
+
 Peers::Peers(const MeshOptions& given)
     : options(given),
       rank(given.membership.rank),
@@ -41,7 +49,7 @@ Peers::Peers(const MeshOptions& given)
       presence_(places()),
       flows_(places()),
       met_(places()) {
-    host::allow_open_files(places() + Listener::pending_max(nodes) + 64,
+    host::allow_open_files(files_of_links(options.networks, nodes) + Listener::pending_max(nodes) + 64,
                            fmt::format("a run of {} nodes", nodes));
     for (NetworkId number = 0; number < options.networks.size(); ++number) {
         for (NodeId node = 0; node < nodes; ++node) {
@@ -378,6 +386,7 @@ void Peers::admit_visitor(Visitor visitor) {
         call([this, &link] {
             take_up(link);
             post(link, FrameKind::linked, {}, {});
+            if (begun_) post(link, FrameKind::padding, {}, {});  // as `take_part` does
         });
     } catch (const Error& error) {
         const std::lock_guard lock(mutex);

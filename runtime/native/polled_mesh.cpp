@@ -350,6 +350,10 @@ void PolledMesh::begin() {
     state_->take_part();
 }
 
+void PolledMesh::expect(NodeId node) {
+    state_->expect(node);
+}
+
 std::vector<NodeId> PolledMesh::connected() const {
     return state_->connected();
 }

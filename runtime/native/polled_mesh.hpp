@@ -32,6 +32,7 @@ public:
     void leave() override;
     void call(std::function<void()> code) override;
     void begin() override;
+    void expect(NodeId node) override;
     std::vector<NodeId> connected() const override;
 
     /// Receives what has come and writes what has waited, unless another thread does. True if it delivered a

@@ -24,7 +24,10 @@ Relay::Relay(NodeId rank, NodeId nodes, std::shared_ptr<const NetworkRoutes> rou
     : rank_(rank), nodes_(nodes), routes_(std::move(routes)), transport_(transport) {}
 
 void Relay::post(NodeId to, FrameKind kind, runtime::Bytes payload) {
-    if (!routes_ || routes_->joined(rank_, to)) return transport_.post(to, kind, std::move(payload), {});
+    if (!routes_ || routes_->joined(rank_, to)) {
+        if (kind == FrameKind::start) transport_.expect(to);
+        return transport_.post(to, kind, std::move(payload), {});
+    }
     const Label label{rank_, to, kind};
     const auto bytes = std::as_bytes(std::span(&label, 1));
     payload.insert(payload.begin(), bytes.begin(), bytes.end());
@@ -40,8 +43,9 @@ void Relay::take(NodeId from, FrameKind kind, std::span<const std::byte> payload
     if (label.from >= nodes_ || label.to >= nodes_ || label.from == rank_ || label.kind == FrameKind::relay)
         return;
     if (label.to == rank_) return handle(label.from, label.kind, payload.subspan(sizeof label));
-    transport_.post(routes_->next(rank_, label.to).to, FrameKind::relay, {payload.begin(), payload.end()},
-                    {});
+    const NodeId next = routes_->next(rank_, label.to).to;
+    if (label.kind == FrameKind::start && next == label.to) transport_.expect(next);
+    transport_.post(next, FrameKind::relay, {payload.begin(), payload.end()}, {});
 }
 
 std::vector<NodeId> Relay::farthest_first() const {

@@ -35,14 +35,14 @@ void note_seen() {}
 
 std::size_t RingWriter::room_seen() {
     const std::uint64_t used = position_ - read_seen_;
-    corrupt_ = corrupt_ || used > bytes_.size();
-    return corrupt_ ? 0 : bytes_.size() - used;
+    if (used > bytes_.size()) corrupt_.store(true, std::memory_order_relaxed);
+    return is_corrupt() ? 0 : bytes_.size() - used;
 }
 
 /// Reads the reader's position only if the ring looks full: reading it takes its cache line away from the
 /// reader.
 std::size_t RingWriter::room() {
-    if (room_seen() == 0 && !corrupt_) read_seen_ = control_.read.load(std::memory_order_acquire);
+    if (room_seen() == 0 && !is_corrupt()) read_seen_ = control_.read.load(std::memory_order_acquire);
     return room_seen();
 }
 
@@ -77,7 +77,7 @@ bool RingWriter::publish() {
 bool RingWriter::ask_for_room() {
     control_.writer_asks.store(1, std::memory_order_seq_cst);
     read_seen_ = control_.read.load(std::memory_order_seq_cst);
-    if (room_seen() == 0 && !corrupt_) return false;
+    if (room_seen() == 0 && !is_corrupt()) return false;
     control_.writer_asks.store(0, std::memory_order_relaxed);
     return true;
 }

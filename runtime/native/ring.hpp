@@ -53,8 +53,8 @@ public:
 
     bool reader_is_awake() const { return control_.reader_asks.load(std::memory_order_relaxed) == 0; }
 
-    /// The reader has published a position that cannot be.
-    bool is_corrupt() const { return corrupt_; }
+    /// The reader has published a position that cannot be. Any thread.
+    bool is_corrupt() const { return corrupt_.load(std::memory_order_relaxed); }
 
 private:
     std::size_t room();
@@ -65,7 +65,7 @@ private:
     std::uint64_t position_ = 0;
     std::uint64_t published_ = 0;
     std::uint64_t read_seen_ = 0;
-    bool corrupt_ = false;
+    std::atomic<bool> corrupt_{false};
 };
 
 class RingReader {

@@ -97,7 +97,7 @@ std::ptrdiff_t SharedStream::read(std::span<const iovec> parts) {
             heard = true;
         }
         if (const std::size_t count = take_some(parts); count > 0) return static_cast<std::ptrdiff_t>(count);
-        if (in_.is_corrupt()) {
+        if (in_.is_corrupt() || out_.is_corrupt()) {
             failure_ = "its shared memory is corrupt";
             return ended;
         }

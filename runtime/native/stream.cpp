@@ -33,7 +33,10 @@ std::ptrdiff_t SocketStream::write(std::span<const iovec> parts) {
                                              : sendmsg(socket_.get(), &header, flags);
         if (count >= 0) return count;
         if (errno == EAGAIN || errno == EWOULDBLOCK) return nothing;
-        if (errno != EINTR) return ended;
+        if (errno == EINTR) continue;
+        // If the peer has ended, the reader knows how.
+        if (errno != EPIPE && errno != ECONNRESET) write_error_.store(errno, std::memory_order_release);
+        return ended;
     }
 }
 
@@ -46,7 +49,8 @@ std::ptrdiff_t SocketStream::read(std::span<const iovec> parts) {
         if (count > 0) return count;
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return nothing;
-        failure_ = count == 0 ? "connection closed" : error_text(errno);
+        const int error = count < 0 ? errno : write_error_.load(std::memory_order_acquire);
+        failure_ = error == 0 ? "connection closed" : error_text(error);
         return ended;
     }
 }

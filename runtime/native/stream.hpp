@@ -5,6 +5,7 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -31,7 +32,8 @@ public:
     virtual bool in_memory() const { return false; }
 
     // --- the writer
-    /// Takes bytes from the front of `parts`, as many as there is room for; never waits. Returns how many.
+    /// Takes bytes from the front of `parts`, as many as there is room for; never waits. Returns how many. If
+    /// it returns `ended`, the caller shuts the stream down, and `read` returns `ended` after what has come.
     virtual std::ptrdiff_t write(std::span<const iovec> parts) = 0;
 
     /// Whether the system says that there is room, by making `descriptor` writable. If not, the thread that
@@ -102,7 +104,8 @@ public:
 private:
     Descriptor socket_;
     bool in_machine_;
-    std::string failure_;  ///< the reader's
+    std::atomic<int> write_error_{0};  ///< why nothing more can be written; 0: that is not known
+    std::string failure_;              ///< the reader's
 };
 
 }  // namespace heddle::native

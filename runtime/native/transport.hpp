@@ -69,6 +69,10 @@ public:
     /// A node that joins takes part from now on: the end of another is a loss. The thread that delivers.
     virtual void begin() {}
 
+    /// `node` joins, and is about to be told by this one, over a network that joins both, that it begins.
+    /// From now on its end is a loss, even if it has ended already. The thread that delivers.
+    virtual void expect([[maybe_unused]] NodeId node) {}
+
     /// The nodes that this one is connected to, before `start`; once for each connection.
     virtual std::vector<NodeId> connected() const { return {}; }
 

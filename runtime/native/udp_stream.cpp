@@ -2,13 +2,14 @@
 // and wakes the reader in time.
 #include "runtime/native/udp_stream.hpp"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "base/assert.hpp"
+#include "base/error.hpp"
 
 namespace heddle::native {
 
@@ -17,10 +18,17 @@ namespace {
 /// A busy peer must not keep a caller for ever.
 constexpr int receives_a_turn = 16;
 
+/// Of a call that makes a descriptor. Throws Error if it has failed.
+Descriptor checked_descriptor(int descriptor) {
+    if (descriptor < 0) throw Error(fmt::format("cannot connect by UDP: {}", host::error_text(errno)));
+    return Descriptor(descriptor);
+}
+
 void watch(int set, int descriptor) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLRDHUP;
-    HEDDLE_ASSERT(epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) == 0);
+    if (epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) != 0)
+        throw Error(fmt::format("cannot connect by UDP: {}", host::error_text(errno)));
 }
 
 }  // namespace
@@ -29,10 +37,9 @@ UdpStream::UdpStream(std::unique_ptr<DatagramSocket> datagrams, Descriptor contr
                      std::size_t datagram_bytes)
     : datagrams_(std::move(datagrams)),
       control_(std::move(control)),
-      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      events_(epoll_create1(EPOLL_CLOEXEC)),
+      timer_(checked_descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK))),
+      events_(checked_descriptor(epoll_create1(EPOLL_CLOEXEC))),
       connection_(session.send_key, session.receive_key, datagram_bytes) {
-    HEDDLE_ASSERT(timer_ && events_);
     watch(events_.get(), datagrams_->descriptor());
     watch(events_.get(), control_.get());
     watch(events_.get(), timer_.get());

@@ -17,6 +17,11 @@ namespace heddle::native {
 
 class UdpStream final : public Stream {
 public:
+    /// Files that each holds open: the socket of the datagrams, the TCP connection, a timer, and the set of
+    /// these.
+    static constexpr std::size_t open_files = 4;
+
+    /// Throws Error if the system gives it no more files.
     UdpStream(std::unique_ptr<DatagramSocket> datagrams, Descriptor control, const Session& session,
               std::size_t datagram_bytes);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
@@ -22,6 +23,8 @@ void combine(Answer& whole, const Answer& part) {
             whole.push_back(value);
         } else if (value.combine == AnswerValue::Combine::sum) {
             same->value += value.value;
+        } else if (value.combine == AnswerValue::Combine::sum_40_bits) {
+            same->value = std::fmod(same->value + value.value, 0x1p40);
         } else {
             same->value = std::max(same->value, value.value);
         }

@@ -19,7 +19,11 @@ class Worker;
 
 /// One named value of an answer. The values of the nodes are combined into one.
 struct AnswerValue {
-    enum class Combine : std::uint8_t { sum, max };
+    enum class Combine : std::uint8_t {
+        sum,
+        max,
+        sum_40_bits,  ///< the sum modulo 2^40, where each node's part is a whole number below 2^40
+    };
 
     std::string name;
     double value = 0;  ///< whole numbers are exact up to 2^53

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "runtime/core/worker.hpp"
 
@@ -34,8 +35,9 @@ void Timers::add(Context& caller, Time time, Event& event) {
         first = entries_.front().event == &event;
         show_next();
     }
-    // A worker that sleeps must wake earlier than it knew.
-    if (first) node_.wake_one(caller);
+    // Workers that sleep must wake earlier than they knew. All of them: one alone may find other work, and be
+    // busy when the time comes.
+    if (first) node_.wake_sleepers(caller);
 }
 
 void Timers::show_next() {
@@ -65,6 +67,10 @@ bool Timers::run(Worker& worker, Slot* /*head*/) {
 }
 
 void sleep_until(Caller caller, Time time) {
+    if (time > last_moment) {
+        throw Error("a strand or task would sleep until after 106 days, where the time of a run ends",
+                    "let it wait for an event, which another task, strand or message completes");
+    }
     Worker& worker = caller.worker();
     if (worker.backend->now(worker) >= time) return;
     Moment moment(time);
@@ -74,7 +80,7 @@ void sleep_until(Caller caller, Time time) {
 
 void sleep_for(Caller caller, Time time) {
     const Worker& worker = caller.worker();
-    sleep_until(caller, worker.backend->now(worker) + time);
+    if (time > Time::zero()) sleep_until(caller, saturated_sum(worker.backend->now(worker), time));
 }
 
 }  // namespace heddle::runtime

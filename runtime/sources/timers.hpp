@@ -50,7 +50,8 @@ private:
     std::atomic<Time::rep> next_{never.count()};
 };
 
-/// Returns when the run's time is `time` or later. The caller's worker does other work meanwhile.
+/// Returns when the run's time is `time` or later. The caller's worker does other work meanwhile. Throws
+/// Error if that is after the last moment.
 void sleep_until(Caller caller, Time time);
 void sleep_for(Caller caller, Time time);
 

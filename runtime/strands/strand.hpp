@@ -80,6 +80,18 @@ public:
     bool pinned() const { return options_.pinned_to != any_worker; }
     bool forks() const { return options_.forks; }
 
+    /// Is told, on the strand's stack, each time that it goes on after a wait or a yield, because its worker
+    /// may be another one.
+    class Follower {
+    public:
+        virtual void went_on() = 0;
+
+    protected:
+        ~Follower() = default;
+    };
+    /// Null: none. The body takes it away before it ends.
+    void follow(Follower* follower) { follower_ = follower; }
+
 private:
     friend class StrandList;
     friend class StrandPool;
@@ -97,7 +109,8 @@ private:
     StrandRunner* runner_ = nullptr;  ///< that runs it, or ran it last; null before its first turn
     StrandStack* stack_ = nullptr;    ///< null before its first turn
     Left left_ = Left::ready;
-    bool in_place_ = false;  ///< in the middle of an instruction
+    bool in_place_ = false;         ///< in the middle of an instruction
+    Follower* follower_ = nullptr;  ///< null: none
 
     Waiter waiter_;
     Waitable* waits_for_ = nullptr;

@@ -48,18 +48,28 @@ void StrandRunner::put_own(Strand& strand) {
 }
 
 void StrandRunner::publish_some(std::uint32_t kept) {
-    std::uint32_t shown = 0;
+    const std::uint32_t stealable = show_all_but(kept);
+    // With nothing kept, this worker will run the first.
+    if (stealable > (kept == 0 ? 1U : 0U) && worker_.steals_within_node()) worker_.node().wake_one(worker_);
+}
+
+// Invariant: while a worker does something else for long, none of its ready strands is where only it sees
+// them. So a worker that goes to sleep meanwhile finds them first. One that sleeps already is woken, and each
+// thief wakes the next one as long as there are more (Strands::run).
+void StrandRunner::offer_all() {
+    if (!worker_.steals_within_node() || worker_.node().cores() == 1) return;
+    if (show_all_but(0) != 0) worker_.node().wake_one(worker_);
+}
+
+/// Returns how many strands of this worker thieves may take now.
+std::uint32_t StrandRunner::show_all_but(std::uint32_t kept) {
     StrandList stay;
     while (stay.size() < kept && !own_.empty()) stay.put(own_.take());
-    {
-        const SpinLock::Guard guard(lock_);
-        while (!own_.empty()) put(own_.take());
-        shown = shared_.size();
-        show();
-    }
+    const SpinLock::Guard guard(lock_);
+    while (!own_.empty()) put(own_.take());
     own_ = stay;
-    // With nothing kept, this worker will run the first.
-    if (shown > (kept == 0 ? 1U : 0U) && worker_.steals_within_node()) worker_.node().wake_one(worker_);
+    show();
+    return shared_.size();
 }
 
 void StrandRunner::put_shared(Strand& strand) {
@@ -147,8 +157,14 @@ context::fiber StrandRunner::life(StrandStack& stack, context::fiber&& back) {
         } catch (...) {
             strand.runner_->failure_ = std::current_exception();
         }
+        Strand* next = nullptr;
         try {
-            strand.runner_->leave(strand, strand.runner_->next_in_turn(), Strand::Left::ended);
+            next = strand.runner_->next_in_turn();
+        } catch (...) {  // there is no room for its stack
+            strand.runner_->failure_ = std::current_exception();
+        }
+        try {
+            strand.runner_->leave(strand, next, Strand::Left::ended);
         } catch (const context::detail::forced_unwind&) {
             stack.notes.before_exit();
             throw;

@@ -69,6 +69,11 @@ public:
         if (own_.size() > kept) [[unlikely]]
             publish_some(kept);
     }
+    /// Lets them have all, because the owner is about to do something else for long.
+    void offer() {
+        if (!own_.empty()) [[unlikely]]
+            offer_all();
+    }
 
     // --- the owner, on a strand's stack
     void wait(Strand& self, Waitable& waitable);
@@ -106,6 +111,8 @@ public:
 
 private:
     void publish_some(std::uint32_t kept);
+    void offer_all();
+    std::uint32_t show_all_but(std::uint32_t kept);
     void put(Strand& strand);
     Strand& take(StrandList& list);
     void show();

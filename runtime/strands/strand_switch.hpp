@@ -124,11 +124,14 @@ inline Slot* Strand::head() const {
 }
 
 [[gnu::always_inline]] inline void Strand::wait(Waitable& waitable) {
-    if (!waitable.done()) runner_->wait(*this, waitable);
+    if (waitable.done()) return;
+    runner_->wait(*this, waitable);
+    if (follower_) follower_->went_on();
 }
 
 [[gnu::always_inline]] inline void Strand::yield() {
     runner_->yield(*this);
+    if (follower_) follower_->went_on();
 }
 
 }  // namespace heddle::runtime

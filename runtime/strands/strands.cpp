@@ -106,7 +106,11 @@ bool Strands::run(Worker& worker, Slot* head) {
     }
     bool ran = false;
     if (!steals || steal_for(own, worker.id.core + 1)) {
-        if (steals) worker.count_steal();
+        if (steals) {
+            worker.count_steal();
+            // The worker that put them has woken only one.
+            if (any_stealable()) node_.wake_one(worker);
+        }
         worker.begin_strands(steals);
         worker.run_apart([&] { ran = own.run(head); });
         worker.end_strands();

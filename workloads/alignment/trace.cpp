@@ -185,4 +185,10 @@ Alignment align(const Scoring& scoring, std::span<const Letter> a, std::span<con
     return Grid(scoring, a, b, block, path).trace();
 }
 
+double align_bytes(const Scoring& scoring, std::size_t a, std::size_t b, std::size_t block) {
+    const double edges = scoring.gaps().affine() ? 4 : 2;
+    return edges * sizeof(Score) * static_cast<double>(a) * static_cast<double>(b) /
+           static_cast<double>(block);
+}
+
 }  // namespace heddle::workloads::alignment

@@ -38,10 +38,15 @@ struct TracePoint {
 TracePoint trace_block(const Scoring& scoring, std::span<const Letter> rows, std::span<const Letter> columns,
                        const KeptEdges& edges, const TracePoint& from, Transcript& reversed);
 
+inline constexpr std::size_t align_block = 1024;
+
 /// The best local alignment of a and b, on the caller's core: the one that ends at the place of Best
 /// (block.hpp), and begins as late as it can. Needs 16 * a.size() * b.size() / block bytes for the edges
 /// (half of it where gaps are linear) and block^2 for a block. Errors: a block size of 0.
 Alignment align(const Scoring& scoring, std::span<const Letter> a, std::span<const Letter> b,
-                std::size_t block = 1024, Path path = fastest_path());
+                std::size_t block = align_block, Path path = fastest_path());
+
+/// What `align` needs for the edges of two sequences of so many letters.
+double align_bytes(const Scoring& scoring, std::size_t a, std::size_t b, std::size_t block = align_block);
 
 }  // namespace heddle::workloads::alignment

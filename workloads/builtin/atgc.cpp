@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "base/memory_need.hpp"
 #include "base/output_file.hpp"
 #include "workloads/alignment/trace.hpp"
 #include "workloads/atgc.hpp"
@@ -261,6 +262,7 @@ public:
             throw Error("an alignment is written of two sequences, and these are pairs",
                         "state workload.b, or leave output out", settings_.where("output"));
         }
+        if (settings_.stated("output")) need_memory_of_alignment();
     }
 
     std::unique_ptr<runtime::Program> program(NodeId) const override {
@@ -279,6 +281,15 @@ protected:
     }
 
 private:
+    /// Of the edges that `align` keeps.
+    void need_memory_of_alignment() const {
+        const AtgcProblem& problem = input_.problem;
+        const std::size_t rows = problem.a.front().size(), columns = problem.b.size();
+        need_memory(align_bytes(problem.scoring, rows, columns),
+                    fmt::format("the alignment of {} and {} letters", rows, columns),
+                    "leave workload.output out, or compare shorter sequences", settings_.where("output"));
+    }
+
     Verdict check_scores(const runtime::RunResult& result) const {
         if (settings_.text("check") == "none") return {Verdict::Kind::unchecked, "check is none"};
         const AtgcProblem& problem = input_.problem;

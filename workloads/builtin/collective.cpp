@@ -88,7 +88,8 @@ Sizes sizes_of(const Pattern& pattern, RankId ranks, bool at_root) {
     const bool only_root_gives = operation == Operation::scatter;
     const bool only_root_gets = operation == Operation::reduce || operation == Operation::gather;
     return {at_root || !only_root_gives ? blocks_in(operation, ranks) * pattern.count : 0,
-            at_root || !only_root_gets ? blocks_out(operation, ranks) * pattern.count : 0};
+            at_root || !only_root_gets ? blocks_out(operation, ranks) * (pattern.to_value ? 1 : pattern.count)
+                                       : 0};
 }
 
 /// One call's arrays at a rank: what goes in, and what must come out.
@@ -103,7 +104,7 @@ public:
           root_(root) {
         const Sizes sizes = sizes_of(pattern, ranks, rank == root);
         input.resize(sizes.input);
-        output.resize(pattern.to_value ? 1 : sizes.output);
+        output.resize(sizes.output);
     }
 
     void fill(std::uint64_t call) {
@@ -337,16 +338,18 @@ public:
                 settings.text("rules")));
     }
 
-    /// A process has at least one rank.
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
-        const bool flat = options_.ranks == spmd::SpmdOptions::Ranks::threads;
-        const auto ranks = static_cast<RankId>(flat ? cluster.grid.workers() : cluster.grid.nodes);
+        const RankId ranks = ranks_of(options_, cluster);
         const Index inputs = blocks_in(pattern_.operation, ranks);
         if (total_ > 0) pattern_.count = std::max<Index>(1, total_ / ranks / std::max<Index>(inputs, 1));
         if (pattern_.declared) return;
-        const Index blocks = inputs + blocks_out(pattern_.operation, ranks);
+        const auto elements = [&](bool at_root) {
+            const Sizes sizes = sizes_of(pattern_, ranks, at_root);
+            return static_cast<double>(sizes.input) + static_cast<double>(sizes.output);
+        };
+        // Roots take turns, so each process has the root of some call.
         need_memory(
-            static_cast<double>(blocks) * static_cast<double>(pattern_.count) * sizeof(Element),
+            (elements(true) + (ranks_here(options_, cluster) - 1) * elements(false)) * sizeof(Element),
             fmt::format("{} of {} elements by {} ranks", name_of(pattern_.operation), pattern_.count, ranks),
             "lower workload.bytes or workload.total");
     }

@@ -99,6 +99,7 @@ public:
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
 
+    bool places() const override { return placer_ != nullptr; }
     bool records_elsewhere() const override { return placer_ && settings_.recorded == Recorded::everywhere; }
     void elsewhere(Thread& self) override {
         const std::vector<Strip> cut = cut_grid();
@@ -233,10 +234,10 @@ private:
         std::uint64_t sum = 0;
         for (std::size_t at = 0; at < all.size(); ++at) {
             const double known = wave[at / wave.size()] * wave[at % wave.size()] * factor;
-            deviation_ = std::max(deviation_, std::fabs(all[at] - known));
+            deviate(deviation_, all[at], known);
             sum += digest(all[at], at);
         }
-        digest_ = static_cast<double>(sum % (std::uint64_t{1} << 40));
+        digest_ = short_digest(sum);
     }
 
     GridSettings settings_;

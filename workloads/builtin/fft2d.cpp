@@ -172,7 +172,7 @@ public:
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
         const auto n = static_cast<double>(n_);
-        need_memory(2 * sizeof(Complex) * n * n / ranks_of(options_, cluster),
+        need_memory(2 * sizeof(Complex) * n * n * share_here(options_, cluster),
                     fmt::format("two arrays of {0} x {0}", n_), "lower workload.n");
         row_ = std::make_unique<Fourier>(std::vector<int>{static_cast<int>(n_)}, Fourier::Direction::forward);
     }

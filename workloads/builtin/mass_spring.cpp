@@ -198,7 +198,8 @@ void begin_amount(Thread& /*self*/, shared_w<Amount> amount) {
     amount = Amount{0};
 }
 
-void add_amount(Thread& /*self*/, Strip strip, shared_r<Numbers> positions, shared_cw<Amount, Add> amount) {
+void add_amount(Thread& self, Strip strip, shared_r<Numbers> positions, shared_cw<Amount, Add> amount) {
+    self.work(strip.size());
     double sum = 0;
     for (std::size_t i = 0; i < strip.size(); ++i) sum += positions.read()[i] * strip.mode_at(i);
     amount.add(static_cast<Amount>(std::llround(sum * amount_of_one)));
@@ -227,6 +228,7 @@ public:
 
     runtime::Work unit() const override { return {settings_.unit_cost, 0}; }
 
+    bool places() const override { return placer_ != nullptr; }
     void main(Thread& self) override {
         const Chain chain(self, settings_);
         for (std::size_t i = 0; i < chain.strips.size(); ++i)
@@ -303,8 +305,10 @@ private:
         }
         if (!settings_.measured) return;
         self.fork<begin_amount>(chain.amount);
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t i = 0; i < count; ++i) {
+            costs(recorder, chain.strips[i]);
             self.fork<add_amount>(chain.strips[i], chain.positions[i], chain.amount);
+        }
         self.fork<watch>(chain.amount, chain.crossings);
     }
 
@@ -341,7 +345,7 @@ private:
         double deviation = 0;
         for (std::size_t i = 0; i < positions.size(); ++i) {
             const double known = swing * settings_.chain.begins_at(static_cast<std::int64_t>(i));
-            deviation = std::max(deviation, std::fabs(positions[i] - known));
+            deviate(deviation, positions[i], known);
         }
         answer_ = {
             {"iterations", steps}, {"deviation", deviation}, {"digest", digest_of(positions, velocities)}};
@@ -408,9 +412,20 @@ public:
                                 value("deviation"), settings_.chain.mode, allowed)};
         }
         std::string source = fmt::format("mode {}: the start times cos(W t)", settings_.chain.mode);
-        if (value("crossings") >= 2) {
+        const double expected = settings_.chain.stepped_frequency();
+        if (settings_.measured) {
+            // As many as half periods between the first amount, after a step, and the last one, but for a
+            // part of one. They decide whether there is a frequency.
+            const double half_periods = expected * settings_.chain.step * (steps - 1) / std::numbers::pi;
+            constexpr double roundings = 1e-6;
+            if (!(std::fabs(value("crossings") - half_periods) <= 1 + roundings)) {
+                return {Verdict::Kind::wrong,
+                        fmt::format("the mode's amount changes its sign {} times, expected {:.1f} within 1",
+                                    value("crossings"), half_periods)};
+            }
+        }
+        if (settings_.measured && value("crossings") >= 2) {
             // Between two positions a crossing is known to a step.
-            const double expected = settings_.chain.stepped_frequency();
             const double steps_between =
                 std::numbers::pi * (value("crossings") - 1) / (expected * settings_.chain.step);
             if (!(std::fabs(value("frequency") / expected - 1) <= 1e-3 + 1 / steps_between)) {

@@ -204,7 +204,7 @@ public:
         : size_(ft_class(settings.text("class"))), options_(spmd_options(settings)) {}
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
-        need_memory(3 * sizeof(Complex) * static_cast<double>(size_.points()) / ranks_of(options_, cluster),
+        need_memory(3 * sizeof(Complex) * static_cast<double>(size_.points()) * share_here(options_, cluster),
                     fmt::format("three arrays of class {}", size_.name), "choose a smaller workload.class");
         transforms_ = std::make_unique<Transforms>(size_);
     }

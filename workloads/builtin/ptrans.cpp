@@ -156,14 +156,13 @@ public:
           grid_rows_(settings.where("grid_rows")) {}
 
     void prepare(const ClusterView& cluster, const runtime::Schedule& /*schedule*/) override {
-        const RankId ranks = ranks_of(options_, cluster);
         try {
-            problem_.layout(ranks);
+            problem_.layout(ranks_of(options_, cluster));
         } catch (const Error& error) {
             throw error.at(grid_rows_);
         }
         const auto n = static_cast<double>(problem_.n);
-        need_memory(3 * sizeof(double) * n * n / ranks,
+        need_memory(3 * sizeof(double) * n * n * share_here(options_, cluster),
                     fmt::format("three matrices of {0} x {0}", problem_.n), "lower workload.n");
     }
 

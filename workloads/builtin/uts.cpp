@@ -186,10 +186,15 @@ constexpr Sample samples[] = {
     {"T1XL", {geometric, fixed, 4, 15, 29}, {1635119272, 1308100063, 15}},
 };
 
+/// Compares what trees of their type use.
 bool same(const UtsTree& a, const UtsTree& b) {
-    return a.type == b.type && a.shape == b.shape && a.root_branching == b.root_branching &&
-           a.depth == b.depth && a.seed == b.seed && a.non_leaf_probability == b.non_leaf_probability &&
-           a.non_leaf_children == b.non_leaf_children && a.shift == b.shift;
+    const bool geometric_part = a.shape == b.shape && a.depth == b.depth;
+    const bool binomial_part =
+        a.non_leaf_probability == b.non_leaf_probability && a.non_leaf_children == b.non_leaf_children;
+    if (a.type != b.type || a.root_branching != b.root_branching || a.seed != b.seed) return false;
+    if (a.type == geometric) return geometric_part;
+    if (a.type == binomial) return binomial_part;
+    return geometric_part && binomial_part && a.shift == b.shift;
 }
 
 /// Null if `tree` is none of them.

@@ -82,8 +82,10 @@ struct ChannelHandler : Threaded<ChannelHandler<T>, ChannelParameters<T>> {
             items.pop_front();
             receivers.pop_front();
         }
+        // The items without a sender that waits. An item that was received at once may have left its sender.
         const auto has_room = [&] {
-            return this->capacity == unbounded || items.size() < this->capacity + senders.size();
+            return this->capacity == unbounded || items.size() < senders.size() ||
+                   items.size() - senders.size() < this->capacity;
         };
         while (!senders.empty() && has_room()) {
             sync_if(em, senders.front());

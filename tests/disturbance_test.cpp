@@ -1,0 +1,51 @@
+// Tests that only what runs on the processors of this process disturbs it.
+#include "host/disturbance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <vector>
+
+#include "host/machine.hpp"
+
+namespace heddle::host {
+namespace {
+
+/// Of two processors that this process may use and two that others keep busy; ticks since the start.
+constexpr const char* proc_stat =
+    "cpu  2111 20 30 4000 50 6 7 8 0 0\n"
+    "cpu0 10 1 2 1000 30 3 4 5 9 9\n"
+    "cpu1 1000 5 6 700 0 0 0 0 0 0\n"
+    "cpu2 1 2 3 1000 20 0 0 3 0 0\n"
+    "cpu13 1100 0 0 300 0 0 0 0 0 0\n"
+    "intr 12345 1 2 3\n"
+    "ctxt 987\n";
+
+ProcessorUse use_of(const std::vector<unsigned>& processors) {
+    std::istringstream stream(proc_stat);
+    return processor_use(stream, processors);
+}
+
+TEST(Disturbance, OnlyTheProcessorsOfThisProcessCount) {
+    EXPECT_EQ(use_of({0, 2}).busy_ticks, 25 + 9) << "user, nice, system, interrupts and steal time";
+    EXPECT_EQ(use_of({0, 2}).processors, 2u);
+    EXPECT_EQ(use_of({13}).busy_ticks, 1100);
+    EXPECT_EQ(use_of({0, 77}).processors, 1u) << "one that the system does not name";
+    EXPECT_EQ(use_of({}).processors, 4u) << "not known: all of them";
+    EXPECT_EQ(use_of({}).busy_ticks, 25 + 1011 + 9 + 1100);
+}
+
+TEST(Disturbance, AllHardwareThreadsOfTheCoresAreUsable) {
+    EXPECT_GE(usable_processors().size(), cores_by_memory().empty() ? 0 : machine_cores());
+}
+
+TEST(Disturbance, SharesAreBetweenNoneAndAll) {
+    DisturbanceWatch watch;
+    watch.begin();
+    const Disturbance disturbance = watch.end();
+    EXPECT_GE(disturbance.other_share, 0);
+    EXPECT_GE(disturbance.slowdown, 0);
+}
+
+}  // namespace
+}  // namespace heddle::host

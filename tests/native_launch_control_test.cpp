@@ -1,0 +1,46 @@
+// Tests that a launch which ends answers at once those that wait for more processes.
+#include "runtime/native/launch_control.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "tests/native_testing.hpp"
+
+namespace heddle::native {
+
+using namespace std::chrono_literals;
+
+TEST(NativeLaunchControl, AQueueThatClosesAnswersAllThatWait) {
+    StartQueue queue(Places(1, 3));
+    auto answer = std::async(std::launch::async, [&] { return queue.ask_and_wait(1); });
+    pollfd entry{queue.event().get(), POLLIN, 0};
+    ASSERT_EQ(poll(&entry, 1, 10'000), 1);
+    const auto begin = Clock::now();
+    queue.close();
+    EXPECT_EQ(answer.get(), "-the run is about to end");
+    EXPECT_EQ(queue.ask_and_wait(1), "-the run is about to end");
+    EXPECT_LT(Clock::now() - begin, 1s);
+    queue.serve([](NodeId) -> std::string { throw Error("the queue is closed"); });
+}
+
+// As a launch whose nodes fail while a user asks it for more.
+TEST(NativeLaunchControl, ALaunchDoesNotOutliveItsRunForAnAsker) {
+    StartQueue queue(Places(1, 3));
+    const std::string name = "closing" + std::to_string(getpid());
+    std::optional<LaunchControl> control(std::in_place, name, queue);
+    auto error = std::async(std::launch::async, [&] { return error_of([&] { (void)join_run(name, 1); }); });
+    pollfd entry{queue.event().get(), POLLIN, 0};
+    ASSERT_EQ(poll(&entry, 1, 10'000), 1);
+    const auto begin = Clock::now();
+    control.reset();
+    EXPECT_LT(Clock::now() - begin, 1s);
+    EXPECT_NE(error.get().find("the run is about to end"), std::string::npos);
+}
+
+}  // namespace heddle::native
