@@ -30,6 +30,32 @@ protected:
         std::ofstream(folder_ / name) << text;
     }
 
+    /// Six processes take all items at once, and die with them.
+    void expect_one_owner_each(const Claims::Lives& lives = {}) const {
+        constexpr int processes = 6;
+        std::vector<pid_t> children;
+        for (int i = 0; i < processes; ++i) {
+            const pid_t child = fork();
+            if (child == 0) {
+                Claims claims(folder_, "owner " + std::to_string(i), lives);
+                std::ofstream log(folder_ / ("log." + std::to_string(i)));
+                for (int item = 0; item < items; ++item)
+                    if (claims.take(std::to_string(item))) log << item << "\n";
+                log.close();
+                _exit(0);
+            }
+            children.push_back(child);
+        }
+        for (const pid_t child : children) waitpid(child, nullptr, 0);
+        std::map<int, int> taken;
+        for (int i = 0; i < processes; ++i) {
+            std::ifstream log(folder_ / ("log." + std::to_string(i)));
+            for (int item = 0; log >> item;) ++taken[item];
+        }
+        for (int item = 0; item < items; ++item) EXPECT_EQ(taken[item], 1) << item;
+    }
+
+    static constexpr int items = 100;
     static constexpr auto only_dead_has_ended = [](const std::string& owner) {
         return std::optional(owner != "dead");
     };
@@ -48,28 +74,7 @@ TEST_F(ClaimsInFolder, AnItemHasOneOwner) {
 }
 
 TEST_F(ClaimsInFolder, ProcessesThatTakeAtOnceNeverShareAnItem) {
-    constexpr int processes = 6;
-    constexpr int items = 100;
-    std::vector<pid_t> children;
-    for (int i = 0; i < processes; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            Claims claims(folder_, "owner " + std::to_string(i));
-            std::ofstream log(folder_ / ("log." + std::to_string(i)));
-            for (int item = 0; item < items; ++item)
-                if (claims.take(std::to_string(item))) log << item << "\n";
-            log.close();
-            _exit(0);  // it dies with its items
-        }
-        children.push_back(child);
-    }
-    for (const pid_t child : children) waitpid(child, nullptr, 0);
-    std::map<int, int> taken;
-    for (int i = 0; i < processes; ++i) {
-        std::ifstream log(folder_ / ("log." + std::to_string(i)));
-        for (int item = 0; log >> item;) ++taken[item];
-    }
-    for (int item = 0; item < items; ++item) EXPECT_EQ(taken[item], 1) << item;
+    expect_one_owner_each();
 }
 
 TEST_F(ClaimsInFolder, ItemsOfTheDeadAreFree) {
@@ -134,30 +139,9 @@ TEST_F(ClaimsInFolder, AnHeirDoesNotReplaceWhatCameAfterTheDead) {
 }
 
 TEST_F(ClaimsInFolder, HeirsThatTakeAtOnceNeverShareAnItem) {
-    constexpr int processes = 6;
-    constexpr int items = 100;
     Claims dead(folder_, "dead");
     for (int item = 0; item < items; ++item) ASSERT_TRUE(dead.take(std::to_string(item)));
-    std::vector<pid_t> children;
-    for (int i = 0; i < processes; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            Claims claims(folder_, "owner " + std::to_string(i), only_dead_has_ended);
-            std::ofstream log(folder_ / ("log." + std::to_string(i)));
-            for (int item = 0; item < items; ++item)
-                if (claims.take(std::to_string(item))) log << item << "\n";
-            log.close();
-            _exit(0);
-        }
-        children.push_back(child);
-    }
-    for (const pid_t child : children) waitpid(child, nullptr, 0);
-    std::map<int, int> taken;
-    for (int i = 0; i < processes; ++i) {
-        std::ifstream log(folder_ / ("log." + std::to_string(i)));
-        for (int item = 0; log >> item;) ++taken[item];
-    }
-    for (int item = 0; item < items; ++item) EXPECT_EQ(taken[item], 1) << item;
+    expect_one_owner_each(only_dead_has_ended);
 }
 
 TEST_F(ClaimsInFolder, AnHeirThatDiedOnItsWayIsInheritedFrom) {
