@@ -44,6 +44,8 @@ function(heddle_library name)
     list(FILTER sources EXCLUDE REGEX "/cli/main\\.cpp$")
     if(sources)
         add_library(heddle_${name} ${heddle_library_type} ${sources})
+        # Without the macro that CMake gives each shared library: a precompiled header is used with the macros it was made with.
+        set_target_properties(heddle_${name} PROPERTIES DEFINE_SYMBOL "")
         target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_options>)
         heddle_unite(heddle_${name})
         set(scope PUBLIC)
