@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "base/assert.hpp"
+#include "base/fault_syndrome.hpp"
 
 namespace heddle {
 
@@ -36,6 +37,9 @@ std::optional<bool> is_write([[maybe_unused]] const void* context) {
     constexpr unsigned write_access = 2;  // of the page fault's error code
     const auto error = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR];
     return (static_cast<unsigned>(error) & write_access) != 0;
+#elif defined(__aarch64__)
+    const auto& records = static_cast<const ucontext_t*>(context)->uc_mcontext.__reserved;
+    return write_in_syndrome(std::as_bytes(std::span(records)));
 #else
     return std::nullopt;
 #endif

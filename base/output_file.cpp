@@ -145,8 +145,17 @@ void OutputFile::sync(int descriptor) const {
 }
 
 void OutputFile::fail(int reason) const {
+    const fs::path folder = fs::path(path_).parent_path();
+    std::error_code ignored;
+    const bool missing = reason == ENOENT && !folder.empty() && !fs::exists(folder, ignored);
     throw Error(fmt::format("{} cannot be written to {} ({})", words_.what, path_, std::strerror(reason)),
-                words_.advice);
+                missing ? fmt::format("make the folder {} first, or name another one", folder.string())
+                        : words_.advice);
+}
+
+void expect_writable(const std::string& path, const OutputWords& words) {
+    std::error_code ignored;
+    if (!fs::is_fifo(path, ignored)) const OutputFile writable(path, words);
 }
 
 void write_file(const std::string& path, std::string_view text, OutputFile::Durable durable,

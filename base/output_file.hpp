@@ -56,6 +56,10 @@ private:
     int descriptor_ = -1;
 };
 
+/// Throws the Error that writing this file would end with, so that it comes before the work. A named pipe is
+/// not tried: its reader would take that for the end.
+void expect_writable(const std::string& path, const OutputWords& words = {});
+
 /// Writes a whole text by an OutputFile.
 void write_file(const std::string& path, std::string_view text,
                 OutputFile::Durable durable = OutputFile::Durable::no, const OutputWords& words = {});

@@ -244,18 +244,25 @@ Location Settings::where(std::string_view name) const {
 }
 
 std::string nearest_advice(std::string_view wrong, const std::vector<std::string>& known) {
-    if (known.empty()) return "none is known";
+    if (known.empty()) return "leave it out: there is none";
     const auto nearest = std::min_element(known.begin(), known.end(), [wrong](const auto& a, const auto& b) {
         return edit_distance(wrong, a) < edit_distance(wrong, b);
     });
+    // Names of keys whose sections were left out.
+    std::string meant;
+    for (const std::string& name : known)
+        if (name.ends_with(fmt::format(".{}", wrong)))
+            meant += fmt::format("{}\"{}\"", meant.empty() ? "" : " or ", name);
     std::string list = "known: ";
     for (const std::string& name : known) {
         if (&name != &known.front()) list += ", ";
         list += name;
     }
     // Half of the letters wrong is no longer a typing mistake.
-    if (2 * edit_distance(wrong, *nearest) > std::max(wrong.size(), nearest->size())) return list;
-    const std::string question = fmt::format("did you mean \"{}\"?", *nearest);
+    if (meant.empty() && 2 * edit_distance(wrong, *nearest) > std::max(wrong.size(), nearest->size()))
+        return list;
+    if (meant.empty()) meant = fmt::format("\"{}\"", *nearest);
+    const std::string question = fmt::format("did you mean {}?", meant);
     constexpr std::size_t many = 20;  // too long a list to be read
     return known.size() > many ? question : fmt::format("{} {}", question, list);
 }

@@ -18,6 +18,7 @@
 #include "calibration/probe.hpp"
 #include "cli/calibrate_workload.hpp"
 #include "cli/calibration_file.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/override_options.hpp"
 #include "cli/platform_source.hpp"
 #include "cli/text_table.hpp"
@@ -244,7 +245,14 @@ void print_hosts(const std::vector<HostSpeed>& hosts) {
     std::cout << columns(rows, 1);
 }
 
+const OutputWords words_of_platform = {"the platform file",
+                                       "name another file with --out, or make its folder writable"};
+const OutputWords words_of_readings = {"the table of readings", words_of_platform.advice};
+
 int calibrate_machine(const CalibrateOptions& options) {
+    // Known before minutes of measuring.
+    expect_writable(options.out, words_of_platform);
+    expect_writable(beside(options.out), words_of_readings);
     const bool simulated = !options.simulated.empty();
     const double begin = host::wall_seconds();
     const Effort effort = effort_of(options.repetitions, options.quick, simulated);
@@ -275,8 +283,8 @@ int calibrate_machine(const CalibrateOptions& options) {
     facts.quick = options.quick;
     if (!simulated) facts.seconds = host::wall_seconds() - begin;
     facts.readings = std::filesystem::path(beside(options.out)).filename().string();
-    write_file(beside(options.out), readings_csv(all));
-    write_file(options.out, calibration_yaml(found, facts));
+    write_file(beside(options.out), readings_csv(all), OutputFile::Durable::no, words_of_readings);
+    write_file(options.out, calibration_yaml(found, facts), OutputFile::Durable::no, words_of_platform);
     print_table(found);
     print_hosts(facts.hosts);
     std::cout << fmt::format("{}: {} entries, {} not measured; readings in {}\n", options.out,
@@ -317,25 +325,26 @@ void add_calibrate(CLI::App& app, Action& action) {
                      "of each reading; default: 101, and 25 with --quick")
         ->check(CLI::Range(1, 100'000));
     verb->add_flag("--force", options->force, "measure although other programs take the cores");
-    CLI::Option* simulate = verb->add_option(
-        "--simulate", options->simulated,
-        "measure this platform in simulation: an experiment or platform in YAML, or YAML written out");
-    simulate->type_name("PLATFORM");
     verb->add_option(
-            "--hosts", options->hosts,
-            "hosts, by ssh: messages are measured between the first two, and all are compared: a,b,c; "
-            "this machine first")
-        ->excludes(simulate);
+            "--simulate", options->simulated,
+            "measure this platform in simulation: an experiment or platform in YAML, or YAML written out")
+        ->type_name("PLATFORM");
+    verb->add_option("--hosts", options->hosts,
+                     "hosts, by ssh: messages are measured between the first two, and all are compared: "
+                     "a,b,c; this machine first");
     verb->add_option("--diff", options->diff, "compare two calibrations")->type_name("FILE")->expected(2);
-    CLI::Option* workload =
-        verb->add_option("--workload", options->workload,
-                         "an experiment: what its workload should declare, by runs on one core");
-    workload->type_name("FILE")->excludes(simulate);
+    verb->add_option("--workload", options->workload,
+                     "an experiment: print what its workload should declare, by runs on one core")
+        ->type_name("FILE");
     verb->add_option("--set", options->overrides.sets, "with --workload: KEY=VALUE in place of the file's")
-        ->needs(workload)
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    refuse_beside(*verb, "--simulate", {"--hosts", "--force"});
+    refuse_beside(*verb, "--workload", {"--simulate", "--hosts", "--force", "--quick", "--out"});
+    refuse_beside(*verb, "--diff",
+                  {"--workload", "--simulate", "--hosts", "--force", "--quick", "--repetitions", "--out"});
+    need_beside(*verb, "--workload", {"--set"});
     verb->callback([options, &action] { action = [options] { return calibrate_or_compare(*options); }; });
     // What it launches.
     const auto part = std::make_shared<CalibrateOptions>();

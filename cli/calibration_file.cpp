@@ -120,7 +120,8 @@ double number_of(const configs::Value& item, Entry::Kind kind) {
 }
 
 std::map<std::string, Stated> entries_in(const std::string& path) {
-    const configs::Value root = configs::parse_document(configs::read_text_file(path), path);
+    const configs::Value root =
+        configs::parse_document(configs::read_text_file(path), path, "`platform: {cores: 4}`");
     const configs::Value* const section = root.find("calibration");
     const configs::Value* const entries = section ? section->find("entries") : nullptr;
     if (entries == nullptr || entries->kind != configs::Value::Kind::mapping)

@@ -16,6 +16,7 @@
 #include "cli/cell_runner.hpp"
 #include "cli/comparison_plan.hpp"
 #include "cli/comparison_table.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/outdated.hpp"
 #include "cli/override_options.hpp"
 #include "cli/pivot_table.hpp"
@@ -214,6 +215,7 @@ int make_slurm(const CompareOptions& options, const std::string& file, const Pla
     std::vector<std::string> words = {"compare", file, "--out", directory};
     for (const configs::Override& given : overrides_of(options.overrides))
         words.insert(words.end(), {"--set", fmt::format("{}={}", given.key, given.value)});
+    for (const std::string& key : options.by) words.insert(words.end(), {"--by", key});
     for (const NodeId processes : shapes) {
         std::size_t cells = 0;
         SlurmOptions slurm = slurm_array(options, plan, processes, cells);
@@ -295,7 +297,7 @@ int compare_file(const CompareOptions& options, const Plan& plan, const std::str
     runner.record = options.record;
     runner.processes = options.processes;
     if (!options.shard.empty()) read_shard(options.shard, runner);
-    if (options.show && !options.slurm)
+    if (options.show)
         return conclude(options, plan, runner.directory, read_outcomes(plan.cells, runner.directory),
                         published);
     const results::Store store(runner.directory, results::Store::Tables::leave);  // it can be written
@@ -391,6 +393,10 @@ void add_compare(CLI::App& app, Action& action) {
         ->type_name("OPTION")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    refuse_beside(*verb, "--show",
+                  {"--retry-failed", "--record", "--shard", "--claim", "--processes", "--slurm"});
+    refuse_beside(*verb, "--slurm", {"--json", "--shard", "--processes"});
+    need_beside(*verb, "--slurm", {"--submit", "--tasks", "--sbatch"});
     verb->callback([options, &action] { action = [options] { return compare(*options); }; });
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/units.hpp"
 #include "cli/doctor_hosts.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
@@ -110,9 +111,13 @@ void add_doctor(CLI::App& app, Action& action) {
     verb->add_option("--hosts", given->hosts, "examine these hosts, and the network between them: a,b:2");
     verb->add_option("--hostfile", given->hostfile, "a file with such hosts, one a line");
     verb->add_option("--ssh", given->remote_shell, "the command that runs a command on a host; default: ssh");
+    refuse_beside(*verb, "--hosts", {"--hostfile"});
     verb->callback([given, &action] {
         action = [given] {
-            if (given->hosts.empty() && given->hostfile.empty()) return examine(given->json);
+            const bool here = given->hosts.empty() && given->hostfile.empty();
+            if (here && !given->remote_shell.empty())
+                throw Error("--ssh goes with several hosts", "add --hosts or --hostfile");
+            if (here) return examine(given->json);
             std::vector<std::string> shell = native::RemoteShell{}.before;
             if (!given->remote_shell.empty()) shell = host::words_of(given->remote_shell);
             return report_hosts(

@@ -4,10 +4,12 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
 #include <algorithm>
 #include <optional>
 
 #include "base/error.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/verbs.hpp"
 #include "configs/program_code.hpp"
 #include "host/command_line.hpp"
@@ -152,12 +154,14 @@ void add_launch(CLI::App& app, Action& action, const std::vector<std::string>& c
         "this machine's address, as the hosts reach it: a number, a name, an interface, a subnet");
     verb->add_option("--ports", given->ports, "the ports at which the nodes meet: 40000-40100");
     verb->add_option("--meeting-time", given->meeting_seconds,
-                     "how many seconds the nodes wait for each other at the meeting");
+                     "how many seconds the nodes wait for each other at the meeting")
+        ->check(CLI::Range(0.0, 1e6));
     verb->add_option("--ssh", given->remote_shell, "the command that runs a command on a host; default: ssh");
     verb->add_option(
         "--branches", given->branches,
         fmt::format("how many hosts are started from here, and by each of them in turn; default: {}",
                     native::branches_default));
+    refuse_beside(*verb, "--join", {"--address", "--ports", "--meeting-time", "--ssh", "--branches"});
     verb->prefix_command();
     verb->footer("Everything after -- is the command: heddle launch -n 2 -- heddle run configs/fib.yaml");
     verb->callback([verb, given, command, &action] {

@@ -13,6 +13,7 @@
 
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/platform_source.hpp"
 #include "cli/route_file.hpp"
 #include "cli/worlds.hpp"
@@ -134,7 +135,9 @@ MessageCost cost_in(const graphs::JsonValue& machine, const char* name) {
 
 /// The platform as placed task graphs see it when they run on it.
 MachineChoice machine_of_platform(const MachineOptions& options, const graphs::GraphFile& graph) {
-    ClusterView cluster = cluster_view(platform_named(options.platform, options.sets));
+    std::vector<std::string> sets = options.sets;
+    std::erase_if(sets, states_unit);  // the graph has been read in these
+    ClusterView cluster = cluster_view(platform_named(options.platform, sets));
     cluster.bytes_besides = model::PlacedGraph::message_bytes_besides;
     MachineChoice choice{Machine::of_cluster(cluster), true};
     refuse_other_costs(graph, choice.machine.processors,
@@ -176,10 +179,9 @@ void add_machine_options(CLI::App& verb, MachineOptions& options) {
         "--platform", options.platform,
         "in place of all of these: an experiment or platform in YAML, a SimGrid platform file "
         "(.xml), or YAML written out");
-    for (const char* other : {"--procs", "--nodes", "--cores", "--core-speed", "--latency", "--bandwidth",
-                              "--latency-within-node", "--bandwidth-within-node", "--bytes-as-time"}) {
-        platform->excludes(verb.get_option(other));
-    }
+    refuse_beside(verb, "--platform",
+                  {"--procs", "--nodes", "--cores", "--core-speed", "--latency", "--bandwidth",
+                   "--latency-within-node", "--bandwidth-within-node", "--bytes-as-time"});
     verb.add_option("--set", options.sets, "KEY=VALUE in place of the platform's, such as platform.nodes=4")
         ->type_name("KEY=VALUE")
         ->expected(1)

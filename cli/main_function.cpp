@@ -68,6 +68,8 @@ Error explained(const CLI::ParseError& error, const CLI::App& app) {
     const std::vector<std::string> words = app.remaining(true);
     const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     const bool group = &verb == &app || !verb.get_subcommands({}).empty();
+    if (dynamic_cast<const CLI::ExcludesError*>(&error))
+        return Error(error.what(), "leave one of them out; " + help);
     if (words.empty() || !(extra || group)) return Error(error.what(), help);
     const auto option = std::find_if(words.begin(), words.end(),
                                      [](const std::string& word) { return word.starts_with('-'); });

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "graphs/source_text.hpp"
-#include "results/store.hpp"
 
 namespace heddle::cli {
 
@@ -36,7 +35,7 @@ partitioners::Parts read_parts(const std::string& path, std::size_t vertices, st
 void write_parts(const std::string& path, const partitioners::Parts& parts) {
     std::string text;
     for (const std::uint32_t part : parts) fmt::format_to(std::back_inserter(text), "{}\n", part);
-    results::write_atomically(path, text);
+    write_file(path, text, OutputFile::Durable::yes, words_of_parts);
 }
 
 }  // namespace heddle::cli

@@ -230,6 +230,7 @@ int partition(const PartitionOptions& options) {
     if (grid) speeds_of(options, grid->workers());
     if (!options.out.empty() && names.size() > 1)
         throw Error("a file holds one partition", "name one partitioner, or leave out --out");
+    if (!options.out.empty()) expect_writable(options.out, words_of_parts);
 
     const DataGraph graph = graphs::load_data_graph(options.graph.source, read_options(options.graph));
     std::vector<Judged> made;

@@ -1,6 +1,8 @@
 // Reads a platform from a YAML file, a SimGrid file, or YAML text on the command line itself.
 #include "cli/platform_source.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <system_error>
 
@@ -13,7 +15,8 @@ namespace {
 
 bool is_written_out(const std::string& platform) {
     std::error_code too_long_for_a_name;
-    return platform.find(':') != std::string::npos && !std::filesystem::exists(platform, too_long_for_a_name);
+    const bool like_yaml = platform.find(':') != std::string::npos || platform.starts_with('{');
+    return like_yaml && !std::filesystem::exists(platform, too_long_for_a_name);
 }
 
 bool is_simgrid_file(const std::string& platform) {
@@ -22,9 +25,21 @@ bool is_simgrid_file(const std::string& platform) {
 
 }  // namespace
 
+bool states_unit(const std::string& set) {
+    const std::string key = set.substr(0, set.find('='));
+    return key == "workload.time_unit" || key == "workload.bytes_unit";
+}
+
 Platform platform_named(const std::string& platform, const std::vector<std::string>& sets) {
     std::vector<configs::Override> overrides;
-    for (const std::string& set : sets) overrides.push_back(configs::parse_override(set));
+    for (const std::string& set : sets) {
+        overrides.push_back(configs::parse_override(set));
+        const std::string& key = overrides.back().key;
+        // Nothing but the platform is read, so another key would change nothing.
+        if (key == "platform" || key.starts_with("platform.")) continue;
+        throw Error(fmt::format("\"{}\" is no key of a platform", key),
+                    "these begin with `platform.`: --set platform.nodes=4", {overrides.back().origin, 0});
+    }
     if (is_simgrid_file(platform)) {
         overrides.insert(overrides.begin(), {"platform.file", platform, "the command line"});
         return configs::read_platform_text("{}", platform, overrides);

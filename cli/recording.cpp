@@ -12,7 +12,16 @@
 
 namespace heddle::cli {
 
+namespace {
+
+constexpr std::uint64_t tasks_max_default = 1'000'000;
+
+}  // namespace
+
 void check_recording(const RecordingOptions& options, const configs::Experiment& experiment) {
+    if (options.tasks_max && !options.any())
+        throw Error("--tasks-max limits a record, and none is wanted",
+                    "add --trace FILE, --tasks FILE, --gantt or --record");
     if (experiment.repeat == 1 || !options.any()) return;
     const char* option = !options.trace.empty()   ? "--trace"
                          : !options.tasks.empty() ? "--tasks"
@@ -22,7 +31,7 @@ void check_recording(const RecordingOptions& options, const configs::Experiment&
                 "add --repeat 1, and --seed for the run that you mean", experiment.where("repeat"));
 }
 
-CLI::Option* add_recording_options(CLI::App& verb, RecordingOptions& options) {
+void add_recording_options(CLI::App& verb, RecordingOptions& options) {
     verb.add_option("--trace", options.trace,
                     "record what every worker does, every task and every message: *.pftrace for Perfetto, "
                     "*.paje or *.trace for Paje viewers, with .gz at the end compressed")
@@ -37,7 +46,7 @@ CLI::Option* add_recording_options(CLI::App& verb, RecordingOptions& options) {
         ->type_name("N");
     verb.add_flag("--record", options.tables,
                   "with --out: write tasks.csv, workers.csv and timeline.csv into the run's directory");
-    return verb.add_flag("--gantt", options.gantt, "draw the run: a line for each worker");
+    verb.add_flag("--gantt", options.gantt, "draw the run: a line for each worker");
 }
 
 RunRecording::RunRecording(const RecordingOptions& options, const Part& part, const std::string& cell) {
@@ -46,7 +55,8 @@ RunRecording::RunRecording(const RecordingOptions& options, const Part& part, co
         part_.emplace();
         return;
     }
-    whole_.emplace(results::TraceRecorder::Options{options.tasks_max, part.nodes > 1});
+    whole_.emplace(
+        results::TraceRecorder::Options{options.tasks_max.value_or(tasks_max_default), part.nodes > 1});
     if (!options.trace.empty()) whole_->add_trace(options.trace);
     if (!options.tasks.empty()) whole_->add_task_table(options.tasks);
     if (options.gantt) whole_->add(gantt_.emplace());
@@ -76,7 +86,8 @@ std::vector<std::string> RunRecording::remarks(const RecordingOptions& options, 
     const std::uint64_t begun = recorded + whole_->tasks_left_out();
     if (begun > recorded) {
         remarks.push_back(fmt::format("the record has the first {} of {} tasks; --tasks-max {} records all",
-                                      grouped(options.tasks_max), grouped(begun), begun));
+                                      grouped(options.tasks_max.value_or(tasks_max_default)), grouped(begun),
+                                      begun));
     }
     if (begun < tasks) {
         remarks.push_back(fmt::format(

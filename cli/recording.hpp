@@ -17,17 +17,16 @@ namespace heddle::cli {
 struct RecordingOptions {
     std::string trace;
     std::string tasks;
-    std::uint64_t tasks_max = 1'000'000;
+    std::optional<std::uint64_t> tasks_max;  ///< not stated: a million
     bool gantt = false;
     bool tables = false;  ///< tasks.csv, workers.csv and timeline.csv in the cell's directory
 
     bool any() const { return !trace.empty() || !tasks.empty() || gantt || tables; }
 };
 
-/// Returns the option --gantt, which excludes --json.
-CLI::Option* add_recording_options(CLI::App& verb, RecordingOptions& options);
+void add_recording_options(CLI::App& verb, RecordingOptions& options);
 
-/// Throws Error if several runs would be recorded.
+/// Throws Error if several runs would be recorded, or if none is and the record has a limit.
 void check_recording(const RecordingOptions& options, const configs::Experiment& experiment);
 
 /// The recorder of this process's part of one run.

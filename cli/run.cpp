@@ -11,6 +11,7 @@
 
 #include "base/printable.hpp"
 #include "base/units.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/override_options.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/recording.hpp"
@@ -317,13 +318,12 @@ void add_run(CLI::App& app, Action& action) {
     CLI::App* verb = app.add_subcommand("run", "run an experiment and check its answer");
     verb->add_option("FILE", options->file, "the experiment, a YAML file")->required();
     add_override_options(*verb, options->overrides);
-    CLI::Option* json = verb->add_flag("--json", options->json, "print one JSON object and nothing else");
+    verb->add_flag("--json", options->json, "print one JSON object and nothing else");
     verb->add_option("--out", options->out, "directory for results: a subdirectory for each cell, runs.csv")
         ->type_name("DIR");
-    add_recording_options(*verb, options->recording)->excludes(json);
+    add_recording_options(*verb, options->recording);
     verb->add_flag("--sharing", options->sharing,
-                   "show what the arrays of the shared memory did, and which pages were falsely shared")
-        ->excludes(json);
+                   "show what the arrays of the shared memory did, and which pages were falsely shared");
     verb->add_flag(
         "--no-tables", options->no_tables,
         "with --out: write the cells alone, and leave runs.csv to the process that started this run");
@@ -336,6 +336,9 @@ void add_run(CLI::App& app, Action& action) {
             "threads that a simulation may use, else as many as are worth it on this machine; what it "
             "finds is the same with any number")
         ->check(CLI::Range(1, 256));
+    refuse_beside(*verb, "--json", {"--gantt", "--sharing"});
+    refuse_beside(*verb, "--resolve", {"--out", "--trace", "--tasks", "--record", "--gantt", "--sharing"});
+    need_beside(*verb, "--out", {"--no-tables"});
     verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/output_file.hpp"
 #include "base/printable.hpp"
 #include "base/settings.hpp"
 #include "cli/gantt.hpp"
@@ -22,7 +23,6 @@
 #include "host/wall_clock.hpp"
 #include "partitioners/schedulers/scheduler.hpp"
 #include "partitioners/schedulers/verify.hpp"
-#include "results/store.hpp"
 
 namespace heddle::cli {
 
@@ -39,6 +39,9 @@ struct ScheduleOptions {
 
 /// Fast on every size of graph, and made for unequal processors too.
 const std::string default_scheduler = "heft";
+
+const OutputWords words_of_out = {"the schedule",
+                                  "name another file with --out, or make its folder writable"};
 
 /// How a schedule is made.
 struct Effort {
@@ -121,8 +124,12 @@ int schedule(const ScheduleOptions& options) {
              : std::vector<std::string>{};
     for (const std::string& name : names) schedulers::make(name);  // unknown names before any work
     const Effort effort = effort_of(options);
+    if (effort.budget && !std::any_of(names.begin(), names.end(), schedulers::improves))
+        throw Error("none of these schedulers improves a schedule as long as it may",
+                    "add portfolio to --scheduler", {"--budget", 0});
     if (!options.out.empty() && names.size() > 1)
         throw Error("a file holds one schedule", "name one scheduler, or leave out --out");
+    if (!options.out.empty()) expect_writable(options.out, words_of_out);
 
     graphs::GraphFile graph = load_stated(options);
     const std::string hash = graph_hash(graph);
@@ -143,7 +150,8 @@ int schedule(const ScheduleOptions& options) {
     for (const JudgedSchedule& judged : made) proved = std::max(proved, judged.lower_bound);
     for (JudgedSchedule& judged : made) judged.lower_bound = proved;
 
-    if (!options.out.empty()) results::write_atomically(options.out, schedule_json(task, made.front()));
+    if (!options.out.empty())
+        write_file(options.out, schedule_json(task, made.front()), OutputFile::Durable::yes, words_of_out);
     std::cout << (!options.json      ? printable_lines(text_of(task, made, options.gantt))
                   : made.size() == 1 ? schedule_json(task, made.front())
                                      : schedules_json(task, made));

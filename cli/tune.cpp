@@ -271,9 +271,25 @@ void refuse_surroundings(const TuneOptions& options) {
         throw Error(fmt::format("--out {} is the experiment itself", options.out), "name another file");
 }
 
+/// A value that every call replaces by its own would have no effect.
+void refuse_varied(const TuneOptions& options, const std::vector<configs::Override>& overrides) {
+    const std::map<std::string, std::string> advice = {
+        {"workload.operation", "state --operations"},
+        {"workload.bytes", "state --bytes"},
+        {"workload.algorithm", "leave it out: all are measured"},
+        {"platform.nodes", options.nodes.empty() ? "" : "state it by --nodes alone"},
+        {"platform.cores", options.threads.empty() ? "" : "state it by --threads alone"}};
+    for (const configs::Override& given : overrides) {
+        const auto found = advice.find(given.key);
+        if (found != advice.end() && !found->second.empty())
+            throw Error("tune varies it itself", found->second, {given.origin, 0});
+    }
+}
+
 int tune(const TuneOptions& options) {
     refuse_surroundings(options);
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
+    refuse_varied(options, overrides);
     const configs::Experiment base = read_base(options.file, overrides);
     const bool native = base.backend == Backend::native;
     const TuningGrid grid = tuning_grid_of(options, base);

@@ -9,9 +9,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "base/printable.hpp"
 #include "base/units.hpp"
+#include "cli/graph_options.hpp"
 #include "cli/outdated.hpp"
 #include "cli/text_table.hpp"
 #include "cli/validation_replay.hpp"
@@ -113,7 +115,8 @@ int validate_file(const ValidateOptions& options) {
     results::validate(combinations.base.name, combinations.keys, {}, options.by);
     ValidationOptions runner;
     runner.directory = options.out.empty() ? "validations/" + combinations.base.name : options.out;
-    runner.budget_seconds = to_seconds(parse_time(options.budget));
+    runner.budget_seconds = quantity("--budget", options.budget,
+                                     [](std::string_view text) { return to_seconds(parse_time(text)); });
     runner.runs_max = options.runs;
     runner.seed = options.order_seed;
     runner.record = options.replay;

@@ -287,16 +287,15 @@ std::string Value::described() const {
     return quoted ? fmt::format("the text \"{}\"", start) : fmt::format("`{}`", start);
 }
 
-Value parse_document(const std::string& text, const std::string& file) {
+Value parse_document(const std::string& text, const std::string& file, const std::string& example) {
     bool empty = false;
     Value root = parse(text, file, empty);
     if (empty || root.kind == Value::Kind::null) {
-        throw Error("nothing in it", "a configuration names a workload at least: `workload: {name: fib}`",
-                    {file, 0});
+        throw Error("nothing in it", "is it the right file? it begins like " + example, {file, 0});
     }
     if (root.kind != Value::Kind::mapping) {
         throw Error(fmt::format("expected keys with values, found {}", root.described()),
-                    "a configuration begins like `workload: {name: fib}`", root.where);
+                    "is it the right file? it begins like " + example, root.where);
     }
     return root;
 }

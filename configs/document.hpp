@@ -33,9 +33,10 @@ struct Value {
 inline constexpr std::size_t document_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t document_values_max = 100'000;
 
-/// Reads a document whose root is a mapping. `file` is for errors. Throws Error for everything that is not
-/// such a document.
-Value parse_document(const std::string& text, const std::string& file);
+/// Reads a document whose root is a mapping. `file` and `example`, how such a document begins, are for
+/// errors. Throws Error for everything that is not such a document.
+Value parse_document(const std::string& text, const std::string& file,
+                     const std::string& example = "`workload: {name: fib}`");
 
 /// Reads a single value, as the text after `--set KEY=`. All of it is at `where`.
 Value parse_value(const std::string& text, const Location& where);

@@ -105,10 +105,23 @@ private:
         } else {
             const std::size_t dot = key.rfind('.');
             const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
+            std::vector<std::string> known = names_below(section);
+            for (std::string& whole : keys_that_end(entry.key)) known.push_back(std::move(whole));
             throw Error(
                 fmt::format("unknown key \"{}\"{}", entry.key, section.empty() ? "" : " in " + section),
-                nearest_advice(entry.key, names_below(section)), entry.key_where);
+                nearest_advice(entry.key, known), entry.key_where);
         }
+    }
+
+    /// The keys that `name` would be if its sections were stated, such as platform.nodes.
+    std::vector<std::string> keys_that_end(const std::string& name) const {
+        std::vector<std::string> keys;
+        for (const Field& field : fields())
+            if (field.key.ends_with("." + name)) keys.push_back(field.key);
+        if (experiment_->kind == nullptr) return keys;
+        for (const Setting& setting : experiment_->kind->settings)
+            if (setting.name == name) keys.push_back("workload." + name);
+        return keys;
     }
 
     static void expect_mapping(const Value& entry, const std::string& key) {
@@ -382,8 +395,15 @@ Platform read_platform(const std::string& path, const std::vector<Override>& ove
 
 Platform read_platform_text(const std::string& text, const std::string& file,
                             const std::vector<Override>& overrides) {
-    Value root = parse_document(text, file);
-    if (root.find("platform") == nullptr) {
+    Value root = parse_document(text, file, "`platform: {nodes: 16}`");
+    if (root.find("workload") != nullptr && root.find("platform") == nullptr) {
+        // An experiment that states nothing of its platform has the default one.
+        Value none;
+        none.kind = Value::Kind::mapping;
+        none.key = "platform";
+        none.where = none.key_where = {file, 0};
+        root.children.push_back(std::move(none));
+    } else if (root.find("platform") == nullptr) {
         Value whole;
         whole.kind = Value::Kind::mapping;
         root.key = "platform";

@@ -94,11 +94,11 @@ void add_platform_base(Value& root) {
     try {
         text = read_text_file(path);
     } catch (const Error& error) {
-        throw Error(fmt::format("{}: {}", from_key, error.message()), error.advice(), from->where);
+        throw Error(fmt::format("{}: {}: {}", from_key, path, error.message()), error.advice(), from->where);
     }
     Value whole;
     whole.kind = Value::Kind::mapping;
-    whole.children.push_back(platform_of(parse_document(text, path)));
+    whole.children.push_back(platform_of(parse_document(text, path, "`platform: {nodes: 16}`")));
     Value& base = whole.children.front();
     base.key = "platform";
     if (const Value* const further = base.find("from")) {

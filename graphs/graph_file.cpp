@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/input_file.hpp"
 #include "base/settings.hpp"
 #include "graphs/readers.hpp"
 
@@ -98,15 +99,19 @@ Format detect_format(const std::string& path) {
         if (lower.ends_with(ending.text)) return ending.format;
     }
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(fmt::format("cannot read {}", path), "does the file exist, and may you read it?");
     std::string beginning(beginning_bytes, '\0');
     file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
     beginning.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    if (beginning.empty() && read_input(path).empty())  // which refuses a directory, too
+        throw Error("nothing in it", "is it the right file? it holds a task graph or a program's data",
+                    {path, 0});
     if (const auto format = format_of_content(path, beginning)) return *format;
     std::vector<std::string> names;
     for (const NamedFormat& known : formats()) names.push_back(known.name);
-    throw Error("the format of this graph is unknown",
-                fmt::format("name it; known: {}", fmt::join(names, ", ")), {path, 0});
+    throw Error(
+        "the format of this graph is unknown",
+        fmt::format("state it (--format, or workload.format in a file); known: {}", fmt::join(names, ", ")),
+        {path, 0});
 }
 
 namespace {

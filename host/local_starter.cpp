@@ -103,7 +103,8 @@ pid_t LocalStarter::start(NodeId node, const std::vector<std::string>& argv,
     while (count < 0 && errno == EINTR);
     if (count == static_cast<ssize_t>(sizeof error)) {
         waitpid(child, nullptr, 0);
-        throw Error(fmt::format("cannot run {}: {}", argv[0], error_text(error)));
+        throw Error(fmt::format("cannot run {}: {}", argv[0], error_text(error)),
+                    "check the path; a name without a slash must be on the PATH");
     }
     return child;
 }

@@ -145,6 +145,9 @@ private:
         const Json result = results::parse_result(text);
         for (const auto& [name, version] : result.at("versions").items())
             run.versions[name] = version.get<std::string>();
+        const Json& determinants = result.at("determinants");
+        run.program = determinants.at("program").get<std::map<std::string, std::string>>();
+        run.files = determinants.at("files").get<std::map<std::string, std::string>>();
         run.check = result.at("check").at("reason").get<std::string>();
         run.warnings = result.value("warnings", std::vector<std::string>());
         for (const Json& count : result.at("steals").at("matrix"))

@@ -28,8 +28,10 @@ struct Run {
     std::string host;
     std::string check;  ///< against what the answer was checked, or what is wrong with it
     std::vector<std::string> warnings;
-    std::vector<StealCount> steals;          ///< between nodes
-    std::vector<std::uint32_t> groups = {};  ///< of each node, if the network has several
+    std::vector<StealCount> steals;                   ///< between nodes
+    std::vector<std::uint32_t> groups = {};           ///< of each node, if the network has several
+    std::map<std::string, std::string> program = {};  ///< ids of the code that ran, by its parts' names
+    std::map<std::string, std::string> files = {};    ///< digests of the input files, by their keys
 
     /// Empty if the row has no such value.
     const std::string& value(const std::string& column) const;

@@ -4,45 +4,23 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 
 #include "report/sections.hpp"
 #include "report/words.hpp"
+#include "report/world_pairs.hpp"
 #include "results/validation.hpp"
 
 namespace heddle::report {
 
 namespace {
 
-struct Both {
-    std::vector<double> simulated, native;
-};
-
-using Cases = std::vector<std::pair<std::string, Both>>;
-
-/// Makespans of both worlds by what the combinations have in common but the backend.
-Cases cases_of(const Subject& subject, std::size_t backend) {
-    const Design& design = subject.design;
-    Cases cases;
-    std::map<std::string, std::size_t> places;
-    for (const Combination& combination : design.combinations) {
-        std::string name;
-        for (std::size_t i = 0; i < design.factors.size(); ++i) {
-            if (i == backend) continue;
-            name += fmt::format("{}{} {}", name.empty() ? "" : ", ", design.factors[i].key,
-                                design.factors[i].shown(combination.values[i]));
-        }
-        const auto [place, is_new] = places.try_emplace(name, cases.size());
-        if (is_new) cases.emplace_back(name, Both{});
-        Both& both = cases[place->second].second;
-        for (const std::size_t run : combination.runs) {
-            const Run& of = subject.runs.all[run];
-            if (!of.ok()) continue;
-            if (combination.values[backend] == "native") both.native.push_back(of.number("makespan_seconds"));
-            if (combination.values[backend] == "sim") both.simulated.push_back(of.number("makespan_seconds"));
-        }
+std::vector<double> makespans_of(const Subject& subject, std::size_t combination) {
+    std::vector<double> makespans;
+    for (const std::size_t run : subject.design.combinations[combination].runs) {
+        const Run& of = subject.runs.all[run];
+        if (of.ok()) makespans.push_back(of.number("makespan_seconds"));
     }
-    return cases;
+    return makespans;
 }
 
 /// Then simulated times cannot vary, or have not.
@@ -54,10 +32,7 @@ bool all_equal(const std::vector<double>& times) {
 }  // namespace
 
 void add_worlds(Page& page, const Subject& subject) {
-    const Design& design = subject.design;
-    const std::size_t backend = design.find("backend");
-    if (backend == design.factors.size()) return;
-    const Cases cases = cases_of(subject, backend);
+    const WorldPairs worlds = world_pairs(subject.runs, subject.design);
     HtmlTable table("worlds-table", "Medians of both worlds. The interval is a 95% bootstrap of the ratio.",
                     {"configuration", "simulated", "native", "simulated / native", "from", "to", "within 5%",
                      "within 15%"},
@@ -76,19 +51,20 @@ void add_worlds(Page& page, const Subject& subject) {
     std::vector<double> errors;
     std::size_t within = 0;
     Json plus = Json::array(), minus = Json::array();
-    for (const auto& [name, both] : cases) {
+    for (const WorldPair& pair : worlds.pairs) {
+        const std::vector<double> simulated = makespans_of(subject, pair.simulated);
+        const std::vector<double> native = makespans_of(subject, pair.native);
         const auto positive = [](double value) { return value > 0; };
-        if (both.simulated.empty() || both.native.empty() ||
-            !std::all_of(both.native.begin(), both.native.end(), positive))
+        if (simulated.empty() || native.empty() || !std::all_of(native.begin(), native.end(), positive))
             continue;
-        const results::RatioVerdict verdict =
-            results::ratio_verdict(both.simulated, both.native, all_equal(both.simulated));
+        const std::string name = name_of(pair, subject.design);
+        const results::RatioVerdict verdict = results::ratio_verdict(simulated, native, all_equal(simulated));
         const double ratio = verdict.ratio.value;
         // A single native run has no interval.
         const bool known = verdict.ratio.interval.has_value();
         const results::Interval interval = verdict.ratio.interval.value_or(results::Interval{ratio, ratio});
-        table.add({text_value(name), seconds_value(results::median(both.simulated)),
-                   seconds_value(results::median(both.native)), decimal_value(ratio, 3),
+        table.add({text_value(name), seconds_value(results::median(simulated)),
+                   seconds_value(results::median(native)), decimal_value(ratio, 3),
                    known ? decimal_value(interval.low, 3) : no_value(),
                    known ? decimal_value(interval.high, 3) : no_value(),
                    text_value(results::name(verdict.within_narrow)),
@@ -100,6 +76,13 @@ void add_worlds(Page& page, const Subject& subject) {
         plus.push_back(interval.high - ratio);
         minus.push_back(ratio - interval.low);
     }
+    if (table.rows() == 0 && worlds.apart == 0) return;
+    page.section("worlds", "Simulated against real");
+    if (worlds.apart > 0)
+        page.paragraph(
+            fmt::format("{} ran natively, and in simulation only by another program or with other input "
+                        "files: no time is compared.",
+                        counted_things(worlds.apart, "configuration")));
     if (table.rows() == 0) return;
     trace["error_x"] = {{"type", "data"}, {"symmetric", false}, {"array", plus}, {"arrayminus", minus}};
     figure.traces.push_back(std::move(trace));
@@ -113,7 +96,6 @@ void add_worlds(Page& page, const Subject& subject) {
                                               {"y1", 1},
                                               {"yref", "paper"},
                                               {"line", {{"color", "#5a6570"}, {"dash", "dot"}}}}})}};
-    page.section("worlds", "Simulated against real");
     page.paragraph(
         fmt::format("The simulated time is shown to be within 15% of the native one in {} of {}. The "
                     "median error is {:.1f}%, the largest {:.1f}%.",

@@ -1,5 +1,5 @@
-// Forks a child process, resets its signals and closes what it inherits; reads the child's last output if it
-// crashes.
+// Forks a child process, resets its signals' handlers and closes what it inherits; reads the child's last
+// output if it crashes.
 #include "sim/child_process.hpp"
 
 #include <dirent.h>
@@ -50,10 +50,17 @@ void end_with(pid_t parent) {
     if (::getppid() != parent) ::_exit(1);  // the parent ended before the call above
 }
 
-/// The parent's handlers mean nothing here. SIGINT stays blocked: SimGrid sets a handler of its own, which
-/// calls exit, and waits for ever where it interrupts the allocator.
+bool is_ignored(int signal) {
+    struct sigaction now {};
+    return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/// The parent's handlers mean nothing here. What the parent ignores stays ignored: nohup's SIGHUP goes to the
+/// whole group of processes. SIGINT stays blocked: SimGrid sets a handler of its own, which calls exit, and
+/// waits for ever where it interrupts the allocator.
 void reset_signals() {
-    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (!is_ignored(signal)) ::signal(signal, SIG_DFL);
     ::signal(SIGPIPE, SIG_IGN);  // a write to a parent that is gone fails
     sigset_t blocked;
     sigemptyset(&blocked);

@@ -13,10 +13,10 @@ namespace heddle::sim {
 class ChildProcess {
 public:
     /// Forks. The child calls `work(requests, answers)` with the ends of its two pipes, and must not return
-    /// from it. The kernel kills the child when the calling thread ends. Ctrl-C does not reach the child; all
-    /// other signals have their default action. A caller with further threads forks them into no child: only
-    /// the C library's own locks are free there, so start threads afterwards.
-    /// Throws Error where the system has no descriptor or no process left.
+    /// from it. The kernel kills the child when the calling thread ends. Ctrl-C does not reach the child;
+    /// other signals that the caller ignores (nohup) stay ignored, and the rest have their default action. A
+    /// caller with further threads forks them into no child: only the C library's own locks are free there,
+    /// so start threads afterwards. Throws Error where the system has no descriptor or no process left.
     explicit ChildProcess(const std::function<void(int requests, int answers)>& work);
 
     /// Kills the child if it still runs.

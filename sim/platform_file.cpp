@@ -144,8 +144,7 @@ PlatformFile read_platform_file(const std::string& path, const Location& where) 
     try {
         text = read_input(path, {bytes_max, std::uint64_t{64} << 20});
     } catch (const Error& error) {
-        throw Error(fmt::format("the platform file {} cannot be read: {}", path, error.message()),
-                    error.advice(), where);
+        throw Error(fmt::format("the platform file {}: {}", path, error.message()), error.advice(), where);
     }
     if (text.empty()) throw Error(fmt::format("the platform file {} is empty", path), advice, where);
     return without_config(std::move(text), path);

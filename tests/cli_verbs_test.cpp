@@ -72,6 +72,12 @@ TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
         {{"launch", "--", "heddle"}, "heddle: the number of nodes is missing; give -n, or name hosts"},
         {{"launch", "-n", "2"}, "heddle: nothing to launch; write it like"},
         {{"launch", "-n", "0", "--", "heddle"}, "heddle: cannot launch 0 nodes; -n takes 1 to"},
+        {{"validate", good, "--budget", "10"}, "heddle: --budget: no unit in `10`; expected a time"},
+        {{"launch", "-n", "1", "--", "no/program"},
+         "heddle: cannot run no/program: No such file or directory; check the path"},
+        {{"calibrate", "--quick", "--simulate", "{cores: 1}", "--out", folder / "no" / "a.yaml"},
+         "heddle: the platform file cannot be written to"},
+        {{"platform", "show", "{cores 1}"}, "heddle: the command line:1: unknown key \"cores 1\""},
         {{"run", folder / "none.yaml"},
          "heddle: " + (folder / "none.yaml").string() + ": cannot be read (No such file"},
     };
@@ -80,6 +86,54 @@ TEST_F(Verbs, MistakesOnTheCommandLineAreNamedWithTheNearestKnownName) {
         EXPECT_EQ(said.code, 2) << message;
         EXPECT_THAT(said.err, StartsWith(message));
         EXPECT_THAT(said.out, IsEmpty());
+        EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
+    }
+}
+
+TEST_F(Verbs, OptionsThatWouldHaveNoEffectAreRefused) {
+    const std::string good = file("a.yaml", "workload: {name: fib, n: 5}\nbackend: inprocess");
+    const std::string calls = file("calls.yaml", "workload: {name: collective}\nbackend: sim");
+    const std::string graph = "cholesky:tiles=2";
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+        {{"calibrate", "--workload", good, "--out", "x"},
+         "--out excludes --workload; leave one of them out; see heddle calibrate --help"},
+        {{"calibrate", "--workload", good, "--quick"}, "--quick excludes --workload"},
+        {{"calibrate", "--workload", good, "--hosts", "a,b"}, "--hosts excludes --workload"},
+        {{"calibrate", "--diff", good, good, "--out", "x"}, "--out excludes --diff"},
+        {{"calibrate", "--diff", good, good, "--repetitions", "3"}, "--repetitions excludes --diff"},
+        {{"calibrate", "--diff", good, good, "--workload", good}, "--diff excludes --workload"},
+        {{"calibrate", "--simulate", "{cores: 1}", "--force", "--out", "x"}, "--force excludes --simulate"},
+        {{"run", good, "--resolve", "--out", "x"}, "--out excludes --resolve"},
+        {{"run", good, "--resolve", "--gantt"}, "--gantt excludes --resolve"},
+        {{"run", good, "--no-tables"}, "--no-tables requires --out"},
+        {{"run", good, "--tasks-max", "5"}, "--tasks-max limits a record, and none is wanted; add --trace"},
+        {{"compare", good, "--show", "--retry-failed"}, "--retry-failed excludes --show"},
+        {{"compare", good, "--show", "--slurm"}, "--show excludes --slurm"},
+        {{"compare", good, "--slurm", "--shard", "0/2"}, "--shard excludes --slurm"},
+        {{"compare", good, "--slurm", "--json"}, "--json excludes --slurm"},
+        {{"compare", good, "--submit"}, "--submit requires --slurm"},
+        {{"compare", good, "--tasks", "4"}, "--tasks requires --slurm"},
+        {{"doctor", "--ssh", "rsh"}, "--ssh goes with several hosts; add --hosts"},
+        {{"doctor", "--hosts", "a", "--hostfile", "b"}, "--hosts excludes --hostfile"},
+        {{"launch", "--join", "run", "--ssh", "rsh"}, "--join excludes --ssh"},
+        {{"launch", "-n", "1", "--meeting-time", "-1", "--", "true"},
+         "--meeting-time: Value -1 not in range"},
+        {{"platform", "show", "{nodes: 4}", "--set", "nodes=5"},
+         "--set nodes: \"nodes\" is no key of a platform; these begin with `platform.`"},
+        {{"schedule", graph, "--platform", "{nodes: 2}", "--set", "workload.n=5"},
+         "--set workload.n: \"workload.n\" is no key of a platform"},
+        {{"schedule", graph, "--procs", "2", "--budget", "1"},
+         "--budget: none of these schedulers improves a schedule as long as it may; add portfolio"},
+        {{"tune", calls, "--set", "workload.bytes=8"},
+         "--set workload.bytes: tune varies it itself; state --bytes"},
+        {{"tune", calls, "--nodes", "2", "--set", "platform.nodes=4"},
+         "--set platform.nodes: tune varies it itself; state it by --nodes alone"},
+    };
+    for (const auto& [words, message] : cases) {
+        const Said said = heddle(words);
+        EXPECT_EQ(said.code, 2) << message;
+        EXPECT_THAT(said.err, StartsWith("heddle: " + message));
+        EXPECT_THAT(said.out, IsEmpty()) << message;
         EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
     }
 }
@@ -99,6 +153,8 @@ TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {
         {"workload: {name: pinned}\nbackend: inprocess\nplatform:\n  nodes: 2",
          ":4: pinned cannot run on 2 nodes", "set platform.nodes to 1"},
         {"workload: {name: fib\n", ":", "check colons, brackets and indentation"},
+        {"workload: {name: dag, graph: none.dot}",
+         ":1: workload.graph: " + (folder / "none.dot").string() + ": cannot be read", "check the path"},
     };
     for (const auto& [text, message, advice] : cases) {
         const std::string path = file("bad.yaml", text);
@@ -178,6 +234,10 @@ TEST_F(Verbs, PlatformShowDescribesWhatASimulationWouldBuild) {
     // Longer than a file's name may be.
     const Said with_long_text = heddle({"platform", "show", "{nodes: 8" + std::string(5000, ' ') + "}"});
     EXPECT_EQ(with_long_text.code, 0) << with_long_text.err;
+    // An experiment that states no platform has the default one.
+    const std::string stated = heddle({"platform", "show", "{nodes: 1}"}).out;
+    const std::string silent = file("silent.yaml", "workload: {name: fib}\n");
+    EXPECT_EQ(heddle({"platform", "show", silent}).out, stated);
     const Said unknown = heddle({"schedule", std::string(5000, 'a')});
     EXPECT_EQ(unknown.code, 2);
     EXPECT_THAT(unknown.err, HasSubstr("there is no file")) << unknown.err.substr(0, 200);

@@ -190,11 +190,12 @@ def slurm(comparison):
     os.chmod(os.path.join(tools, "sbatch"), 0o755)
     environment = {**os.environ, "PATH": tools + ":" + os.environ["PATH"]}
     out = "job of slurm"
-    written = comparison.run(out, "--slurm", "--tasks", "5", "--sbatch=--time=1:00:00", "--set", "seed=1")
+    written = comparison.run(out, "--slurm", "--tasks", "5", "--sbatch=--time=1:00:00", "--set", "seed=1", "--by", "platform.nodes")
     script = comparison.path(out, "compare.slurm")
     assert "submit it with: sbatch" in written.stdout and f"{COUNT} cells in 5 tasks" in written.stdout, written.stdout
     text = comparison.read(out, "compare.slurm").decode()
     assert "#SBATCH --array=0-4\n" in text and "#SBATCH --time=1:00:00\n" in text and "exclusive" not in text, text
+    assert " --by platform.nodes " in text and written.stdout.endswith(" --by platform.nodes\n"), (text, written.stdout)
     assert not comparison.finished(out) and not os.path.exists(os.path.join(tools, "sbatch.said"))
     submitted = comparison.run(out, "--slurm", "--tasks", "5", "--submit", env=environment)
     assert "Submitted batch job 7" in submitted.stdout, submitted.stdout

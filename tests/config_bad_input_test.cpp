@@ -159,6 +159,11 @@ TEST(BadOverride, IsRefusedUnderTheNameThatItWasGivenBy) {
     EXPECT_THAT(
         refusal(good, {"platform.nodess=3"}),
         StartsWith("--set platform.nodess: unknown key \"nodess\" in platform; did you mean \"nodes\"?"));
+    EXPECT_THAT(refusal(good, {"nodes=3"}),
+                StartsWith("--set nodes: unknown key \"nodes\"; did you mean \"platform.nodes\"?"));
+    EXPECT_THAT(refusal(good + "\nplatform: {latency: 1us}"),
+                HasSubstr("\"platform.disk.latency\" or \"platform.network.latency\"?"));
+    EXPECT_THAT(refusal(good + "\ncutoff: 3"), HasSubstr("did you mean \"workload.cutoff\"?"));
     EXPECT_THAT(refusal(good, {"platform.nodes=abc"}),
                 StartsWith("--set platform.nodes: platform.nodes: expected a whole number, found `abc`"));
     EXPECT_THAT(refusal(good, {"platform.nodes="}),
@@ -197,6 +202,8 @@ TEST(BadFile, IsRefusedWithItsName) {
     EXPECT_EQ(said(folder), folder.string() + ": is a directory; name a file");
     EXPECT_THAT(said(folder / "none.yaml"),
                 HasSubstr("none.yaml: cannot be read (No such file or directory); check the path"));
+    EXPECT_THAT(refusal("workload: {name: fib}\nplatform: {from: none.yaml}"),
+                StartsWith("a.yaml:2: platform.from: none.yaml: cannot be read (No such file"));
     std::filesystem::remove_all(folder);
 }
 

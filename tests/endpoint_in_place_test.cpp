@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/relax.hpp"
 #include "runtime/comm/endpoint.hpp"
 #include "runtime/comm/loan.hpp"
 #include "tests/strand_testing.hpp"
@@ -153,11 +157,11 @@ TEST_P(InPlace, WithdrawnBytesAreNotReadAndReplacedOnesElsewhere) {
             const std::vector<std::byte> bytes(10);
             const auto lend = [&] { return std::make_shared<Loan>(self.worker().node(), bytes); };
             const auto withdrawn = lend();
-            withdrawn->take_back();
+            withdrawn->take_back(self.worker());
             EXPECT_FALSE(withdrawn->read());
             const auto read = lend();
             EXPECT_EQ((*read->read())->data(), bytes.data());  // and it is returned at once
-            read->take_back();
+            read->take_back(self.worker());
             read->wait_for_return(self);
             EXPECT_FALSE(read->replace({}));
             const auto copied = lend();
@@ -167,6 +171,88 @@ TEST_P(InPlace, WithdrawnBytesAreNotReadAndReplacedOnesElsewhere) {
             copied->wait_for_return(self);
         });
     });
+}
+
+/// A message that lends its bytes, from one strand of a node to another.
+class InPlaceHere : public Strands {
+protected:
+    /// `lend(self, loan)` when `read(self, message)` has begun, which takes the bytes. Each on a worker of
+    /// its own, if there are several.
+    void exchange(CoreId cores, const std::function<void(Strand&, Loan&)>& lend,
+                  const std::function<void(Strand&, Incoming&)>& read) {
+        std::atomic<bool> reads{false};
+        const std::vector<std::byte> bytes(10);
+        run(1, cores, [&](Worker& worker) {
+            const auto sender = [&](Strand& self) {
+                Endpoint from(self.worker().node(), 1);
+                const auto loan = std::make_shared<Loan>(self.worker().node(), bytes);
+                Event has_left;
+                from.start_send(self.worker(), {0, 2}, 3, runtime::LargeMessage{.head = {}, .lent = loan},
+                                [&](Worker& after) { has_left.complete(after.node(), after); });
+                wait_until(self, [&] { return reads.load(); });
+                lend(self, *loan);
+                self.wait(has_left);
+            };
+            const auto receiver = [&](Strand& self) {
+                Endpoint to(self.worker().node(), 2);
+                Incoming message = to.receive(self);
+                EXPECT_EQ(message.large->borrowed.data(), bytes.data());
+                reads = true;
+                read(self, message);
+                message.large->give_back(self.worker());
+            };
+            Strand::start(worker, sender, {.name = "the sender", .pinned_to = 0});
+            Strand::start(worker, receiver, {.name = "the receiver", .pinned_to = cores - 1});
+        });
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Worlds, InPlaceHere, testing::ValuesIn(worlds()),
+                         [](const auto& world) { return world.param.name; });
+
+TEST_P(InPlaceHere, BytesAreNotTakenBackWhileTheirReceiverReadsThem) {
+    std::atomic<bool> takes{false};
+    std::atomic<bool> taken{false};
+    bool taken_early = false;
+    exchange(
+        2,
+        [&](Strand& self, Loan& loan) {
+            takes = true;
+            loan.take_back(self.worker());
+            taken = true;
+        },
+        [&](Strand&, Incoming&) {
+            // In worlds whose workers take turns the sender does nothing meanwhile.
+            Patience patience;
+            for (int i = 0; i < 100'000 && !takes; ++i) patience.wait();
+            for (int i = 0; i < 10'000; ++i) patience.wait();
+            taken_early = taken;
+        });
+    EXPECT_FALSE(taken_early);
+}
+
+/// The sender cannot wait for a receiver that takes turns with it.
+TEST_P(InPlaceHere, BytesThatWereTakenBackAreNotRead) {
+    const CoreId cores = GetParam().ends_process ? 1 : 2;
+    bool taken = false;
+    bool refused = false;
+    exchange(
+        cores,
+        [&](Strand& self, Loan& loan) {
+            loan.take_back(self.worker());
+            taken = true;
+        },
+        [&](Strand& self, Incoming& message) {
+            EXPECT_NO_THROW(message.large->loan->expect_lent());
+            wait_until(self, [&] { return taken; });
+            try {
+                message.large->loan->expect_lent();
+            } catch (const Error& error) {
+                refused = true;
+                EXPECT_THAT(error.what(), HasSubstr("before its message was read"));
+            }
+        });
+    EXPECT_TRUE(refused);
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ TEST(GraphSource, MistakesAreRefusedWithTheNearestNames) {
     EXPECT_THAT(error_of("cholesk:tiles=20"),
                 AllOf(HasSubstr("no file `cholesk:tiles=20`"), HasSubstr("did you mean \"cholesky\"?")));
     EXPECT_THAT(error_of("no_such/file.stg"), HasSubstr("no_such/file.stg: cannot be read (No such file"));
+    EXPECT_THAT(error_of("no_such/file"), HasSubstr("no_such/file: cannot be read (No such file"));
+    EXPECT_THAT(error_of("/dev"), HasSubstr("/dev: is a directory; name a file"));
+    EXPECT_THAT(error_of("/dev/null"), HasSubstr("/dev/null: nothing in it; is it the right file?"));
     EXPECT_THAT(error_of(""), HasSubstr("no file ``"));
     EXPECT_THAT(error_of("cholesky:tile=20"),
                 AllOf(HasSubstr("cholesky:tile=20: unknown key \"tile\""), HasSubstr("tiles")));

@@ -2,13 +2,16 @@
 // the worker to other strands meanwhile. Any other code stays on the worker, which runs nothing above it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/fault_syndrome.hpp"
 #include "memory/userfaultfd.hpp"
 #include "tests/strand_testing.hpp"
 
@@ -215,6 +218,33 @@ TEST_P(MemoryFaults, AFailedRunWithStrandsInFaultsTellsItsError) {
         Error);
     EXPECT_EQ(seen, 0U);
     memory.reset();
+}
+
+/// As Linux fills a frame: floating-point registers, the exception syndrome, and a record without bytes.
+std::array<std::byte, 4096> records_with(std::uint64_t esr, std::uint32_t esr_magic = 0x45535201) {
+    constexpr std::size_t registers_bytes = 528;
+    const std::array<std::uint32_t, 2> registers{0x46508001, registers_bytes};
+    const std::array<std::uint32_t, 2> syndrome{esr_magic, 16};
+    std::array<std::byte, 4096> records{};
+    std::memcpy(records.data(), registers.data(), sizeof registers);
+    std::memcpy(records.data() + registers_bytes, syndrome.data(), sizeof syndrome);
+    std::memcpy(records.data() + registers_bytes + sizeof syndrome, &esr, sizeof esr);
+    return records;
+}
+
+// Syndromes as Linux's logs show them; their bits are those of the Arm Architecture Reference Manual,
+// ESR_EL1.
+TEST(FaultSyndromes, TellWritesFromReads) {
+    const std::optional<bool> unknown;
+    EXPECT_EQ(write_in_syndrome(records_with(0x92000007)), false) << "a load: not mapped";
+    EXPECT_EQ(write_in_syndrome(records_with(0x92000047)), true) << "a store: not mapped";
+    EXPECT_EQ(write_in_syndrome(records_with(0x9200004f)), true) << "a store: not permitted";
+    EXPECT_EQ(write_in_syndrome(records_with(0x92000147)), false) << "cache maintenance";
+    EXPECT_EQ(write_in_syndrome(records_with(0x82000007)), unknown) << "an instruction was fetched";
+    EXPECT_EQ(write_in_syndrome(records_with(0x92000047, 0x45585401)), unknown) << "no syndrome";
+    EXPECT_EQ(write_in_syndrome({}), unknown);
+    const auto whole = records_with(0x92000047);
+    EXPECT_EQ(write_in_syndrome(std::span(whole).first(540)), unknown) << "no room for the syndrome";
 }
 
 }  // namespace

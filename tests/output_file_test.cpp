@@ -117,7 +117,8 @@ TEST_F(Output, StandardOutputIsWrittenIntoInOrder) {
 
 TEST_F(Output, PlacesThatCannotBeWrittenAreNamed) {
     EXPECT_THAT(refusal(folder), HasSubstr("Is a directory"));
-    EXPECT_THAT(refusal(folder / "no" / "x"), HasSubstr("No such file or directory"));
+    EXPECT_THAT(refusal(folder / "no" / "x"),
+                HasSubstr("(No such file or directory); make the folder " + (folder / "no").string()));
     EXPECT_THAT(refusal(""), HasSubstr("cannot be written to"));
     EXPECT_THAT(refusal("/dev/full"), HasSubstr("No space left on device"));
     EXPECT_TRUE(fs::is_character_file("/dev/full"));

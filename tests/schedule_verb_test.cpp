@@ -385,7 +385,7 @@ TEST_F(ScheduleVerb, MistakesOnTheCommandLineAreNamed) {
         {{good, "--scheduler", "heft", "--procs", "2", "--bytes-unit", "x"}, "--bytes-unit: "},
         {{good, "--scheduler", "all", "--procs", "2", "--out", folder / "x"}, "a file holds one schedule"},
         {{good, "--scheduler", "heft", "--procs", "2", "--out", folder / "no" / "x"},
-         "results cannot be written"},
+         "the schedule cannot be written to"},
         {{good, "--scheduler", "heft", "--procs", "2", "--read", good}, "--scheduler excludes --read"},
         {{good, "--scheduler", "heft", "--procs", "2", "--gantt", "--json"}, "--gantt excludes --json"},
         {{good, "--schedular", "heft"}, "unknown option --schedular; did you mean \"--scheduler\"?"},

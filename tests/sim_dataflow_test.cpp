@@ -87,8 +87,7 @@ TEST(SimulatedLooks, GoOnWhereTheLastOneEnded) {
     EXPECT_LT(readiness_steps(result), 2 * tasks);
 }
 
-/// Forks so many tasks that it has become private, and opens for the thief that asks meanwhile. Then it works
-/// for long.
+/// Forks so many tasks, the last one after a while. Then it works for long.
 class ForkerOfMany final : public DataflowProgram {
 public:
     explicit ForkerOfMany(std::size_t tasks) : tasks_(tasks) {}
@@ -179,6 +178,52 @@ TEST(SimulatedLooks, ThatFindNothingAreRepeatedDuringALongBody) {
     EXPECT_EQ(result.nodes.front().steals_within_node, 1);
     EXPECT_GE(result.makespan, 1s + 200us);
     EXPECT_LT(result.makespan, 1s + 500us);
+}
+
+void work_for(Thread& self, std::uint64_t microseconds, shared_w<int> object) {
+    self.work(microseconds);
+    object = 1;
+}
+
+/// Forks a task, which the thief has for so long, and then 10,000 tasks of 50 us. Then it works.
+class ForkerUnasked final : public DataflowProgram {
+public:
+    ForkerUnasked(Time thief_busy, Time works) : thief_busy_(thief_busy), works_(works) {}
+    runtime::Work unit() const override { return {1000, 0}; }
+    void main(Thread& self) override {
+        fork(self, thief_busy_);
+        self.work(1000);
+        for (int i = 0; i < 10'000; ++i) fork(self, 50us);
+        self.work(microseconds(works_));
+    }
+    runtime::Answer answer() const override { return {}; }
+
+private:
+    static std::uint64_t microseconds(Time time) { return static_cast<std::uint64_t>(time / 1us); }
+    static void fork(Thread& self, Time works) {
+        const shared<int> object(self);
+        self.fork<work_for>(microseconds(works), object);
+    }
+
+    Time thief_busy_;
+    Time works_;
+};
+
+// No worker has asked while it forked. The tasks take 0.5 s.
+TEST(SimulatedThreads, AreOpenToThievesDuringALongBodyThatHasForkedMuch) {
+    const runtime::RunResult result =
+        run(1e9, [](NodeId) { return std::make_unique<ForkerUnasked>(20ms, 1s); });
+    EXPECT_EQ(result.nodes.front().steals_within_node, 10'001);
+    EXPECT_GE(result.makespan, 1s + 1ms);
+    EXPECT_LT(result.makespan, 1s + 2ms);
+}
+
+// Its owner has run 4000 tasks when the thief asks. Both share the others: 0.2 s + 0.3 s / 2.
+TEST(SimulatedThreads, OpenForAThiefThatAsksWhenTheyHaveBecomePrivate) {
+    const runtime::RunResult result =
+        run(1e9, [](NodeId) { return std::make_unique<ForkerUnasked>(200ms, 0s); });
+    EXPECT_GT(result.nodes.front().steals_within_node, 2900);
+    EXPECT_LT(result.makespan, 352ms);
 }
 
 }  // namespace

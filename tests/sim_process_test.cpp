@@ -1,5 +1,5 @@
-// Tests SimGrid's process: it ends with its parent, keeps none of its descriptors and ignores Ctrl-C. If it
-// crashes, the error names the signal.
+// Tests SimGrid's process: it ends with its parent, keeps none of its descriptors, and ignores Ctrl-C and
+// what its parent ignores. If it crashes, the error names the signal.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -128,6 +128,29 @@ TEST(SimgridChild, IsDeafToInterruptsFromItsForkOn) {
     const pid_t child = child_of(parent);
     while (runs(parent) && ::kill(child, SIGINT) == 0 && runs(child)) std::this_thread::sleep_for(2ms);
     EXPECT_EQ(status_of(parent), 0);
+}
+
+/// Whether the process for SimGrid still answers after the signal.
+bool outlives(int signal) {
+    SimgridProcess simgrid(ideal(3));
+    const std::vector<pid_t> children = children_of(::getpid());
+    EXPECT_EQ(children.size(), 1U);
+    ::kill(children.front(), signal);
+    try {
+        (void)simgrid.named_links();
+        return true;
+    } catch (const Error& error) {
+        EXPECT_THAT(error.message(), HasSubstr("was ended by signal " + std::to_string(signal)));
+        return false;
+    }
+}
+
+TEST(SimgridChild, IgnoresWhatItsParentWasToldToIgnore) {
+    const auto before = ::signal(SIGHUP, SIG_IGN);  // as nohup does
+    EXPECT_TRUE(outlives(SIGHUP));
+    ::signal(SIGHUP, [](int) {});
+    EXPECT_FALSE(outlives(SIGHUP)) << "a handler of the parent's is not the child's";
+    ::signal(SIGHUP, before);
 }
 
 TEST(SimgridChild, TellsTheSignalThatEndedIt) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/relax.hpp"
 #include "runtime/native/native_backend.hpp"
 #include "runtime/sources/timers.hpp"
 #include "tests/spmd_programs.hpp"
@@ -63,6 +65,28 @@ TEST_F(SpmdErrors, OfAnOperatorWhileHelpersCombine) {
                 return a + b;
             };
             self.all_reduce(add_or_fail, given, sums, "recursive_doubling");
+        });
+    };
+    for (int i = 0; i < tries; ++i)
+        EXPECT_EXIT(fail(), testing::ExitedWithCode(native::exit_code_failed), "the operator's own error");
+}
+
+/// Rank 1 combines with the array of rank 0, in its place, when the call of rank 0 fails.
+TEST_F(SpmdErrors, OfAnOperatorWhileAnotherRankOfTheNodeReadsTheArray) {
+    const auto fail = [] {
+        std::atomic<bool> reads{false};
+        run(1, {.ranks = flat}, [&](Spmd& self) {
+            std::vector<double> in(elements, 1), out(elements);
+            const auto add_or_fail = [&, fails = self.rank() == 0](double a, double b) {
+                if (!fails) {
+                    reads = true;
+                    return a + b;
+                }
+                for (Patience patience; !reads; patience.wait()) {
+                }
+                throw Error("the operator's own error");
+            };
+            self.all_reduce(add_or_fail, in, out, "ring");
         });
     };
     for (int i = 0; i < tries; ++i)

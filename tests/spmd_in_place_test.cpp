@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/spmd_interpreter.hpp"
@@ -85,6 +88,37 @@ TEST_P(SpmdInPlace, RanksThatDisagreeAreNamed) {
                 << algorithm;
         }
     }
+}
+
+/// Rank 1 may have borrowed the array of rank 0, and not read it yet, when the call of rank 0 fails.
+TEST(SpmdInPlaceSeeds, AnArrayIsNotReadWhenItsRankHasCaughtAnError) {
+    constexpr long overwritten = -1;
+    int withdrawn = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        bool read = false;
+        const auto main = [&](Spmd& self) {
+            std::vector<long> in(10'000, 1), out(in.size());
+            const auto add_or_fail = [&, fails = self.rank() == 0](long a, long b) {
+                if (fails) throw Error("the operator's own error");
+                read = read || a == overwritten || b == overwritten;
+                return a + b;
+            };
+            try {
+                self.all_reduce(add_or_fail, in, out, "ring");
+            } catch (const Error&) {
+                if (self.rank() != 0) throw;
+                std::ranges::fill(out, overwritten);
+            }
+        };
+        const std::string error = error_of([&] {
+            testing_strands::inprocess_world("inprocess", seed, false).run(1, 2, [&](NodeId) {
+                return std::make_unique<MainFunction>(SpmdOptions{.ranks = flat}, main);
+            });
+        });
+        EXPECT_FALSE(read) << "seed " << seed;
+        if (error.find("before its message was read") != std::string::npos) ++withdrawn;
+    }
+    EXPECT_GT(withdrawn, 0);
 }
 
 }  // namespace

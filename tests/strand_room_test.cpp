@@ -1,11 +1,17 @@
-// Tests that a run ends with an error where there is no address space for the stacks of its strands.
+// Tests that a run ends with an error where there is no address space for the stacks of its strands, or a
+// stack is too small, and that no strand can catch it.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <deque>
 #include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
 
+#include "base/guard_pages.hpp"
 #include "tests/strand_testing.hpp"
 
 namespace heddle::testing_strands {
@@ -33,35 +39,95 @@ private:
     rlimit before_{};
 };
 
-/// Of so many strands with a stack all wait but the last, which ends. Then another one needs a stack.
-std::string error_after(int strands, bool last_ends) {
-    return error_of([=] {
-        // The first four stacks are made together, and the next eight.
-        constexpr std::uint64_t stack = 128U << 20;
-        runtime::Schedule schedule;
-        schedule.strand_stack_bytes = stack;
-        const auto backend = one_native_node(1, 1);
-        Event event;
-        const auto first = [&](Worker& worker) {
-            for (int i = 1; i <= strands + 1; ++i) {
-                Strand::start(worker, [&, i](Strand& self) {
-                    if (i != strands || !last_ends) self.wait(event);
-                });
-            }
-        };
-        const Limit limit(6 * stack);
+/// What the error says that ends a run of `strands` strands on one worker.
+std::string error_of_strands(int strands, const std::function<void(Strand&, int i)>& body,
+                             std::uint64_t stack_bytes) {
+    runtime::Schedule schedule;
+    schedule.strand_stack_bytes = stack_bytes;
+    const auto backend = one_native_node(1, 1);
+    const auto first = [&](Worker& worker) {
+        for (int i = 1; i <= strands; ++i) Strand::start(worker, [&, i](Strand& self) { body(self, i); });
+    };
+    return error_of([&] {
         runtime::Execution(*backend, schedule, [&](NodeId) {
             return std::make_unique<FirstTask>(first);
         }).run();
     });
 }
 
+/// The same of five strands, with room for so many stacks. The first four are made together, and the next
+/// eight.
+std::string error_with_room(int stacks, const std::function<void(Strand&, int i)>& body) {
+    constexpr std::uint64_t stack = 128U << 20;
+    const Limit limit(static_cast<std::uint64_t>(stacks) * stack);
+    return error_of_strands(5, body, stack);
+}
+
+/// Goes on after an error, which is counted.
+template <class Code>
+void catching(int& errors, const Code& code) {
+    try {
+        code();
+    } catch (const Error&) {
+        ++errors;
+    }
+}
+
+TEST(StrandRoom, ForTheFirstOneIsMissing) {
+    EXPECT_THAT(error_with_room(3, [](Strand&, int) {}), HasSubstr("no address space for 4 stacks"));
+}
+
 TEST(StrandRoom, ForTheNextOneIsMissingWhereOneEnds) {
-    EXPECT_THAT(error_after(4, true), HasSubstr("no address space for 8 stacks"));
+    Event event;
+    const auto body = [&](Strand& self, int i) {
+        if (i != 4) self.wait(event);
+    };
+    EXPECT_THAT(error_with_room(6, body), HasSubstr("no address space for 8 stacks"));
 }
 
 TEST(StrandRoom, ForTheNextOneIsMissingWhereOneWaits) {
-    EXPECT_THAT(error_after(4, false), HasSubstr("no address space for 8 stacks"));
+    Event event;
+    int errors = 0;
+    const auto body = [&](Strand& self, int) { catching(errors, [&] { self.wait(event); }); };
+    EXPECT_THAT(error_with_room(6, body), HasSubstr("no address space for 8 stacks"));
+    EXPECT_EQ(errors, 0);
+}
+
+TEST(StrandRoom, ForTheNextOneIsMissingWhereOneYields) {
+    int errors = 0;
+    const auto body = [&](Strand& self, int) {
+        // Until all have begun.
+        for (int i = 0; i < 100; ++i) catching(errors, [&] { self.yield(); });
+    };
+    EXPECT_THAT(error_with_room(6, body), HasSubstr("no address space for 8 stacks"));
+    EXPECT_EQ(errors, 0);
+}
+
+/// Writes below the stack that it runs on, which has no guard page: over its mark.
+void exceed_stack() {
+    constexpr std::uint64_t mark = 0x6c656464696e6821;  // StrandStacks::mark
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    auto* word = reinterpret_cast<volatile std::uint64_t*>(here / 8 * 8);
+    word -= 512;  // below this function's own frame
+    while (*word != mark) --word;
+    *word = 0;
+}
+
+/// The other strand goes on next, or begins.
+TEST(StrandRoom, IsExceededByOneThatEnds) {
+    std::deque<GuardPages> all;
+    do {
+        all.emplace_back(1);
+    } while (all.back().granted());
+    for (const int exceeding : {2, 1}) {
+        int errors = 0;
+        const auto body = [&](Strand& self, int i) {
+            if (i == exceeding) return exceed_stack();
+            catching(errors, [&] { self.yield(); });
+        };
+        EXPECT_THAT(error_of_strands(2, body, 64U << 10), HasSubstr("needed more than its stack"));
+        EXPECT_EQ(errors, 0);
+    }
 }
 
 }  // namespace

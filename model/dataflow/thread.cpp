@@ -16,9 +16,10 @@ namespace {
 
 using runtime::SpinLock;
 
-/// So many operations after the last request a thread becomes private again: some hundred microseconds of the
-/// smallest tasks. Long tasks never come so far, so a thief need not wait for the end of one.
-constexpr std::uint32_t patience = 4096;
+/// So many closures after the last request a thread becomes private again: some hundred microseconds of the
+/// smallest tasks. Forks do not count: tasks that are forked quickly may be long, as the rest of the body
+/// may, and a thief would wait for the end.
+constexpr std::uint32_t patience = 2048;
 
 /// After looks that found nothing, sleepers are told every second, fourth, ... operation, at most so many.
 constexpr std::uint32_t signal_in_max = 16;
@@ -340,7 +341,7 @@ void Thread::fork_slow(Closure& closure) {
             committed_ += ended;
             charge_in_turn(ended * worker_->costs->join);
         }
-        look_whether_asked();
+        look_whether_asked(false);
     } else {
         append(closure);
     }
@@ -357,7 +358,7 @@ bool Thread::begin_slow(Closure& closure, Closure& frame) {
         worker_->backend->poll(*worker_);
     }
     if (!open_ && slow()) open(true);
-    if (open_) look_whether_asked();
+    if (open_) look_whether_asked(true);
     std::uint32_t state = Closure::created;
     if (closure.state.compare_exchange_strong(state, Closure::running, std::memory_order_acq_rel))
         return true;
@@ -452,10 +453,12 @@ void Thread::open(bool offers) {
     set_offers(offers);
 }
 
-/// After an operation on an open thread: tells those that ask, or becomes private after some time.
-void Thread::look_whether_asked() {
+/// After an operation on an open thread: tells those that ask, or becomes private after some time. `begins`:
+/// the operation is no fork.
+void Thread::look_whether_asked(bool begins) {
     runtime::Node& node = worker_->node();
     if (!slow() && !node.wants_work()) {
+        if (!begins && !node.one_thread()) return;  // without thieves forks are fast soon
         if (--patience_ != 0) return;
         committed_ = 0;
         const SpinLock::Guard guard(lock_);

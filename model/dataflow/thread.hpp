@@ -262,7 +262,7 @@ private:
 
     // --- opening (thread.cpp)
     void open(bool offers);
-    void look_whether_asked();
+    void look_whether_asked(bool begins);
     void offer_again();
     void set_offers(bool offers);
 
@@ -300,7 +300,7 @@ private:
     Counts counts_;
 
     std::uint64_t committed_ = 0;  ///< closures that have left the frame while the present body still forks
-    std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
+    std::uint32_t patience_ = 0;   ///< closures until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
     runtime::Strand* strand_ = nullptr;

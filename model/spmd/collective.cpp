@@ -74,7 +74,7 @@ public:
           signature_(signature_of(request, rank.calls_)) {}
 
     ~Execution() override {
-        for (const Lent& each : lent_) each.loan->take_back();
+        for (const Lent& each : lent_) each.loan->take_back(self_.worker());
         for (const LocalJob& each : pending_) Crew::outlast(self_, each);
     }
     Execution(const Execution&) = delete;
@@ -316,7 +316,10 @@ void Rank::Execution::receive(const Step& step) {
     Local local{&request_, at(step.to), data.data(), step.to.count, combines, step.other_first};
     if (request_.exchange)
         local = moved(request_.exchange->unpacking(step.peer, rank_.rank_), request_.output, data.data());
-    if (borrows) return do_borrowed(step, std::move(local), *message.large);
+    if (borrows) {
+        local.lent = message.large->loan.get();
+        return do_borrowed(step, std::move(local), *message.large);
+    }
     // Other threads may still read it when this one goes on.
     if (message.large || local.bytes() >= shared_bytes) local.message = std::move(message.data);
     do_locally(step, std::move(local));
@@ -367,8 +370,13 @@ void Rank::Execution::do_borrowed(const Step& step, Local local, runtime::LargeI
     }
     runtime::Body copy;
     if (!request_.declared) copy = rank_.buffers_->make(local.bytes());
-    do_now({&request_, copy ? copy->data() : nullptr, local.from, local.count});
+    do_now({.request = &request_,
+            .into = copy ? copy->data() : nullptr,
+            .from = local.from,
+            .count = local.count,
+            .lent = local.lent});
     message.give_back(self_.worker());
+    local.lent = nullptr;
     if (copy) local.from = copy->data();
     local.message = runtime::Parcel(std::move(copy));
     do_locally(step, std::move(local));

@@ -2,7 +2,7 @@
 #include "model/spmd/crew.hpp"
 
 #include "base/assert.hpp"
-#include "model/spmd/outlast.hpp"
+#include "runtime/core/outlast.hpp"
 
 namespace heddle::spmd {
 
@@ -49,7 +49,7 @@ void Crew::finish(runtime::Strand& self, Job& job) {
 }
 
 void Crew::outlast(runtime::Strand& self, const Job& job) noexcept {
-    spmd::outlast(self.worker(), [&] { return job.done_.done(); });
+    runtime::outlast(self.worker(), [&] { return job.done_.done(); });
 }
 
 void Crew::run(runtime::Strand& self, Job& job, std::uint32_t parts) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "model/spmd/movement.hpp"
 #include "model/spmd/request.hpp"
 #include "model/spmd/steps.hpp"
+#include "runtime/comm/loan.hpp"
 #include "runtime/comm/parcel.hpp"
 #include "runtime/core/copy.hpp"
 #include "runtime/core/worker.hpp"
@@ -32,6 +34,7 @@ struct Local {
     bool other_first = false;
     runtime::Parcel message{};                   ///< that the elements come from, if it is large
     std::shared_ptr<const Movement> movement{};  ///< of an exchange: where the elements go
+    const runtime::Loan* lent = nullptr;         ///< that the elements are borrowed of, if they are
 
     Index bytes() const { return count * request->element_bytes; }
 
@@ -44,10 +47,14 @@ struct Local {
         std::byte* const target = into + begin * request->element_bytes;
         const std::byte* const source = from + begin * request->element_bytes;
         const Index size = here * request->element_bytes;
-        if (!combines) return self.worker().copy(runtime::Copy::contiguous(size), target, source);
-        self.worker().compute(combining(here), [&] {
+        const auto copy = runtime::Copy::contiguous(size);
+        if (!combines && !lent) return self.worker().copy(copy, target, source);
+        const auto code = [&] {
+            if (lent) lent->expect_lent();
+            if (!combines) return copy.carry_out(target, source);
             request->combine.apply(request->combine.code, target, source, here, other_first);
-        });
+        };
+        self.worker().compute(combines ? combining(here) : copying(self, copy), std::ref(code));
     }
 
 private:
@@ -57,6 +64,10 @@ private:
     /// Reads both, and writes one.
     runtime::Work combining(Index elements) const {
         return {static_cast<double>(elements), 3.0 * static_cast<double>(elements * request->element_bytes)};
+    }
+    /// What Worker::copy declares.
+    static runtime::Work copying(runtime::Strand& self, const runtime::Copy& copy) {
+        return {0, copy.bytes_moved(self.worker().node().topology().cache)};
     }
     /// Takes the same time in simulation, and natively none.
     void declare(runtime::Strand& self, std::uint32_t part, std::uint32_t parts) const {

@@ -7,9 +7,9 @@
 #include <exception>
 #include <utility>
 
-#include "model/spmd/outlast.hpp"
 #include "model/spmd/spmd.hpp"
 #include "runtime/core/node.hpp"
+#include "runtime/core/outlast.hpp"
 #include "runtime/core/worker.hpp"
 
 namespace heddle::spmd {
@@ -39,7 +39,7 @@ SplitCalls::Joined SplitCalls::join(NodeId node, std::uint64_t number, const Req
 
 SplitCall::~SplitCall() noexcept(false) {
     if (std::uncaught_exceptions() == 0) wait();
-    if (call_) outlast(self_->worker(), [this] { return call_->done.done(); });
+    if (call_) runtime::outlast(self_->worker(), [this] { return call_->done.done(); });
 }
 
 SplitCall& SplitCall::operator=(SplitCall&& other) {

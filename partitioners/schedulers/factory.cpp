@@ -1,4 +1,6 @@
 // Lists all schedulers by name, and makes the one that a caller names.
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "partitioners/schedulers/members.hpp"
@@ -20,7 +22,7 @@ const std::vector<Kind>& all() {
         {"dcp", "the task with the least slack, looking one task ahead", make_dcp},
         {"dsc", "clusters along the dominant sequence, then mapped to the processors", make_dsc},
         {"portfolio", "the best of the others, improved as long as there is time; exact for small graphs",
-         make_portfolio},
+         make_portfolio, true},
     };
     return kinds;
 }
@@ -29,6 +31,11 @@ std::vector<std::string> names() {
     std::vector<std::string> names;
     for (const Kind& kind : all()) names.push_back(kind.name);
     return names;
+}
+
+bool improves(const std::string& name) {
+    return std::any_of(all().begin(), all().end(),
+                       [&name](const Kind& kind) { return kind.name == name && kind.improves; });
 }
 
 std::unique_ptr<Scheduler> make(const std::string& name) {

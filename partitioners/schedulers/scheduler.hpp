@@ -36,6 +36,7 @@ struct Kind {
     std::string name;
     std::string help;
     std::unique_ptr<Scheduler> (*make)();
+    bool improves = false;  ///< it asks Options::out_of_time
 };
 
 /// All schedulers, in the order in which they are documented.
@@ -43,6 +44,9 @@ const std::vector<Kind>& all();
 
 /// Their names.
 std::vector<std::string> names();
+
+/// Whether the scheduler of this name, which must be known, improves its schedule as long as it may.
+bool improves(const std::string& name);
 
 /// Throws Error with the nearest known name.
 std::unique_ptr<Scheduler> make(const std::string& name);

@@ -317,10 +317,10 @@ void Endpoint::fetch(Worker& worker, BegunReceive& receive, std::span<std::byte>
 namespace {
 
 std::unique_ptr<LargeIncoming> borrow(Address from, LentHere& lent) {
-    const auto bytes = lent.loan->borrow();
-    if (!bytes) throw Error(text_of(from) + " sends a message, and has ended with an error");
-    return std::make_unique<LargeIncoming>(
-        LargeIncoming{std::move(lent.head), 0, std::move(lent.loan), *bytes, std::move(lent.left)});
+    auto borrowed = lent.loan->borrow();
+    if (!borrowed) throw Error(text_of(from) + " sends a message, and has ended with an error");
+    return std::make_unique<LargeIncoming>(LargeIncoming{std::move(lent.head), 0, std::move(borrowed->loan),
+                                                         borrowed->bytes, std::move(lent.left)});
 }
 
 }  // namespace

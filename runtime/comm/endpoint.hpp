@@ -56,10 +56,14 @@ struct LargeIncoming {
     std::uint64_t placed = 0;  ///< bytes of data that are where the receiver said (Endpoint::Place)
 
     // --- of a strand of the same node
-    std::shared_ptr<Loan> loan{};
+    std::shared_ptr<const Loan> loan{};
     std::span<const std::byte> borrowed{};  ///< what the loan has
+    std::function<void(Worker&)> returned{};
     /// To be called when the receiver has read that: the sender waits for it.
-    std::function<void(Worker&)> give_back{};
+    void give_back(Worker& worker) {
+        loan.reset();
+        returned(worker);
+    }
 };
 
 /// What a receive returns.

@@ -9,10 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/relax.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/core/caller.hpp"
 #include "runtime/core/node.hpp"
+#include "runtime/core/outlast.hpp"
 #include "runtime/core/wait.hpp"
 #include "runtime/sources/io.hpp"
 
@@ -52,14 +54,28 @@ public:
     }
 
     // --- a receiver of the same node, in place of a send
+    /// The receiver reads `bytes` until it lets go of `loan`.
+    struct Borrowed {
+        std::span<const std::byte> bytes;
+        std::shared_ptr<const Loan> loan;
+    };
     /// The bytes, or their copy, which the loan keeps. Nothing where the lender has withdrawn them. Once.
-    std::optional<std::span<const std::byte>> borrow() {
+    std::optional<Borrowed> borrow() {
         auto progress = Progress::offered;
         if (progress_.compare_exchange_strong(progress, Progress::borrowed, std::memory_order_acq_rel))
-            return bytes_;
+            return Borrowed{bytes_, {this, [loan = shared_from_this()](const Loan*) {
+                                         loan->leave(Progress::borrowed, Progress::returned);
+                                     }}};
         if (progress == Progress::copied)
-            return copy_ ? std::span<const std::byte>(*copy_) : std::span<const std::byte>();
+            return Borrowed{copy_ ? std::span<const std::byte>(*copy_) : std::span<const std::byte>(),
+                            shared_from_this()};
         return std::nullopt;
+    }
+    /// Throws Error where the lender has withdrawn the bytes since. A receiver that was charged or has waited
+    /// since it borrowed them must call it right before it reads.
+    void expect_lent() const {
+        if (progress_.load(std::memory_order_acquire) == Progress::withdrawn)
+            throw Error("a sender of this node has ended with an error before its message was read");
     }
 
     // --- the lender
@@ -73,20 +89,29 @@ public:
     }
     /// For one that cannot wait as strands do, because it ends with an error: from now on no send reads the
     /// bytes. What is being written is so soon, because the receiver has asked for it. A receiver of this
-    /// node ends with the run.
-    void take_back() {
-        auto progress = Progress::offered;
-        if (progress_.compare_exchange_strong(progress, Progress::returned, std::memory_order_acq_rel))
+    /// node that has borrowed them is waited for as by `outlast`. After that it may not begin to read.
+    void take_back(Worker& worker) {
+        const auto progress = leave(Progress::offered, Progress::returned);
+        if (progress == Progress::offered || progress == Progress::copied) return;
+        if (progress == Progress::borrowed) {
+            outlast(worker,
+                    [this] { return progress_.load(std::memory_order_acquire) != Progress::borrowed; });
+            leave(Progress::borrowed, Progress::withdrawn);
             return;
-        if (progress == Progress::copied || progress == Progress::borrowed) return;
+        }
         for (Patience patience; progress_.load(std::memory_order_acquire) != Progress::returned;
              patience.wait())
-            node_.backend().poll(node_.worker(0));
+            worker.backend->poll(worker);
     }
 
 private:
-    enum class Progress : std::uint8_t { offered, copied, borrowed, read, awaited, returned };
+    enum class Progress : std::uint8_t { offered, copied, borrowed, withdrawn, read, awaited, returned };
 
+    /// From `before` to `after`, if it is at `before`. Returns where it was.
+    Progress leave(Progress before, Progress after) {
+        progress_.compare_exchange_strong(before, after, std::memory_order_acq_rel);
+        return before;
+    }
     /// Any thread.
     void give_back() {
         Context context;

@@ -57,9 +57,25 @@ Coordination::Coordination(NodeId rank, NodeId nodes, NodeId at_start, std::stri
 }
 
 /// Node 0's. No node joins or leaves meanwhile.
-void Coordination::post_to_all(FrameKind kind) {
+void Coordination::post_to_all(FrameKind kind, const runtime::Bytes& payload) {
     for (const NodeId node : order_)
-        if (member_[node]) post_(node, kind, {});
+        if (member_[node]) post_(node, kind, payload);
+}
+
+/// Node 0's, for `finish`. Another node may not have heard from one that has joined. It cannot tell it from
+/// one that stalls before it has joined, for which no node waits.
+runtime::Bytes Coordination::pack_joined() const {
+    runtime::Bytes list;
+    for (NodeId node = at_start_; node < nodes_; ++node) {
+        const auto number = pack(node);
+        if (member_[node]) list.insert(list.end(), number.begin(), number.end());
+    }
+    return list;
+}
+
+void Coordination::take_joined(std::span<const std::byte> list) const {
+    for (; joined_ && list.size() >= sizeof(NodeId); list = list.subspan(sizeof(NodeId)))
+        if (const auto node = unpack<NodeId>(list); node < nodes_ && node != rank_) joined_(node);
 }
 
 Clock::duration Coordination::clock_error() const {
@@ -107,6 +123,7 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
     if (kind == FrameKind::count) return answer_count();
     if (kind == FrameKind::leaving) return post_(from, FrameKind::count, {});
     if (kind == FrameKind::start) begin_(Clock::time_point(Clock::duration(unpack<Clock::rep>(payload))));
+    if (kind == FrameKind::finish) take_joined(payload);
     const auto arrival = Clock::now();
     const std::lock_guard lock(mutex_);
     switch (kind) {
@@ -328,7 +345,7 @@ bool Coordination::lead_finish() {
         lock.lock();
     }
     lock.unlock();
-    post_to_all(FrameKind::finish);
+    post_to_all(FrameKind::finish, pack_joined());
     return true;
 }
 

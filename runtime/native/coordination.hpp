@@ -59,6 +59,10 @@ public:
     /// thread that receives.
     void gone(NodeId node);
 
+    /// `joined` is called with each other node that has joined and not left, before `finish` returns: such a
+    /// node says goodbye. Not on node 0. Before `start`; the thread that receives.
+    void tell_joined(std::function<void(NodeId node)> joined) { joined_ = std::move(joined); }
+
     /// The first node on the way to node 0, which stays to the end. Before `start`.
     void reach_lead_by(NodeId node) { towards_lead_ = node; }
 
@@ -107,7 +111,9 @@ private:
     void compare_late(NodeId node);
     bool lead_start();
     bool lead_finish();
-    void post_to_all(FrameKind kind);
+    void post_to_all(FrameKind kind, const runtime::Bytes& payload = {});
+    runtime::Bytes pack_joined() const;
+    void take_joined(std::span<const std::byte> list) const;
     bool wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready);
 
     Clock::duration clock_error_{};
@@ -118,6 +124,7 @@ private:
     std::function<Counts()> counts_;
     Begin begin_;
     Attend attend_;
+    std::function<void(NodeId node)> joined_;
     std::vector<NodeId> order_;
 
     mutable std::mutex mutex_;

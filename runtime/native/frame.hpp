@@ -28,7 +28,7 @@ enum class FrameKind : std::uint32_t {
     done,   ///< end: this node's workers have returned
     count,  ///< end: how many messages were sent and delivered?
     counted,
-    finish,     ///< end: nothing is under way any more
+    finish,     ///< end: nothing is under way any more; which nodes have joined and not left
     goodbye,    ///< the last frame of a connection
     abort,      ///< the run cannot go on: which node was lost, and why
     mark,       ///< flow control: tell me its number (64 bits) when you have handled what came before

@@ -234,7 +234,7 @@ bool Mesh::part() {
         state_->changed.wait(lock, [this] { return !state_->any_member() || state_->lost; });
         if (state_->lost) return false;
     }
-    state_->settle(Clock::now() + Peers::settle_max);
+    state_->settle_at_end();
     return true;
 }
 
@@ -260,6 +260,10 @@ void Mesh::begin() {
 
 void Mesh::expect(NodeId node) {
     state_->expect(node);
+}
+
+void Mesh::has_joined(NodeId node) {
+    state_->has_joined(node);
 }
 
 std::vector<NodeId> Mesh::connected() const {

@@ -57,6 +57,7 @@ public:
     void call(std::function<void()> code) override;
     void begin() override;
     void expect(NodeId node) override;
+    void has_joined(NodeId node) override;
 
     /// A worker parks here (Parker::park), and receives meanwhile if no other worker does. Events then come
     /// on its thread.

@@ -235,6 +235,7 @@ void NativeBackend::State::meet() {
         },
         [this](Clock::time_point zero) { begin(zero); }, attend);
     coordination->tell_in_order(relay->farthest_first());
+    coordination->tell_joined([this](NodeId node) { transport->has_joined(node); });
     coordination->reach_lead_by(towards_lead);
 }
 

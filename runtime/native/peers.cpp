@@ -160,6 +160,12 @@ void Peers::expect(NodeId node) {
     if (!is_there) call([this, node] { lose(node, "it ended when it was about to begin"); });
 }
 
+void Peers::has_joined(NodeId node) {
+    for (NetworkId number = 0; number < options.networks.size(); ++number)
+        if (Link* const one = link(node, number); one && presence(*one) == Presence::arriving)
+            presence_[place_of(*one)].store(Presence::member, std::memory_order_release);
+}
+
 void Peers::take(Link& link, FrameKind kind, std::span<const std::byte> payload, runtime::Body body) {
     if (options.at_start) see(link, kind);
     switch (kind) {
@@ -217,17 +223,25 @@ void Peers::lose(NodeId node, const std::string& reason) {
 
 // Each node serves all its connections meanwhile, so nodes that wait for each other's acknowledgements get
 // them.
-void Peers::settle(Deadline deadline) {
+std::optional<NodeId> Peers::settle(Deadline deadline, Presence least) {
     // Elsewhere the system does it.
     if (std::ranges::none_of(options.networks, [](const MeshNetwork& one) { return one.udp.has_value(); }))
-        return;
+        return std::nullopt;
     write_all_until(deadline);  // else a goodbye that no stream has yet would count as acknowledged
     for (auto pause = settle_pause;; pause = std::min(2 * pause, settle_pause_max)) {
-        bool all = true;
-        for_each_link([&all](Link& link) { all = link.settle() && all; });
-        if (all || Clock::now() >= deadline) return;
+        std::optional<NodeId> missing;
+        for_each_link([&](Link& link) {
+            if (presence(link) >= least && !link.settle()) missing = link.peer();
+        });
+        if (!missing || Clock::now() >= deadline) return missing;
         std::this_thread::sleep_for(pause);
     }
+}
+
+void Peers::settle_at_end() {
+    if (const auto late = settle(Clock::now() + settle_max, Presence::member))
+        spdlog::warn("node {} has not acknowledged all that node {} sent: gave up after {} s", *late, rank,
+                     settle_max.count());
 }
 
 void Peers::look_for_dead_hosts() {

@@ -124,6 +124,8 @@ struct Peers {
 
     /// Transport::expect.
     void expect(NodeId node);
+    /// Transport::has_joined.
+    void has_joined(NodeId node);
 
     /// Reads what has come, and handles it. False where nothing more comes from there.
     bool receive_from(Link& link);
@@ -137,8 +139,11 @@ struct Peers {
         if (calls_wait_.load(std::memory_order_acquire)) run_waiting_calls();
     }
 
-    /// Returns when all that was posted reaches the others even if this process ends, or at `deadline`.
-    void settle(Deadline deadline);
+    /// Returns when all that was posted reaches the others even if this process ends, or at `deadline`: then
+    /// a node that it has not reached. Of the nodes that are `least` or have gone on.
+    std::optional<NodeId> settle(Deadline deadline, Presence least = Presence::arriving);
+    /// The same when the run has ended. A node that still arrives has not joined, and may have stalled.
+    void settle_at_end();
 
     bool is_lost() {
         const std::lock_guard lock(mutex);

@@ -329,7 +329,7 @@ bool PolledMesh::part() {
     state_->say_goodbye();
     wait_for_frames([this] { return state_->is_lost() || state_->has_parted(); });
     if (state_->is_lost()) return false;
-    state_->settle(Clock::now() + Peers::settle_max);
+    state_->settle_at_end();
     return true;
 }
 
@@ -352,6 +352,10 @@ void PolledMesh::begin() {
 
 void PolledMesh::expect(NodeId node) {
     state_->expect(node);
+}
+
+void PolledMesh::has_joined(NodeId node) {
+    state_->has_joined(node);
 }
 
 std::vector<NodeId> PolledMesh::connected() const {

@@ -33,6 +33,7 @@ public:
     void call(std::function<void()> code) override;
     void begin() override;
     void expect(NodeId node) override;
+    void has_joined(NodeId node) override;
     std::vector<NodeId> connected() const override;
 
     /// Receives what has come and writes what has waited, unless another thread does. True if it delivered a

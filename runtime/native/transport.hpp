@@ -73,6 +73,10 @@ public:
     /// From now on its end is a loss, even if it has ended already. The thread that delivers.
     virtual void expect([[maybe_unused]] NodeId node) {}
 
+    /// `node` has joined, and takes part until the end. So `part` waits for its goodbye if it is connected,
+    /// even if nothing else has come from it yet. The thread that delivers.
+    virtual void has_joined([[maybe_unused]] NodeId node) {}
+
     /// The nodes that this one is connected to, before `start`; once for each connection.
     virtual std::vector<NodeId> connected() const { return {}; }
 

@@ -112,11 +112,14 @@ bool StrandRunner::steal(StrandRunner& thief) {
 
 // --- stacks
 
-void StrandRunner::attach_stack(Strand& strand) {
+/// False if there is no room for one: then the strand is ready as before.
+bool StrandRunner::attach_stack(Strand& strand) {
     if (!free_) {
-        free_ = strands_.stacks().take(stacks_at_once);
-        free_count_ = 0;
-        for (const StrandStack* stack = free_; stack; stack = stack->next) ++free_count_;
+        take_stacks();
+        if (!free_) {
+            own_.put(strand);
+            return false;
+        }
     }
     StrandStack& stack = *std::exchange(free_, free_->next);
     --free_count_;
@@ -124,13 +127,28 @@ void StrandRunner::attach_stack(Strand& strand) {
     stack.strand = &strand;
     strand.stack_ = &stack;
     strand.rest_ = std::move(stack.idle);
-    if (strand.rest_) return;
+    if (strand.rest_) return true;
     strand.rest_ = context::fiber(std::allocator_arg, GivenStack{stack.memory},
                                   [&stack](context::fiber&& back) { return life(stack, std::move(back)); });
+    return true;
+}
+
+void StrandRunner::take_stacks() {
+    try {
+        free_ = strands_.stacks().take(stacks_at_once);
+    } catch (...) {
+        note_failure();
+    }
+    free_count_ = 0;
+    for (const StrandStack* stack = free_; stack; stack = stack->next) ++free_count_;
 }
 
 void StrandRunner::free_stack(StrandStack& stack) {
-    strands_.stacks().check(stack);
+    try {
+        strands_.stacks().check(stack);
+    } catch (...) {
+        note_failure();
+    }
     stack.strand = nullptr;
     stack.next = free_;
     free_ = &stack;
@@ -155,15 +173,10 @@ context::fiber StrandRunner::life(StrandStack& stack, context::fiber&& back) {
             stack.notes.before_exit();
             throw;
         } catch (...) {
-            strand.runner_->failure_ = std::current_exception();
-        }
-        Strand* next = nullptr;
-        try {
-            next = strand.runner_->next_in_turn();
-        } catch (...) {  // there is no room for its stack
-            strand.runner_->failure_ = std::current_exception();
+            strand.runner_->note_failure();
         }
         try {
+            Strand* const next = strand.runner_->next_in_turn();
             strand.runner_->leave(strand, next, Strand::Left::ended);
         } catch (const context::detail::forced_unwind&) {
             stack.notes.before_exit();
@@ -211,6 +224,7 @@ bool StrandRunner::run(Slot* head) {
 void StrandRunner::go(Strand& first) {
     Strand* strand = &first;
     do {
+        if (!prepare(*strand)) return;  // it would begin
         switch_to(*strand);
         strand = last_;
     } while (strand->left_ == Strand::Left::waits && receives_for(*strand));
@@ -226,8 +240,8 @@ bool StrandRunner::receives_for(const Strand& strand) {
     return worker_.receive_until(*strand.waits_for_);
 }
 
+/// `strand` is prepared.
 void StrandRunner::switch_to(Strand& strand) {
-    prepare(strand);
     strand.from_ = nullptr;
     StrandStack& stack = *strand.stack_;
     // Also when the base is unwound, which comes out of `resume` as an exception.
@@ -256,7 +270,7 @@ void StrandRunner::switch_to(Strand& strand) {
 /// Another worker may be about to do what a strand of this one waits for: looking takes less time than
 /// leaving, sleeping and being woken.
 bool StrandRunner::is_soon_done(const Waitable& waitable) const {
-    if (any_ready()) return false;
+    if (failure_ || any_ready()) return false;
     for (std::uint32_t look = 0; look < looks_; ++look) {
         if (waitable.done()) return true;
         relax();

@@ -9,6 +9,11 @@
 // the code that it goes on with (`has_left`), and only then the strand is shown to others: as ready, or to
 // what it waits for. So no other worker runs on a stack that is not left yet.
 //
+// Invariant: a switch throws no error that is another strand's, because the body could catch it. What fails
+// at a switch is noted (`failure_`): there is no room for the next strand's stack, or the last strand has
+// written below its own. From then on the worker goes to its base at the next switch, and the run ends there.
+// A strand without a stack stays ready meanwhile.
+//
 // Where workers receive (Topology::receives), a strand that waits and leaves its stack to the base is not
 // shown at once: first the worker receives for some microseconds, on its own stack, and goes on with the
 // strand if what it waits for is done. Invariant: meanwhile the strand is in no list and no waiter knows it,
@@ -118,10 +123,15 @@ private:
     void show();
     Strand* next_ready();
     Strand* take_arrived();
-    void attach_stack(Strand& strand);
+    bool attach_stack(Strand& strand);
+    void take_stacks();
+    /// Of the exception that is being handled. The first is kept.
+    void note_failure() {
+        if (!failure_) failure_ = std::current_exception();
+    }
     void free_stack(StrandStack& stack);
     static boost::context::fiber life(StrandStack& stack, boost::context::fiber&& back);
-    void prepare(Strand& strand);
+    bool prepare(Strand& strand);
     void go(Strand& first);
     void switch_to(Strand& strand);
     Strand* next_in_turn();

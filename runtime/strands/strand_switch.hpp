@@ -19,13 +19,15 @@ namespace heddle::runtime {
     return own_.empty() ? nullptr : &own_.take();
 }
 
-[[gnu::always_inline]] inline void StrandRunner::prepare(Strand& strand) {
+/// False if there is no room for its stack.
+[[gnu::always_inline]] inline bool StrandRunner::prepare(Strand& strand) {
     if (!strand.stack_) [[unlikely]] {
-        attach_stack(strand);
+        if (!attach_stack(strand)) return false;
         worker_.count_task();
     }
     strand.runner_ = this;
     current_ = &strand;
+    return true;
 }
 
 /// The strand to go on with, or null: then the base has its turn.
@@ -33,9 +35,8 @@ namespace heddle::runtime {
     if (switches_left_ == 0 || failure_ || worker_.node().stopping()) [[unlikely]]
         return nullptr;
     Strand* const next = next_ready();
-    if (!next) return nullptr;
+    if (!next || !prepare(*next)) return nullptr;
     --switches_left_;
-    prepare(*next);
     return next;
 }
 

@@ -80,9 +80,10 @@ private:
     std::vector<Sums> of_core_;
 };
 
-/// Adds to an error the line of the YAML file that states the graph.
-[[noreturn]] void rethrow_at(const Error& error, const Location& where) {
-    throw Error(fmt::format("workload.graph: {}", error.message()), error.advice(), where);
+/// Adds to an error the line of the YAML file that states the graph. `path`: of a file; else empty.
+[[noreturn]] void rethrow_at(const Error& error, const Location& where, const std::string& path = {}) {
+    throw Error(fmt::format("workload.graph: {}{}{}", path, path.empty() ? "" : ": ", error.message()),
+                error.advice(), where);
 }
 
 graphs::GraphFile generated(const std::string& source, const Settings& settings) {
@@ -109,7 +110,7 @@ graphs::GraphFile read(const std::string& source, const Settings& settings) {
     try {
         return graphs::load_graph(source, options);  // which is neither a file nor a generator, and says so
     } catch (const Error& error) {
-        rethrow_at(error, settings.where("graph"));
+        rethrow_at(error, settings.where("graph"), error.where().file.empty() ? "" : path);
     }
 }
 

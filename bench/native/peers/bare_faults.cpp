@@ -24,6 +24,7 @@ constexpr std::uint64_t continue_protected = 2;  // UFFDIO_CONTINUE_MODE_WP
 
 int file = -1;  // of userfaultfd; -1: mprotect
 char* memory = nullptr;
+bool writes = false;  // what the program does to its pages
 
 [[noreturn]] void fail(const char* what) {
     std::perror(what);
@@ -54,12 +55,12 @@ void permit(char* page, bool write) {
     }
 }
 
-void on_fault(int /*signal*/, siginfo_t* info, void* context) {
+void on_fault(int /*signal*/, siginfo_t* info, [[maybe_unused]] void* context) {
     const auto offset = static_cast<std::size_t>(static_cast<char*>(info->si_addr) - memory);
 #if defined(__x86_64__)
     const bool write = (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
 #else
-    const bool write = context != nullptr;
+    const bool write = writes;
 #endif
     permit(memory + offset / page_bytes * page_bytes, write);
 }
@@ -106,7 +107,7 @@ int main(int count, char** words) {
         std::fprintf(stderr, "usage: peer_bare_faults userfaultfd|mprotect read|write COUNT\n");
         return 2;
     }
-    const bool writes = std::string(words[2]) == "write";
+    writes = std::string(words[2]) == "write";
     const std::uint64_t rounds = std::stoull(words[3]) / pages + 1;
     map_memory();
     if (std::string(words[1]) == "userfaultfd") open_userfaultfd();

@@ -1,5 +1,5 @@
 // Delays an exception where it would destroy what other workers use: a job on the stack, the arrays of a
-// call. The exception ends the run, but only when it has left the stack.
+// call, bytes that a message lends. The exception ends the run, but only when it has left the stack.
 #pragma once
 
 #include <chrono>
@@ -10,16 +10,16 @@
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 
-namespace heddle::spmd {
+namespace heddle::runtime {
 
 /// Returns when `done()`, or after a second: the other workers may wait for messages that never come. In
 /// simulation no other worker runs meanwhile, and no time passes: then it returns at once. A destructor
 /// calls this, so it cannot wait as strands do.
 template <class Done>
-void outlast(runtime::Worker& worker, const Done& done) noexcept {
+void outlast(Worker& worker, const Done& done) noexcept {
     constexpr Time longest = std::chrono::seconds(1);
     constexpr std::uint32_t looks_between = 64;
-    const runtime::Node& node = worker.node();
+    const Node& node = worker.node();
     if (node.one_thread() || node.stopping()) return;
     const Time begin = worker.backend->now(worker);
     std::uint32_t looks = 0;
@@ -31,4 +31,4 @@ void outlast(runtime::Worker& worker, const Done& done) noexcept {
     }
 }
 
-}  // namespace heddle::spmd
+}  // namespace heddle::runtime
