@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/fiber_notes.hpp"
+#include "base/fiber_switch.hpp"
 #include "base/lost_fibers.hpp"
 #include "base/time.hpp"
 #include "runtime/backend.hpp"
@@ -74,7 +75,7 @@ public:
             SimWorker& other;
             const SimWorker& thread;
             const Switchboard& board;
-            ~Arrival() {
+            [[gnu::always_inline]] ~Arrival() {
                 if (&here == &thread) {
                     other.notes.after_resume();
                 } else if (board.leaving_ == &thread) {
@@ -95,7 +96,7 @@ public:
             from.notes.before_switch_to(to.notes);
         }
         const Arrival arrival{from, to, main_, *this};
-        boost::context::fiber back = std::move(to.fiber).resume();
+        boost::context::fiber back = resumed(std::move(to.fiber));
         leaving_->fiber = std::move(back);
     }
 

@@ -16,6 +16,7 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 #include "base/fiber_notes.hpp"
+#include "base/fiber_switch.hpp"
 #include "base/lost_fibers.hpp"
 #include "base/random.hpp"
 #include "memory/memory_view.hpp"
@@ -111,12 +112,12 @@ struct InprocessBackend::State {
         };
         fiber.notes.before_suspend();
         const Back back{fiber.notes};
-        scheduler = std::move(scheduler).resume();
+        scheduler = resumed(std::move(scheduler));
     }
 
     static void resume(Fiber& fiber) {
         fiber.notes.before_resume();
-        fiber.fiber = std::move(fiber.fiber).resume();
+        fiber.fiber = resumed(std::move(fiber.fiber));
         fiber.notes.after_resume();
     }
 

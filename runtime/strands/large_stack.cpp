@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fiber_notes.hpp"
+#include "base/fiber_switch.hpp"
 
 namespace heddle::runtime {
 
@@ -27,7 +28,7 @@ void on_large_stack(const std::function<void()>& function) {
                              return std::move(caller);
                          });
     notes.before_resume();
-    fiber = std::move(fiber).resume();
+    fiber = resumed(std::move(fiber));
     notes.after_resume();
     if (failure) std::rethrow_exception(failure);
 }

@@ -248,7 +248,7 @@ void StrandRunner::switch_to(Strand& strand) {
     struct Return {
         StrandRunner& runner;
         FiberNotes& notes;
-        ~Return() {
+        [[gnu::always_inline]] ~Return() {
             notes.after_resume();
             if (runner.base_notes_) {
                 runner.worker_.fiber_notes.runs(*runner.base_notes_);
@@ -262,7 +262,7 @@ void StrandRunner::switch_to(Strand& strand) {
     context::fiber back;
     {
         const Return at_base{*this, stack.notes};
-        back = std::move(strand.rest_).resume();
+        back = resumed(std::move(strand.rest_));
     }
     last_->rest_ = std::move(back);
 }

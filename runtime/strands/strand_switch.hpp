@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/fiber_switch.hpp"
 #include "runtime/core/node.hpp"
 #include "runtime/core/worker.hpp"
 #include "runtime/strands/strand_runner.hpp"
@@ -56,11 +57,11 @@ namespace heddle::runtime {
             next->from_ = &self;
             stack.notes.before_switch_to(next->stack_->notes);
             worker_.fiber_notes.runs(next->stack_->notes);
-            back = std::move(next->rest_).resume();
+            back = resumed(std::move(next->rest_));
         } else {
             last_ = &self;
             stack.notes.before_suspend();
-            back = std::move(base_).resume();
+            back = resumed(std::move(base_));
         }
     }
     // A stack whose strand has ended is another strand's now.
