@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <iterator>
 
 namespace heddle {
 
@@ -61,8 +60,7 @@ void put_escaped(std::string& out, const Character& character) {
         default:
             break;
     }
-    for (const char byte : character.bytes)
-        fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<std::uint8_t>(byte));
+    for (const char byte : character.bytes) out += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(byte));
 }
 
 }  // namespace

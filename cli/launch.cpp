@@ -6,6 +6,7 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <iostream>
 #include <optional>
 
 #include "base/error.hpp"
@@ -92,7 +93,7 @@ int join(const LaunchOptions& given, const std::vector<std::string>& command) {
     const std::int64_t count = given.nodes.value_or(1);
     if (count < 1 || count > nodes_max)
         throw Error(fmt::format("cannot launch {} nodes", count), fmt::format("-n takes 1 to {}", nodes_max));
-    fmt::print("{}\n", native::join_run(given.join, static_cast<NodeId>(count)));
+    std::cout << native::join_run(given.join, static_cast<NodeId>(count)) << '\n';
     return 0;
 }
 

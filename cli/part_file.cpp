@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "graphs/source_text.hpp"
 
 namespace heddle::cli {
@@ -34,7 +32,7 @@ partitioners::Parts read_parts(const std::string& path, std::size_t vertices, st
 
 void write_parts(const std::string& path, const partitioners::Parts& parts) {
     std::string text;
-    for (const std::uint32_t part : parts) fmt::format_to(std::back_inserter(text), "{}\n", part);
+    for (const std::uint32_t part : parts) text += fmt::format("{}\n", part);
     write_file(path, text, OutputFile::Durable::yes, words_of_parts);
 }
 

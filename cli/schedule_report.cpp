@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -76,14 +75,13 @@ Json measures(const ScheduleTask& task, const JudgedSchedule& judged) {
 void append_placement(std::string& object, const ScheduleTask& task, const schedulers::Schedule& schedule) {
     object.erase(object.rfind("\n}"));
     object += ",\n  \"placement\": [";
-    const auto out = std::back_inserter(object);
     for (TaskIndex index = 0; index < schedule.tasks(); ++index) {
         const schedulers::Slot& slot = schedule.slot(index);
-        fmt::format_to(out, "{}{{\"task\": {}", index == 0 ? "\n" : ",\n", index);
+        object += fmt::format("{}{{\"task\": {}", index == 0 ? "\n" : ",\n", index);
         const std::string name = task.graph.graph.name(index);
-        if (name != fmt::format("task {}", index)) fmt::format_to(out, ", \"name\": {}", quoted(name));
-        fmt::format_to(out, ", \"processor\": {}, \"start\": {}, \"finish\": {}}}", slot.processor,
-                       slot.start, slot.finish);
+        if (name != fmt::format("task {}", index)) object += fmt::format(", \"name\": {}", quoted(name));
+        object += fmt::format(", \"processor\": {}, \"start\": {}, \"finish\": {}}}", slot.processor,
+                              slot.start, slot.finish);
     }
     object += "\n]\n}";
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "base/output_file.hpp"
 #include "graphs/json_document.hpp"
@@ -173,25 +174,30 @@ GraphFile read_heddle(const SourceText& source, const ReadOptions& options) {
 
 void write_graph(const GraphFile& file, const std::string& path) {
     std::string out;
-    const auto put = std::back_inserter(out);
     const TaskGraph& graph = file.graph;
-    fmt::format_to(put, "{{\"heddle_graph\": 1, \"in_seconds\": {},\n\"tasks\": [",
-                   file.unit == WorkUnit::seconds);
+    out += fmt::format("{{\"heddle_graph\": 1, \"in_seconds\": {},\n\"tasks\": [",
+                       file.unit == WorkUnit::seconds);
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
-        fmt::format_to(put, "{}{{\"flops\": {}", task == 0 ? "\n" : ",\n", graph.flops(task));
+        out += fmt::format("{}{{\"flops\": {}", task == 0 ? "\n" : ",\n", graph.flops(task));
         if (const std::string name = graph.name(task); name != fmt::format("task {}", task))
-            fmt::format_to(put, ", \"name\": {}", quoted(name));
+            out += fmt::format(", \"name\": {}", quoted(name));
         if (!file.kernel_of.empty())
-            fmt::format_to(put, ", \"kernel\": {}", quoted(file.kernels[file.kernel_of[task]]));
-        if (!file.writes.empty()) fmt::format_to(put, ", \"writes\": {}", file.writes[task]);
-        if (!file.costs.empty()) fmt::format_to(put, ", \"costs\": [{}]", fmt::join(file.costs[task], ", "));
+            out += fmt::format(", \"kernel\": {}", quoted(file.kernels[file.kernel_of[task]]));
+        if (!file.writes.empty()) out += fmt::format(", \"writes\": {}", file.writes[task]);
+        if (!file.costs.empty()) {
+            out += ", \"costs\": [";
+            const char* separator = "";
+            for (const double cost : file.costs[task])
+                out += fmt::format("{}{}", std::exchange(separator, ", "), cost);
+            out += ']';
+        }
         out += '}';
     }
     out += "\n],\n\"edges\": [";
     bool first = true;
     for (TaskIndex task = 0; task < graph.tasks(); ++task) {
         for (const TaskGraph::Link& link : graph.successors(task)) {
-            fmt::format_to(put, "{}[{}, {}, {}]", first ? "\n" : ",\n", task, link.task, link.bytes);
+            out += fmt::format("{}[{}, {}, {}]", first ? "\n" : ",\n", task, link.task, link.bytes);
             first = false;
         }
     }
