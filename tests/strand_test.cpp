@@ -187,6 +187,30 @@ TEST_P(Strands, AndTasksThatAllWaitAreADeadlock) {
     EXPECT_THAT(error, HasSubstr("a task on worker 0 waits for what never comes since "));
 }
 
+/// A strand fails above a task that waits, and the task catches its error.
+TEST_P(Strands, ThatFailAboveATaskEndTheRun) {
+    for (const bool task_is_strand : {false, true}) {
+        NeverCome event;
+        bool caught = false;
+        const auto wait = [&](Worker& worker, runtime::Slot* head) {
+            Strand::start(worker, [](Strand&) { throw Error("the strand fails"); });
+            try {
+                worker.wait(head, event);
+            } catch (const Error&) {
+                caught = true;
+            }
+        };
+        const std::string error = error_of([&] {
+            run(1, 1, [&](Worker& worker) {
+                if (!task_is_strand) return wait(worker, worker.base());
+                Strand::start(worker, [&](Strand& self) { wait(self.worker(), self.head() + 1); });
+            });
+        });
+        EXPECT_THAT(error, HasSubstr("the strand fails"));
+        EXPECT_TRUE(caught);
+    }
+}
+
 TEST_P(Strands, AreUnwoundIfTheRunFails) {
     std::atomic<int> alive{0};
     NeverCome event;

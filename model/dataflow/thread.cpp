@@ -16,11 +16,6 @@ namespace {
 
 using runtime::SpinLock;
 
-/// So many closures after the last request a thread becomes private again: some hundred microseconds of the
-/// smallest tasks. Forks do not count: tasks that are forked quickly may be long, as the rest of the body
-/// may, and a thief would wait for the end.
-constexpr std::uint32_t patience = 2048;
-
 /// After looks that found nothing, sleepers are told every second, fourth, ... operation, at most so many.
 constexpr std::uint32_t signal_in_max = 16;
 
@@ -341,7 +336,7 @@ void Thread::fork_slow(Closure& closure) {
             committed_ += ended;
             charge_in_turn(ended * worker_->costs->join);
         }
-        look_whether_asked(false);
+        look_whether_asked();
     } else {
         append(closure);
     }
@@ -358,7 +353,8 @@ bool Thread::begin_slow(Closure& closure, Closure& frame) {
         worker_->backend->poll(*worker_);
     }
     if (!open_ && slow()) open(true);
-    if (open_) look_whether_asked(true);
+    if (open_) look_whether_asked();
+    begun_ = true;
     std::uint32_t state = Closure::created;
     if (closure.state.compare_exchange_strong(state, Closure::running, std::memory_order_acq_rel))
         return true;
@@ -385,7 +381,7 @@ void Thread::await(Closure& closure) {
     lead_ = longer_lead(closure);
     suspended_.store(false, std::memory_order_seq_cst);
     set_offers(offers());
-    patience_ = patience;
+    be_patient();
 }
 
 /// The owner has waited for a thief. If there is one thief, it begins further away from the owner, because
@@ -439,7 +435,7 @@ std::uint32_t Thread::commit(Closure& frame, const Closure* last) {
 // --- open and private
 
 void Thread::open(bool offers) {
-    patience_ = patience;
+    be_patient();
     if (open_) return;
     committed_ = 0;
     const SpinLock::Guard guard(lock_);
@@ -453,13 +449,12 @@ void Thread::open(bool offers) {
     set_offers(offers);
 }
 
-/// After an operation on an open thread: tells those that ask, or becomes private after some time. `begins`:
-/// the operation is no fork.
-void Thread::look_whether_asked(bool begins) {
+/// After an operation on an open thread: tells those that ask, or becomes private after some time.
+void Thread::look_whether_asked() {
     runtime::Node& node = worker_->node();
     if (!slow() && !node.wants_work()) {
-        if (!begins && !node.one_thread()) return;  // without thieves forks are fast soon
         if (--patience_ != 0) return;
+        if (!begun_ && !node.one_thread()) return be_patient();
         committed_ = 0;
         const SpinLock::Guard guard(lock_);
         open_ = false;
@@ -467,7 +462,7 @@ void Thread::look_whether_asked(bool begins) {
         set_offers(false);
         return;
     }
-    patience_ = patience;
+    be_patient();
     if (!offers()) return;
     if (signal_in_ != 0 && --signal_in_ != 0) return;
     signal_in_ = std::min(1U << std::min(failures_.load(std::memory_order_relaxed), 8U), signal_in_max);

@@ -261,8 +261,15 @@ private:
     void install(Access& root, Cell& cell, const ValueType& type, Closure& frame);
 
     // --- opening (thread.cpp)
+    /// So many operations after the last request a thread becomes private again: some hundred microseconds of
+    /// the smallest tasks. If all were forks, it stays open: its tasks, or the rest of the body, may take
+    /// long, and a thief would wait for the end.
+    void be_patient() {
+        patience_ = 4096;
+        begun_ = false;
+    }
     void open(bool offers);
-    void look_whether_asked(bool begins);
+    void look_whether_asked();
     void offer_again();
     void set_offers(bool offers);
 
@@ -296,11 +303,12 @@ private:
     bool window_full_ = false;  ///< the present body has forked enough for now
     bool recording_ = false;    ///< what the present body forks is not run
     bool lends_ = false;        ///< groups have objects
+    bool begun_ = false;        ///< not all operations of `patience_` so far were forks
     Stack stack_;
     Counts counts_;
 
     std::uint64_t committed_ = 0;  ///< closures that have left the frame while the present body still forks
-    std::uint32_t patience_ = 0;   ///< closures until the thread becomes private, if no context asks
+    std::uint32_t patience_ = 0;   ///< operations until the thread becomes private, if no context asks
     std::uint32_t signal_in_ = 0;  ///< operations until sleepers are told again
     Closure* top_ = nullptr;       ///< the first frame
     runtime::Strand* strand_ = nullptr;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/context/fiber.hpp>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -257,6 +259,26 @@ void Worker::serve_request(const Slot* head) {
 // --- waiting for a stolen task
 // ------------------------------------------------------------------------------------
 
+// Invariant: an error of what runs above a task that waits ends the run, also if that task catches it,
+// because it is the error of another task. It is noted, and the worker's loop throws it again.
+template <class Code>
+void Worker::run_above_waiting(const Code& code) {
+    const std::uint32_t depth = depth_;
+    Slot* const loose = loose_;
+    try {
+        code();
+    } catch (const boost::context::detail::forced_unwind&) {
+        throw;
+    } catch (const RunEnded&) {
+        throw;
+    } catch (...) {
+        depth_ = depth;
+        loose_ = loose;
+        if (!failure_) failure_ = std::current_exception();
+        throw;
+    }
+}
+
 // What runs here meanwhile goes on the stack above, so it must come to its end before the awaited result is
 // used. No cycle of waiting can arise: whatever lies above began later than what lies below, and a task that
 // is waited for began after the task that waits. A token that was brought to this node is always begun, so
@@ -273,8 +295,12 @@ void Worker::wait_for(Slot* slot) {
         enter_now(Activity::stealing);
         // Leapfrogging (Wagner, Calder: "Leapfrogging: a portable technique for implementing efficient
         // futures", PPoPP 1993): the thief's tasks are part of what is awaited.
-        const bool leapt = state >= taken_by(0) && steal_from(static_cast<CoreId>(state - taken_by(0)), head);
-        if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done) run_something(head, &join);
+        run_above_waiting([&] {
+            const bool leapt =
+                state >= taken_by(0) && steal_from(static_cast<CoreId>(state - taken_by(0)), head);
+            if (!leapt && slot->state.load(std::memory_order_seq_cst) != Slot::done)
+                run_something(head, &join);
+        });
         state = slot->state.load(std::memory_order_seq_cst);
     }
     end_wait(before);
@@ -294,7 +320,7 @@ void Worker::wait(Slot* head, Waitable& waitable) {
     while (!wake.done()) {
         expect_run_goes_on();
         enter_now(Activity::stealing);
-        run_something(head, &wake);
+        run_above_waiting([&] { run_something(head, &wake); });
     }
     node_.deadlock_watch().tasks().fetch_sub(1, std::memory_order_seq_cst);
     end_wait(before);
@@ -323,8 +349,11 @@ bool Worker::wait_idly(Waitable& waitable) {
     return comes;
 }
 
-/// The program may have ended the run while tasks wait.
+/// The program may have ended the run while tasks wait, or a task has failed and another has caught its
+/// error.
 void Worker::expect_run_goes_on() {
+    if (failure_) [[unlikely]]
+        std::rethrow_exception(failure_);
     if (!node_.stopping()) [[likely]]
         return;
     node_.settle(*this);
@@ -385,22 +414,33 @@ void Worker::end_task() {
 // --- life
 // ------------------------------------------------------------------------------------------------------
 
+void Worker::run_to_end() {
+    begin_task(1);
+    if (node_.members() && id.core == 0) node_.members()->begin(outbox_);
+    program_.begin(*this);
+    expect_joined(0);
+    end_task();
+    node_.end_activity(*this);
+    while (!node_.stopping() && !failure_) run_something(base(), nullptr);
+    if (node_.ended_early()) node_.count_ended(*this);
+}
+
 void Worker::run() {
     try {
-        begin_task(1);
-        if (node_.members() && id.core == 0) node_.members()->begin(outbox_);
-        program_.begin(*this);
-        expect_joined(0);
-        end_task();
-        node_.end_activity(*this);
-        while (!node_.stopping()) run_something(base(), nullptr);
-        if (node_.ended_early()) node_.count_ended(*this);
+        run_to_end();
     } catch (const RunEnded&) {
         // What was on this worker's stack has been unwound.
         loose_ = nullptr;
         depth_ = std::min(depth_, 1U);
         if (!idle()) end_task();
+    } catch (const boost::context::detail::forced_unwind&) {
+        throw;
+    } catch (...) {
+        // The first error may have caused the others.
+        if (failure_) std::rethrow_exception(failure_);
+        throw;
     }
+    if (failure_) std::rethrow_exception(failure_);
     outbox_.flush();
     const Time end = backend->now(*this);
     busy_ += end;

@@ -327,8 +327,10 @@ private:
     bool goes_on() const;
     void wait_until_copied(Slot* slot);
     bool run_something(Slot* head, const Waitable* awaited);
+    template <class Code>
+    void run_above_waiting(const Code& code);
+    void run_to_end();
     void follow_members();
-    void help_until(Slot* head, const Waitable& awaited);
     void poll() {
         if (polled_) [[unlikely]]
             poll_now();
@@ -417,6 +419,7 @@ private:
     States<Worker> states_;
     std::unique_ptr<StrandRunner> strands_;
     std::optional<RankedTask> kept_;  ///< set only while a ranked task ends and nothing else is on the stack
+    std::exception_ptr failure_;      ///< the first error above a task that waited
     ForkRules rules_;
     std::unique_ptr<Recording> recording_;  ///< as long as there is a recorder
 };
