@@ -170,4 +170,10 @@ bool same_file(const std::string& a, const std::string& b) {
     return fs::equivalent(a, b, problem) && !problem;
 }
 
+bool replaces_one_of(const std::string& output, std::span<const std::string> inputs) {
+    std::error_code ignored;
+    return fs::is_regular_file(output, ignored) &&
+           std::ranges::any_of(inputs, [&](const std::string& input) { return same_file(output, input); });
+}
+
 }  // namespace heddle

@@ -2,6 +2,7 @@
 // terminal is written into. Knows no format.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -66,5 +67,8 @@ void write_file(const std::string& path, std::string_view text,
 
 /// Whether two names lead to one existing file.
 bool same_file(const std::string& a, const std::string& b);
+
+/// Whether to write `output` would replace one of these files. A device is read and written without loss.
+bool replaces_one_of(const std::string& output, std::span<const std::string> inputs);
 
 }  // namespace heddle

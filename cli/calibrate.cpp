@@ -309,6 +309,7 @@ int calibrate_or_compare(const CalibrateOptions& options) {
     if (std::filesystem::path(options.out).extension() == ".csv")
         throw Error(fmt::format("--out {}: .csv is the ending of the readings beside it", options.out),
                     "name a file that ends in .yaml");
+    refuse_input_as_out(options.out, {options.simulated});
     return calibrate_machine(options);
 }
 

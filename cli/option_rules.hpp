@@ -1,8 +1,10 @@
-// Options that would have no effect beside another one are refused, never ignored.
+// Options that would have no effect beside another one are refused, never ignored; so is an output that would
+// replace an input.
 #pragma once
 
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -15,5 +17,8 @@ void refuse_beside(CLI::App& verb, const std::string& option, std::initializer_l
 
 /// Each of `others` needs `option`.
 void need_beside(CLI::App& verb, const std::string& option, std::initializer_list<const char*> others);
+
+/// Throws Error if the file of `--out` is one that the verb reads (empty: none).
+void refuse_input_as_out(const std::string& out, const std::vector<std::string>& inputs);
 
 }  // namespace heddle::cli

@@ -15,6 +15,7 @@
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/lists.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/part_file.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
@@ -230,6 +231,7 @@ int partition(const PartitionOptions& options) {
     if (grid) speeds_of(options, grid->workers());
     if (!options.out.empty() && names.size() > 1)
         throw Error("a file holds one partition", "name one partitioner, or leave out --out");
+    refuse_input_as_out(options.out, {options.graph.source});
     if (!options.out.empty()) expect_writable(options.out, words_of_parts);
 
     const DataGraph graph = graphs::load_data_graph(options.graph.source, read_options(options.graph));

@@ -15,6 +15,7 @@
 #include "cli/gantt.hpp"
 #include "cli/graph_options.hpp"
 #include "cli/machine_options.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/platform_source.hpp"
 #include "cli/schedule_file.hpp"
 #include "cli/schedule_report.hpp"
@@ -129,6 +130,7 @@ int schedule(const ScheduleOptions& options) {
                     "add portfolio to --scheduler", {"--budget", 0});
     if (!options.out.empty() && names.size() > 1)
         throw Error("a file holds one schedule", "name one scheduler, or leave out --out");
+    refuse_input_as_out(options.out, {options.graph.source, options.machine.platform});
     if (!options.out.empty()) expect_writable(options.out, words_of_out);
 
     graphs::GraphFile graph = load_stated(options);

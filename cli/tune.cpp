@@ -19,6 +19,7 @@
 #include "base/units.hpp"
 #include "cli/cell_runner.hpp"
 #include "cli/comparison_plan.hpp"
+#include "cli/option_rules.hpp"
 #include "cli/override_options.hpp"
 #include "cli/text_table.hpp"
 #include "cli/tuning.hpp"
@@ -262,13 +263,11 @@ int conclude_tuning(const Plan& plan, const std::vector<Outcome>& outcomes, Outp
     return success;
 }
 
-void refuse_surroundings(const TuneOptions& options) {
+void refuse_surroundings() {
     if (part_of_this_process().launched)
         throw Error(
             "tune starts processes of its own",
             "leave `heddle launch` out: native calls are launched on as many nodes as --nodes states");
-    if (!options.file.empty() && same_file(options.out, options.file))
-        throw Error(fmt::format("--out {} is the experiment itself", options.out), "name another file");
 }
 
 /// A value that every call replaces by its own would have no effect.
@@ -287,7 +286,8 @@ void refuse_varied(const TuneOptions& options, const std::vector<configs::Overri
 }
 
 int tune(const TuneOptions& options) {
-    refuse_surroundings(options);
+    refuse_surroundings();
+    refuse_input_as_out(options.out, {options.file});
     std::vector<configs::Override> overrides = overrides_of(options.overrides);
     refuse_varied(options, overrides);
     const configs::Experiment base = read_base(options.file, overrides);

@@ -218,13 +218,9 @@ void refuse_overwritten_inputs(const Experiment& experiment) {
     for (const Setting& setting : experiment.settings.declared()) {
         if (setting.kind != SettingKind::output_path || !experiment.settings.stated(setting.name)) continue;
         const std::string output = experiment.settings.path(setting.name);
-        std::error_code ignored;
-        for (const std::string& input : inputs) {
-            // A device is read and written without loss.
-            if (!std::filesystem::is_regular_file(output, ignored) || !same_file(output, input)) continue;
+        if (replaces_one_of(output, inputs))
             throw Error(fmt::format("workload.{} is {}, which the run reads", setting.name, output),
                         "name another file for the output", experiment.settings.where(setting.name));
-        }
     }
 }
 

@@ -109,6 +109,9 @@ TEST_F(Verbs, OptionsThatWouldHaveNoEffectAreRefused) {
         {{"run", good, "--tasks-max", "5"}, "--tasks-max limits a record, and none is wanted; add --trace"},
         {{"compare", good, "--show", "--retry-failed"}, "--retry-failed excludes --show"},
         {{"compare", good, "--show", "--slurm"}, "--show excludes --slurm"},
+        {{"compare", good, "--show", "--jobs", "2"}, "--jobs excludes --show"},
+        {{"validate", good, "--show", "--budget", "5s"}, "--budget excludes --show"},
+        {{"validate", good, "--show", "--order", "5"}, "--order excludes --show"},
         {{"compare", good, "--slurm", "--shard", "0/2"}, "--shard excludes --slurm"},
         {{"compare", good, "--slurm", "--json"}, "--json excludes --slurm"},
         {{"compare", good, "--submit"}, "--submit requires --slurm"},
@@ -136,6 +139,31 @@ TEST_F(Verbs, OptionsThatWouldHaveNoEffectAreRefused) {
         EXPECT_THAT(said.out, IsEmpty()) << message;
         EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
     }
+}
+
+TEST_F(Verbs, AnOutputThatWouldReplaceAnInputIsRefused) {
+    const std::string text = "workload: {name: collective}\nbackend: sim\n";
+    const std::string yaml = file("a.yaml", text);
+    const std::string edges = "3 2\n2\n1 3\n2\n";
+    const std::string graph = file("a.graph", edges);
+    const std::string one = R"({"heddle_graph": 1, "tasks": [{"name": "a", "flops": 1}], "edges": []})";
+    const std::string tasks = file("a.json", one);
+    const std::vector<std::vector<std::string>> commands = {
+        {"schedule", tasks, "--procs", "2", "--out", tasks},
+        {"schedule", tasks, "--platform", yaml, "--out", yaml},
+        {"partition", graph, "--partitioner", "metis", "--parts", "2", "--out", graph},
+        {"calibrate", "--simulate", yaml, "--out", yaml},
+        {"tune", yaml, "--out", yaml},
+    };
+    for (const std::vector<std::string>& words : commands) {
+        const Said said = heddle(words);
+        EXPECT_EQ(said.code, 2) << words.front();
+        EXPECT_EQ(said.err, "heddle: --out " + words.back() +
+                                " is a file that this command reads; name another file for the output\n");
+    }
+    EXPECT_EQ(read(yaml), text);
+    EXPECT_EQ(read(graph), edges);
+    EXPECT_EQ(read(tasks), one);
 }
 
 TEST_F(Verbs, MistakesInAFileAreNamedWithFileLineAndAdvice) {

@@ -177,7 +177,7 @@ def refused(heddle, folder):
         done = run(heddle, "tune", *AS_LEAST, "--out", name, code=2)
         assert said in done.stderr, (name, done.stderr)
     mine = config("itself.yaml", "workload: {name: collective}\nbackend: sim\n")
-    assert "is the experiment itself" in run(heddle, "tune", mine, *AS_LEAST, "--out", mine, code=2).stderr
+    assert "is a file that this command reads" in run(heddle, "tune", mine, *AS_LEAST, "--out", mine, code=2).stderr
     assert read(mine) == "workload: {name: collective}\nbackend: sim\n"
 
 
