@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/busy_arithmetic.hpp"
 #include "calibration/probe.hpp"
 #include "model/fork_join.hpp"
 #include "runtime/comm/endpoint.hpp"
@@ -283,10 +284,7 @@ public:
         own.reserve(quanta);
         for (std::uint64_t i = 0; i < quanta; ++i) {
             const double begin = seconds_now(worker);
-            worker.compute({20'000, 0}, [] {
-                volatile double value = 1;
-                for (int k = 0; k < 10'000; ++k) value = value * 1.0000001;
-            });
+            worker.compute({20'000, 0}, [] { busy_arithmetic(25'000); });
             own.push_back(seconds_now(worker) - begin);
         }
     }

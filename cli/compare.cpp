@@ -394,7 +394,7 @@ void add_compare(CLI::App& app, Action& action) {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     refuse_beside(*verb, "--show",
-                  {"--jobs", "--retry-failed", "--record", "--shard", "--claim", "--processes", "--slurm"});
+                  {"--retry-failed", "--record", "--shard", "--claim", "--processes", "--slurm"});
     refuse_beside(*verb, "--slurm", {"--json", "--shard", "--processes"});
     need_beside(*verb, "--slurm", {"--submit", "--tasks", "--sbatch"});
     verb->callback([options, &action] { action = [options] { return compare(*options); }; });

@@ -14,7 +14,6 @@
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/graph_options.hpp"
-#include "cli/option_rules.hpp"
 #include "cli/outdated.hpp"
 #include "cli/text_table.hpp"
 #include "cli/validation_replay.hpp"
@@ -170,7 +169,6 @@ void add_validate(CLI::App& app, Action& action) {
                    "simulate the schedules that native runs had as well, for workloads that place a graph");
     verb->add_flag("--show", options->show, "run and write nothing, and show what is there");
     verb->add_flag("--json", options->json, "print one JSON object and nothing else");
-    refuse_beside(*verb, "--show", {"--budget", "--order"});
     verb->callback([options, &action] { action = [options] { return validate_file(*options); }; });
 }
 

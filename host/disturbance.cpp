@@ -10,7 +10,9 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
+#include "base/busy_arithmetic.hpp"
 #include "host/machine.hpp"
 #include "host/wall_clock.hpp"
 
@@ -32,6 +34,27 @@ double tick_seconds() {
     return 1.0 / static_cast<double>(std::max(1L, sysconf(_SC_CLK_TCK)));
 }
 
+double spin() {
+    constexpr std::uint32_t steps = 200'000;
+    const double begin = wall_seconds();
+    busy_arithmetic(steps);
+    return wall_seconds() - begin;
+}
+
+/// How long the loop takes on each usable core now: the shortest of some, because an interrupt is no
+/// disturbance.
+std::vector<double> spin_on_each_core() {
+    std::vector<double> seconds(machine_cores());
+    std::thread visitor([&] {
+        for (unsigned core = 0; core < seconds.size(); ++core) {
+            bind_to_core(core);
+            seconds[core] = std::min({spin(), spin(), spin()});
+        }
+    });
+    visitor.join();
+    return seconds;
+}
+
 }  // namespace
 
 ProcessorUse processor_use(std::istream& text, const std::vector<unsigned>& processors) {
@@ -49,20 +72,13 @@ ProcessorUse processor_use(std::istream& text, const std::vector<unsigned>& proc
     return use;
 }
 
-DisturbanceWatch::DisturbanceWatch() {
-    shortest_spin_ = spin();
-    for (int i = 0; i < 9; ++i) shortest_spin_ = std::min(shortest_spin_, spin());
+DisturbanceWatch::DisturbanceWatch() : shortest_spins_(spin_on_each_core()) {
+    for (int i = 0; i < 9; ++i) note_shortest(spin_on_each_core());
 }
 
-double DisturbanceWatch::spin() {
-    constexpr std::uint32_t steps = 1'000'000;
-    const double begin = wall_seconds();
-    volatile std::uint64_t value = 1;
-    std::uint64_t x = value;
-    // Each step waits for the one before: no compiler and no core can skip or overlap them.
-    for (std::uint32_t i = 0; i < steps; ++i) x = x * 6364136223846793005U + 1442695040888963407U;
-    value = x;
-    return wall_seconds() - begin;
+void DisturbanceWatch::note_shortest(const std::vector<double>& spins) {
+    for (std::size_t core = 0; core < spins.size(); ++core)
+        shortest_spins_[core] = std::min(shortest_spins_[core], spins[core]);
 }
 
 DisturbanceWatch::Times DisturbanceWatch::now() {
@@ -77,19 +93,23 @@ DisturbanceWatch::Times DisturbanceWatch::now() {
 }
 
 void DisturbanceWatch::begin() {
-    spin_before_ = spin();
+    spins_before_ = spin_on_each_core();
     begin_ = now();
 }
 
 Disturbance DisturbanceWatch::end() {
     const Times end = now();
-    const double spin_after = spin();
+    const std::vector<double> spins_after = spin_on_each_core();
     Disturbance disturbance;
     const double other = end.busy_seconds - begin_.busy_seconds - (end.own_seconds - begin_.own_seconds);
     const double all = (end.wall_seconds - begin_.wall_seconds) * end.processors;
     if (other > 2 * tick_seconds() && all > 0) disturbance.other_share = other / all;
-    shortest_spin_ = std::min({shortest_spin_, spin_before_, spin_after});
-    disturbance.slowdown = std::max(spin_before_, spin_after) / shortest_spin_ - 1;
+    note_shortest(spins_before_);
+    note_shortest(spins_after);
+    for (std::size_t core = 0; core < shortest_spins_.size(); ++core) {
+        const double longest = std::max(spins_before_[core], spins_after[core]);
+        disturbance.slowdown = std::max(disturbance.slowdown, longest / shortest_spins_[core] - 1);
+    }
     return disturbance;
 }
 

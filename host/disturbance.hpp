@@ -13,7 +13,8 @@ struct Disturbance {
     /// process may use, over all time of these. Time below two ticks of the system's accounting counts as
     /// none.
     double other_share = 0;
-    /// A loop of arithmetic before and after, over the shortest that this process has seen, less 1.
+    /// A loop of arithmetic before and after, over the shortest that this process has seen on that core, less
+    /// 1: of the core where it is most.
     double slowdown = 0;
 };
 
@@ -30,7 +31,7 @@ ProcessorUse processor_use(std::istream& text, const std::vector<unsigned>& proc
 /// command. Involuntary switches are not counted: a run with more threads than cores has them by itself.
 class DisturbanceWatch {
 public:
-    /// Measures the loop of arithmetic several times, in about 20 ms.
+    /// Measures the loop of arithmetic several times, in about 10 ms for each core.
     DisturbanceWatch();
 
     void begin();
@@ -39,7 +40,7 @@ public:
     Disturbance end();
 
 private:
-    double spin();
+    void note_shortest(const std::vector<double>& spins);
 
     struct Times {
         double wall_seconds = 0;
@@ -49,8 +50,8 @@ private:
     };
     static Times now();
 
-    double shortest_spin_ = 0;
-    double spin_before_ = 0;
+    std::vector<double> shortest_spins_;  ///< of each usable core, in seconds
+    std::vector<double> spins_before_;
     Times begin_;
 };
 
