@@ -92,8 +92,8 @@ std::string facts_yaml(const CalibrationFacts& facts) {
     text +=
         fmt::format("  cores: {}\n  processes: {}\n  quick: {}\n", facts.cores, facts.processes, facts.quick);
     if (facts.seconds > 0) text += fmt::format("  seconds: {:.0f}\n", facts.seconds);
-    return text + fmt::format("  noise: {{lost: {:.4f}, spread: {:.4f}}}\n  readings: {}\n", facts.noise.lost,
-                              facts.noise.spread, quoted(facts.readings));
+    return text + fmt::format("  noise: {{lost: {:.4f}, spread: {:.4f}, disturbed: {}}}\n  readings: {}\n",
+                              facts.noise.lost, facts.noise.spread, facts.disturbed, quoted(facts.readings));
 }
 
 /// An entry as it was read back.

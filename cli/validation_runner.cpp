@@ -26,10 +26,6 @@ using results::Equivalence;
 using results::Outcome;
 using results::WorldPair;
 
-/// A run is disturbed if others had so much of the cores, or a core was so much slower than at its best.
-constexpr double other_share_max = 0.05;
-constexpr double slowdown_max = 0.15;
-
 /// How often a disturbed run is repeated. On a machine that is never quiet more would not help.
 constexpr std::size_t repeats_max = 2;
 
@@ -177,8 +173,7 @@ private:
         while (true) {
             watch_.begin();
             if (const int signal = run_cell(plans_.native, step, round)) return signal;
-            const host::Disturbance found = watch_.end();
-            history.disturbed = found.other_share > other_share_max || found.slowdown > slowdown_max;
+            history.disturbed = watch_.end().matters();
             if (pair.native[round].bad()) return 0;
             const bool time_left = host::wall_seconds() - began_ < options_.budget_seconds;
             if (!history.disturbed || history.repeated == repeats_max || !time_left) break;

@@ -16,6 +16,9 @@ struct Disturbance {
     /// A loop of arithmetic before and after, over the shortest that this process has seen on that core, less
     /// 1: of the core where it is most.
     double slowdown = 0;
+
+    /// Whether what was measured meanwhile should be measured again.
+    bool matters() const { return other_share > 0.05 || slowdown > 0.15; }
 };
 
 /// What some processors have done since the machine's start.
