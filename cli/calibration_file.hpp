@@ -25,8 +25,8 @@ struct CalibrationFacts {
     bool quick = false;
     calibration::Noise noise;
     unsigned disturbed = 0;  ///< probes that other programs disturbed each time
-    double seconds = 0;    ///< that it took; 0: not stated
-    std::string readings;  ///< the name of the file beside it
+    double seconds = 0;      ///< that it took; 0: not stated
+    std::string readings;    ///< the name of the file beside it
     std::vector<HostSpeed> hosts = {};
 };
 

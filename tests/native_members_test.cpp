@@ -103,11 +103,12 @@ protected:
         return frames;
     }
 
-    /// Answers node 0's questions. Returns whether a frame of this kind has come.
+    /// Answers node 0's questions, with a clock that no machine has. Returns whether a frame of this kind has
+    /// come.
     static bool answer_until(Link& link, FrameKind kind) {
         const auto frames = frames_of(link);
         for (std::size_t i = 0; i < frames.count(FrameKind::ping); ++i)
-            link.post(FrameKind::pong, runtime::Bytes(sizeof(Clock::rep)), {});
+            link.post(FrameKind::pong, runtime::Bytes(sizeof(Clock::rep), std::byte{0xbe}), {});
         for (std::size_t i = 0; i < frames.count(FrameKind::count); ++i)
             link.post(FrameKind::counted, runtime::Bytes(sizeof(Counts), std::byte{0}), {});
         link.flush();

@@ -32,6 +32,13 @@ std::string text_of(std::span<const std::byte> payload) {
     return {reinterpret_cast<const char*>(payload.data()), payload.size()};
 }
 
+/// A node's clock. What no machine's clock shows, 73 years from its start, would overflow what is computed
+/// of it.
+Clock::duration clock_in(std::span<const std::byte> payload) {
+    constexpr Clock::rep most = Clock::rep{1} << 61U;
+    return Clock::duration(std::clamp(unpack<Clock::rep>(payload), -most, most));
+}
+
 Clock::rep clock_now() {
     return Clock::now().time_since_epoch().count();
 }
@@ -122,7 +129,7 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
     if (kind == FrameKind::ping) return post_(from, FrameKind::pong, pack(clock_now()));
     if (kind == FrameKind::count) return answer_count();
     if (kind == FrameKind::leaving) return post_(from, FrameKind::count, {});
-    if (kind == FrameKind::start) begin_(Clock::time_point(Clock::duration(unpack<Clock::rep>(payload))));
+    if (kind == FrameKind::start) begin_(Clock::time_point(clock_in(payload)));
     if (kind == FrameKind::finish) take_joined(payload);
     const auto arrival = Clock::now();
     const std::lock_guard lock(mutex_);
@@ -132,10 +139,10 @@ void Coordination::handle(NodeId from, FrameKind kind, std::span<const std::byte
             break;
         case FrameKind::pong:
             if (const auto late = comparing_.find(from); late != comparing_.end()) {
-                take_pong(late->second, arrival, unpack<Clock::rep>(payload));
+                take_pong(late->second, arrival, clock_in(payload));
                 compare_late(from);
             } else {
-                take_pong(comparison_, arrival, unpack<Clock::rep>(payload));
+                take_pong(comparison_, arrival, clock_in(payload));
                 ponged_ = true;
             }
             break;
@@ -199,14 +206,14 @@ bool Coordination::leave() {
 
 // --- the start
 
-void Coordination::take_pong(Comparison& comparison, Clock::time_point arrival, Clock::rep clock) {
+void Coordination::take_pong(Comparison& comparison, Clock::time_point arrival, Clock::duration clock) {
     ++comparison.pings;
     const auto there_and_back = arrival - comparison.departure;
     comparison.longest = std::max(comparison.longest, there_and_back);
     if (there_and_back >= comparison.best) return;
     comparison.best = there_and_back;
     const auto middle = comparison.departure + there_and_back / 2;
-    comparison.offset = Clock::duration(clock) - middle.time_since_epoch();
+    comparison.offset = clock - middle.time_since_epoch();
 }
 
 /// The comparison's result. The answer lies between departure and arrival. So if the clocks are one, the

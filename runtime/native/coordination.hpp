@@ -102,7 +102,7 @@ private:
     };
 
     bool joins() const { return rank_ >= at_start_; }
-    static void take_pong(Comparison& comparison, Clock::time_point arrival, Clock::rep clock);
+    static void take_pong(Comparison& comparison, Clock::time_point arrival, Clock::duration clock);
     Clock::duration offset_of(const Comparison& comparison);
     void answer_count();
     void say_ready();
