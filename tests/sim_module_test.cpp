@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -33,19 +34,29 @@ std::vector<std::string> parts_of(const std::vector<configs::CodeId>& code) {
     return parts;
 }
 
-// One test, because it is about what a process has done before.
-TEST(SimgridModule, IsLoadedByTheFirstThatNeedsIt) {
+void load_simgrid_when_needed() {
     const workloads::Kind& fib = workloads::find("fib");
     EXPECT_THAT(parts_of(configs::program_code(fib, false)), ::testing::Not(::testing::Contains("simgrid")));
-    EXPECT_THAT(loaded_libraries(), ::testing::Not(::testing::Contains(testing::HasSubstr("libsimgrid"))));
+    EXPECT_THAT(loaded_libraries(), ::testing::Not(::testing::Contains(::testing::HasSubstr("libsimgrid"))));
 
     EXPECT_THAT(parts_of(configs::program_code(fib, true)), ::testing::Contains("simgrid"));
     const SimgridModule& module = simgrid_module();
-    EXPECT_THAT(loaded_libraries(), ::testing::Contains(testing::HasSubstr("libsimgrid")));
+    EXPECT_THAT(loaded_libraries(), ::testing::Contains(::testing::HasSubstr("libsimgrid")));
     EXPECT_EQ(&simgrid_module(), &module);
 
     // It is loaded now, and is still no part of a native cell.
     EXPECT_THAT(parts_of(configs::program_code(fib, false)), ::testing::Not(::testing::Contains("simgrid")));
+}
+
+// In a process of its own, because another test may have loaded it into this one.
+TEST(SimgridModule, IsLoadedByTheFirstThatNeedsIt) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            load_simgrid_when_needed();
+            std::exit(::testing::Test::HasFailure() ? 1 : 0);
+        },
+        ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
