@@ -15,11 +15,25 @@
 
 namespace heddle::dataflow {
 
+/// Whether a cell has a value. The task that uses the cell changes it, and meanwhile a thief may look at it,
+/// which decides nothing then: the task has begun.
+class Written {
+public:
+    operator bool() const { return value_.load(std::memory_order_relaxed); }  // NOLINT: reads as a bool
+    Written& operator=(bool value) {
+        value_.store(value, std::memory_order_relaxed);
+        return *this;
+    }
+
+private:
+    std::atomic<bool> value_{false};
+};
+
 /// Invariant: a cell of the heap lives as long as references to it are counted. A cell in a frame has none
 /// counted (0), and lives until the frame ends, which is after all tasks that may use it.
 struct Cell {
     std::atomic<std::uint32_t> references{0};
-    bool written = false;  ///< it has a value
+    Written written;
 };
 
 /// A cell with room for a value.

@@ -50,17 +50,17 @@ struct Access {
     Cell* data;
     std::uint32_t noted;  ///< by thieves (Notes); at first 0
     Mode mode;            ///< direct; of several formals with this object, what they are together
-    bool alias;           ///< its root is an access of the same closure, which was given the object before
-    std::uint8_t index;   ///< among the accesses of its closure
-    std::uint8_t flags;   ///< the owner's
+    bool alias : 1;       ///< its root is an access of the same closure, which was given the object before
+    /// A task before must have written the object. Only the owner takes the closure if it has not (Site).
+    bool expected : 1;
+    std::uint8_t index;  ///< among the accesses of its closure
+    std::uint8_t flags;  ///< the owner's, which changes them while thieves look
 
     static constexpr std::uint8_t given = 1;     ///< a body that writes it has passed it on
     static constexpr std::uint8_t replaced = 2;  ///< tasks of the frame have replaced `data`
     static constexpr std::uint8_t listed = 4;    ///< of an Object
     static constexpr std::uint8_t lent = 8;      ///< nodes have its value (Lending)
     static constexpr std::uint8_t away = 16;     ///< and `data` does not
-    /// A task before must have written the object. Only the owner takes the closure if it has not (Site).
-    static constexpr std::uint8_t expected = 32;
 
     bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
     void set(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags | flag); }

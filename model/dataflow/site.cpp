@@ -120,7 +120,7 @@ bool Site::happens(const SiteProgram::Step& step, std::uint32_t iteration) const
 }
 
 void Site::bind(Closure& closure, std::uint8_t i, std::uint32_t slot, Mode mode) {
-    closure.accesses()[i] = {&objects_[slot], nullptr, 0, mode, false, i, 0};
+    closure.accesses()[i] = {&objects_[slot], nullptr, 0, mode, false, false, i, 0};
 }
 
 void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
@@ -161,11 +161,11 @@ void Site::make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_
             bind(closure, i, use.slot, use.mode);
             if (use.expected == Expected::never || (use.expected == Expected::carried && iteration == 0))
                 continue;
-            closure.accesses()[i].set(Access::expected);
+            closure.accesses()[i].expected = true;
             expects = true;
             continue;
         }
-        closure.accesses()[i] = {closure.accesses() + use.same, nullptr, 0, use.mode, true, i, 0};
+        closure.accesses()[i] = {closure.accesses() + use.same, nullptr, 0, use.mode, true, false, i, 0};
         closure.aliases = true;
     }
     if (run_.measured && iteration == 0) {
@@ -228,7 +228,7 @@ namespace {
 void expect_written(Closure& closure) {
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
         const Access& access = closure.accesses()[i];
-        if (access.is(Access::expected) && !access.root->data->written) refuse_unwritten();
+        if (access.expected && !access.root->data->written) refuse_unwritten();
     }
 }
 

@@ -153,7 +153,7 @@ private:
             access.noted = 0;
             access.mode = direct(Parameter::mode);
             access.index = static_cast<std::uint8_t>(index);
-            access.alias = false;
+            access.alias = access.expected = false;
             access.flags = 0;
             for (std::size_t before = 0; before < index; ++before) {
                 if (all[before].root == &root) [[unlikely]]

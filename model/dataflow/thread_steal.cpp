@@ -58,7 +58,7 @@ bool Thread::see(Access& access, Closure::State state) {
             return true;
         default:
             Notes::set(root, Seen::busy);
-            return had_value && (!access.is(Access::expected) || notes_.value(root)->written);
+            return had_value && (!access.expected || notes_.value(root)->written);
     }
 }
 

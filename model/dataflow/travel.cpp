@@ -123,7 +123,7 @@ void link_copy(Thread& thief, Closure& copy, std::uint32_t i, Mode mode, std::ui
     const bool alias = alias_of != no_alias;
     copy.aliases = copy.aliases || alias;
     Access* root = alias ? copy.accesses() + alias_of : &object;
-    access = {root, nullptr, 0, mode, alias, static_cast<std::uint8_t>(i), 0};
+    access = {root, nullptr, 0, mode, alias, false, static_cast<std::uint8_t>(i), 0};
     if (alias) return;
     thief.declare(object, *copy.type->formals[i].value, nullptr, data);
 }
