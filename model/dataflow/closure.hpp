@@ -46,15 +46,20 @@ constexpr std::uint8_t no_alias = 0xff;
 /// cell is borrowed from the root, unless a task of the frame has replaced it (`data` != `root->data`); then
 /// the access owns a reference.
 struct Access {
+    enum class Link : std::uint8_t {
+        object,
+        expected,  ///< an object that a task before must have written; if it has not, only the owner runs
+                   ///< this one (Site)
+        alias      ///< an access of the same closure, which was given the object before
+    };
+
     Access* root;  ///< null: an object that was declared here (Object)
     Cell* data;
     std::uint32_t noted;  ///< by thieves (Notes); at first 0
     Mode mode;            ///< direct; of several formals with this object, what they are together
-    bool alias : 1;       ///< its root is an access of the same closure, which was given the object before
-    /// A task before must have written the object. Only the owner takes the closure if it has not (Site).
-    bool expected : 1;
-    std::uint8_t index;  ///< among the accesses of its closure
-    std::uint8_t flags;  ///< the owner's, which changes them while thieves look
+    Link link;            ///< to the root; constant once thieves may see the closure
+    std::uint8_t index;   ///< among the accesses of its closure
+    std::uint8_t flags;   ///< the owner's, which changes them while thieves look
 
     static constexpr std::uint8_t given = 1;     ///< a body that writes it has passed it on
     static constexpr std::uint8_t replaced = 2;  ///< tasks of the frame have replaced `data`
@@ -62,6 +67,7 @@ struct Access {
     static constexpr std::uint8_t lent = 8;      ///< nodes have its value (Lending)
     static constexpr std::uint8_t away = 16;     ///< and `data` does not
 
+    bool alias() const { return link == Link::alias; }
     bool is(std::uint8_t flag) const { return (flags & flag) != 0; }
     void set(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags | flag); }
     void unset(std::uint8_t flag) { flags = static_cast<std::uint8_t>(flags & ~flag); }

@@ -47,7 +47,7 @@ void Recording::add_use(Closure& closure, std::uint32_t i, Task& task, const Gro
     const Formal& formal = closure.type->formals[i];
     Use& use = task.uses[i];
     use.mode = access.mode;
-    if (access.alias) {
+    if (access.alias()) {
         use.same = access.root->index;
         use.object = task.uses[use.same].object;
         return;

@@ -120,7 +120,7 @@ bool Site::happens(const SiteProgram::Step& step, std::uint32_t iteration) const
 }
 
 void Site::bind(Closure& closure, std::uint8_t i, std::uint32_t slot, Mode mode) {
-    closure.accesses()[i] = {&objects_[slot], nullptr, 0, mode, false, false, i, 0};
+    closure.accesses()[i] = {&objects_[slot], nullptr, 0, mode, Access::Link::object, i, 0};
 }
 
 void Site::make(Thread& thread, const SiteProgram::Step& step, std::uint32_t iteration) {
@@ -157,15 +157,16 @@ void Site::make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_
     bool expects = false;
     for (std::uint8_t i = 0; i < step.uses.size(); ++i) {
         const SiteProgram::Bound& use = step.uses[i];
+        Access& access = closure.accesses()[i];
         if (use.same == no_alias) {
             bind(closure, i, use.slot, use.mode);
             if (use.expected == Expected::never || (use.expected == Expected::carried && iteration == 0))
                 continue;
-            closure.accesses()[i].expected = true;
+            access.link = Access::Link::expected;
             expects = true;
             continue;
         }
-        closure.accesses()[i] = {closure.accesses() + use.same, nullptr, 0, use.mode, true, false, i, 0};
+        access = {closure.accesses() + use.same, nullptr, 0, use.mode, Access::Link::alias, i, 0};
         closure.aliases = true;
     }
     if (run_.measured && iteration == 0) {
@@ -228,7 +229,7 @@ namespace {
 void expect_written(Closure& closure) {
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
         const Access& access = closure.accesses()[i];
-        if (access.expected && !access.root->data->written) refuse_unwritten();
+        if (access.link == Access::Link::expected && !access.root->data->written) refuse_unwritten();
     }
 }
 

@@ -153,7 +153,7 @@ private:
             access.noted = 0;
             access.mode = direct(Parameter::mode);
             access.index = static_cast<std::uint8_t>(index);
-            access.alias = access.expected = false;
+            access.link = Access::Link::object;
             access.flags = 0;
             for (std::size_t before = 0; before < index; ++before) {
                 if (all[before].root == &root) [[unlikely]]
@@ -166,7 +166,7 @@ private:
     static decltype(auto) parameter(Closure& closure) {
         if constexpr (detail::IsHandle<Parameter>) {
             Access& access = closure.accesses()[detail::handles_before<P...>(i)];
-            return Parameter(closure.aliases && access.alias ? *access.root : access);
+            return Parameter(closure.aliases && access.alias() ? *access.root : access);
         } else {
             return std::move(std::get<i - detail::handles_before<P...>(i)>(values(closure)));
         }

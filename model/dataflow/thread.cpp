@@ -31,7 +31,7 @@ bool has_ended(const Closure& closure) {
 }
 
 bool has_contribution(const Access& access) {
-    return access.mode == Mode::cw && !access.alias && access.data;
+    return access.mode == Mode::cw && !access.alias() && access.data;
 }
 
 /// Of a closure that has ended: whether it has accumulated something.
@@ -203,7 +203,7 @@ void Thread::call_home(Access& root, Mode mode) {
 void Thread::call_home(Closure& closure) {
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
-        if (!accesses[i].alias) use(*accesses[i].root, accesses[i].mode);
+        if (!accesses[i].alias()) use(*accesses[i].root, accesses[i].mode);
 }
 
 // --- the reference order
@@ -277,7 +277,7 @@ void Thread::pass_up(Closure& closure) {
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
         Access& access = accesses[i];
-        if (!access.is(Access::replaced) || access.alias) continue;
+        if (!access.is(Access::replaced) || access.alias()) continue;
         access.unset(Access::replaced);
         Cell& cell = *access.data;
         access.data = access.root->data;
@@ -420,7 +420,7 @@ std::uint32_t Thread::commit(Closure& frame, const Closure* last) {
             Access* const accesses = closure.accesses();
             for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
                 Access& access = accesses[i];
-                if (access.alias || !access.data || access.mode == Mode::r) continue;
+                if (access.alias() || !access.data || access.mode == Mode::r) continue;
                 install(*access.root, *std::exchange(access.data, nullptr), *closure.type->formals[i].value,
                         frame);
             }

@@ -344,7 +344,7 @@ inline void Thread::declare(Object& object, const ValueType& type, Cell* own, Ce
     object.noted = 0;
     object.mode = Mode::rw;
     object.index = 0;
-    object.alias = object.expected = false;
+    object.link = Access::Link::object;
     object.flags = needs_end ? Access::listed : 0;
     object.type = &type;
     if (needs_end) object.next = std::exchange(current_->objects, &object);

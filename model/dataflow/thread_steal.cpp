@@ -58,7 +58,7 @@ bool Thread::see(Access& access, Closure::State state) {
             return true;
         default:
             Notes::set(root, Seen::busy);
-            return had_value && (!access.expected || notes_.value(root)->written);
+            return had_value && (access.link != Access::Link::expected || notes_.value(root)->written);
     }
 }
 
@@ -66,7 +66,7 @@ bool Thread::see(Closure& closure, Closure::State state) {
     bool ready = true;
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
-        if (!accesses[i].alias) ready = see(accesses[i], state) && ready;
+        if (!accesses[i].alias()) ready = see(accesses[i], state) && ready;
     return ready;
 }
 
@@ -76,7 +76,7 @@ void Thread::bind(Closure& closure) {
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i) {
         Access& access = accesses[i];
-        const bool reads = !access.alias && (access.mode == Mode::r || access.mode == Mode::rw);
+        const bool reads = !access.alias() && (access.mode == Mode::r || access.mode == Mode::rw);
         access.data = reads ? notes_.value(*access.root) : nullptr;
         if (reads) hold(*access.data);
     }
@@ -217,7 +217,7 @@ void drop(const Closure::State state, Closure& closure) {
     if (stolen || state == Closure::created) closure.type->destroy_values(closure);
     Access* const accesses = closure.accesses();
     for (std::uint32_t i = 0; i < closure.type->accesses; ++i)
-        if (!accesses[i].alias && owns(accesses[i], state))
+        if (!accesses[i].alias() && owns(accesses[i], state))
             release(*accesses[i].data, *closure.type->formals[i].value);
 }
 

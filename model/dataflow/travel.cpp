@@ -63,7 +63,7 @@ Signal& signal_of(Closure& closure) {
 }
 
 bool is_output(const Access& access) {
-    return !access.alias && access.mode != Mode::r;
+    return !access.alias() && access.mode != Mode::r;
 }
 
 const runtime::Handler outputs_handler("dataflow.outputs", runtime::Handler::Kind::work,
@@ -77,7 +77,7 @@ void give_back(Thread& thief, const Signal& signal) {
     auto** const outputs = static_cast<Cell**>(thief.take(count * sizeof(Cell*)));
     for (std::uint32_t i = 0; i < count; ++i) {
         const Access& copy = signal.copies[i];
-        Cell* const data = copy.alias ? nullptr : std::exchange(signal.objects[i].data, nullptr);
+        Cell* const data = copy.alias() ? nullptr : std::exchange(signal.objects[i].data, nullptr);
         outputs[i] = is_output(copy) ? data : nullptr;
         // Now, because an input may be a cell in a frame of the victim's, which may end after the next call.
         if (data && !outputs[i]) release(*data, *signal.type->formals[i].value);
@@ -123,14 +123,15 @@ void link_copy(Thread& thief, Closure& copy, std::uint32_t i, Mode mode, std::ui
     const bool alias = alias_of != no_alias;
     copy.aliases = copy.aliases || alias;
     Access* root = alias ? copy.accesses() + alias_of : &object;
-    access = {root, nullptr, 0, mode, alias, false, static_cast<std::uint8_t>(i), 0};
+    const auto link = alias ? Access::Link::alias : Access::Link::object;
+    access = {root, nullptr, 0, mode, link, static_cast<std::uint8_t>(i), 0};
     if (alias) return;
     thief.declare(object, *copy.type->formals[i].value, nullptr, data);
 }
 
 std::uint8_t alias_of(Closure& closure, std::uint32_t i) {
     const Access& access = closure.accesses()[i];
-    return access.alias ? access.root->index : no_alias;
+    return access.alias() ? access.root->index : no_alias;
 }
 
 Cell* renamed(const Thread& thief, const Formal& formal) {
@@ -237,7 +238,7 @@ void send_closure(Closure& closure, std::uint64_t id, runtime::Gift& gift) {
     for (std::uint32_t i = 0; i < type.accesses; ++i) {
         Access& access = closure.accesses()[i];
         writer.put(alias_of(closure, i)).put(access.mode);
-        if (access.alias || !reads(access.mode)) continue;
+        if (access.alias() || !reads(access.mode)) continue;
         Cell& input = *std::exchange(access.data, nullptr);
         type.formals[i].value->write(input, writer);
         release(input, *type.formals[i].value);
@@ -280,7 +281,7 @@ void begin_stolen(Thread& thief, Thread& victim, Closure& closure) {
     for (std::uint32_t i = 0; i < type.accesses; ++i) {
         Access& access = closure.accesses()[i];
         Cell* data = nullptr;
-        if (!access.alias)
+        if (!access.alias())
             data = reads(access.mode) ? std::exchange(access.data, nullptr) : renamed(thief, type.formals[i]);
         link_copy(thief, copy, i, access.mode, alias_of(closure, i), objects[i], data);
     }
@@ -294,7 +295,7 @@ void join_alias(Closure& closure, Access& before, Access& access) {
     const Formal* const formals = closure.type->formals;
     const bool together = formals[before.index].merge == formals[access.index].merge;
     before.mode = together ? both(before.mode, access.mode) : Mode::rw;
-    access.alias = true;
+    access.link = Access::Link::alias;
     access.root = &before;
     closure.aliases = true;
 }
