@@ -12,12 +12,13 @@
 
 namespace heddle::runtime {
 
-/// Returns when `done()`, or after a second: the other workers may wait for messages that never come. In
-/// simulation no other worker runs meanwhile, and no time passes: then it returns at once. A destructor
-/// calls this, so it cannot wait as strands do.
+/// Returns when `done()`, or after five seconds: the other workers may wait for messages that never come. If
+/// there are more threads than cores, what they do in a moment takes long. In simulation no other worker runs
+/// meanwhile, and no time passes: then it returns at once. A destructor calls this, so it cannot wait as
+/// strands do.
 template <class Done>
 void outlast(Worker& worker, const Done& done) noexcept {
-    constexpr Time longest = std::chrono::seconds(1);
+    constexpr Time longest = std::chrono::seconds(5);
     constexpr std::uint32_t looks_between = 64;
     const Node& node = worker.node();
     if (node.one_thread() || node.stopping()) return;
