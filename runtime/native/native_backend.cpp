@@ -143,9 +143,9 @@ void NativeBackend::run(const runtime::NodeFactory& make_node) {
     if (!state.transport) return;
     if (started == Started::over) state.transport->leave();
     const bool ended_well = started == Started::begun && state.end_well();
+    state.transport.reset();  // ends its threads, which may be delivering a late message and use these
     state.polled = nullptr;
     state.threaded = nullptr;
-    state.transport.reset();
     if (started == Started::over) return state.note_over();
     state.clock_error = state.coordination->clock_error();
     state.hosts = state.coordination->hosts();
