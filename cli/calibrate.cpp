@@ -310,10 +310,9 @@ int calibrate_machine(const CalibrateOptions& options) {
     if (quietly) {
         facts.disturbed = quietly->disturbed();
         if (quietly->repeated() + quietly->disturbed() != 0)
-            say(
-                fmt::format("{} of {} were disturbed and measured again; of {} the readings count although "
-                            "they were disturbed",
-                            quietly->repeated(), probes.size(), quietly->disturbed()));
+            say(fmt::format(
+                "{} of {} were measured again, because others used the cores; {} count although they did",
+                quietly->repeated(), probes.size(), quietly->disturbed()));
     }
     facts.hosts = compare_hosts(options, effort, all);
     const bool inside = simulated ? platform.processes > 1 : options.hosts.empty();

@@ -1,10 +1,12 @@
 // Tests that a part of a JPEG file, decoded alone, has the bytes that it has in the whole image, which this
 // test decodes by itself: all tiles, those that are cut off at the edges too, for each way to store colours.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -106,12 +108,15 @@ bool equals(const Image& part, const Rectangle& place, const Image& whole) {
 
 class MapParts : public testing::TestWithParam<Storage> {
 protected:
-    /// A file of the test's own.
+    /// A file of the test's own: other tests of this one run at the same time, in other processes.
     std::string write(const std::string& text) const {
-        std::string path = testing::TempDir() + "map-parts-" + GetParam().name + ".jpg";
-        std::ofstream(path, std::ios::binary) << text;
-        return path;
+        std::ofstream(path_, std::ios::binary) << text;
+        return path_;
     }
+    void TearDown() override { std::filesystem::remove(path_); }
+
+private:
+    std::string path_ = testing::TempDir() + "map-parts-" + std::to_string(::getpid()) + ".jpg";
 };
 
 INSTANTIATE_TEST_SUITE_P(Storages, MapParts,
