@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// Issues as many instructions as a core can, some nanoseconds a step. So it notices another program on the
+/// Issues as many instructions as a core can, about a nanosecond a step. So it notices another program on the
 /// same core's second hardware thread, as most programs do. A loop that waits for each of its results would
 /// not notice that.
 void busy_arithmetic(std::uint32_t steps);
