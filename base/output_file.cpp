@@ -165,15 +165,12 @@ void write_file(const std::string& path, std::string_view text, OutputFile::Dura
     file.commit(durable);
 }
 
-bool same_file(const std::string& a, const std::string& b) {
-    std::error_code problem;
-    return fs::equivalent(a, b, problem) && !problem;
-}
-
 bool replaces_one_of(const std::string& output, std::span<const std::string> inputs) {
     std::error_code ignored;
-    return fs::is_regular_file(output, ignored) &&
-           std::ranges::any_of(inputs, [&](const std::string& input) { return same_file(output, input); });
+    return fs::is_regular_file(output, ignored) && std::ranges::any_of(inputs, [&](const std::string& input) {
+               std::error_code problem;
+               return fs::equivalent(output, input, problem) && !problem;
+           });
 }
 
 }  // namespace heddle

@@ -65,9 +65,6 @@ void expect_writable(const std::string& path, const OutputWords& words = {});
 void write_file(const std::string& path, std::string_view text,
                 OutputFile::Durable durable = OutputFile::Durable::no, const OutputWords& words = {});
 
-/// Whether two names lead to one existing file.
-bool same_file(const std::string& a, const std::string& b);
-
 /// Whether to write `output` would replace one of these files. A device is read and written without loss.
 bool replaces_one_of(const std::string& output, std::span<const std::string> inputs);
 
