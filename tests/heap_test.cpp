@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace heddle::host {
@@ -39,6 +41,28 @@ TEST(Heap, FreedMemoryIsUsedAgainWithoutFaults) {
     use_blocks();
     const long pages = static_cast<long>(blocks * block_bytes / 4096);
     for (int round = 0; round < 3; ++round) EXPECT_LT(faults_of(use_blocks), pages / 10) << round;
+}
+
+constexpr const char* tunables = "GLIBC_TUNABLES";
+
+/// The variable after this process has asked for huge pages for its children, where it was `given`.
+std::string tunables_after(const char* given) {
+    if (given) {
+        ::setenv(tunables, given, 1);
+    } else {
+        ::unsetenv(tunables);
+    }
+    use_huge_pages(nullptr);
+    const char* const after = std::getenv(tunables);
+    return after ? after : "";
+}
+
+TEST(Heap, AsksForHugePagesBesideWhatTheUserHasAskedFor) {
+    if (tunables_after(nullptr).empty())
+        GTEST_SKIP() << "huge pages are always there, never, or not for this heap";
+    EXPECT_EQ(tunables_after(nullptr), "glibc.malloc.hugetlb=1");
+    EXPECT_EQ(tunables_after("glibc.malloc.check=1"), "glibc.malloc.check=1:glibc.malloc.hugetlb=1");
+    EXPECT_EQ(tunables_after("glibc.malloc.hugetlb=0"), "glibc.malloc.hugetlb=0");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ protected:
     /// Begins to receive from the link. With a receiver thread, or only by workers that rest.
     void begin(bool with_thread) {
         reception.add(*link);
-        if (with_thread) receiver = std::thread([this] { reception.receive(stopping); });
+        if (with_thread) receiver = std::thread([this] { reception.receive(stopping, true); });
     }
 
     ~NativeReception() override {

@@ -13,6 +13,7 @@
 #include "host/machine.hpp"
 #include "runtime/native/peers.hpp"
 #include "runtime/native/reception.hpp"
+#include "runtime/native/thread_priority.hpp"
 
 namespace heddle::native {
 
@@ -176,17 +177,20 @@ Mesh::~Mesh() {
 void Mesh::start(Events events) {
     state_->events = std::move(events);
     state_->for_each_link([this](Link& link) { state_->take_up(link); });
+    // Returns whether the thread runs before the workers.
     const auto settle = [state = state_.get()] {
-        (void)host::bind_to_cores(state->options.cores);  // cores that refuse cost speed only
-        prctl(PR_SET_TIMERSLACK, 1000UL);                 // nanoseconds: naps are short
+        const MeshOptions& options = state->options;
+        (void)host::bind_to_cores(options.cores);  // cores that refuse cost speed only
+        prctl(PR_SET_TIMERSLACK, 1000UL);          // nanoseconds: naps are short
+        return options.amid_workers && options.receive != Receive::poll && run_before_others();
     };
     state_->sender = std::thread([settle, state = state_.get()] {
-        settle();
+        (void)settle();
         state->send_all();
     });
     state_->receiver = std::thread([settle, state = state_.get()] {
-        settle();
-        state->reception.receive(state->stopping);
+        const bool first = settle();
+        state->reception.receive(state->stopping, !first);
     });
     state_->begin_admitting();
 }

@@ -34,6 +34,7 @@ struct MeshOptions {
     std::optional<NodeId> at_start = {};
     /// That its threads may run on (host::bind_to_cores). None: all.
     std::vector<unsigned> cores = {};
+    bool amid_workers = false;  ///< each of these cores has a worker that is bound to it
     /// The first node on the way to node 0. If it ends before this one takes part, the run is over.
     NodeId towards_lead = 0;
 };

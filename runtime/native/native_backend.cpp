@@ -22,6 +22,7 @@
 #include "runtime/native/mesh.hpp"
 #include "runtime/native/mixed_transport.hpp"
 #include "runtime/native/native_state.hpp"
+#include "runtime/native/thread_priority.hpp"
 
 namespace heddle::native {
 
@@ -40,7 +41,7 @@ constexpr std::size_t spare_bytes_max = 4U << 10;
 NativeBackend::NativeBackend(NativeOptions options) : state_(std::make_unique<State>()) {
     State& state = *state_;
     // A thread that waits long for another one gives it the core.
-    yield_core.store([] { std::this_thread::yield(); }, std::memory_order_relaxed);
+    yield_core.store(give_core_away, std::memory_order_relaxed);
     host::keep_freed_memory();
     state.options = std::move(options);
     const NativeOptions& given = state.options;
@@ -203,6 +204,7 @@ void NativeBackend::State::meet() {
                          options.protection,
                          options.at_start,
                          cores_of_threads(),
+                         bind && !own_cores,
                          towards_lead};
         if (options.mpi) {
             transport = std::make_unique<MixedTransport>(mesh, mpi, options.routes);

@@ -61,8 +61,8 @@ void Reception::add(Link& link) {
 
 // --- the receiver thread
 
-void Reception::receive(const std::atomic<bool>& stopping) {
-    Polling polling(how_, looks_for_, core_is_free_);
+void Reception::receive(const std::atomic<bool>& stopping, bool looks) {
+    Polling polling(how_, looks_for_, looks ? core_is_free_ : std::function<bool()>{});
     Arrivals::Seen seen;
     bool found = true;
     nap_ = nap_min;

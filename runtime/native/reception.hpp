@@ -36,8 +36,9 @@ public:
     /// Before `receive` and `rest`, or in a task.
     void add(Link& link);
 
-    /// The receiver thread: until `stopping`, which the caller sets before a `wake`.
-    void receive(const std::atomic<bool>& stopping);
+    /// The receiver thread: until `stopping`, which the caller sets before a `wake`. `looks`: for a while
+    /// after something has come, if a core is free. Not for a thread that would keep a worker from that core.
+    void receive(const std::atomic<bool>& stopping, bool looks);
 
     /// A worker parks (Parker::park), and receives meanwhile, unless another worker does. `from`: the present
     /// time, or a little earlier. Returns the time at which it left.
