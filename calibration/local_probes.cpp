@@ -131,8 +131,7 @@ public:
 
 private:
     static void exchange(runtime::Strand& self, runtime::Endpoint& here) {
-        constexpr std::size_t bytes = 8;
-        here.send(self, here.address(), 1, std::make_shared<runtime::Bytes>(bytes));
+        here.send(self, here.address(), 1, runtime::Parcel());
         (void)here.receive(self, {.tag = 1});
     }
 };

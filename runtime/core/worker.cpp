@@ -229,7 +229,9 @@ void Worker::compute_now(Work cost, const std::function<void()>& code) {
 
 void Worker::copy_slow(const Copy& what, void* to, const void* from) {
     if (!what.quick()) charge(costs->compute);
-    const Work cost{0, what.bytes_moved(node_.topology().cache)};
+    // Of a quick copy, what the cache has of a line besides does not move.
+    const Work cost{
+        0, what.quick() ? 2.0 * static_cast<double>(what.bytes) : what.bytes_moved(node_.topology().cache)};
     if (to == nullptr) return compute_long(cost, {});
     const auto code = [&] { what.carry_out(to, from); };
     compute_long(cost, std::ref(code));  // which std::function holds without an allocation
