@@ -54,6 +54,14 @@ struct Unfilled : std::allocator<T> {
 
 using Bytes = std::vector<std::byte, Unfilled<std::byte>>;
 
+}  // namespace heddle::runtime
+
+// Compiled once. An allocator of its own makes the vector's destructor a loop over all bytes, which goes only
+// where the compiler optimizes; and a program has one copy of it, perhaps that of a file that does not.
+extern template class std::vector<std::byte, heddle::runtime::Unfilled<std::byte>>;
+
+namespace heddle::runtime {
+
 /// Large data that a message takes along. Shared, so that a send need not copy it: after the send no thread
 /// changes it.
 using Body = std::shared_ptr<Bytes>;

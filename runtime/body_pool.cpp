@@ -37,3 +37,5 @@ void BodyPool::take_back(Bytes* bytes) {
 }
 
 }  // namespace heddle::runtime
+
+template class std::vector<std::byte, heddle::runtime::Unfilled<std::byte>>;

@@ -34,11 +34,15 @@ using runtime::Writer;
 
 /// A closure on its way: its payload names one on the heap.
 struct Parcel {
-    const runtime::TaskType* task = nullptr;
-    const ClosureType* type = nullptr;
     NodeId home = 0;
     std::uint64_t id = 0;
-    Bytes bytes;
+    runtime::Body keeper;              ///< of what has its bytes
+    std::span<const std::byte> bytes;  ///< aliases and modes, inputs, arguments by value
+
+    bool begins_keeper = false;  ///< what travels before them, and they, are all that is there
+
+    static constexpr std::size_t heading_bytes = sizeof home + sizeof id + sizeof(std::uint32_t);
+    Writer& put_heading(Writer& writer) const { return writer.put(home).put(id).put_size(bytes.size()); }
 };
 
 Parcel* parcel_in(const std::byte* payload) {
@@ -153,7 +157,7 @@ bool reads(Mode mode) {
     return mode == Mode::r || mode == Mode::rw;
 }
 
-void begin_arrived(Thread& thief, const ClosureType& type, const Parcel& parcel) {
+void begin_arrived(Thread& thief, const ClosureType& type, Parcel& parcel) {
     Reader reader(parcel.bytes);
     Closure& copy = new_closure(thief, type);
     Object* const objects = new_objects(thief, type.accesses);
@@ -171,6 +175,7 @@ void begin_arrived(Thread& thief, const ClosureType& type, const Parcel& parcel)
     }
     type.read_values(copy, reader);
     if (!reader.done()) throw runtime::MalformedMessage("a closure came that cannot be read");
+    parcel.keeper.reset();
     thief.add(copy);
     add_signal(thief, {nullptr, nullptr, parcel.home, parcel.id, &type, copy.accesses(), objects});
 }
@@ -178,8 +183,11 @@ void begin_arrived(Thread& thief, const ClosureType& type, const Parcel& parcel)
 /// Once for each way: a closure that came may go on to a third node.
 std::uint64_t pack(runtime::Node& /*node*/, const std::byte* payload, Writer& writer) {
     const std::unique_ptr<Parcel> parcel(parcel_in(payload));
-    writer.put(parcel->home).put(parcel->id).put_size(parcel->bytes.size());
-    writer.put_bytes(parcel->bytes);
+    if (parcel->begins_keeper) {
+        writer.put_bytes(std::move(*parcel->keeper));
+    } else {
+        parcel->put_heading(writer).put_bytes(parcel->bytes);
+    }
     return 0;
 }
 
@@ -187,10 +195,14 @@ bool unpack(runtime::Node& /*node*/, std::byte* payload, Reader& reader) {
     auto parcel = std::make_unique<Parcel>();
     parcel->home = reader.get<NodeId>();
     parcel->id = reader.get<std::uint64_t>();
-    const auto bytes = reader.get_bytes(reader.get_size());
+    parcel->bytes = reader.get_bytes(reader.get_size());
     if (!reader.ok()) return false;
-    parcel->bytes.assign(bytes.begin(), bytes.end());
-    Parcel* const address = parcel.release();
+    parcel->keeper = reader.keeper();
+    if (!parcel->keeper) {
+        parcel->keeper = std::make_shared<Bytes>(parcel->bytes.begin(), parcel->bytes.end());
+        parcel->bytes = *parcel->keeper;
+    }
+    const Parcel* const address = parcel.release();
     std::memcpy(payload, &address, sizeof address);
     return true;
 }
@@ -232,25 +244,52 @@ void start_arrived(runtime::Worker& worker, const std::byte* payload, const Clos
                                          [parcel, &type](Thread& own) { begin_arrived(own, type, *parcel); });
 }
 
-void send_closure(Closure& closure, std::uint64_t id, runtime::Gift& gift) {
+namespace {
+
+/// Takes the inputs. `writer` has what comes before them.
+void write_inputs(Closure& closure, Writer& writer) {
     const ClosureType& type = *closure.type;
-    Writer writer;
+    bool first = true;
     for (std::uint32_t i = 0; i < type.accesses; ++i) {
         Access& access = closure.accesses()[i];
         writer.put(alias_of(closure, i)).put(access.mode);
         if (access.alias() || !reads(access.mode)) continue;
+        const std::size_t before = writer.bytes().size();
         Cell& input = *std::exchange(access.data, nullptr);
         type.formals[i].value->write(input, writer);
         release(input, *type.formals[i].value);
+        // A task's inputs are often of one size. Without room each would move those before it.
+        if (std::exchange(first, false))
+            writer.reserve((type.accesses - i - 1) * (writer.bytes().size() - before));
     }
+}
+
+/// The writer has what it is, with a heading of a short size before it.
+std::unique_ptr<Parcel> parcel_of(Writer& writer, NodeId home, std::uint64_t id) {
+    auto parcel = std::make_unique<Parcel>();
+    parcel->home = home;
+    parcel->id = id;
+    parcel->keeper = writer.take_body();
+    parcel->bytes = std::span<const std::byte>(*parcel->keeper).subspan(Parcel::heading_bytes);
+    Writer heading;
+    parcel->put_heading(heading);
+    parcel->begins_keeper = heading.bytes().size() == Parcel::heading_bytes;
+    if (parcel->begins_keeper)
+        std::memcpy(parcel->keeper->data(), heading.bytes().data(), Parcel::heading_bytes);
+    return parcel;
+}
+
+}  // namespace
+
+void send_closure(Closure& closure, std::uint64_t id, runtime::Gift& gift) {
+    const ClosureType& type = *closure.type;
+    Writer writer;
+    writer.put(std::array<std::byte, Parcel::heading_bytes>{});
+    write_inputs(closure, writer);
     type.write_values(closure, writer);
     type.destroy_values(closure);
     closure.moved = true;
-    auto parcel = std::make_unique<Parcel>();
-    parcel->home = gift.node().id();
-    parcel->id = id;
-    parcel->bytes.assign(writer.bytes().begin(), writer.bytes().end());
-    const Parcel* const address = parcel.release();
+    const Parcel* const address = parcel_of(writer, gift.node().id(), id).release();
     std::array<std::byte, sizeof address> payload{};
     std::memcpy(payload.data(), &address, sizeof address);
     gift.add(*type.task, payload.data());

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -77,6 +78,44 @@ struct Serialize<std::pair<First, Second>> {
     }
 };
 
+/// Goes through values that lie in a message, at any address. A vector that is made of them is written once.
+template <class T>
+struct Lying {
+    using iterator_category = std::random_access_iterator_tag;  // NOLINT(readability-identifier-naming)
+    using value_type = T;                                       // NOLINT(readability-identifier-naming)
+    using difference_type = std::ptrdiff_t;                     // NOLINT(readability-identifier-naming)
+    using pointer = const T*;                                   // NOLINT(readability-identifier-naming)
+    using reference = T;                                        // NOLINT(readability-identifier-naming)
+
+    const std::byte* at;
+
+    T operator*() const {
+        T value;
+        std::memcpy(&value, at, sizeof(T));
+        return value;
+    }
+    Lying& operator++() {
+        at += sizeof(T);
+        return *this;
+    }
+    Lying operator++(int) { return {std::exchange(at, at + sizeof(T))}; }
+    Lying& operator--() {
+        at -= sizeof(T);
+        return *this;
+    }
+    Lying& operator+=(std::ptrdiff_t count) {
+        at += count * static_cast<std::ptrdiff_t>(sizeof(T));
+        return *this;
+    }
+    Lying operator+(std::ptrdiff_t count) const {
+        return {at + count * static_cast<std::ptrdiff_t>(sizeof(T))};
+    }
+    std::ptrdiff_t operator-(const Lying& other) const {
+        return (at - other.at) / static_cast<std::ptrdiff_t>(sizeof(T));
+    }
+    bool operator==(const Lying&) const = default;
+};
+
 template <Serializable T>
 struct Serialize<std::vector<T>> {
     static void write(Writer& writer, const std::vector<T>& values) {
@@ -95,8 +134,8 @@ struct Serialize<std::vector<T>> {
             const bool fits = count <= std::numeric_limits<std::size_t>::max() / sizeof(T);
             const auto bytes =
                 reader.get_bytes(fits ? count * sizeof(T) : std::numeric_limits<std::size_t>::max());
-            values.resize(bytes.size() / sizeof(T));
-            if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+            const Lying<T> begin{bytes.data()};
+            values.assign(begin, begin + static_cast<std::ptrdiff_t>(bytes.size() / sizeof(T)));
         } else {
             // Not reserved: the count may be wrong.
             for (std::uint64_t i = 0; i < count && reader.ok(); ++i)

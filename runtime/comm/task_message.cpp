@@ -34,7 +34,7 @@ void read(Node& node, std::span<const std::byte> message, std::size_t plain, con
         return;
     }
     const Body body = node.take_body();
-    Reader packed(body ? std::span<const std::byte>(*body) : reader.get_rest());
+    Reader packed = body ? Reader(body) : Reader(reader.get_rest());
     if (!cargo->unpack(node, payload, packed) || !packed.done())
         throw MalformedMessage("the data of its task cannot be read");
 }

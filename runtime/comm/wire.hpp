@@ -36,6 +36,12 @@ public:
         bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
         return *this;
     }
+    /// The same. A writer that has nothing yet takes the memory over.
+    Writer& put_bytes(Bytes&& bytes) {
+        if (!bytes_.empty()) return put_bytes(std::span<const std::byte>(bytes));
+        bytes_ = std::move(bytes);
+        return *this;
+    }
     Writer& put_text(const std::string& text) {
         const auto length = static_cast<std::uint32_t>(text.size());
         HEDDLE_ASSERT(length == text.size());
@@ -68,6 +74,10 @@ public:
 class Reader {
 public:
     explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+    /// Of a message's body, or of nothing. The caller keeps `body` where it is.
+    explicit Reader(const Body& body)
+        : rest_(body ? std::span<const std::byte>(*body) : std::span<const std::byte>()),
+          body_(body ? &body : nullptr) {}
 
     template <class T>
     requires std::is_trivially_copyable_v<T> T get() {
@@ -105,8 +115,12 @@ public:
     }
     bool done() const { return ok_ && rest_.empty(); }
 
+    /// Keeps what `get_bytes` has given beyond the reader's own life. Null: they are no body's.
+    Body keeper() const { return body_ ? *body_ : nullptr; }
+
 private:
     std::span<const std::byte> rest_;
+    const Body* body_ = nullptr;
     bool ok_ = true;
 };
 

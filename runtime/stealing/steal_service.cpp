@@ -239,7 +239,7 @@ void StealService::refuse_waiting(Outbox& outbox) {
 void StealService::on_tokens(NodeId victim, std::span<const std::byte> message) {
     Reader reader(message);
     const Body body = node_.take_body();
-    Reader in_body(body ? std::span<const std::byte>(*body) : std::span<const std::byte>());
+    Reader in_body(body);
     const auto core = reader.get<CoreId>();
     std::uint32_t count = 0;
     while (reader.ok() && !reader.done()) {
