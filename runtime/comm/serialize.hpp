@@ -78,9 +78,9 @@ struct Serialize<std::pair<First, Second>> {
     }
 };
 
-/// Goes through values that lie in a message, at any address. A vector that is made of them is written once.
+/// An iterator over values in a message, at any address. A vector that is made of them is written once.
 template <class T>
-struct Lying {
+struct Unaligned {
     using iterator_category = std::random_access_iterator_tag;  // NOLINT(readability-identifier-naming)
     using value_type = T;                                       // NOLINT(readability-identifier-naming)
     using difference_type = std::ptrdiff_t;                     // NOLINT(readability-identifier-naming)
@@ -94,26 +94,26 @@ struct Lying {
         std::memcpy(&value, at, sizeof(T));
         return value;
     }
-    Lying& operator++() {
+    Unaligned& operator++() {
         at += sizeof(T);
         return *this;
     }
-    Lying operator++(int) { return {std::exchange(at, at + sizeof(T))}; }
-    Lying& operator--() {
+    Unaligned operator++(int) { return {std::exchange(at, at + sizeof(T))}; }
+    Unaligned& operator--() {
         at -= sizeof(T);
         return *this;
     }
-    Lying& operator+=(std::ptrdiff_t count) {
+    Unaligned& operator+=(std::ptrdiff_t count) {
         at += count * static_cast<std::ptrdiff_t>(sizeof(T));
         return *this;
     }
-    Lying operator+(std::ptrdiff_t count) const {
+    Unaligned operator+(std::ptrdiff_t count) const {
         return {at + count * static_cast<std::ptrdiff_t>(sizeof(T))};
     }
-    std::ptrdiff_t operator-(const Lying& other) const {
+    std::ptrdiff_t operator-(const Unaligned& other) const {
         return (at - other.at) / static_cast<std::ptrdiff_t>(sizeof(T));
     }
-    bool operator==(const Lying&) const = default;
+    bool operator==(const Unaligned&) const = default;
 };
 
 template <Serializable T>
@@ -134,7 +134,7 @@ struct Serialize<std::vector<T>> {
             const bool fits = count <= std::numeric_limits<std::size_t>::max() / sizeof(T);
             const auto bytes =
                 reader.get_bytes(fits ? count * sizeof(T) : std::numeric_limits<std::size_t>::max());
-            const Lying<T> begin{bytes.data()};
+            const Unaligned<T> begin{bytes.data()};
             values.assign(begin, begin + static_cast<std::ptrdiff_t>(bytes.size() / sizeof(T)));
         } else {
             // Not reserved: the count may be wrong.
