@@ -38,8 +38,7 @@ struct Parcel {
     std::uint64_t id = 0;
     runtime::Body keeper;              ///< of what has its bytes
     std::span<const std::byte> bytes;  ///< aliases and modes, inputs, arguments by value
-
-    bool begins_keeper = false;  ///< what travels before them, and they, are all that is there
+    bool begins_keeper = false;        ///< the keeper has what travels before them, them, and nothing else
 
     static constexpr std::size_t heading_bytes = sizeof home + sizeof id + sizeof(std::uint32_t);
     Writer& put_heading(Writer& writer) const { return writer.put(home).put(id).put_size(bytes.size()); }
