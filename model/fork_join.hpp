@@ -118,10 +118,15 @@ typename TaskFunction<F>::Result TaskFunction<F>::call_on_copy(Strand strand, st
         });
     }
     auto* stored = std::launder(reinterpret_cast<Arguments*>(payload));
-    // Out of the slot before the call: what the function forks is written over it.
+    const auto run = [&](auto&&... values) { return F::run(strand, std::move(values)...); };
+    // Out of the slot before the call: what the function forks is written over it. Each alone: a copy of all
+    // together loads the bytes between them, too, which no store wrote (see detail::make_at).
+    if constexpr (Signature::takes_copies && std::is_trivially_copyable_v<Arguments>) {
+        return std::move(*stored).apply(run);
+    }
     Arguments arguments = std::move(*stored);
     stored->~Arguments();
-    return std::move(arguments).apply([&](auto&&... values) { return F::run(strand, std::move(values)...); });
+    return std::move(arguments).apply(run);
 }
 
 template <class F>

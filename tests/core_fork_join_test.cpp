@@ -84,6 +84,37 @@ private:
     [[gnu::noinline]] static void put(std::uint64_t& to, std::uint64_t value) { to = value; }
 };
 
+/// Structs that go in one register and in two, the second with a hole, beside an odd byte.
+struct Range {
+    std::uint16_t from;
+    std::uint16_t step;
+    std::uint32_t count;
+};
+struct Scale {
+    std::uint8_t times;
+    double offset;
+};
+struct Sum {
+    static double run(Strand strand, Range range, std::uint8_t depth, Scale scale) {
+        strand.work();
+        if (range.count == 1 || depth == 0) return alone(range, scale);
+        const std::uint32_t half = range.count / 2;
+        const auto upper = static_cast<std::uint16_t>(range.from + range.step * half);
+        const auto below = static_cast<std::uint8_t>(depth - 1);
+        strand.fork<Sum>(Range{range.from, range.step, half}, below, [&] { return scale; });
+        strand.fork<Sum>(Range{upper, range.step, range.count - half}, below, scale);
+        const double sum = strand.join<Sum>();
+        return sum + strand.join<Sum>();
+    }
+    static double alone(Range range, Scale scale) {
+        double sum = 0;
+        double value = range.from;
+        for (std::uint32_t i = 0; i < range.count; ++i, value += range.step)
+            sum += scale.times * value + scale.offset;
+        return sum;
+    }
+};
+
 class FunctionProgram final : public model::ForkJoinProgram {
 public:
     explicit FunctionProgram(std::function<double(Strand)> function) : function_(std::move(function)) {}
@@ -124,6 +155,10 @@ double mirror(Strand strand) {
     return static_cast<double>((pair.first * 1'000'000 + pair.second) * 1'000 + pair.more);
 }
 
+double structs(Strand strand) {
+    return strand.call<Sum>(Range{3, 7, 100}, std::uint8_t{5}, Scale{2, 0.25});
+}
+
 class CoreUnderPolicy
     : public testing::TestWithParam<std::tuple<std::string, bool, runtime::Stealing::Amount>> {};
 
@@ -158,6 +193,8 @@ TEST_P(CoreUnderPolicy, GivesTheSequentialAnswerInEveryInterleaving) {
             const Triple alone = Mirror::alone({2, 5, 0}, 8);
             ASSERT_EQ(in_place.answer.at(0).value,
                       static_cast<double>((alone.first * 1'000'000 + alone.second) * 1'000 + alone.more));
+            // 100 terms of 2 (3 + 7 i) + 1/4.
+            ASSERT_EQ(run(options, schedule, structs).answer.at(0).value, 2 * (300 + 7 * 4950) + 25);
             steals += fib.total.steals_within_node + fib.total.steals_between_nodes;
             std::uint64_t matrix = 0;
             for (const auto& [pair, tasks] : fib.steals) {

@@ -135,6 +135,9 @@ struct Transfer final : Event {
 
 /// A receive between its beginning and its end.
 struct BegunReceive {
+    /// Written out, or gcc clears all of it each time, also the room for a transfer.
+    BegunReceive() {}  // NOLINT(modernize-use-equals-default)
+
     /// One that has ended begins once more.
     void begin_again() {
         posted.reset();

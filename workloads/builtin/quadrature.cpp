@@ -52,7 +52,6 @@ struct Interval {
     double at_from;
     double at_to;
     double at_middle;  ///< for Simpson's rule
-    std::uint32_t depth;
 };
 
 struct Area {
@@ -71,12 +70,11 @@ struct Halves {
 Halves halve(const Curve& curve, const Interval& interval) {
     const double width = interval.to - interval.from;
     const double middle = interval.from + width / 2;
-    const std::uint32_t depth = interval.depth + 1;
-    Halves halves{};
+    Halves halves;
     if (curve.rule == Rule::trapezoid) {
         const double between = curve.at(middle);
-        halves.left = {interval.from, middle, interval.at_from, between, 0, depth};
-        halves.right = {middle, interval.to, between, interval.at_to, 0, depth};
+        halves.left = {interval.from, middle, interval.at_from, between, 0};
+        halves.right = {middle, interval.to, between, interval.at_to, 0};
         halves.whole = width / 2 * (interval.at_from + interval.at_to);
         halves.sum = width / 4 * (interval.at_from + 2 * between + interval.at_to);
         return halves;
@@ -84,8 +82,8 @@ Halves halve(const Curve& curve, const Interval& interval) {
     const double between = interval.at_middle;
     const double first = curve.at(interval.from + width / 4);
     const double third = curve.at(middle + width / 4);
-    halves.left = {interval.from, middle, interval.at_from, between, first, depth};
-    halves.right = {middle, interval.to, between, interval.at_to, third, depth};
+    halves.left = {interval.from, middle, interval.at_from, between, first};
+    halves.right = {middle, interval.to, between, interval.at_to, third};
     halves.whole = width / 6 * (interval.at_from + 4 * between + interval.at_to);
     halves.sum = width / 12 * (interval.at_from + 4 * first + 2 * between + 4 * third + interval.at_to);
     return halves;
@@ -93,9 +91,9 @@ Halves halve(const Curve& curve, const Interval& interval) {
 
 /// Whether the halves are as good as an interval of this width must be. Where the curve bends one way only,
 /// they are nearer to the area than to the whole.
-bool good_enough(const Curve& curve, const Interval& interval, const Halves& halves) {
+bool good_enough(const Curve& curve, const Interval& interval, std::uint32_t depth, const Halves& halves) {
     const double share = std::abs(interval.to - interval.from) / curve.width();
-    return std::abs(halves.sum - halves.whole) <= curve.tolerance * share || interval.depth >= deepest;
+    return std::abs(halves.sum - halves.whole) <= curve.tolerance * share || depth >= deepest;
 }
 
 Area& operator+=(Area& sum, const Area& part) {
@@ -105,30 +103,31 @@ Area& operator+=(Area& sum, const Area& part) {
 }
 
 /// Counts the intervals that it looks at in `looks`.
-Area sequential(const Curve& curve, const Interval& interval, std::uint64_t& looks) {
+Area sequential(const Curve& curve, const Interval& interval, std::uint32_t depth, std::uint64_t& looks) {
     ++looks;
     const Halves halves = halve(curve, interval);
-    if (good_enough(curve, interval, halves)) return {halves.sum, 1};
-    Area area = sequential(curve, halves.left, looks);
-    return area += sequential(curve, halves.right, looks);
+    if (good_enough(curve, interval, depth, halves)) return {halves.sum, 1};
+    Area area = sequential(curve, halves.left, depth + 1, looks);
+    return area += sequential(curve, halves.right, depth + 1, looks);
 }
 
 struct Quadrature {
     static constexpr auto name = "quadrature";
     static const Curve& curve(Strand strand);
-    static Area run(Strand strand, Interval interval) {
+    static constexpr bool in_place = true;
+    static Area run(Strand strand, const Interval& interval, std::uint32_t depth) {
         const Curve& under = curve(strand);
-        if (interval.depth >= under.cutoff) {
+        if (depth >= under.cutoff) {
             std::uint64_t looks = 0;
-            const Area area = sequential(under, interval, looks);
+            const Area area = sequential(under, interval, depth, looks);
             strand.work(looks);
             return area;
         }
         strand.work();
         const Halves halves = halve(under, interval);
-        if (good_enough(under, interval, halves)) return {halves.sum, 1};
-        strand.fork<Quadrature>(halves.left);
-        const Area right = strand.call<Quadrature>(halves.right);
+        if (good_enough(under, interval, depth, halves)) return {halves.sum, 1};
+        strand.fork<Quadrature>(halves.left, depth + 1);
+        const Area right = strand.call<Quadrature>(halves.right, depth + 1);
         Area area = strand.join<Quadrature>();
         return area += right;
     }
@@ -144,7 +143,7 @@ public:
         const Curve& c = curve_;
         const double middle = c.from + (c.to - c.from) / 2;
         const Area found =
-            strand.call<Quadrature>(Interval{c.from, c.to, c.at(c.from), c.at(c.to), c.at(middle), 0});
+            strand.call<Quadrature>(Interval{c.from, c.to, c.at(c.from), c.at(c.to), c.at(middle)}, 0U);
         answer_ = {{"area", found.area}, {"intervals", static_cast<double>(found.intervals)}};
     }
     runtime::Answer answer() const override { return answer_; }
@@ -218,8 +217,8 @@ const KernelRegistration kernel{
            const Curve curve{6, 1, 70, 65'536, Rule::trapezoid, 0, 0};
            const auto look_at_all = [curve] {
                std::uint64_t looks = 0;
-               const Interval whole{curve.from, curve.to, curve.at(curve.from), curve.at(curve.to), 0, 0};
-               [[maybe_unused]] volatile double area = sequential(curve, whole, looks).area;
+               const Interval whole{curve.from, curve.to, curve.at(curve.from), curve.at(curve.to), 0};
+               [[maybe_unused]] volatile double area = sequential(curve, whole, 0, looks).area;
                return looks;
            };
            return Kernel::Code{200.0 * static_cast<double>(look_at_all()), look_at_all};
