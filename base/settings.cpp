@@ -258,10 +258,11 @@ std::string nearest_advice(std::string_view wrong, const std::vector<std::string
         if (&name != &known.front()) list += ", ";
         list += name;
     }
+    const std::size_t mistakes = edit_distance(wrong, *nearest);
     // Half of the letters wrong is no longer a typing mistake.
-    if (meant.empty() && 2 * edit_distance(wrong, *nearest) > std::max(wrong.size(), nearest->size()))
-        return list;
-    if (meant.empty()) meant = fmt::format("\"{}\"", *nearest);
+    if (meant.empty() && 2 * mistakes > std::max(wrong.size(), nearest->size())) return list;
+    if (meant.empty() || mistakes == 1)
+        meant = fmt::format("\"{}\"{}{}", *nearest, meant.empty() ? "" : " or ", meant);
     const std::string question = fmt::format("did you mean {}?", meant);
     constexpr std::size_t many = 20;  // too long a list to be read
     return known.size() > many ? question : fmt::format("{} {}", question, list);

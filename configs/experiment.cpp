@@ -382,6 +382,11 @@ Experiment read_experiment_text(const std::string& text, const std::string& file
 }
 
 Experiment read_experiment(const std::string& path, const std::vector<Override>& overrides) {
+    const auto is_named = [&](const workloads::Kind& kind) { return kind.name == path; };
+    if (std::ranges::any_of(workloads::all(), is_named) && !std::filesystem::exists(path)) {
+        throw Error(fmt::format("there is no file `{}`, and a workload runs from a file", path),
+                    fmt::format("name a YAML file in which `workload: {{name: {}}}` stands", path));
+    }
     return read_experiment_text(read_text_file(path), path, overrides);
 }
 

@@ -55,6 +55,8 @@ const Case cases[] = {
      "did you mean \"platform\"?"},
     {"unknown_key_below", "workload: {name: fib}\nplatform:\n  nodes: 2\n  coers: 2",
      "a.yaml:4: unknown key \"coers\" in platform", "did you mean \"cores\"?"},
+    {"unknown_key_or_another_section", "workload: {name: fib}\nplatform: {node: 2}",
+     "a.yaml:2: unknown key \"node\" in platform", "did you mean \"nodes\" or \"platform.noise.node\"?"},
     {"unknown_setting", "workload:\n  name: fib\n  m: 2", "a.yaml:3: unknown key \"m\" in workload",
      "known: n, cutoff"},
     {"unknown_workload", "workload:\n  name: fibb", "a.yaml:2: unknown workload \"fibb\"",
@@ -202,6 +204,10 @@ TEST(BadFile, IsRefusedWithItsName) {
     EXPECT_EQ(said(folder), folder.string() + ": is a directory; name a file");
     EXPECT_THAT(said(folder / "none.yaml"),
                 HasSubstr("none.yaml: cannot be read (No such file or directory); check the path"));
+    EXPECT_EQ(
+        said("nqueens"),
+        "there is no file `nqueens`, and a workload runs from a file; name a YAML file in which `workload: "
+        "{name: nqueens}` stands");
     EXPECT_THAT(refusal("workload: {name: fib}\nplatform: {from: none.yaml}"),
                 StartsWith("a.yaml:2: platform.from: none.yaml: cannot be read (No such file"));
     std::filesystem::remove_all(folder);

@@ -52,7 +52,7 @@ TEST(SimPruning, MakesAHundredTimesFewerTasks) {
     HEDDLE_SKIP_WITH_THREAD_SANITIZER();
     for (const auto policy : {Pruning::Policy::queue_length, Pruning::Policy::node_length}) {
         Schedule schedule;
-        schedule.pruning = {policy, 1};
+        schedule.pruning.policy = policy;
         const auto result = simulate({"fib", {{"n", "30"}}}, platform(4, 2), schedule);
         EXPECT_LE(result.total.tasks * 100, 1'346'269U);  // fib(31), as without pruning
         EXPECT_GE(result.total.tasks, 8U);

@@ -90,7 +90,7 @@ struct Pruning {
         node_length,   ///< while `threshold` tasks for each worker wait on the node
     };
     Policy policy = Policy::none;
-    std::uint32_t threshold = 2;  ///< at least 1
+    std::uint32_t threshold = 1;  ///< at least 1
 };
 
 struct Schedule {
