@@ -28,6 +28,7 @@ int rounds(int all) {
 struct ReceptionWay {
     std::size_t ring_bytes;  ///< 0: a socket
     Receive how;
+    bool looks = true;  ///< the receiver thread, for a while
 };
 
 class NativeReception : public testing::TestWithParam<ReceptionWay> {
@@ -37,7 +38,7 @@ protected:
     /// Begins to receive from the link. With a receiver thread, or only by workers that rest.
     void begin(bool with_thread) {
         reception.add(*link);
-        if (with_thread) receiver = std::thread([this] { reception.receive(stopping, true); });
+        if (with_thread) receiver = std::thread([this] { reception.receive(stopping, GetParam().looks); });
     }
 
     ~NativeReception() override {
@@ -67,11 +68,12 @@ protected:
     Parker parker;
     std::atomic<int> came{0}, over{0};
     std::atomic<std::thread::id> handled_by{};
-    int unparks = 1;  ///< every so many messages the worker is woken
+    std::atomic<int> asked_for_core{0};  ///< whether one is free: it always is
+    int unparks = 1;                     ///< every so many messages the worker is woken
     std::atomic<bool> stopping{false};
     Reception reception{GetParam().how,
                         50us,
-                        [] { return true; },
+                        [this] { return ++asked_for_core > 0; },
                         {.attend = [this](Link& from) { return attend(from); },
                          .over = [this](Link&) { ++over; },
                          .between = [] {}}};
@@ -288,6 +290,19 @@ TEST_P(NativeReception, MoreThanOneLookTakesIsReadToTheEnd) {
     EXPECT_EQ(came, count);
 }
 
+// One that looks asks before each look whether a core is free. All ask once after what has come.
+TEST_P(NativeReception, AThreadThatIsNotToLookDoesNot) {
+    if (GetParam().looks) GTEST_SKIP() << "this one looks";
+    begin(true);
+    constexpr int count = 20;
+    for (int sent = 1; sent <= count; ++sent) {
+        send();
+        ASSERT_TRUE(eventually([&] { return came == sent; }));
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_LE(asked_for_core, 2 * count);
+}
+
 TEST_P(NativeReception, ThePeersEndIsSeenOnceBehindItsLastMessage) {
     begin(true);
     for (int i = 0; i < 3; ++i) send();
@@ -303,13 +318,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(ReceptionWay{0, Receive::block}, ReceptionWay{0, Receive::automatic},
                     ReceptionWay{0, Receive::poll}, ReceptionWay{64 << 10, Receive::block},
                     ReceptionWay{64 << 10, Receive::automatic}, ReceptionWay{64 << 10, Receive::poll},
-                    ReceptionWay{8 << 20, Receive::automatic}),
+                    ReceptionWay{8 << 20, Receive::automatic}, ReceptionWay{0, Receive::automatic, false},
+                    ReceptionWay{64 << 10, Receive::automatic, false}),
     [](const auto& given) {
         const ReceptionWay& way = given.param;
         const std::string how = way.how == Receive::block  ? "Block"
                                 : way.how == Receive::poll ? "Poll"
                                                            : "Automatic";
-        return (way.ring_bytes == 0 ? "Socket" : "Memory" + std::to_string(way.ring_bytes)) + how;
+        return (way.ring_bytes == 0 ? "Socket" : "Memory" + std::to_string(way.ring_bytes)) + how +
+               (way.looks ? "" : "WithoutLooks");
     });
 
 }  // namespace heddle::native
