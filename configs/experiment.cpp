@@ -385,7 +385,7 @@ Experiment read_experiment(const std::string& path, const std::vector<Override>&
     const auto is_named = [&](const workloads::Kind& kind) { return kind.name == path; };
     if (std::ranges::any_of(workloads::all(), is_named) && !std::filesystem::exists(path)) {
         throw Error(fmt::format("there is no file `{}`, and a workload runs from a file", path),
-                    fmt::format("name a YAML file in which `workload: {{name: {}}}` stands", path));
+                    fmt::format("name a YAML file that has `workload: {{name: {}}}`", path));
     }
     return read_experiment_text(read_text_file(path), path, overrides);
 }

@@ -204,10 +204,9 @@ TEST(BadFile, IsRefusedWithItsName) {
     EXPECT_EQ(said(folder), folder.string() + ": is a directory; name a file");
     EXPECT_THAT(said(folder / "none.yaml"),
                 HasSubstr("none.yaml: cannot be read (No such file or directory); check the path"));
-    EXPECT_EQ(
-        said("nqueens"),
-        "there is no file `nqueens`, and a workload runs from a file; name a YAML file in which `workload: "
-        "{name: nqueens}` stands");
+    EXPECT_EQ(said("nqueens"),
+              "there is no file `nqueens`, and a workload runs from a file; name a YAML file that has "
+              "`workload: {name: nqueens}`");
     EXPECT_THAT(refusal("workload: {name: fib}\nplatform: {from: none.yaml}"),
                 StartsWith("a.yaml:2: platform.from: none.yaml: cannot be read (No such file"));
     std::filesystem::remove_all(folder);
