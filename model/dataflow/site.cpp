@@ -212,10 +212,11 @@ const ClosureType& Site::measured(const ClosureType& type) {
     return task.type;
 }
 
+/// Thieves may have closures of this type already: it is written before the first one is made, and not again.
 const ClosureType& Site::expecting(const ClosureType& type) {
-    Watched& task = expecting_.try_emplace(&type, Watched{type, &type}).first->second;
-    task.type.run = &run_expecting;
-    return task.type;
+    const auto [task, is_new] = expecting_.try_emplace(&type, Watched{type, &type});
+    if (is_new) task->second.type.run = &run_expecting;
+    return task->second.type;
 }
 
 /// Also of a copy that a thief of the node runs: its type is the same.
