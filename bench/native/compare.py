@@ -222,8 +222,9 @@ def jacobi(bench):
     row = table("workers", "program", "s", "CPU s", "/ libgomp's s", "/ libgomp's CPU s")
     for workers in 1, 2:
         cases = {"libgomp": ((), ("peer_openmp_jacobi", n, sweeps, workers))}
-        for name, trigger in ("Heddle, by hardware", "automatic"), ("Heddle, rows declared", "checked"):
-            cases[name] = ((), ("heddle_jacobi", trigger, n, sweeps, workers))
+        for (name, trigger), (way, points) in itertools.product((("Heddle, by hardware", "automatic"), ("Heddle, rows declared", "checked")),
+                                                                (("", "alone"), (", neighbours together", "together"))):
+            cases[name + way] = ((), ("heddle_jacobi", trigger, points, n, sweeps, workers))
         found = bench.alternate("jacobi", cases)
         peer = found.get("libgomp", {"seconds": 0, "cpu_seconds": 0, "value": None})
         for name, said in found.items():

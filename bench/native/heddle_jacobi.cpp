@@ -1,6 +1,8 @@
 // Measures sweeps of Jacobi's iteration on one node, with a filament for each point. Arguments:
-// automatic|checked N SWEEPS WORKERS. With `checked`, each row declares what it reads and writes. Prints the
-// time of the sweeps, and the sum of the grid, which must equal that of the peers.
+// automatic|checked alone|together N SWEEPS WORKERS. With `checked`, each row declares what it reads and
+// writes. With `together` a function does what neighbouring filaments do. Prints the time of the sweeps, and
+// the sum of the grid, which must equal that of the peers.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,7 +21,7 @@ using namespace heddle::filaments;
 
 class Jacobi final : public FilamentProgram {
 public:
-    Jacobi(std::size_t n, int sweeps) : n_(n), sweeps_(sweeps) {}
+    Jacobi(std::size_t n, int sweeps, bool together) : n_(n), sweeps_(sweeps), together_(together) {}
 
     void main(Filaments& fil) override {
         const auto grid = [&](const char* name) {
@@ -35,7 +37,12 @@ public:
             fill_waves(before_, n_);
             fill_waves(now_, n_);
         }
-        sweep(fil);
+        if (together_) {
+            sweep(fil,
+                  fil.create_phase<&Jacobi::point, &Jacobi::check, &Jacobi::touches, &Jacobi::points>(*this));
+        } else {
+            sweep(fil, fil.create_phase<&Jacobi::point, &Jacobi::check, &Jacobi::touches>(*this));
+        }
         const auto checkout = fil.memory().touch(fil.strand(), {all(old_)});
         for (std::size_t at = 0; at < n_ * n_; ++at) sum += before_[at];
     }
@@ -49,8 +56,8 @@ public:
 private:
     dsm::Range all(dsm::Shared<double> grid) const { return dsm::writing(grid, 0, n_ * n_); }
 
-    void sweep(Filaments& fil) {
-        auto& phase = fil.create_phase<&Jacobi::point, &Jacobi::check, &Jacobi::touches>(*this);
+    template <class Phase>
+    void sweep(Filaments& fil, Phase& phase) {
         auto& pools = fil.create_pool_array(phase, n_ * n_);
         const auto n = static_cast<std::int64_t>(n_);
         for (const auto [i, pool] : block(1, n - 1, 1, pools.size()).of(0))
@@ -64,6 +71,13 @@ private:
     void point(Processor& self, std::int64_t i, std::int64_t j) {
         const double moved = relax(now_, before_, n_, place(i, j));
         if (self.value(change_) < moved) self.value(change_) = moved;
+    }
+    void points(Processor& self, std::int64_t i, std::int64_t j, std::uint64_t count) {
+        double most = self.value(change_);
+        const std::size_t first = place(i, j);
+        for (std::size_t at = first; at < first + count; ++at)
+            most = std::max(most, relax(now_, before_, n_, at));
+        self.value(change_) = most;
     }
     void touches(Ranges& ranges, std::int64_t i, std::int64_t j, std::uint64_t count) {
         ranges.reads(old_, place(i - 1, j), count);
@@ -84,6 +98,7 @@ private:
 
     std::size_t n_;
     int sweeps_;
+    bool together_;
     int done_ = 0;
     dsm::Shared<double> old_, new_;
     double* before_ = nullptr;
@@ -94,18 +109,21 @@ private:
 }  // namespace
 
 int main(int count, char** words) {
-    if (count != 5) {
-        std::fprintf(stderr, "usage: heddle_jacobi automatic|checked N SWEEPS WORKERS\n");
+    if (count != 6) {
+        std::fprintf(stderr, "usage: heddle_jacobi automatic|checked alone|together N SWEEPS WORKERS\n");
         return 2;
     }
-    const auto n = static_cast<std::size_t>(std::stoul(words[2]));
-    const int sweeps = std::stoi(words[3]);
+    const auto n = static_cast<std::size_t>(std::stoul(words[3]));
+    const int sweeps = std::stoi(words[4]);
     runtime::Schedule schedule;
     if (std::string(words[1]) == "checked") schedule.memory.trigger = runtime::Trigger::checked;
     native::NativeOptions options;
-    options.cores = static_cast<CoreId>(std::stoul(words[4]));
+    options.cores = static_cast<CoreId>(std::stoul(words[5]));
     native::NativeBackend backend(options);
-    runtime::Execution(backend, schedule, [&](NodeId) { return std::make_unique<Jacobi>(n, sweeps); }).run();
+    const bool together = std::string(words[2]) == "together";
+    runtime::Execution(backend, schedule, [&](NodeId) {
+        return std::make_unique<Jacobi>(n, sweeps, together);
+    }).run();
     Outcome()
         .add("seconds", Jacobi::seconds)
         .add("cpu_seconds", Jacobi::cpu)
