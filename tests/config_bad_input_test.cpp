@@ -1,6 +1,7 @@
 // Tests that every kind of bad configuration is refused with its file, its line and advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -183,7 +184,8 @@ TEST(BadOverride, IsRefusedUnderTheNameThatItWasGivenBy) {
 }
 
 TEST(BadFile, IsRefusedWithItsName) {
-    const auto folder = std::filesystem::temp_directory_path() / "heddle_config_bad_input_test";
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("heddle_config_bad_input_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
     const auto said = [](const std::string& path) -> std::string {
         try {

@@ -341,7 +341,8 @@ TEST(Config, ACellIsNamedByWhatChangesItsRun) {
 }
 
 TEST(Config, APlatformIsReadFromAnExperimentOrAlone) {
-    const auto folder = std::filesystem::temp_directory_path() / "heddle_config_read_test";
+    const auto folder =
+        std::filesystem::temp_directory_path() / fmt::format("heddle_config_read_{}", ::getpid());
     std::filesystem::create_directories(folder);
     const std::string alone = folder / "alone.yaml", within = folder / "within.yaml";
     std::ofstream(alone) << "nodes: 4\nnetwork: {topology: torus}\n";

@@ -3,6 +3,7 @@
 // see: when each message came.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -125,7 +126,8 @@ Recorded read_back(const std::filesystem::path& folder) {
 }
 
 TEST(ReportPath, IsTheOneOfTheScheduleOnTwoHundredGraphs) {
-    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "report_path";
+    const std::filesystem::path folder =
+        std::filesystem::path(testing::TempDir()) / ("report_path_" + std::to_string(::getpid()));
     std::size_t messages = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         const Planner plan = planned(seed);

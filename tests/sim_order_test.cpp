@@ -1,6 +1,7 @@
 // Tests that small messages of one pair of nodes arrive in the order in which they were sent, also where they
 // share no link, and where that is not so. The times are calculated by hand from docs/simulator.md.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +60,8 @@ TEST(SimOrder, NoSmallMessageOvertakesAnotherOnLinks) {
 
 // Each message has the whole link to itself: 4000 bytes at 1 MB/s take 4 ms.
 TEST(SimOrder, NorOnARouteThatSharesNoLink) {
-    const std::string file = std::filesystem::path(::testing::TempDir()) / "sim_order_test.xml";
+    const std::string file =
+        std::filesystem::path(::testing::TempDir()) / ("sim_order_" + std::to_string(::getpid()) + ".xml");
     std::ofstream(file) << "<?xml version='1.0'?>\n"
                            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                            "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n"
