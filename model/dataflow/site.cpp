@@ -155,7 +155,8 @@ void Site::make_task(Thread& thread, const SiteProgram::Step& step, std::uint32_
     using Expected = SiteProgram::Expected;
     Closure& closure = new_closure(thread, *step.type);
     bool expects = false;
-    for (std::uint8_t i = 0; i < step.uses.size(); ++i) {
+    const auto uses = static_cast<std::uint8_t>(step.uses.size());
+    for (std::uint8_t i = 0; i < uses; ++i) {
         const SiteProgram::Bound& use = step.uses[i];
         Access& access = closure.accesses()[i];
         if (use.same == no_alias) {

@@ -50,6 +50,7 @@ struct Counts {
     Counts& operator+=(const Counts& other);
 };
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): its members go by their users
 class Thread {
 public:
     explicit Thread(Threads& threads);
@@ -205,6 +206,7 @@ private:
     };
 
     /// The thread knows which worker runs its strand, also after the body has waited for something else.
+    // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): no code deletes it by its base
     class Following final : public runtime::Strand::Follower {
     public:
         explicit Following(Thread& thread) : thread_(thread) {}
