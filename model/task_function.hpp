@@ -77,10 +77,10 @@ struct PackOf<std::index_sequence<I...>, T...> : Element<I, T>... {
     }
     template <class... Given>
     static void construct(void* memory, Given&&... given) {
-        if constexpr (std::is_trivially_copyable_v<PackOf> && (goes_in_registers<T>() || ...)) {
+        if constexpr (std::is_trivially_copyable_v<PackOf>) {
             auto* const pack = static_cast<PackOf*>(memory);
             (make_at<T>(&static_cast<Element<I, T>*>(pack)->value, std::forward<Given>(given)), ...);
-        } else {
+        } else {  // if one throws, those before it are destroyed
             ::new (memory) PackOf{Element<I, T>{made_from<T>(std::forward<Given>(given))}...};
         }
     }

@@ -70,7 +70,7 @@ struct Halves {
 Halves halve(const Curve& curve, const Interval& interval) {
     const double width = interval.to - interval.from;
     const double middle = interval.from + width / 2;
-    Halves halves;
+    Halves halves;  // not cleared: each value is set below
     if (curve.rule == Rule::trapezoid) {
         const double between = curve.at(middle);
         halves.left = {interval.from, middle, interval.at_from, between, 0};
@@ -114,6 +114,8 @@ Area sequential(const Curve& curve, const Interval& interval, std::uint32_t dept
 struct Quadrature {
     static constexpr auto name = "quadrature";
     static const Curve& curve(Strand strand);
+    /// It has read the interval before its first fork writes over it. A copy of the whole would wait for the
+    /// stores of its values.
     static constexpr bool in_place = true;
     static Area run(Strand strand, const Interval& interval, std::uint32_t depth) {
         const Curve& under = curve(strand);
