@@ -4,7 +4,7 @@
 
 #include "calibration/probe.hpp"
 #include "runtime/comm/outbox.hpp"
-#include "runtime/strands/strand.hpp"
+#include "runtime/strands/strands.hpp"
 
 namespace heddle::calibration {
 
