@@ -227,8 +227,8 @@ private:
         }
         const Line whole = fit_way(hops);
         limit_ends(whole);
-        way_line_ = {std::max(0.0, whole.intercept - per_message(0)),
-                     std::max(0.0, whole.slope - (per_message(kib) - per_message(0)) / kib)};
+        way_line_ = {std::max(0.0, whole.intercept - of_ends(0)),
+                     std::max(0.0, whole.slope - (of_ends(kib) - of_ends(0)) / kib)};
         for (const Point& hop : hops) trips_.push_back({hop.x, hop.y, whole.intercept + whole.slope * hop.x});
         const bool network = way_ == Way::network;
         set(network ? "network.latency" : "shared_memory.latency",
@@ -254,10 +254,13 @@ private:
     /// may cost more than a message alone. Then what they pay is lowered in proportion, so that a message
     /// takes what it was seen to take.
     void limit_ends(const Line& whole) {
-        const double fixed = per_message(0);
-        const double of_kib = (per_message(kib) - fixed);
-        lower({"message_enqueue", "message_send", "message_receive"}, fixed, most_of_hop * whole.intercept);
-        lower({"message_send_kib", "message_receive_kib"}, of_kib, most_of_hop * whole.slope * kib);
+        lower({"message_enqueue", "message_send", "message_receive"}, of_ends(0),
+              most_of_hop * whole.intercept);
+        const double most = most_of_hop * whole.slope * kib;
+        if (way_ == Way::network)
+            return lower({"message_send_kib", "message_receive_kib"}, of_ends(kib) - of_ends(0), most);
+        for (const char* end : {"message_send_kib", "message_receive_kib"})
+            lower({end}, entry(fmt::format("overheads.{}", end)), most);
     }
     void lower(std::initializer_list<const char*> names, double sum, double most) {
         if (sum <= most) return;
@@ -279,15 +282,15 @@ private:
         set("overheads." + name + "_kib", line.slope * kib);
     }
 
-    /// What its two ends pay.
-    double per_message(double bytes) const {
+    /// What its two ends take. Through shared memory one reads while the other writes.
+    double of_ends(double bytes) const {
+        const double writing = entry("overheads.message_send_kib"),
+                     reading = entry("overheads.message_receive_kib");
         return entry("overheads.message_enqueue") + entry("overheads.message_send") +
                entry("overheads.message_receive") + entry("overheads.poll_peer") +
-               (entry("overheads.message_send_kib") + entry("overheads.message_receive_kib")) * bytes / kib;
+               (way_ == Way::network ? writing + reading : std::max(writing, reading)) * bytes / kib;
     }
-    double hop(double bytes) const {
-        return per_message(bytes) + way_line_.intercept + way_line_.slope * bytes;
-    }
+    double hop(double bytes) const { return of_ends(bytes) + way_line_.intercept + way_line_.slope * bytes; }
 
     void pages() {
         const auto change = get("home_barrier"), write = get("home_write");

@@ -23,12 +23,12 @@
 #include "cli/option_rules.hpp"
 #include "cli/override_options.hpp"
 #include "cli/platform_source.hpp"
+#include "cli/quiet_measurement.hpp"
 #include "cli/text_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worlds.hpp"
 #include "configs/program_code.hpp"
 #include "host/command_line.hpp"
-#include "host/disturbance.hpp"
 #include "host/host_list.hpp"
 #include "host/machine.hpp"
 #include "host/wall_clock.hpp"
@@ -186,34 +186,6 @@ void say(const std::string& line) {
     std::cerr << "calibrate: " << line << "\n";
 }
 
-/// Measures this machine, and what was disturbed again. The last readings count. Repeats take at most as long
-/// as everything else, because a machine that is never quiet must end as well.
-class Quietly {
-public:
-    Readings measure(const std::function<Readings()>& probe) {
-        constexpr int repeats_max = 3;
-        for (int repeats = 0;; ++repeats) {
-            const double begin = host::wall_seconds();
-            watch_.begin();
-            Readings readings = probe();
-            const bool disturbed = watch_.end().matters();
-            (repeats == 0 ? first_seconds_ : repeat_seconds_) += host::wall_seconds() - begin;
-            if (disturbed && repeats < repeats_max && repeat_seconds_ < first_seconds_) continue;
-            if (repeats != 0) ++repeated_;
-            if (disturbed) ++disturbed_;
-            return readings;
-        }
-    }
-    unsigned repeated() const { return repeated_; }
-    /// Of which disturbed readings count.
-    unsigned disturbed() const { return disturbed_; }
-
-private:
-    host::DisturbanceWatch watch_;
-    double first_seconds_ = 0, repeat_seconds_ = 0;
-    unsigned repeated_ = 0, disturbed_ = 0;
-};
-
 calibration::Noise measure_noise(const CalibrateOptions& options, const Effort& effort,
                                  std::vector<ProbeReadings>& all) {
     say("what other programs take of the cores");
@@ -296,24 +268,23 @@ int calibrate_machine(const CalibrateOptions& options) {
     const calibration::Reach reach = reach_of(described);
     const std::vector<Probe> probes = calibration::probes(effort, reach);
     Readings readings;
-    std::optional<Quietly> quietly;
-    if (!simulated) quietly.emplace();
-    for (std::size_t i = 0; i < probes.size(); ++i) {
-        const Probe& probe = probes[i];
-        say(fmt::format("{} of {}: {}", i + 1, probes.size(), probe.what));
-        const auto run = [&] {
-            return simulated || probe.nodes == 1 ? run_here(probe, described) : run_launched(probe, options);
-        };
-        all.push_back({probe.name, quietly ? quietly->measure(run) : run()});
-        std::ranges::copy(all.back().readings, std::back_inserter(readings));
+    const auto run = [&](const Probe& probe) {
+        return simulated || probe.nodes == 1 ? run_here(probe, described) : run_launched(probe, options);
+    };
+    const std::size_t first = all.size();
+    if (simulated) {
+        for (std::size_t i = 0; i < probes.size(); ++i) {
+            say(fmt::format("{} of {}: {}", i + 1, probes.size(), probes[i].what));
+            all.push_back({probes[i].name, run(probes[i])});
+        }
+    } else {
+        QuietMeasurement quietly(say);
+        std::ranges::move(quietly.measure(probes, run), std::back_inserter(all));
+        facts.disturbed = quietly.disturbed();
+        facts.line_seconds = quietly.line_seconds();
     }
-    if (quietly) {
-        facts.disturbed = quietly->disturbed();
-        if (quietly->repeated() + quietly->disturbed() != 0)
-            say(fmt::format(
-                "{} of {} were measured again, because others used the cores; {} count although they did",
-                quietly->repeated(), probes.size(), quietly->disturbed()));
-    }
+    for (const ProbeReadings& one : std::span(all).subspan(first))
+        std::ranges::copy(one.readings, std::back_inserter(readings));
     facts.hosts = compare_hosts(options, effort, all);
     const bool inside = simulated ? platform.processes > 1 : options.hosts.empty();
     const auto found =

@@ -92,6 +92,9 @@ std::string facts_yaml(const CalibrationFacts& facts) {
     text +=
         fmt::format("  cores: {}\n  processes: {}\n  quick: {}\n", facts.cores, facts.processes, facts.quick);
     if (facts.seconds > 0) text += fmt::format("  seconds: {:.0f}\n", facts.seconds);
+    if (facts.line_seconds > 0)
+        text += fmt::format("  line: {}  # of the cache, from core to core\n",
+                            written(Entry::Kind::time, facts.line_seconds));
     return text + fmt::format("  noise: {{lost: {:.4f}, spread: {:.4f}, disturbed: {}}}\n  readings: {}\n",
                               facts.noise.lost, facts.noise.spread, facts.disturbed, quoted(facts.readings));
 }
@@ -139,6 +142,14 @@ std::map<std::string, Stated> entries_in(const std::string& path) {
 }
 
 }  // namespace
+
+double line_seconds_in(const std::string& path) {
+    const configs::Value root =
+        configs::parse_document(configs::read_text_file(path), path, "`platform: {cores: 4}`");
+    const configs::Value* const section = root.find("calibration");
+    const configs::Value* const line = section ? section->find("line") : nullptr;
+    return line ? number_of(*line, Entry::Kind::time) : 0;
+}
 
 std::string shown_value(const Entry& entry, double value) {
     return written(entry.kind, value);

@@ -24,14 +24,18 @@ struct CalibrationFacts {
     unsigned processes = 1;  ///< that exchanged messages
     bool quick = false;
     calibration::Noise noise;
-    unsigned disturbed = 0;  ///< probes that other programs disturbed each time
-    double seconds = 0;      ///< that it took; 0: not stated
-    std::string readings;    ///< the name of the file beside it
+    double line_seconds = 0;  ///< of a line of the cache from core to core (host/line_exchange.hpp); 0: none
+    unsigned disturbed = 0;   ///< probes that other programs disturbed each time
+    double seconds = 0;       ///< that it took; 0: not stated
+    std::string readings;     ///< the name of the file beside it
     std::vector<HostSpeed> hosts = {};
 };
 
 /// A platform file: `platform`, for `platform.from`, and `calibration`, for people and `--diff`.
 std::string calibration_yaml(const calibration::Calibration& found, const CalibrationFacts& facts);
+
+/// What such a file says of `CalibrationFacts::line_seconds`. 0: nothing, or it is another file.
+double line_seconds_in(const std::string& path);
 
 /// Readings of a probe.
 struct ProbeReadings {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "cli/calibration_file.hpp"
 #include "cli/cell_progress.hpp"
 #include "cli/cell_runner.hpp"
 #include "host/disturbance.hpp"
@@ -28,6 +29,9 @@ using results::WorldPair;
 
 /// How often a disturbed run is repeated. On a machine that is never quiet more would not help.
 constexpr std::size_t repeats_max = 2;
+
+/// So much of the budget may pass while the machine's cores are others than calibrate met.
+constexpr double waiting_share = 0.25;
 
 /// Simulated runs of a deterministic world that take the same time are enough.
 constexpr std::size_t constant_runs = 3;
@@ -50,10 +54,18 @@ CellHistory read_history(const std::string& directory, const std::string& cell) 
     return history;
 }
 
+/// What the calibration says that the experiment builds on. 0: nothing, or it builds on none.
+double line_seconds_of(const configs::Experiment& experiment) {
+    return experiment.platform_from.empty() ? 0 : line_seconds_in(experiment.platform_from);
+}
+
 class ValidationRunner {
 public:
     ValidationRunner(const WorldPlans& plans, const ValidationOptions& options)
-        : plans_(plans), options_(options), began_(host::wall_seconds()) {
+        : plans_(plans),
+          options_(options),
+          began_(host::wall_seconds()),
+          watch_(line_seconds_of(plans.native.combinations.base)) {
         run_.pairs = read_pairs(plans, options.directory);
         for (std::size_t i = 0; i < run_.pairs.size(); ++i) {
             forget_failures(plans.native, i, run_.pairs[i].native);
@@ -171,6 +183,7 @@ private:
         WorldPair& pair = run_.pairs[step.pair];
         const Cell& cell = cell_of(plans_.native, step, round);
         while (true) {
+            wait_for_cores();
             watch_.begin();
             if (const int signal = run_cell(plans_.native, step, round)) return signal;
             history.disturbed = watch_.end().matters();
@@ -187,6 +200,18 @@ private:
         return 0;
     }
 
+    void wait_for_cores() {
+        const double begin = host::wall_seconds();
+        const bool there = watch_.wait_for_cores(waiting_share * options_.budget_seconds - waited_seconds_);
+        const double seconds = host::wall_seconds() - begin;
+        waited_seconds_ += seconds;
+        if (seconds >= 1)
+            progress_.say(
+                fmt::format("waited {:.0f} s: lines of the cache took another time from core to core "
+                            "than when this machine was calibrated{}",
+                            seconds, there ? "" : ", and still do"));
+    }
+
     void show() {
         CellCounts counts;
         counts.total = run_.pairs.size();
@@ -201,6 +226,7 @@ private:
     ValidationRun run_;
     std::map<std::size_t, bool> decided_;
     host::DisturbanceWatch watch_;
+    double waited_seconds_ = 0;
     CellProgress progress_;
 };
 

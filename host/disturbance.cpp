@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
 
 #include "base/busy_arithmetic.hpp"
+#include "host/line_exchange.hpp"
 #include "host/machine.hpp"
 #include "host/wall_clock.hpp"
 
@@ -72,7 +74,9 @@ ProcessorUse processor_use(std::istream& text, const std::vector<unsigned>& proc
     return use;
 }
 
-DisturbanceWatch::DisturbanceWatch() : shortest_spins_(spin_on_each_core()) {
+DisturbanceWatch::DisturbanceWatch(double line_seconds)
+    : line_seconds_(line_seconds > 0 ? line_seconds : line_exchange_seconds()),
+      shortest_spins_(spin_on_each_core()) {
     for (int i = 0; i < 9; ++i) note_shortest(spin_on_each_core());
 }
 
@@ -92,7 +96,22 @@ DisturbanceWatch::Times DisturbanceWatch::now() {
     return times;
 }
 
+bool DisturbanceWatch::wait_for_cores(double seconds_max) const {
+    constexpr std::chrono::milliseconds pause{500};
+    const double end = wall_seconds() + seconds_max;
+    while (are_other_cores(line_exchange_seconds(), line_seconds_)) {
+        if (wall_seconds() >= end) return false;
+        std::this_thread::sleep_for(pause);
+    }
+    return true;
+}
+
+void DisturbanceWatch::accept_cores() {
+    line_seconds_ = line_exchange_seconds();
+}
+
 void DisturbanceWatch::begin() {
+    line_before_ = line_exchange_seconds();
     spins_before_ = spin_on_each_core();
     begin_ = now();
 }
@@ -101,6 +120,8 @@ Disturbance DisturbanceWatch::end() {
     const Times end = now();
     const std::vector<double> spins_after = spin_on_each_core();
     Disturbance disturbance;
+    disturbance.on_other_cores = are_other_cores(line_before_, line_seconds_) ||
+                                 are_other_cores(line_exchange_seconds(), line_seconds_);
     const double other = end.busy_seconds - begin_.busy_seconds - (end.own_seconds - begin_.own_seconds);
     const double all = (end.wall_seconds - begin_.wall_seconds) * end.processors;
     if (other > 2 * tick_seconds() && all > 0) disturbance.other_share = other / all;

@@ -293,6 +293,8 @@ void SimMachine::rest(SimWorker& worker, Time deadline) {
     worker.parked = true;
     ++worker.parks;
     ++worker.node->idle;
+    if (world_.receiver_sleeps && worker.node->rested != worker.context->clock)
+        comes_to_rest(*worker.node, worker.context->clock);
     if (deadline != never) {
         const std::uint64_t number = std::uint64_t{worker.parks} << 32 | worker.context->id.core;
         // A deadline beyond the last moment matters only if nothing else wakes the worker.

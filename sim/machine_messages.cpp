@@ -191,43 +191,36 @@ bool SimMachine::poll(SimWorker& worker) {
     return any;
 }
 
+/// What of the message the receiver has read before all of it had come: through shared memory it reads while
+/// the sender writes. `free`: for so long it had nothing else to do.
+Time SimMachine::received_before(const Message& message, Time free) const {
+    const Overheads& costs = world_.costs;
+    if (costs.message_receive_kib == Time::zero() || !is_here(message.from)) return Time::zero();
+    const std::uint64_t bytes = message.size();
+    return std::min(
+        {costs.sending(bytes) - costs.message_send, costs.receiving(bytes) - costs.message_receive, free});
+}
+
 /// The receiver module takes up what waits for it: the first message, and those after it for as long as that
 /// takes no time.
 void SimMachine::receive_next(SimNode& node, Time now) {
     Context& receiver = *node.receiver->context;
     while (node.received) {
+        const Message& message = *node.received;
+        const Time cost = world_.costs.receiving(message.size());
+        Time left = cost;
         Time begin = std::max(now, receiver.clock);
-        if (world_.receiver_sleeps) [[unlikely]]
-            begin = checked_sum(begin, waking_receiver(node, now));
-        const Time cost = world_.costs.receiving(node.received->size());
+        const Time wakes = world_.receiver_sleeps ? waking_receiver(node, now) : Time::zero();
+        if (wakes == Time::zero())
+            left -= received_before(message, begin - receiver.clock);
+        else
+            begin = checked_sum(begin, wakes);
         if (!world_.receiver_polls) take_from_core(node, cost);
-        if (Recorder* recorder = receiver.recorder) recorder->receiving(note_of(*node.received), begin);
-        const Time end = node.pace.after(begin, cost);
+        if (Recorder* recorder = receiver.recorder) recorder->receiving(note_of(message), begin);
+        const Time end = node.pace.after(begin, left);
         if (end > now) return push(end, EventKind::delivery, node.id, &node);
         deliver(node, now);
     }
-}
-
-/// If all workers of the node are at work, the receiver module sleeps as soon as it has no message. While one
-/// rests, the module or that worker looks for another one before. A worker that rested a moment ago, and does
-/// no declared work, will soon do so again.
-bool SimMachine::receiver_is_asleep(const SimNode& node, Time now) const {
-    const Time rested = now - node.receiver->context->clock;
-    if (rested <= Time::zero()) return false;
-    if (node.computing == node.cores()) return true;
-    if (node.idle > 0 && rested < world_.receiver_looks) return false;
-    if (node.rested != never && now - node.rested < world_.receiver_looks) return false;
-    return std::ranges::none_of(node.workers, [&](const SimWorker& worker) {
-        return worker.parked && now - worker.context->clock < world_.looks;
-    });
-}
-
-/// What the receiver module takes to wake. If no core is idle, one of them loses time as well: its thread
-/// makes room for the module's.
-Time SimMachine::waking_receiver(SimNode& node, Time now) {
-    if (!receiver_is_asleep(node, now)) return Time::zero();
-    take_from_core(node, world_.costs.message_interrupt);
-    return world_.costs.wake_up_asleep;
 }
 
 void SimMachine::deliver(SimNode& node, Time now) {

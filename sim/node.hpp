@@ -46,6 +46,7 @@ struct alignas(64) SimNode {
     CoreId computing = 0;   ///< workers that do declared work
     CoreId next_taken = 0;  ///< the core that the next message takes its time from
     CoreId finished = 0;    ///< workers that have left
+    std::uint8_t soon = 0;  ///< so often a worker came back to rest soon; halved where one did not
     bool begun = false;
     bool polled = false;          ///< a worker takes up what has been received
     bool receiver_rests = false;  ///< a worker that rests receives the message whose handler runs

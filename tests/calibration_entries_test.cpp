@@ -57,6 +57,24 @@ TEST(CalibrationEntries, MessagesAreDividedAmongTheirEndsAndTheWay) {
     EXPECT_NEAR(value_of(calibrate(samples, Way::shared_memory), "shared_memory.latency"), 2e-6, 1e-11);
 }
 
+// Through shared memory one end reads while the other writes: the slower one is in the way, and each pays.
+TEST(CalibrationEntries, EndsThatShareMemoryWorkAtTheSameTime) {
+    // 100ns to enqueue, 200ns and 50ns a KiB to send, 300ns and 80ns a KiB to receive, 2us of way at 20 GB/s.
+    Samples samples;
+    samples[{"enqueue", 16}] = {100e-9};
+    for (const double bytes : {16.0, 1024.0, 65536.0}) {
+        samples[{"send", bytes}] = {300e-9 + 50e-9 * bytes / 1024};
+        samples[{"receive", bytes}] = {300e-9 + 80e-9 * bytes / 1024};
+        samples[{"round_trip", bytes}] = {2 * (600e-9 + 80e-9 * bytes / 1024 + 2e-6 + bytes / 20e9)};
+    }
+    const Calibration found = calibrate(samples, Way::shared_memory);
+    EXPECT_NEAR(value_of(found, "overheads.message_send_kib"), 50e-9, 1e-12);
+    EXPECT_NEAR(value_of(found, "overheads.message_receive_kib"), 80e-9, 1e-12);
+    EXPECT_NEAR(value_of(found, "shared_memory.latency"), 2e-6, 1e-11);
+    EXPECT_NEAR(value_of(found, "shared_memory.bandwidth") / 20e9, 1, 1e-6);
+    EXPECT_TRUE(found.remarks.empty());
+}
+
 TEST(CalibrationEntries, EndsPayNoMoreThanAMessageTakes) {
     Samples samples;
     samples[{"enqueue", 16}] = {2e-6};

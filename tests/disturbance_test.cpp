@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "host/line_exchange.hpp"
 #include "host/machine.hpp"
 
 namespace heddle::host {
@@ -45,6 +46,30 @@ TEST(Disturbance, SharesAreBetweenNoneAndAll) {
     const Disturbance disturbance = watch.end();
     EXPECT_GE(disturbance.other_share, 0);
     EXPECT_GE(disturbance.slowdown, 0);
+}
+
+TEST(Disturbance, LinesTravelBetweenCoresInLessThanAMicrosecond) {
+    const double seconds = line_exchange_seconds();
+    if (seconds == 0) GTEST_SKIP() << "one core, or other programs have the cores";
+    EXPECT_GT(seconds, 1e-9);
+    EXPECT_LT(seconds, 20e-6) << "a tenth of a switch of threads, on any machine";
+}
+
+TEST(Disturbance, OtherCoresExchangeLinesInAnotherTime) {
+    EXPECT_TRUE(are_other_cores(25e-9, 160e-9));
+    EXPECT_TRUE(are_other_cores(160e-9, 25e-9));
+    EXPECT_FALSE(are_other_cores(25e-9, 30e-9));
+    EXPECT_FALSE(are_other_cores(0, 30e-9)) << "not known";
+}
+
+TEST(Disturbance, AWatchOfOtherCoresSaysSo) {
+    if (line_exchange_seconds() == 0) GTEST_SKIP() << "one core, or other programs have the cores";
+    DisturbanceWatch watch(1.0);  // no machine takes a second
+    watch.begin();
+    EXPECT_TRUE(watch.end().on_other_cores);
+    EXPECT_FALSE(watch.wait_for_cores(0));
+    watch.accept_cores();
+    EXPECT_LT(watch.line_seconds(), 1);
 }
 
 }  // namespace

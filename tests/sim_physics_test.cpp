@@ -189,6 +189,34 @@ TEST(SimPhysics, SenderAndReceiverPayByTheByte) {
     EXPECT_NEAR(to_seconds(arrival_of(platform, 2048)), to_seconds(expected), 1e-9);
 }
 
+// Through the memory of a machine the receiver reads while the sender writes, if it has nothing else to do.
+TEST(SimPhysics, ReceiverReadsWhileASenderOfItsMachineWrites) {
+    Platform platform = ideal(2);
+    platform.processes = 2;
+    platform.shared_memory = {us(2), 1e9};
+    platform.overheads.message_send = us(10);
+    platform.overheads.message_send_kib = us(3);
+    platform.overheads.message_receive = us(1);
+    platform.overheads.message_receive_kib = us(2);
+    const Time transfer = ns(4096);
+    EXPECT_EQ(arrival_of(platform, 4096), us(10 + 4 * 3) + transfer + us(2 + 1));
+    platform.overheads.message_receive_kib = us(5);
+    EXPECT_EQ(arrival_of(platform, 4096), us(10 + 4 * 5) + transfer + us(2 + 1));
+
+    platform.overheads.message_receive_kib = us(7);
+    std::vector<Time> arrivals;
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.node != 0) return;
+            for (int i = 0; i < 2; ++i) send(context, 1, 4096);
+        },
+        [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); },
+        {.messages_compete_for_cores = false});
+    // The second has come 22 us after the first, which was being read for 17 of them: in 5 some was read.
+    EXPECT_EQ(arrivals, (std::vector{us(24 + 29 - 12) + transfer, us(46 + 29 - 5) + transfer}));
+}
+
 TEST(SimPhysics, ACopyTooLongForVirtualTimeIsRefused) {
     Platform platform = ideal(2);
     platform.overheads.message_send_kib = last_moment / 2;

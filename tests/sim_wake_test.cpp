@@ -188,6 +188,43 @@ TEST(SimWake, ASleepingReceiverCostsBothEnds) {
     EXPECT_EQ(sent_and_worked(platform, true, us(20)), std::pair(us(35), us(84)));
 }
 
+/// How long node 1's worker needs for five pieces of work of `piece`, between which it rests for 10 us, and
+/// one of 60 us, during which a message comes.
+Time worked_between_rests(Time piece) {
+    Platform platform = ideal(2);
+    platform.processes = 2;
+    platform.shared_memory.latency = us(1);
+    platform.overheads.message_interrupt = us(4);
+    SimOptions options;
+    options.looks = options.receiver_looks = us(1);
+    const Time before = (piece + us(10)) * 5;
+    Time worked{};
+    run(
+        platform,
+        [&](Script&, Context& context) {
+            if (context.id.node == 0) {
+                compute(context, busy(before + us(30)));
+                return send(context, 1, 0);
+            }
+            for (int i = 0; i < 5; ++i) {
+                compute(context, busy(piece));
+                sleep_until(context, now(context) + us(10));
+            }
+            compute(context, busy(us(60)));
+            context.charge(Time::zero());
+            worked = now(context) - before;
+        },
+        [&](Script&, Context&, NodeId, auto) {}, options);
+    return worked;
+}
+
+// A worker that has rested within 100 us again and again is expected to do so once more: natively the
+// receiver thread naps then, and takes no core from it.
+TEST(SimWake, AWorkerThatReturnsSoonLosesNothing) {
+    EXPECT_EQ(worked_between_rests(us(50)), us(60));
+    EXPECT_EQ(worked_between_rests(us(150)), us(64));
+}
+
 // A sleep ends with its park: a worker that parks again sleeps lightly again.
 TEST(SimWake, EachSleepCountsByItself) {
     std::vector<Time> woken;
