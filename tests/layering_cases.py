@@ -52,6 +52,13 @@ CASES = [
     ("core", runtime_with("auto* program = dynamic_cast<Program*>(known);")),
     ("core", runtime_with("std::shared_ptr<void> state;")),
     ("core", runtime_with("struct Context { void* data = nullptr; };")),
+    # The build without the simulator.
+    (None, with_files({"sim/engine.hpp": "// Simulates.\n#pragma once\n",
+                       "tests/sim_engine_test.cpp": '// Tests.\n#include "sim/engine.hpp"\n',
+                       "tests/worlds_test.cpp": '// Tests.\n#ifdef HEDDLE_' 'SIM\n#include "sim/engine.hpp"\n#endif\n'})),
+    ("simulator", with_files({"sim/engine.hpp": "// Simulates.\n#pragma once\n",
+                              "tests/worlds.hpp": '// Worlds.\n#pragma once\n#include "sim/engine.hpp"\n',
+                              "tests/worlds_test.cpp": '// Tests.\n#ifdef HEDDLE_' 'SIM\n#endif\n#include "tests/worlds.hpp"\n'})),
     # What points where.
     ("folder", with_files({"misc/thing.cpp": "// A thing.\n"})),
     ("folder", with_files({"thing.cpp": "// A thing.\n"})),

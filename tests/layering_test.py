@@ -236,6 +236,28 @@ def check_worlds(tree):
                 yield "one file", path, number, f"{what}: one file of {folder}/ includes it, and no other"
 
 
+def needs_simulator(tree, path, number):
+    """Whether that line is between #ifdef HEDDLE_SIM and #endif."""
+    guards = []
+    for word, condition in re.findall(r"^#\s*(if\w*|endif)\b(.*)$", "\n".join(tree.code[path].split("\n")[:number]), re.MULTILINE):
+        if word == "endif":
+            guards.pop()
+        else:
+            guards.append(condition)
+    return any("HEDDLE_SIM" in condition for condition in guards)
+
+
+def check_without_simulator(tree):
+    """The build without the simulator leaves tests/sim_*_test.cpp out, and other tests do without."""
+    unguarded = [(path, number, target) for path, number, target in tree.includes if path.startswith("tests/") and not needs_simulator(tree, path, number)]
+    needing = {target for _, _, target in unguarded if target.startswith("sim/")}
+    while more := {path for path, _, target in unguarded if target in needing and path.endswith(".hpp")} - needing:
+        needing |= more
+    for path, number, target in unguarded:
+        if target in needing and re.fullmatch(r"tests/(?!sim_)\w+_test\.cpp", path):
+            yield "simulator", path, number, f"{target}: the build without the simulator has it not; name the test sim_*, or put this into #ifdef HEDDLE_SIM"
+
+
 def check_words(tree):
     above = {p: t for p, t in tree.code.items() if folder_of(p) in ABOVE_THE_SEAM and p != SEAM}
     for pattern, advice in SEAM_WORDS:
@@ -280,7 +302,7 @@ def check_files(tree):
             yield "pragma once", path, 1, "#pragma once is missing"
 
 
-CHECKS = [check_folders, check_libraries, check_targets, check_worlds, check_words, check_core, check_files]
+CHECKS = [check_folders, check_libraries, check_targets, check_worlds, check_without_simulator, check_words, check_core, check_files]
 
 
 def violations(tree):

@@ -10,10 +10,13 @@
 
 #include "base/error.hpp"
 #include "base/time.hpp"
-#include "sim/sim_backend.hpp"
 #include "tests/faulty_machine.hpp"
 #include "tests/placement_testing.hpp"
 #include "workloads/spring_chain.hpp"
+
+#ifdef HEDDLE_SIM
+#include "sim/sim_backend.hpp"
+#endif
 
 namespace heddle {
 namespace {
@@ -138,6 +141,7 @@ TEST(MassSpring, AllNumbersOfCrossingsAreRight) {
     }
 }
 
+#ifdef HEDDLE_SIM
 /// One more task for each strip and iteration, of as much work as the two others each.
 TEST(MassSpring, MeasuringTheFrequencyCostsTime) {
     const auto seconds = [](const char* measured, const char* placement) {
@@ -158,6 +162,7 @@ TEST(MassSpring, MeasuringTheFrequencyCostsTime) {
     for (const char* const placement : {"none", "etf"})
         EXPECT_NEAR(seconds("true", placement) / seconds("false", placement), 1.5, 0.01) << placement;
 }
+#endif
 
 }  // namespace
 }  // namespace heddle
