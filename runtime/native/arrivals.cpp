@@ -87,10 +87,10 @@ void Arrivals::pass_on_rouse() {
     std::this_thread::sleep_for(wake_up);
 }
 
-bool Arrivals::nothing_in_memory() const {
-    return kept_.empty() && !in_memory_.empty() && std::ranges::none_of(in_memory_, [](const Source* source) {
-               return source->link->stream().has_come();
-           });
+Arrivals::Source* Arrivals::find_in_memory() const {
+    for (Source* const source : in_memory_)
+        if (source->link->stream().has_come()) return source;
+    return nullptr;
 }
 
 bool Arrivals::look_at_single(Seen& seen) {
@@ -112,7 +112,8 @@ void Arrivals::sort(Seen& seen) {
         add(source);
     }
     seen.count = 0;
-    seen.looks_between_calls = in_memory_.empty() ? 1 : 256;
+    // The system tells of all that does not come through memory: of the end of a process at least.
+    seen.looks_between_calls = in_memory_.empty() ? 1 : in_memory_.size() < open_ ? 256 : 4096;
     seen.worth_looking = open_ > 0;
     for (Source* source : in_memory_)
         if (source->link->stream().has_come()) add(source);

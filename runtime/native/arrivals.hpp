@@ -67,8 +67,10 @@ public:
     void keep(Source& source);
     bool any_kept() const { return !kept_.empty(); }
 
-    /// There are connections in memory, none of which has bytes, and none was kept.
-    bool nothing_in_memory() const;
+    /// There are connections in memory, and none was kept: `find_in_memory` says whether one has bytes.
+    bool looks_at_memory() const { return kept_.empty() && !in_memory_.empty(); }
+    /// Null: none.
+    Source* find_in_memory() const;
 
     /// If there is one connection, and that is not in memory, it becomes ready: to read costs no more than to
     /// ask. False: no.

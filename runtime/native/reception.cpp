@@ -25,14 +25,14 @@ constexpr std::uint32_t soon_times = 4, soon_most = 8;
 constexpr std::uint32_t taken_times = 16;
 constexpr std::chrono::microseconds taken_within = taken_times * nap_short;
 
-/// A look at memory takes much less than one that asks the system.
-std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
-    return std::max(128U, seen.looks_between_calls);
-}
-
 /// Each look asks the system.
 bool looks_are_calls(const Arrivals::Seen& seen) {
     return seen.looks_between_calls == 1;
+}
+
+/// A look at memory takes much less than one that asks the system.
+std::uint32_t looks_between_yields(const Arrivals::Seen& seen) {
+    return looks_are_calls(seen) ? 128 : 256;
 }
 
 /// To read the clock takes much less time than a look that asks the system, and a few times that of one at
@@ -42,7 +42,7 @@ std::uint32_t looks_between_clock_reads(const Arrivals::Seen& seen) {
 }
 
 /// Of looks at memory that find nothing. They divide those between two calls of the system.
-constexpr std::uint32_t looks_between_tasks = 16;
+constexpr std::uint32_t looks_between_tasks = 64;
 
 }  // namespace
 
@@ -265,7 +265,14 @@ bool Reception::leaves_nothing() {
 /// Looks without waiting. True: something has come.
 bool Reception::look(Arrivals::Seen& seen, Polling& polling) {
     ++seen.looks;
-    if ((seen.looks & (looks_between_tasks - 1)) != 0 && arrivals_.nothing_in_memory()) return false;
+    if ((seen.looks & (looks_between_tasks - 1)) != 0 && arrivals_.looks_at_memory()) {
+        Arrivals::Source* const source = arrivals_.find_in_memory();
+        if (!source) return false;
+        polling.look();
+        const bool found = attend(*source);
+        has_come_ = has_come_ || found;
+        return found;
+    }
     polling.look();
     if (!arrivals_.look_at_single(seen) && (seen.looks & (seen.looks_between_calls - 1)) == 0)
         arrivals_.ask_system(seen, Deadline::min());
@@ -276,22 +283,25 @@ bool Reception::handle(Arrivals::Seen& seen) {
     tasks_.between();
     arrivals_.sort(seen);
     bool found = false;
-    for (Arrivals::Source* source : seen.ready) {
-        Link& link = *source->link;
-        const std::uint64_t before = link.received();
-        const bool goes_on = tasks_.attend(link);
-        const bool moved = link.received() != before;
-        found = found || moved || !goes_on;
-        if (!goes_on) {
-            arrivals_.remove(*source);
-            tasks_.over(link);
-        } else if (link.has_unread() || (source->hung_up && moved)) {
-            arrivals_.keep(*source);
-        }
-    }
+    for (Arrivals::Source* const source : seen.ready) found = attend(*source) || found;
     seen.ready.clear();
     has_come_ = has_come_ || found;
     return found;
+}
+
+/// True: something has come, or nothing more will.
+bool Reception::attend(Arrivals::Source& source) {
+    Link& link = *source.link;
+    const std::uint64_t before = link.received();
+    const bool goes_on = tasks_.attend(link);
+    const bool moved = link.received() != before;
+    if (!goes_on) {
+        arrivals_.remove(source);
+        tasks_.over(link);
+    } else if (link.has_unread() || (source.hung_up && moved)) {
+        arrivals_.keep(source);
+    }
+    return moved || !goes_on;
 }
 
 }  // namespace heddle::native

@@ -88,6 +88,7 @@ private:
     bool leaves_nothing();
     bool look(Arrivals::Seen& seen, Polling& polling);
     bool handle(Arrivals::Seen& seen);
+    bool attend(Arrivals::Source& source);
 
     const Receive how_;
     const std::chrono::nanoseconds looks_for_;
