@@ -16,7 +16,8 @@ namespace {
 using calibration::Probe;
 using calibration::Readings;
 
-constexpr int repeats_max = 3;
+/// A machine that moves to other cores comes back, or stays there: then `follow_cores` helps.
+constexpr int repeats_max = 3, repeats_when_moved = 8;
 
 /// So long the machine may be on other cores before it counts as moved, and so often.
 constexpr double patience_seconds = 5;
@@ -46,7 +47,8 @@ std::vector<ProbeReadings> QuietMeasurement::measure(const std::vector<Probe>& p
     }
     if (repeated_ + disturbed_ != 0)
         say_(fmt::format(
-            "{} of {} were measured again, because others used the cores; {} count although they did",
+            "{} of {} were measured again, because others used the cores or the machine was moved; {} count "
+            "although it was so",
             repeated_, due.size(), disturbed_));
     return all;
 }
@@ -60,7 +62,8 @@ Readings QuietMeasurement::repeated(const Probe& probe, const Run& run) {
         host::Disturbance seen = watch_.end();
         if (!exchanges_lines(probe)) seen.on_other_cores = false;
         (repeats == 0 ? first_seconds_ : repeat_seconds_) += host::wall_seconds() - begin;
-        if (seen.matters() && repeats < repeats_max && repeat_seconds_ < first_seconds_) continue;
+        const int most = seen.on_other_cores ? repeats_when_moved : repeats_max;
+        if (seen.matters() && repeats < most && repeat_seconds_ < first_seconds_) continue;
         if (repeats != 0) ++repeated_;
         if (seen.matters()) ++disturbed_;
         return readings;

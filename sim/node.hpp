@@ -42,16 +42,18 @@ struct alignas(64) SimNode {
 
     Time sender_free{};
     std::uint64_t messages_sent = 0;
-    Time rested = never;    ///< when a worker last returned from a park; never: none has
-    CoreId computing = 0;   ///< workers that do declared work
-    CoreId next_taken = 0;  ///< the core that the next message takes its time from
-    CoreId finished = 0;    ///< workers that have left
-    std::uint8_t soon = 0;  ///< so often a worker came back to rest soon; halved where one did not
+    Time rested = never;     ///< when a worker last returned from a park; never: none has
+    CoreId computing = 0;    ///< workers that do declared work
+    CoreId next_taken = 0;   ///< the core that the next message takes its time from
+    CoreId finished = 0;     ///< workers that have left
+    std::uint8_t soon = 0;   ///< so often a worker came back to rest soon; halved where one did not
+    std::uint8_t taken = 0;  ///< so often the receiver module has taken a core to wake, since `taken_since`
     bool begun = false;
     bool polled = false;          ///< a worker takes up what has been received
     bool receiver_rests = false;  ///< a worker that rests receives the message whose handler runs
     Pace pace;                    ///< begins with what is looked at if the speed never changes
 
+    Time taken_since{};
     Stacks* stacks = nullptr;     ///< of its workers
     std::vector<Sender> senders;  ///< if they send sequences: of each network
     /// If the receiver polls: the cores that it leaves to the workers. In picoseconds of work.

@@ -15,6 +15,11 @@ constexpr std::uint8_t soon_times = 4, soon_most = 8;
 /// For so long after the last rest the receiver thread naps, in the mean.
 constexpr Time nap = std::chrono::microseconds(200);
 
+/// So often in so short a time the receiver thread takes a core before it naps, so that a worker that waits
+/// between its messages comes to rest.
+constexpr std::uint8_t taken_times = 16;
+constexpr Time taken_within = taken_times * nap;
+
 }  // namespace
 
 void SimMachine::comes_to_rest(SimNode& node, Time now) {
@@ -48,6 +53,15 @@ bool SimMachine::receiver_is_asleep(const SimNode& node, Time now) const {
 Time SimMachine::waking_receiver(SimNode& node, Time now) {
     if (!receiver_is_asleep(node, now)) return Time::zero();
     take_from_core(node, world_.costs.message_interrupt);
+    if (node.idle > 0) {
+        node.taken = 0;
+    } else {
+        if (node.taken == 0) node.taken_since = now;
+        if (++node.taken == taken_times) {
+            node.taken = 0;
+            if (now - node.taken_since <= taken_within) node.soon = soon_most;
+        }
+    }
     return world_.costs.wake_up_asleep;
 }
 
