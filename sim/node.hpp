@@ -53,7 +53,7 @@ struct alignas(64) SimNode {
     bool receiver_rests = false;  ///< a worker that rests receives the message whose handler runs
     Pace pace;                    ///< begins with what is looked at if the speed never changes
 
-    Time taken_since{};
+    Time taken_since{}, naps_until{};
     Stacks* stacks = nullptr;     ///< of its workers
     std::vector<Sender> senders;  ///< if they send sequences: of each network
     /// If the receiver polls: the cores that it leaves to the workers. In picoseconds of work.

@@ -18,7 +18,7 @@ constexpr Time nap = std::chrono::microseconds(200);
 /// So often in so short a time the receiver thread takes a core before it naps, so that a worker that waits
 /// between its messages comes to rest.
 constexpr std::uint8_t taken_times = 16;
-constexpr Time taken_within = taken_times * nap;
+constexpr Time taken_within = taken_times * nap, short_nap = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -31,7 +31,8 @@ void SimMachine::comes_to_rest(SimNode& node, Time now) {
 /// receives: if the thread woke for each message, it would take the core from it. Here the message is
 /// received at once.
 bool SimMachine::worker_returns_soon(const SimNode& node, Time now) {
-    return node.idle == 0 && node.soon >= soon_times && now - node.rested < nap;
+    if (node.idle > 0) return false;
+    return now < node.naps_until || (node.soon >= soon_times && now - node.rested < nap);
 }
 
 /// If all workers of the node are at work, the receiver module sleeps as soon as it has no message. While one
@@ -59,7 +60,7 @@ Time SimMachine::waking_receiver(SimNode& node, Time now) {
         if (node.taken == 0) node.taken_since = now;
         if (++node.taken == taken_times) {
             node.taken = 0;
-            if (now - node.taken_since <= taken_within) node.soon = soon_most;
+            if (now - node.taken_since <= taken_within) node.naps_until = saturated_sum(now, short_nap);
         }
     }
     return world_.costs.wake_up_asleep;
