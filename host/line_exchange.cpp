@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <thread>
 
 #include "host/machine.hpp"
@@ -22,20 +21,20 @@ constexpr std::size_t readings = 6;
 constexpr double agree = 1.2;
 constexpr double seconds_max = 20e-3;
 
-/// Even numbers are written by the thread that measures, odd ones are its partner's answers.
+/// Even numbers are written by the thread that measures, odd ones are its partner's answers. The end is told
+/// in a word of its own: an answer may come later than the measuring thread has given up.
 class Exchange {
 public:
     /// The partner: until `end`.
     void answer() {
-        for (std::uint64_t seen = 0;;) {
+        for (std::uint64_t seen = 0; !over_.load(std::memory_order_relaxed);) {
             const std::uint64_t now = word_.load(std::memory_order_acquire);
-            if (now == over) return;
             if (now % 2 != 0 || now == seen) continue;
             seen = now;
             word_.store(now + 1, std::memory_order_release);
         }
     }
-    void end() { word_.store(over, std::memory_order_release); }
+    void end() { over_.store(true, std::memory_order_relaxed); }
 
     /// Seconds of an exchange, one way. 0: it is too late, or no two readings agree, because other programs
     /// had a core.
@@ -54,7 +53,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t over = std::numeric_limits<std::uint64_t>::max();
     static constexpr std::uint32_t looks_between_clock_reads = 4096;
 
     /// False: it is too late.
@@ -67,6 +65,7 @@ private:
     }
 
     alignas(64) std::atomic<std::uint64_t> word_{0};
+    alignas(64) std::atomic<bool> over_{false};
 };
 
 /// 0: not known.
