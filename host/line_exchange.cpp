@@ -93,14 +93,12 @@ double line_exchange_seconds() {
     const unsigned pairs = std::min(machine_cores() - 1, pairs_max);
     const double until = wall_seconds() + seconds_max;
     double sum = 0;
-    unsigned measured = 0;
     for (unsigned core = 0; core < pairs; ++core) {
         const double seconds = seconds_between(core, core + 1, until);
-        if (seconds <= 0) continue;
+        if (seconds <= 0) return 0;  // a mean of some pairs could not be compared with one of all
         sum += seconds;
-        ++measured;
     }
-    return measured == 0 ? 0 : sum / measured;
+    return pairs == 0 ? 0 : sum / pairs;
 }
 
 bool are_other_cores(double a, double b) {
