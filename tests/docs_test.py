@@ -12,6 +12,7 @@ TEST_PART of TEST_PARTS processes (CTest's) has every so many pages. So no two p
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -74,21 +75,32 @@ def agrees(expected, actual, varying=False):
     return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in actual.rstrip("\n").split("\n"))) is not None
 
 
+def run_shell(command, **options):
+    """Returns output and exit code. After a TimeoutExpired none of the processes that it started goes on."""
+    with subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          start_new_session=True, **options) as shell:
+        try:
+            output, _ = shell.communicate(timeout=SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            raise
+        return output, shell.returncode
+
+
 def run_examples(page, root, environment):
     """Runs a page's commands, with the project's root as working directory."""
     for number, command, expected, exit_code, varying in examples_in(read(os.path.join(root, page))):
         if not command.startswith("heddle "):
             continue
         try:
-            result = subprocess.run(["sh", "-c", command], cwd=root, env=environment, stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX)
+            output, code = run_shell(command, cwd=root, env=environment)
         except subprocess.TimeoutExpired:
             yield f"{page}:{number}: {command}\n    took more than {SECONDS_MAX} s"
             continue
-        if result.returncode != exit_code:
-            yield f"{page}:{number}: {command}\n    exit code {result.returncode}, not {exit_code}:\n{result.stdout}"
-        elif expected and not agrees(expected, result.stdout, varying or SANITIZED):
-            yield f"{page}:{number}: {command}\n    the page shows:\n" + "\n".join(expected) + f"\n    it says:\n{result.stdout}"
+        if code != exit_code:
+            yield f"{page}:{number}: {command}\n    exit code {code}, not {exit_code}:\n{output}"
+        elif expected and not agrees(expected, output, varying or SANITIZED):
+            yield f"{page}:{number}: {command}\n    the page shows:\n" + "\n".join(expected) + f"\n    it says:\n{output}"
 
 
 def missing_pages(root, heddle, environment):
