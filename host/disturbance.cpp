@@ -107,7 +107,7 @@ bool DisturbanceWatch::wait_for_cores(double seconds_max) const {
 }
 
 void DisturbanceWatch::accept_cores() {
-    line_seconds_ = line_exchange_seconds();
+    if (const double now = line_exchange_seconds(); now > 0) line_seconds_ = now;
 }
 
 void DisturbanceWatch::begin() {

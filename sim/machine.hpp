@@ -257,7 +257,7 @@ private:
     static void comes_to_rest(SimNode& node, Time now);
     static bool worker_returns_soon(const SimNode& node, Time now);
     bool receiver_is_asleep(const SimNode& node, Time now) const;
-    Time waking_receiver(SimNode& node, Time now);
+    Time wake_receiver(SimNode& node, Time now);
     void deliver(SimNode& node, Time now);
     void hand_to_program(SimNode& node, Message& message, Time now);
     void wake_to_poll(SimNode& node, Time now);

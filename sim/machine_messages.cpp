@@ -210,11 +210,11 @@ void SimMachine::receive_next(SimNode& node, Time now) {
         const Time cost = world_.costs.receiving(message.size());
         Time left = cost;
         Time begin = std::max(now, receiver.clock);
-        const Time wakes = world_.receiver_sleeps ? waking_receiver(node, now) : Time::zero();
-        if (wakes == Time::zero())
+        if (world_.receiver_sleeps && receiver_is_asleep(node, now)) {
+            begin = checked_sum(begin, wake_receiver(node, now));
+        } else {
             left -= received_before(message, begin - receiver.clock);
-        else
-            begin = checked_sum(begin, wakes);
+        }
         if (!world_.receiver_polls) take_from_core(node, cost);
         if (Recorder* recorder = receiver.recorder) recorder->receiving(note_of(message), begin);
         const Time end = node.pace.after(begin, left);

@@ -75,12 +75,18 @@ TEST(Disturbance, OtherCoresExchangeLinesInAnotherTime) {
 }
 
 TEST(Disturbance, AWatchOfOtherCoresSaysSo) {
-    if (line_exchange_seconds() == 0) GTEST_SKIP() << "one core, or other programs have the cores";
     DisturbanceWatch watch(1.0);  // no machine takes a second
-    watch.begin();
-    EXPECT_TRUE(watch.end().on_other_cores);
-    EXPECT_FALSE(watch.wait_for_cores(0));
-    watch.accept_cores();
+    bool says_so = false, waits = false;
+    // While other programs have the cores no line is measured, and nothing is known.
+    for (int i = 0; i < 100 && !(says_so && waits); ++i) {
+        watch.begin();
+        says_so = watch.end().on_other_cores || says_so;
+        waits = !watch.wait_for_cores(0) || waits;
+    }
+    if (machine_cores() == 1 || !(says_so || waits)) GTEST_SKIP() << "no line could be measured";
+    EXPECT_TRUE(says_so);
+    EXPECT_TRUE(waits);
+    for (int i = 0; i < 100 && watch.line_seconds() == 1; ++i) watch.accept_cores();
     EXPECT_LT(watch.line_seconds(), 1);
 }
 

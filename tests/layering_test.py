@@ -236,7 +236,7 @@ def check_worlds(tree):
                 yield "one file", path, number, f"{what}: one file of {folder}/ includes it, and no other"
 
 
-def needs_simulator(tree, path, number):
+def is_guarded(tree, path, number):
     """Whether that line is between #ifdef HEDDLE_SIM and #endif."""
     guards = []
     for word, condition in re.findall(r"^#\s*(if\w*|endif)\b(.*)$", "\n".join(tree.code[path].split("\n")[:number]), re.MULTILINE):
@@ -249,7 +249,7 @@ def needs_simulator(tree, path, number):
 
 def check_without_simulator(tree):
     """The build without the simulator leaves tests/sim_*_test.cpp out, and other tests do without."""
-    unguarded = [(path, number, target) for path, number, target in tree.includes if path.startswith("tests/") and not needs_simulator(tree, path, number)]
+    unguarded = [(path, number, target) for path, number, target in tree.includes if path.startswith("tests/") and not is_guarded(tree, path, number)]
     needing = {target for _, _, target in unguarded if target.startswith("sim/")}
     while more := {path for path, _, target in unguarded if target in needing and path.endswith(".hpp")} - needing:
         needing |= more

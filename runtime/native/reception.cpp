@@ -5,25 +5,17 @@
 #include <thread>
 #include <utility>
 
+#include "base/receiver_naps.hpp"
+
 namespace heddle::native {
+
+namespace naps = receiver_naps;
 
 namespace {
 
-/// How long the receiver thread naps at first while a worker looks, and at most. A worker that goes to work
-/// ends a nap of more than `nap_short`; a message that comes then waits for the end of a shorter one.
-constexpr std::chrono::microseconds nap_min{50}, nap_short{200}, nap_max{1000};
-
-/// A worker that came back so soon, so many times, is expected to do so again. If it does not, a message
-/// waits for the end of a nap, and `nap_min`. One that comes back late now and then is still expected: in an
-/// exchange of large blocks it copies some in between.
-constexpr std::chrono::microseconds soon{100};
-constexpr std::uint32_t soon_times = 4, soon_most = 8;
-
-/// So often in so short a time the receiver thread takes a worker's place before it naps. A worker that waits
-/// between its messages then comes to rest. Else the thread would wake for each of them and, where it has no
-/// core of its own, interrupt the worker that was about to look.
-constexpr std::uint32_t taken_times = 16;
-constexpr std::chrono::microseconds taken_within = taken_times * nap_short;
+/// How long the receiver thread naps at most. A worker that goes to work ends a nap of more than
+/// `short_most`; a message that comes then waits for the end of a shorter one.
+constexpr std::chrono::microseconds longest{1000};
 
 /// Each look asks the system.
 bool looks_are_calls(const Arrivals::Seen& seen) {
@@ -65,15 +57,15 @@ void Reception::receive(const std::atomic<bool>& stopping, bool looks) {
     Polling polling(how_, looks_for_, looks ? core_is_free_ : std::function<bool()>{});
     Arrivals::Seen seen;
     bool found = true;
-    nap_ = nap_min;
+    nap_ = naps::shortest;
     while (!stopping.load(std::memory_order_acquire)) {
         if (worker_takes_care()) {
             nap(nap_);
-            nap_ = std::min(2 * nap_, nap_max);
+            nap_ = std::min(2 * nap_, longest);
             found = false;
             continue;
         }
-        nap_ = nap_min;
+        nap_ = naps::shortest;
         const bool attended = occupied_.load(std::memory_order_relaxed);
         if (attended) polling.pause();
         const bool looks_on =
@@ -105,11 +97,11 @@ void Reception::let_worker_come() {
     }
     const Deadline now = Clock::now();
     if (taken_ == 0) taken_since_ = now;
-    if (++taken_ < taken_times) return;
+    if (++taken_ < naps::taken_times) return;
     taken_ = 0;
-    if (now - taken_since_ > taken_within) return;
+    if (now - taken_since_ > naps::taken_within) return;
     naps_ = Naps::briefly;
-    napping_.park(now + nap_min, {});
+    napping_.park(now + naps::shortest, {});
     naps_ = Naps::none;
 }
 
@@ -120,9 +112,9 @@ bool Reception::worker_takes_care() {
     const bool has_rested = std::exchange(rests_seen_, rests) != rests;
     if (worker_looks_) return true;
     // The system is to wake the worker, not this thread.
-    if (returns_soon_ && nap_ < nap_max && arrivals_.worker_sleeps()) return true;
+    if (returns_soon_ && nap_ < longest && arrivals_.worker_sleeps()) return true;
     if (!has_rested || !returns_soon_) return false;
-    nap(nap_min);  // or has it gone for long?
+    nap(naps::shortest);  // or has it gone for long?
     return worker_looks_ || rests_.load(std::memory_order_relaxed) != rests ||
            writers_.load(std::memory_order_relaxed) != 0;
 }
@@ -130,7 +122,7 @@ bool Reception::worker_takes_care() {
 /// It ends before its time if the worker goes to work. The order matters: this thread says that it naps, then
 /// looks for the worker once more; the worker says that it leaves, then looks whether this thread naps.
 void Reception::nap(std::chrono::microseconds length) {
-    naps_ = length > nap_short ? Naps::at_length : Naps::briefly;
+    naps_ = length > naps::short_most ? Naps::at_length : Naps::briefly;
     if (worker_looks_ || returns_soon_) napping_.park(Clock::now() + length, {});
     naps_ = Naps::none;
 }
@@ -226,8 +218,8 @@ void Reception::worker_comes(Deadline now) {
     // What is done just then may count for the next time.
     const Clock::duration busy(
         busy_.load(std::memory_order_relaxed) == 0 ? 0 : busy_.exchange(0, std::memory_order_relaxed));
-    soon_ = now < left_ + soon + busy ? std::min(soon_ + 1, soon_most) : soon_ / 2;
-    returns_soon_.store(soon_ >= soon_times, std::memory_order_relaxed);
+    soon_ = naps::counted(soon_, now < left_ + naps::soon + busy);
+    returns_soon_.store(soon_ >= naps::soon_times, std::memory_order_relaxed);
     rests_.store(rests_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     // A receiver thread that sees it late asks for the mutex, and gets it.
     worker_looks_.store(true, std::memory_order_release);
@@ -269,9 +261,7 @@ bool Reception::look(Arrivals::Seen& seen, Polling& polling) {
         Arrivals::Source* const source = arrivals_.find_in_memory();
         if (!source) return false;
         polling.look();
-        const bool found = attend(*source);
-        has_come_ = has_come_ || found;
-        return found;
+        return read(*source);
     }
     polling.look();
     if (!arrivals_.look_at_single(seen) && (seen.looks & (seen.looks_between_calls - 1)) == 0)
@@ -283,14 +273,13 @@ bool Reception::handle(Arrivals::Seen& seen) {
     tasks_.between();
     arrivals_.sort(seen);
     bool found = false;
-    for (Arrivals::Source* const source : seen.ready) found = attend(*source) || found;
+    for (Arrivals::Source* const source : seen.ready) found = read(*source) || found;
     seen.ready.clear();
-    has_come_ = has_come_ || found;
     return found;
 }
 
 /// True: something has come, or nothing more will.
-bool Reception::attend(Arrivals::Source& source) {
+bool Reception::read(Arrivals::Source& source) {
     Link& link = *source.link;
     const std::uint64_t before = link.received();
     const bool goes_on = tasks_.attend(link);
@@ -301,7 +290,9 @@ bool Reception::attend(Arrivals::Source& source) {
     } else if (link.has_unread() || (source.hung_up && moved)) {
         arrivals_.keep(source);
     }
-    return moved || !goes_on;
+    const bool found = moved || !goes_on;
+    has_come_ = has_come_ || found;
+    return found;
 }
 
 }  // namespace heddle::native

@@ -88,7 +88,7 @@ private:
     bool leaves_nothing();
     bool look(Arrivals::Seen& seen, Polling& polling);
     bool handle(Arrivals::Seen& seen);
-    bool attend(Arrivals::Source& source);
+    bool read(Arrivals::Source& source);
 
     const Receive how_;
     const std::chrono::nanoseconds looks_for_;
@@ -111,7 +111,7 @@ private:
 
     // How long workers stay away. Written under the mutex.
     Deadline left_{};                        ///< when one rested last
-    std::uint32_t soon_ = 0;                 ///< so often one came back soon; halved where one did not
+    std::uint8_t soon_ = 0;                  ///< so often one came back soon; halved where one did not
     std::atomic<bool> returns_soon_{false};  ///< and will do so again, probably
     std::atomic<std::uint32_t> rests_{0};
     std::atomic<std::uint32_t> writers_{0};
