@@ -124,7 +124,7 @@ def mistakes(heddle, folder):
 
 
 def main():
-    arguments = script_arguments(__doc__)
+    arguments = script_arguments("heddle", "simulator")
     with tempfile.TemporaryDirectory() as folder:
         speedups(arguments.heddle, folder)
         seconds_and_improvements(arguments.heddle, folder)

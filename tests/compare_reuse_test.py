@@ -178,7 +178,7 @@ compare: {backend: [sim, inprocess, native]}
 
 
 def main():
-    heddle = script_arguments("heddle").heddle
+    heddle = script_arguments("heddle", "simulator").heddle
     with tempfile.TemporaryDirectory() as folder:
         for what in CASES:
             os.makedirs(os.path.join(folder, what))

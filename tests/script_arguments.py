@@ -7,10 +7,14 @@ import sys
 SKIPPED = 77
 
 
+def has_simulator():
+    return os.environ.get("HEDDLE_SIM") != "OFF"
+
+
 def script_arguments(*needed):
     """`--source`, and `--build` and `--heddle`, which a test that is run by hand may leave out unless it needs them. A test that needs the
     `simulator` is skipped in a build that has none."""
-    if "simulator" in needed and os.environ.get("HEDDLE_SIM") == "OFF":
+    if "simulator" in needed and not has_simulator():
         print("skipped: this build has no simulator")
         sys.exit(SKIPPED)
     parser = argparse.ArgumentParser()

@@ -16,6 +16,9 @@ namespace {
 class WorkflowMessages : public testing::Test {
 protected:
     void SetUp() override {
+#ifndef HEDDLE_SIM
+        GTEST_SKIP() << "this build has no simulator";
+#endif
         if (schedulers::testing::data().empty()) GTEST_SKIP() << "no published graphs beside the project";
     }
     static std::string graph(const std::string& name) {
