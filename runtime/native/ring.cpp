@@ -55,8 +55,8 @@ std::size_t RingWriter::put(std::span<const std::byte> from) {
     const std::size_t count = std::min(from.size(), room());
     const std::size_t begin = position_ & (bytes_.size() - 1);
     const std::size_t first = std::min(count, bytes_.size() - begin);
-    if (first > 0) std::memcpy(bytes_.data() + begin, from.data(), first);
-    if (count > first) std::memcpy(bytes_.data(), from.data() + first, count - first);
+    if (first > 0) copy_.copy(bytes_.data() + begin, from.first(first));
+    if (count > first) copy_.copy(bytes_.data(), from.subspan(first, count - first));
     position_ += count;
     return count;
 }

@@ -12,6 +12,8 @@
 #include <span>
 #include <utility>
 
+#include "runtime/native/streaming_copy.hpp"
+
 namespace heddle::native {
 
 /// What both processes see of a ring, beside its bytes. Each word has a cache line to itself: the requests
@@ -65,6 +67,7 @@ private:
     std::uint64_t position_ = 0;
     std::uint64_t published_ = 0;
     std::uint64_t read_seen_ = 0;
+    CopyToOtherCore copy_;
     std::atomic<bool> corrupt_{false};
 };
 
