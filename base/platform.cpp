@@ -257,6 +257,17 @@ void check(Platform& platform) {
 
 }  // namespace
 
+Time time_of_bytes(const std::vector<MessageBytes>& sizes, Time MessageBytes::*end, std::uint64_t bytes) {
+    auto above = std::ranges::lower_bound(sizes, bytes, {}, &MessageBytes::size);
+    if (above == sizes.end()) --above;
+    const MessageBytes below = above == sizes.begin() ? MessageBytes{} : *(above - 1);
+    const TimeSum rise = TimeSum((*above).*end) - TimeSum(below.*end);
+    const TimeSum time = TimeSum(below.*end) + rise * static_cast<std::int64_t>(bytes - below.size) /
+                                                   static_cast<std::int64_t>(above->size - below.size);
+    if (time > TimeSum(last_moment)) refuse_moment();
+    return Time(static_cast<std::int64_t>(time.count()));
+}
+
 // Round numbers of the right order for a current core and a fast network; docs/platforms.md says what each
 // stands for.
 Overheads Overheads::defaults() {

@@ -15,6 +15,20 @@
 
 namespace heddle {
 
+/// What the bytes of a message of some size take of a processor at each end, besides the message itself.
+struct MessageBytes {
+    std::uint64_t size = 0;
+    Time send{};
+    Time receive{};
+
+    auto operator<=>(const MessageBytes&) const = default;
+};
+
+/// What `bytes` bytes take at that end: between two of the sizes a line, below the first the line from
+/// nothing, beyond the last that of the last two. The sizes ascend, and there is one at least. Throws Error
+/// where that lies after the last moment.
+Time time_of_bytes(const std::vector<MessageBytes>& sizes, Time MessageBytes::*end, std::uint64_t bytes);
+
 /// What one operation of the scheduler costs on a core of the platform (design: the overhead table).
 /// All zero: an ideal scheduler. The defaults are of the order of a current core's; see docs/platforms.md.
 struct Overheads {
@@ -60,11 +74,23 @@ struct Overheads {
 
     static Overheads defaults();
 
+    /// In place of `message_send_kib` and `message_receive_kib`, if it is not empty: what the bytes of
+    /// messages of some sizes take.
+    std::vector<MessageBytes> message_bytes{};
+
     /// Of a message of so many bytes. Throws Error where the sum lies after the last moment.
-    Time sending(std::uint64_t bytes) const { return with_bytes(message_send, message_send_kib, bytes); }
+    Time sending(std::uint64_t bytes) const {
+        if (!message_bytes.empty()) [[unlikely]]
+            return checked_sum(message_send, time_of_bytes(message_bytes, &MessageBytes::send, bytes));
+        return with_bytes(message_send, message_send_kib, bytes);
+    }
     Time receiving(std::uint64_t bytes) const {
+        if (!message_bytes.empty()) [[unlikely]]
+            return checked_sum(message_receive, time_of_bytes(message_bytes, &MessageBytes::receive, bytes));
         return with_bytes(message_receive, message_receive_kib, bytes);
     }
+    /// Whether large messages take longer to receive than small ones.
+    bool receives_by_size() const { return message_receive_kib > Time::zero() || !message_bytes.empty(); }
     /// Of so many bytes of pages whose changes a protocol finds or applies. Throws Error as above.
     Time diffing(std::uint64_t bytes) const { return with_bytes(Time::zero(), page_diff_kib, bytes); }
 

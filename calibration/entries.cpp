@@ -11,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "calibration/entry_methods.hpp"
+#include "calibration/message_sizes.hpp"
 #include "model/dsm/page_table.hpp"
 #include "runtime/comm/outbox.hpp"
 
@@ -97,7 +98,9 @@ std::string kernel_entry(const Quantity& quantity) {
 
 class Solver {
 public:
-    Solver(const Medians& medians, Way way) : medians_(medians), way_(way) {}
+    /// `by_size`: whether what bytes of messages take is a line, or stated by size; nothing: as fits better.
+    Solver(const Medians& medians, Way way, std::optional<bool> by_size = {})
+        : medians_(medians), way_(way), by_size_(by_size) {}
 
     Solution solve() {
         alone();
@@ -109,6 +112,7 @@ public:
     }
 
     bool lowered() const { return lowered_; }
+    bool by_size() const { return !sized_.ends.empty(); }
     const std::vector<Trip>& trips() const { return trips_; }
 
 private:
@@ -229,13 +233,35 @@ private:
         limit_ends(whole);
         way_line_ = {std::max(0.0, whole.intercept - of_ends(0)),
                      std::max(0.0, whole.slope - (of_ends(kib) - of_ends(0)) / kib)};
-        for (const Point& hop : hops) trips_.push_back({hop.x, hop.y, whole.intercept + whole.slope * hop.x});
+        for (const Point& point : hops) trips_.push_back({point.x, point.y, hop(point.x)});
+        divide(whole.intercept);
+        for (Trip& trip : trips_) trip.by_entries = hop(trip.bytes);
         const bool network = way_ == Way::network;
         set(network ? "network.latency" : "shared_memory.latency",
             network ? way_line_.intercept / 2 : way_line_.intercept);
         if (way_line_.slope > 0)
             set(network ? "network.bandwidth" : "shared_memory.bandwidth", 1 / way_line_.slope);
         asleep();
+    }
+
+    /// Where one line is far from some sizes, each size is stated.
+    void divide(double fixed) {
+        constexpr double far = 0.1;
+        if (!by_size_)
+            by_size_ = std::ranges::any_of(
+                trips_, [](const Trip& trip) { return std::abs(trip.by_entries / trip.seen - 1) > far; });
+        if (!*by_size_) return;
+        const std::vector<Point> sends = all("send"), receives = all("receive");
+        std::vector<MessageEnds> measured;
+        for (std::size_t i = 1; i < std::min(sends.size(), receives.size()); ++i)
+            measured.push_back({sends[i].x, std::max(0.0, sends[i].y - sends.front().y),
+                                std::max(0.0, receives[i].y - receives.front().y)});
+        sized_ = divide_by_size(trips_, fixed, measured, way_);
+        way_line_.slope = sized_.way_slope;
+        for (const MessageEnds& ends : sized_.ends) {
+            set(fmt::format("{}send@{}", message_bytes_key, ends.bytes), ends.send);
+            set(fmt::format("{}receive@{}", message_bytes_key, ends.bytes), ends.receive);
+        }
     }
 
     /// What a message to a receiver that sleeps takes more. On another machine the sender wakes no receiver.
@@ -286,9 +312,10 @@ private:
     double of_ends(double bytes) const {
         const double writing = entry("overheads.message_send_kib"),
                      reading = entry("overheads.message_receive_kib");
-        return entry("overheads.message_enqueue") + entry("overheads.message_send") +
-               entry("overheads.message_receive") + entry("overheads.poll_peer") +
-               (way_ == Way::network ? writing + reading : std::max(writing, reading)) * bytes / kib;
+        const double fixed = entry("overheads.message_enqueue") + entry("overheads.message_send") +
+                             entry("overheads.message_receive") + entry("overheads.poll_peer");
+        if (by_size()) return fixed + seconds_at_ends(sized_.ends, way_, bytes);
+        return fixed + (way_ == Way::network ? writing + reading : std::max(writing, reading)) * bytes / kib;
     }
     double hop(double bytes) const { return of_ends(bytes) + way_line_.intercept + way_line_.slope * bytes; }
 
@@ -315,13 +342,28 @@ private:
 
     const Medians& medians_;
     Way way_;
+    std::optional<bool> by_size_;
     bool lowered_ = false;
+    SizedMessages sized_;
     std::vector<Trip> trips_;
     Solution solution_;
     Line way_line_;
 };
 
 constexpr const char* memory_key = "memory_bandwidth.";
+
+/// The keys of message_bytes, by size.
+std::vector<Quantity> sized_entries(const Solution& solution) {
+    std::vector<Quantity> keys;
+    for (const auto& [key, value] : solution)
+        if (key.starts_with(message_bytes_key))
+            keys.emplace_back(key, std::stod(key.substr(key.find('@') + 1)));
+    // At each size `send` before `receive`.
+    std::ranges::sort(keys, [](const Quantity& a, const Quantity& b) {
+        return a.second != b.second ? a.second < b.second : a.first > b.first;
+    });
+    return keys;
+}
 
 std::size_t fewest(const Samples& samples, const std::vector<const char*>& quantities) {
     std::size_t least = std::numeric_limits<std::size_t>::max();
@@ -366,7 +408,7 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
     std::map<std::string, std::vector<double>> drawn;
     Random random = Random(seed).split(17);
     for (int i = 0; i < resamples; ++i)
-        for (const auto& [key, value] : Solver(resampled(samples, random), way).solve())
+        for (const auto& [key, value] : Solver(resampled(samples, random), way, solver.by_size()).solve())
             drawn[key].push_back(value);
     Calibration result;
     result.trips = solver.trips();
@@ -391,6 +433,10 @@ Calibration calibrate(const Samples& samples, Way way, std::uint64_t seed) {
         } else {
             result.missing.push_back({one.key, one.otherwise});
         }
+        if (std::string(one.key) == "overheads.message_receive_kib")
+            for (const Quantity& end : sized_entries(solution))
+                add(end.first, solution.at(end.first), fewest(samples, {"round_trip"}),
+                    "round trips of that size, divided as in bursts");
         if (std::string(one.key) != "core_speed") continue;
         for (const auto& [quantity, values] : samples) {
             if (!quantity.first.starts_with(kernel_quantity)) continue;

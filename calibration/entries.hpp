@@ -25,6 +25,9 @@ struct Entry {
 /// Before a kernel's name: its key. Behind it `@` and the size of its data, if that matters.
 inline const std::string kernel_key = "kernels.";
 
+/// Before `send@` and `receive@` with the bytes of a message: the keys of overheads.message_bytes.
+inline const std::string message_bytes_key = "message_bytes.";
+
 /// The kind of the entry of that key.
 Entry::Kind kind_of(const std::string& key);
 

@@ -85,6 +85,20 @@ std::string kernels_yaml(const Calibration& found) {
     return list.empty() ? "" : "  kernels:\n" + list;
 }
 
+/// Sizes ascend, and at each size sending comes before receiving.
+std::string message_bytes_yaml(const Calibration& found) {
+    std::string list;
+    for (const Entry& entry : found.entries) {
+        if (!entry.key.starts_with(calibration::message_bytes_key)) continue;
+        const std::string end = entry.key.substr(calibration::message_bytes_key.size());
+        const std::size_t at = end.find('@');
+        const std::string value = fmt::format("{}: {}", end.substr(0, at), written(entry.kind, entry.value));
+        list += end.starts_with("send") ? fmt::format("      - {{size: {}B, {}", end.substr(at + 1), value)
+                                        : fmt::format(", {}}}\n", value);
+    }
+    return list.empty() ? "" : "    message_bytes:\n" + list;
+}
+
 std::string facts_yaml(const CalibrationFacts& facts) {
     std::string text =
         fmt::format("  heddle: {}\n  of: {}\n", quoted(versions().heddle), quoted(facts.world));
@@ -161,8 +175,8 @@ std::string calibration_yaml(const Calibration& found, const CalibrationFacts& f
         "`from` win.\n# Behind each value is its interval of 95%.\nplatform:\n  cores: {}\n",
         facts.cores);
     text += section_yaml(found, "") + kernels_yaml(found) + memory_yaml(found);
-    for (const char* section : {"overheads", "network", "shared_memory"})
-        text += section_yaml(found, section);
+    text += section_yaml(found, "overheads") + message_bytes_yaml(found);
+    for (const char* section : {"network", "shared_memory"}) text += section_yaml(found, section);
     text += "calibration:\n" + facts_yaml(facts);
     if (!facts.hosts.empty()) text += "  hosts:  # as shares of the median\n";
     for (const auto& [name, speed] : facts.hosts)

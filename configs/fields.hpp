@@ -26,11 +26,12 @@ struct Shape {
         bandwidth,
         bandwidths,  ///< one, or a list of them
         integers,
-        factors,  ///< a list of numbers
-        names,    ///< a list of texts
-        events,   ///< of a platform
-        kernels,  ///< of a platform
-        networks  ///< of a platform
+        factors,        ///< a list of numbers
+        names,          ///< a list of texts
+        events,         ///< of a platform
+        kernels,        ///< of a platform
+        message_bytes,  ///< of a platform
+        networks        ///< of a platform
     };
 
     Kind kind = Kind::text;

@@ -48,6 +48,15 @@ void fill_in(Value& stated, Value base) {
     }
 }
 
+/// Costs by the byte that are stated hold for all sizes, so the base's by size do not.
+void drop_replaced(const Value& stated, Value& base) {
+    const Value* const own = stated.find("overheads");
+    Value* const others = base.find("overheads");
+    if (own == nullptr || others == nullptr) return;
+    if (own->find("message_send_kib") == nullptr && own->find("message_receive_kib") == nullptr) return;
+    std::erase_if(others->children, [](const Value& entry) { return entry.key == "message_bytes"; });
+}
+
 Value scalar_value(const std::string& key, const std::string& text, const Location& where) {
     Value value;
     value.kind = Value::Kind::scalar;
@@ -106,6 +115,7 @@ void add_platform_base(Value& root) {
                     "write the values of that file here, and leave `from` out", further->key_where);
     }
     expand_shorthands(whole);
+    drop_replaced(*platform, base);
     fill_in(*platform, std::move(base));
 }
 

@@ -10,6 +10,7 @@
 #include "configs/field_makers.hpp"
 #include "configs/network_fields.hpp"
 #include "configs/node_fields.hpp"
+#include "configs/sized_fields.hpp"
 
 namespace heddle::configs {
 
@@ -139,77 +140,6 @@ Field memory_bandwidth() {
                 for (const double bandwidth : by_streams) list.push_back(print_bandwidth(bandwidth));
                 return list;
             }};
-}
-
-constexpr const char* kernel_example = "write it like `[{kernel: uts.node, speed: 9Gf}]`";
-
-KernelSpeed kernel_in(const Value& value, const std::string& key) {
-    if (value.kind != Value::Kind::mapping)
-        throw Error(fmt::format("{}: expected a kernel, found {}", key, value.described()), kernel_example,
-                    value.where);
-    std::optional<double> speed;
-    KernelSpeed read;
-    for (const Value& entry : value.children) {
-        const std::string name = key + "." + entry.key;
-        if (entry.key == "kernel") {
-            read.kernel = scalar_text(entry, name, {Kind::text});
-        } else if (entry.key == "size") {
-            read.size = number_in(entry, name, {Kind::number, 1e-9, 1e18});
-        } else if (entry.key == "speed") {
-            try {
-                speed = parse_flops(scalar_text(entry, name, {Kind::flops}));
-            } catch (const Error& error) {
-                throw Error(name + ": " + error.message(), error.advice(), entry.where);
-            }
-        } else {
-            throw Error(fmt::format("unknown key \"{}\" in {}", entry.key, key),
-                        nearest_advice(entry.key, {"kernel", "size", "speed"}), entry.key_where);
-        }
-    }
-    if (read.kernel.empty() || !speed || !(*speed >= 1 && *speed <= 1e18))
-        throw Error(fmt::format("{}: a kernel needs `kernel`, a name, and `speed`, of 1f to 1e9Gf", key),
-                    kernel_example, value.where);
-    read.speed = *speed;
-    return read;
-}
-
-[[noreturn]] void refuse_again(const KernelSpeed& one, const std::string& key, const Location& where) {
-    throw Error(fmt::format("{}: the speed of {} is stated twice for one size", key, one.kernel),
-                "state one speed for each `size`, and one without", where);
-}
-
-Field kernel_speeds() {
-    const std::string key = "platform.kernels";
-    return {
-        key,
-        {Kind::kernels},
-        "flops per second of a core at kinds of work that workloads name, for any size of their data or for "
-        "some "
-        "sizes; of other work it is core_speed",
-        [=](Experiment& experiment, const Value& value) {
-            if (value.kind != Value::Kind::list)
-                throw Error(fmt::format("{}: expected a list, found {}", key, value.described()),
-                            kernel_example, value.where);
-            std::vector<KernelSpeed> read;
-            for (const Value& item : value.children) {
-                const KernelSpeed one = kernel_in(item, key);
-                for (const KernelSpeed& other : read)
-                    if (other.kernel == one.kernel && other.size == one.size)
-                        refuse_again(one, key, item.where);
-                read.push_back(one);
-            }
-            experiment.kernels = std::move(read);
-        },
-        [](const Experiment& experiment) {
-            Json list = Json::array();
-            for (const KernelSpeed& one : experiment.kernels) {
-                Json item{{"kernel", one.kernel}};
-                if (one.size != 0) item["size"] = one.size;
-                item["speed"] = print_flops(one.speed);
-                list.push_back(std::move(item));
-            }
-            return list;
-        }};
 }
 
 void add_platform(std::vector<Field>& all) {
@@ -347,6 +277,7 @@ void add_network(std::vector<Field>& all) {
                 return e.platform.overheads.*member;
             }));
     }
+    all.push_back(message_bytes());
 }
 
 }  // namespace

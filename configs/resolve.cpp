@@ -60,6 +60,8 @@ bool applies(const std::string& key, const Experiment& experiment) {
         return experiment.backend == Backend::native && experiment.is_stated(key);
     if (key == "schedule.placement_file") return experiment.reads_placement();
     if (!key.starts_with("platform.")) return true;
+    if (key == "platform.overheads.message_bytes")
+        return !experiment.platform.overheads.message_bytes.empty();
     if (key == "platform.kernels") return !experiment.kernels.empty();
     if (key == "platform.compute")
         return experiment.backend == Backend::sim && experiment.compute != Compute::declared;

@@ -57,6 +57,14 @@ Json definitions() {
            {{"kernel", {{"type", "string"}, {"minLength", 1}}},
             {"size", {{"$ref", "#/definitions/number"}}},
             {"speed", {{"$ref", "#/definitions/flops"}}}}}}},
+        {"message_bytes",
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", Json::array({"size", "send", "receive"})},
+          {"properties",
+           {{"size", {{"$ref", "#/definitions/bytes"}}},
+            {"send", {{"$ref", "#/definitions/time"}}},
+            {"receive", {{"$ref", "#/definitions/time"}}}}}}},
         {"event",
          {{"type", "object"},
           {"additionalProperties", false},
@@ -103,6 +111,8 @@ Json schema_of(const Shape& shape) {
             return {{"type", "array"}, {"items", {{"$ref", "#/definitions/event"}}}};
         case Kind::kernels:
             return {{"type", "array"}, {"items", {{"$ref", "#/definitions/kernel"}}}};
+        case Kind::message_bytes:
+            return {{"type", "array"}, {"items", {{"$ref", "#/definitions/message_bytes"}}}};
         case Kind::networks:
             return {{"type", "array"}, {"items", {{"$ref", "#/definitions/network"}}}};
         case Kind::boolean:

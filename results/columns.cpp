@@ -226,6 +226,7 @@ TypeAndUnit type_of(configs::Shape::Kind kind) {
         case Kind::names:
         case Kind::events:
         case Kind::kernels:
+        case Kind::message_bytes:
         case Kind::networks:
             break;
     }

@@ -147,8 +147,9 @@ void judge(std::vector<Line>& lines, const std::vector<std::vector<double>>& sam
     std::vector<double> p;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i == *best || samples[i].empty()) continue;
-        if (const double of = lines[*best].median_seconds; of > 0)
-            lines[i].ratio = lines[i].median_seconds / of;
+        const double of = lines[*best].median_seconds;
+        if (of > 0) lines[i].ratio = lines[i].median_seconds / of;
+        if (lines[i].median_seconds == of) lines[i].ratio = 1;  // also where both take no time
         if (lines[i].identical || lines[*best].identical) {
             lines[i].standing = standing_untested(samples[*best], samples[i]);
             continue;

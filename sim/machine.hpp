@@ -252,7 +252,7 @@ private:
     [[gnu::noinline]] void post_to_sender(runtime::Context& caller, SimNode& node, Message& message);
     void send_sequence(SimNode& node, Sender& sender, Time now);
     void receive(Message& message, Time now);
-    Time received_before(const Message& message, Time free) const;
+    Time received_before(const SimNode& receiver, const Message& message, Time begin) const;
     void receive_next(SimNode& node, Time now);
     static void comes_to_rest(SimNode& node, Time now);
     static bool worker_returns_soon(const SimNode& node, Time now);

@@ -191,14 +191,19 @@ bool SimMachine::poll(SimWorker& worker) {
     return any;
 }
 
-/// What of the message the receiver has read before all of it had come: through shared memory it reads while
-/// the sender writes. `free`: for so long it had nothing else to do.
-Time SimMachine::received_before(const Message& message, Time free) const {
+/// What of the message the receiver has read before all of it had come, if it begins with the rest at
+/// `begin`: through shared memory it reads while the sender writes, as long as it has nothing else to do. On
+/// a node's only core it does not read while the node's own sender writes.
+Time SimMachine::received_before(const SimNode& receiver, const Message& message, Time begin) const {
     const Overheads& costs = world_.costs;
-    if (costs.message_receive_kib == Time::zero() || !is_here(message.from)) return Time::zero();
+    if (!costs.receives_by_size() || !is_here(message.from)) return Time::zero();
+    Time free_since = receiver.receiver->context->clock;
+    if (receiver.cores() == 1 && world_.messages_compete)
+        free_since = std::max(free_since, receiver.sender_free);
+    if (begin <= free_since) return Time::zero();
     const std::uint64_t bytes = message.size();
-    return std::min(
-        {costs.sending(bytes) - costs.message_send, costs.receiving(bytes) - costs.message_receive, free});
+    return std::min({costs.sending(bytes) - costs.message_send,
+                     costs.receiving(bytes) - costs.message_receive, begin - free_since});
 }
 
 /// The receiver module takes up what waits for it: the first message, and those after it for as long as that
@@ -213,7 +218,7 @@ void SimMachine::receive_next(SimNode& node, Time now) {
         if (world_.receiver_sleeps && receiver_is_asleep(node, now)) {
             begin = checked_sum(begin, wake_receiver(node, now));
         } else {
-            left -= received_before(message, begin - receiver.clock);
+            left -= received_before(node, message, begin);
         }
         if (!world_.receiver_polls) take_from_core(node, cost);
         if (Recorder* recorder = receiver.recorder) recorder->receiving(note_of(message), begin);

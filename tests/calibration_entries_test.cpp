@@ -75,6 +75,36 @@ TEST(CalibrationEntries, EndsThatShareMemoryWorkAtTheSameTime) {
     EXPECT_TRUE(found.remarks.empty());
 }
 
+// What caches and overlapping do: no line is near to all sizes.
+TEST(CalibrationEntries, BytesAreStatedBySizeWhereNoLineFits) {
+    const std::map<double, double> bytes_take = {
+        {16, 0}, {2048, 0.3e-6}, {65536, 12e-6}, {524288, 30e-6}, {4194304, 400e-6}};
+    for (const Way way : {Way::shared_memory, Way::network}) {
+        Samples samples;
+        samples[{"enqueue", 16}] = {100e-9};
+        for (const auto& [bytes, seconds] : bytes_take) {
+            samples[{"round_trip", bytes}] = {2 * (500e-9 + seconds)};
+            if (bytes > 65536) continue;
+            samples[{"send", bytes}] = {100e-9 +
+                                        2 * seconds};  // a burst may take longer than a message alone
+            samples[{"receive", bytes}] = {100e-9 + seconds};
+        }
+        const Calibration found = calibrate(samples, way);
+        for (const Trip& trip : found.trips) EXPECT_NEAR(trip.by_entries / trip.seen, 1, 0.02) << trip.bytes;
+        double last = 0;
+        for (const auto& [bytes, seconds] : bytes_take) {
+            if (seconds == 0) continue;
+            const double send = value_of(found, fmt::format("message_bytes.send@{}", bytes)),
+                         receive = value_of(found, fmt::format("message_bytes.receive@{}", bytes));
+            const double of_both = way == Way::network ? send + receive : std::max(send, receive);
+            EXPECT_NEAR(of_both, seconds, 0.021 * seconds) << bytes;
+            EXPECT_GE(send, receive);
+            EXPECT_GT(send, last);
+            last = send;
+        }
+    }
+}
+
 TEST(CalibrationEntries, EndsPayNoMoreThanAMessageTakes) {
     Samples samples;
     samples[{"enqueue", 16}] = {2e-6};

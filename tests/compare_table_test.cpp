@@ -106,6 +106,13 @@ TEST(Comparison, CountsOnlyRunsWithARightAnswer) {
     EXPECT_EQ(lines[2].standing, Standing::no_result);
 }
 
+TEST(Comparison, RunsThatTakeNoTimeAreAlike) {
+    const std::vector<Line> lines =
+        compare("", {"key"}, {contender({"a"}, {0.0}), contender({"b"}, {0.0})}).groups[0].lines;
+    EXPECT_EQ(lines[0].ratio, 1);
+    EXPECT_EQ(lines[1].ratio, 1);
+}
+
 TEST(Comparison, KnowsHowManyRunsADifferenceNeeds) {
     EXPECT_EQ(runs_needed(1), 1U);
     EXPECT_EQ(runs_needed(2), 4U);  // 2 / (8 over 4) = 2/70; three runs: 2/20

@@ -80,6 +80,42 @@ TEST_F(ConfigFrom, AKernelsSpeedMayDependOnTheSizeOfTheData) {
     EXPECT_THROW(cost("200", both + without + without), Error);
 }
 
+TEST_F(ConfigFrom, WhatBytesOfMessagesTakeMayDependOnTheirSize) {
+    const auto bytes_of = [&](const std::string& platform) {
+        return read(platform).platform.overheads.message_bytes;
+    };
+    const std::string list =
+        "message_bytes: [{size: 1KiB, send: 1us, receive: 2us}, {size: 3KiB, send: 1us, receive: 4us}]";
+    using std::chrono::microseconds;
+    const std::vector<MessageBytes> both = {{1024, microseconds(1), microseconds(2)},
+                                            {3072, microseconds(1), microseconds(4)}};
+    EXPECT_EQ(bytes_of("{overheads: {" + list + "}}"), both);
+    write("here.yaml", "platform: {overheads: {message_send_kib: 7ns, " + list + "}}\n");
+    EXPECT_EQ(bytes_of("{from: here.yaml, overheads: {message_send: 1ns}}"), both);
+    // A line for all sizes, or nothing at all, is not added to by the file's sizes.
+    EXPECT_THAT(bytes_of("{from: here.yaml, overheads: {message_receive_kib: 1ns}}"), testing::IsEmpty());
+    EXPECT_THAT(bytes_of("{from: here.yaml, overheads: none}"), testing::IsEmpty());
+
+    for (const auto& [wrong, message] : std::vector<std::pair<std::string, std::string>>{
+             {"3us", "expected a list"},
+             {"[3us]", "expected a size of messages"},
+             {"[{size: 1KiB, send: 1us}]", "each needs `size`, `send` and `receive`"},
+             {"[{size: 0B, send: 1us, receive: 1us}]", "out of range"},
+             {"[{size: 1KiB, send: 1us, receive: -1us}]", "negative time"},
+             {"[{size: 1KiB, sent: 1us, receive: 1us}]", "unknown key \"sent\""},
+             {"[{size: 2KiB, send: 1us, receive: 1us}, {size: 1KiB, send: 1us, receive: 1us}]",
+              "1KiB comes after 2KiB"},
+             {"[{size: 1KiB, send: 2us, receive: 1us}, {size: 2KiB, send: 1us, receive: 1us}]",
+              "2KiB take less than 1KiB"}}) {
+        try {
+            bytes_of("{overheads: {message_bytes: " + wrong + "}}");
+            ADD_FAILURE() << wrong;
+        } catch (const Error& error) {
+            EXPECT_THAT(error.message(), testing::HasSubstr(message)) << wrong;
+        }
+    }
+}
+
 TEST_F(ConfigFrom, WhatTheFileStatesHoldsUnlessAKeyBesideItStatesOtherwise) {
     write("here.yaml", here);
     const Experiment e = read(

@@ -61,6 +61,8 @@ BAD = [
     "{workload: {name: fib}, platform: {kernels: [{kernel: fib.call, speed: 1Gf, size: large}]}}",
     "{workload: {name: fib}, platform: {kernels: {fib.call: 1Gf}}}",
     "{workload: {name: fib}, platform: {compute: sometimes}}",
+    "{workload: {name: fib}, platform: {overheads: {message_bytes: [{size: 1KiB, send: 1us}]}}}",
+    "{workload: {name: fib}, platform: {overheads: {message_bytes: [{size: 1KiB, send: 1us, receive: 1, to: 2}]}}}",
     "{workload: {name: fib}, platform: {nodes: '4'}}",
     "{workload: {name: fib}, platform: {nodes: [4]}}",
     "{workload: {name: fib}, platform: {cores: 0}}",

@@ -32,7 +32,9 @@ results::Record record_of(const Platform& platform, const runtime::Schedule& sch
     return record;
 }
 
+/// 0 of a run that takes no time: its bound is none.
 double ratio(const results::Record& record) {
+    if (record.result.makespan == Time::zero()) return results::lower_bound_seconds(record).value_or(0);
     return results::lower_bound_seconds(record).value_or(0) / to_seconds(record.result.makespan);
 }
 

@@ -217,6 +217,49 @@ TEST(SimPhysics, ReceiverReadsWhileASenderOfItsMachineWrites) {
     EXPECT_EQ(arrivals, (std::vector{us(24 + 29 - 12) + transfer, us(46 + 29 - 5) + transfer}));
 }
 
+// Both nodes send at time 0: a node's only core writes until then, so that it reads afterwards. A second core
+// reads meanwhile.
+TEST(SimPhysics, OneCoreDoesNotReadWhileItsSenderWrites) {
+    for (const CoreId cores : {1, 2}) {
+        Platform platform = ideal(2);
+        platform.processes = 2;
+        platform.cores = cores;
+        platform.shared_memory = {us(2), 1e9};
+        platform.overheads.message_send_kib = us(10);
+        platform.overheads.message_receive_kib = us(10);
+        std::vector<Time> arrivals;
+        run(
+            platform,
+            [&](Script&, Context& context) {
+                if (context.id.core == 0) send(context, 1 - context.id.node, 4096);
+            },
+            [&](Script&, Context& context, NodeId, auto) { arrivals.push_back(now(context)); });
+        const Time written = us(40), comes = written + ns(4096) + us(2);
+        const Time expected = cores == 1 ? written + us(40) : comes;
+        EXPECT_EQ(arrivals, (std::vector{expected, expected})) << cores;
+    }
+}
+
+// A line between two sizes, the line from nothing below the first, the last line beyond.
+TEST(SimPhysics, WhatBytesTakeIsStatedBySize) {
+    Platform platform = ideal(2);
+    platform.overheads.message_send = us(10);
+    platform.overheads.message_send_kib = us(100);  // not where sizes are stated
+    platform.overheads.message_bytes = {{1024, us(1), us(2)}, {3072, us(5), us(4)}};
+    const auto ends = [&](std::uint64_t bytes) {
+        return arrival_of(platform, bytes) - ns(static_cast<std::int64_t>(bytes)) - us(10 + 2);
+    };
+    EXPECT_NEAR(to_seconds(ends(512)), 1.5e-6, 1e-9);
+    EXPECT_NEAR(to_seconds(ends(1024)), 3e-6, 1e-9);
+    EXPECT_NEAR(to_seconds(ends(2048)), 6e-6, 1e-9);
+    EXPECT_NEAR(to_seconds(ends(3072)), 9e-6, 1e-9);
+    EXPECT_NEAR(to_seconds(ends(5120)), (9 + 6) * 1e-6, 2e-9);
+    platform.overheads.message_bytes = {{1024, us(1), us(2)}};
+    EXPECT_NEAR(to_seconds(ends(4096)), 12e-6, 2e-9);
+    platform.overheads.message_bytes = {{1, last_moment, us(2)}};
+    EXPECT_THAT([&] { ends(4096); }, ::testing::Throws<Error>());
+}
+
 TEST(SimPhysics, ACopyTooLongForVirtualTimeIsRefused) {
     Platform platform = ideal(2);
     platform.overheads.message_send_kib = last_moment / 2;

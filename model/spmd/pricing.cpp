@@ -171,7 +171,7 @@ public:
             return {from.now + trip(way), whole, true};
         }
         from.now += prices_.hand_over;
-        node.sender_free = std::max(from.now, node.sender_free) + prices_.send + whole * prices_.send_byte;
+        node.sender_free = std::max(from.now, node.sender_free) + prices_.sending(whole);
         return {flow(from, node.sender_free, whole, way), whole, false};
     }
 
@@ -181,15 +181,16 @@ public:
             const double wake = prices_.wake_by_message;
             const double accepted = std::max(to.now, message.begins + wake) + trip(way) + wake;
             const double ready = std::max(accepted + prices_.hand_over + prices_.send, from.node->card_free);
-            message.begins = flow(from, ready + message.bytes * prices_.send_byte, message.bytes, way);
+            message.begins =
+                flow(from, ready + prices_.sending(message.bytes) - prices_.send, message.bytes, way);
             from.unaccepted = false;
         }
         double comes = message.begins;
         if (!way.local) {
             NodeProgress& node = *to.node;
             node.in_free = std::max(comes, node.in_free) + message.bytes / bandwidth_;
-            comes = std::max(node.in_free + way.latency, node.receiver_free) + prices_.receive +
-                    message.bytes * prices_.receive_byte;
+            comes =
+                std::max(node.in_free + way.latency, node.receiver_free) + prices_.receiving(message.bytes);
             node.receiver_free = comes;
         }
         if (comes > to.now) to.now = comes + (way.local ? prices_.wake : prices_.wake_by_message);
@@ -405,6 +406,18 @@ int levels_in(const Call& call) {
 
 }  // namespace
 
+double Prices::sending(double bytes) const {
+    if (message_bytes.empty()) return send + bytes * send_byte;
+    return send +
+           to_seconds(time_of_bytes(message_bytes, &MessageBytes::send, static_cast<std::uint64_t>(bytes)));
+}
+
+double Prices::receiving(double bytes) const {
+    if (message_bytes.empty()) return receive + bytes * receive_byte;
+    return receive + to_seconds(time_of_bytes(message_bytes, &MessageBytes::receive,
+                                              static_cast<std::uint64_t>(bytes)));
+}
+
 Prices Prices::of(const runtime::Topology& topology, const Overheads& overheads) {
     Prices prices;
     if (topology.latency > Time::zero()) prices.latency = to_seconds(topology.latency);
@@ -415,6 +428,7 @@ Prices Prices::of(const runtime::Topology& topology, const Overheads& overheads)
     prices.send_byte = to_seconds(overheads.message_send_kib) / 1024;
     prices.receive = to_seconds(overheads.message_receive);
     prices.receive_byte = to_seconds(overheads.message_receive_kib) / 1024;
+    prices.message_bytes = overheads.message_bytes;
     prices.wake = to_seconds(overheads.wake_up) + to_seconds(overheads.unpark) +
                   to_seconds(overheads.strand_switch) + to_seconds(overheads.message_match);
     prices.wake_by_message = prices.wake + to_seconds(overheads.wake_up_message);

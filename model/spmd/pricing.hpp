@@ -19,13 +19,17 @@ struct Prices {
     double send_byte = 0;
     double receive = 0;
     double receive_byte = 0;
-    double wake = 0;             ///< of a rank that waits for one of its node
-    double wake_by_message = 0;  ///< for one of another node
+    std::vector<MessageBytes> message_bytes{};  ///< not empty: in place of `send_byte` and `receive_byte`
+    double wake = 0;                            ///< of a rank that waits for one of its node
+    double wake_by_message = 0;                 ///< for one of another node
     double core_speed = 10e9;
     double memory_bandwidth = 40e9;  ///< of a node
     std::uint32_t threads = 1;       ///< that copy and combine large arrays
     RankId ranks_per_node = 1;
     bool in_place = true;  ///< CrewSettings::in_place
+
+    double sending(double bytes) const;
+    double receiving(double bytes) const;
 
     auto operator<=>(const Prices&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 here
 
