@@ -52,7 +52,7 @@ struct Machine {
             const int first = hwloc_bitmap_first(here.get());
             if (first < 0) continue;
             processors.push_back(static_cast<unsigned>(first));
-            hwloc_obj_t const memory = memory_of(core);
+            auto* const memory = memory_of(core);
             if (by_memory.empty() || memory != last) by_memory.push_back(0);
             ++by_memory.back();
             last = memory;

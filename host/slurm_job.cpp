@@ -23,12 +23,15 @@ std::string value_of(const char* variable) {
     return value ? value : "";
 }
 
+[[noreturn]] void refuse_counts(std::string_view all) {
+    throw Error(fmt::format("\"{}\" is no list of counts", all), "Slurm writes it like 2(x3),1");
+}
+
 /// Takes a number off the front. Throws Error.
 std::uint32_t take_number(std::string_view& text, std::string_view all) {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{})
-        throw Error(fmt::format("\"{}\" is no list of counts", all), "Slurm writes it like 2(x3),1");
+    if (error != std::errc{}) refuse_counts(all);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     return value;
 }
@@ -37,7 +40,6 @@ std::uint32_t take_number(std::string_view& text, std::string_view all) {
 
 std::vector<std::uint32_t> expand_counts(std::string_view text) {
     const std::string_view all = text;
-    const Error damaged(fmt::format("\"{}\" is no list of counts", all), "Slurm writes it like 2(x3),1");
     std::vector<std::uint32_t> counts;
     for (;;) {
         const std::uint32_t count = take_number(text, all);
@@ -45,13 +47,13 @@ std::vector<std::uint32_t> expand_counts(std::string_view text) {
         if (text.starts_with("(x")) {
             text.remove_prefix(2);
             times = take_number(text, all);
-            if (!text.starts_with(')')) throw damaged;
+            if (!text.starts_with(')')) refuse_counts(all);
             text.remove_prefix(1);
         }
-        if (times > hosts_max || counts.size() + times > hosts_max) throw damaged;
+        if (times > hosts_max || counts.size() + times > hosts_max) refuse_counts(all);
         counts.insert(counts.end(), times, count);
         if (text.empty()) return counts;
-        if (text.front() != ',') throw damaged;
+        if (text.front() != ',') refuse_counts(all);
         text.remove_prefix(1);
     }
 }

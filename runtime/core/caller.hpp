@@ -34,8 +34,8 @@ public:
 
 private:
     /// In the head's place it says that the caller is a strand. It is never read.
-    static Slot* no_forks() { return reinterpret_cast<Slot*>(&joined_); }
-    inline static char joined_;
+    static Slot* no_forks() { return reinterpret_cast<Slot*>(&unread); }
+    inline static char unread;
     bool is_strand() const { return head_ == no_forks(); }
 
     // Two words, so that a call passes them in registers.
