@@ -218,7 +218,7 @@ TEST_F(NativeOffer, WithoutMemoryTheSocketCarriesTheBytes) {
 }
 
 TEST(NativeRings, AreSmallerTheMoreProcessesThereAreAndMissingIfThereAreTooMany) {
-    EXPECT_EQ(ring_bytes_for(2), 512U << 10);
+    EXPECT_EQ(ring_bytes_for(2), 1U << 20);
     EXPECT_EQ(ring_bytes_for(64), 128U << 10);
     EXPECT_EQ(ring_bytes_for(sharing_max), 64U << 10);
     EXPECT_EQ(ring_bytes_for(sharing_max + 1), 0U);

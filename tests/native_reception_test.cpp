@@ -150,6 +150,47 @@ TEST_P(NativeReception, AMessageIsHandledWhenAWorkerThatAlwaysCameBackSoonDoesNo
     }
 }
 
+// Messages come before a thread begins to write, while it does, and afterwards, with a worker that rests in
+// between or not. Through memory the receiver thread sleeps until all is written, and none is left then.
+TEST_P(NativeReception, WhatComesDuringALongWriteIsHandledAfterIt) {
+    begin(true);
+    Random random(7);
+    int sent = 0;
+    for (int round = 0; round < rounds(300); ++round) {
+        const auto send_some = [&] {
+            for (std::uint64_t i = random.below(3); i > 0; --i, ++sent) send();
+        };
+        if (random.below(2) == 0) std::this_thread::sleep_for(200us);  // the receiver thread falls asleep
+        send_some();
+        {
+            const Reception::Writing writing(reception, random.below(4) == 0 ? 1000 : 1 << 20);
+            send_some();
+            if (random.below(4) == 0) std::this_thread::sleep_for(100us);
+            send_some();
+        }
+        if (random.below(3) == 0) {
+            parker.take();
+            reception.rest(parker, Clock::now(), Clock::now() + 50us, 20us);
+        }
+        ASSERT_TRUE(eventually([&] { return came == sent; })) << round;
+    }
+}
+
+TEST_P(NativeReception, APeerInMemoryNeedNotTellOfWhatItWritesDuringALongWrite) {
+    if (GetParam().ring_bytes == 0 || GetParam().how != Receive::block) return;
+    begin(true);
+    send();
+    ASSERT_TRUE(eventually([&] { return came == 1; }));
+    std::this_thread::sleep_for(20ms);  // until the receiver thread sleeps
+    {
+        const Reception::Writing writing(reception, 1 << 20);
+        send();
+        std::this_thread::sleep_for(20ms);
+        EXPECT_EQ(came, 1);
+    }
+    EXPECT_TRUE(eventually([&] { return came == 2; }));
+}
+
 TEST_P(NativeReception, APermitEndsTheRestWhereverTheWorkerSleeps) {
     begin(true);
     for (int i = 0; i < rounds(500); ++i) {

@@ -237,7 +237,8 @@ void GroupSites::move(Context& caller, const NodeRun& run, const GroupMove& move
     here.mailbox.put(value, move.readers, {{}, std::move(cell), !move.written}, caller);
 }
 
-void GroupSites::send(Context& caller, const GroupValue& value, std::span<const Target> to, Body body) {
+void GroupSites::send(Context& caller, const GroupValue& value, std::span<const Target> to,
+                      const Body& body) {
     for (const Target& target : to) {
         if (target.node == node_.id()) {
             arrive(caller, value, target.readers, body);

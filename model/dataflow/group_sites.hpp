@@ -86,7 +86,7 @@ public:
     void install(runtime::Context& caller, GroupName group, std::uint32_t placing, Programs programs);
     /// Gives a value to threads of a group, once for each node.
     void send(runtime::Context& caller, const GroupValue& value, std::span<const Target> to,
-              runtime::Body body);
+              const runtime::Body& body);
 
     std::shared_ptr<GroupAnswers> ask(const GroupQuestion& question);
     void end(const GroupQuestion& question);

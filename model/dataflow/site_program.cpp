@@ -58,13 +58,14 @@ public:
         Step step{Kind::task};
         step.type = task.type;
         step.arguments = task.arguments;
-        for (std::uint8_t i = 0; i < task.uses.size(); ++i) {
+        for (std::size_t i = 0; i < task.uses.size(); ++i) {
             const Recording::Use& use = task.uses[i];
             if (use.same != no_alias) {
                 step.uses.push_back({0, use.mode, use.same});
                 continue;
             }
-            step.uses.push_back({slot_for(use, {task.type, i}), use.mode, use.same, expected(use)});
+            step.uses.push_back({slot_for(use, {task.type, static_cast<std::uint8_t>(i)}), use.mode, use.same,
+                                 expected(use)});
         }
         program_.steps.push_back(std::move(step));
         for (const Recording::Use& use : task.uses) {

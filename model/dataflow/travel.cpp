@@ -340,7 +340,7 @@ void join_alias(Closure& closure, Access& before, Access& access) {
 
 /// The type's name is that of TaskOf<Function, &function, parameters...>.
 std::string function_name(const ClosureType& type) {
-    const std::string name = runtime::readable(type.task->name());
+    std::string name = runtime::readable(type.task->name());
     const std::size_t begin = name.find(", &");
     if (begin == std::string::npos) return name;
     const std::size_t end = name.find_first_of("<,>", begin + 3);

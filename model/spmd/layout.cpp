@@ -63,7 +63,7 @@ Bounds Dealt::bounds(std::uint32_t part) const {
     return {lower, upper, block_ * parts_, block_};
 }
 
-Layout::Layout(std::vector<Dimension> dimensions) {
+Layout::Layout(const std::vector<Dimension>& dimensions) {
     for (const Dimension& given : dimensions) {
         const Levels levels{Dealt(given.extent, given.nodes, given.node_parts), given.threads,
                             given.thread_parts};

@@ -101,7 +101,7 @@ struct Owner {
 class Layout {
 public:
     /// Throws Error for a dimension that cannot be dealt out so.
-    explicit Layout(std::vector<Dimension> dimensions);
+    explicit Layout(const std::vector<Dimension>& dimensions);
 
     std::size_t dimensions() const { return dimensions_.size(); }
     /// The nodes and threads that the grids have.

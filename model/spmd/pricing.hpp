@@ -31,7 +31,7 @@ struct Prices {
     double sending(double bytes) const;
     double receiving(double bytes) const;
 
-    auto operator<=>(const Prices&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 here
+    auto operator<=>(const Prices&) const = default;
 
     /// Of a world. Where it knows no latency or bandwidth the values above are taken: they must not be
     /// measured, because ranks would measure different ones. `Platform::memory_bandwidth` has its initial

@@ -69,7 +69,7 @@ std::string in_words(const Signature& signature) {
         return "split-phase " + in_words(without);
     }
     if (signature.algorithm == Signature::end) {
-        const std::string text = "the end of its main program";
+        std::string text = "the end of its main program";
         if (signature.count == 0) return text;
         return fmt::format("{}, after {} split-phase call{}", text, signature.count,
                            signature.count == 1 ? "" : "s");

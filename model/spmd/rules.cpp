@@ -51,7 +51,7 @@ private:
         return node.Scalar();
     }
     std::string key_of(const YAML::Node& node, std::set<std::string>& seen) const {
-        const std::string key = text_of(node);
+        std::string key = text_of(node);
         if (!seen.insert(key).second)
             throw Error(fmt::format("\"{}\" is stated twice", key), "leave one of them out", at(node));
         return key;

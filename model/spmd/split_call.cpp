@@ -42,6 +42,7 @@ SplitCall::~SplitCall() noexcept(false) {
     if (call_) runtime::outlast(self_->worker(), [this] { return call_->done.done(); });
 }
 
+// NOLINTNEXTLINE(performance-noexcept-move-constructor): a wait may throw
 SplitCall& SplitCall::operator=(SplitCall&& other) {
     wait();
     self_ = other.self_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/assert.hpp"
+
 namespace heddle::spmd {
 
 namespace {
@@ -105,6 +107,7 @@ std::vector<Strip> common(const Dealt& from, std::uint32_t from_part, const Deal
     const PartBlocks source{from, from_part, stretch.from}, target{to, to_part, stretch.to};
     const Intersection both(source, target);
     std::vector<Strip> strips;
+    HEDDLE_ASSERT(source.turn() != 0 && target.turn() != 0);
     const Index turns = target.turn() / std::gcd(source.turn(), target.turn());
     if (stretch.length / source.turn() < turns) {  // not even one period
         both.add(strips, 0, stretch.length);

@@ -240,7 +240,8 @@ private:
         std::size_t idle = 0;
         evaluate(plan, fixed);
         decoder_.critical_chain(random_, chain_);
-        for (std::size_t step = 0; idle < 20 * memory + 4 * graph_.tasks() && !over(); ++step, ++idle) {
+        for (std::size_t step = 0; idle < 20 * memory + std::size_t{4} * graph_.tasks() && !over();
+             ++step, ++idle) {
             const TaskIndex task = !chain_.empty() && random_.below(3) != 0
                                        ? chain_[random_.below(chain_.size())]
                                        : static_cast<TaskIndex>(random_.below(graph_.tasks()));

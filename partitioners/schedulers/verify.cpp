@@ -46,7 +46,7 @@ private:
             return;
         }
         if (!(slot.start >= 0)) say(fmt::format("{} starts at {}", graph_.name(task), slot.start));
-        double duration;
+        double duration = 0;
         if (!machine_.times.empty()) {
             duration = machine_.times.at(std::size_t{task} * machine_.processors + slot.processor);
         } else if (!machine_.speeds.empty()) {

@@ -80,7 +80,7 @@ struct Way {
     bool with_body = false;
     NetworkId network = 0;
 
-    auto operator<=>(const Way&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 here
+    auto operator<=>(const Way&) const = default;
 };
 
 struct InprocessBackend::State {

@@ -98,7 +98,8 @@ bool is_of_this_machine(const std::string& fresh_address) {
 std::size_t ring_bytes_for(std::uint32_t processes) {
     if (processes > sharing_max) return 0;
     constexpr std::size_t least = 64 << 10;
-    constexpr std::size_t most = 512 << 10;
+    // Two nodes that send each other messages of half of that write both whole, and then read.
+    constexpr std::size_t most = 1 << 20;
     constexpr std::size_t of_one_process = 8 << 20;  // each has a ring to each other
     return std::clamp(std::bit_floor(of_one_process / std::max<std::size_t>(processes, 1)), least, most);
 }

@@ -61,7 +61,7 @@ struct Mesh::State final : Peers {
 
 void Mesh::State::post(Link& link, FrameKind kind, runtime::Bytes&& payload, runtime::SentBody&& body) {
     std::optional<Reception::Writing> writing;
-    if (body) writing.emplace(reception);
+    if (body) writing.emplace(reception, body->size());
     if (!link.post(kind, std::move(payload), std::move(body))) return;
     writing.reset();
     bool wake = false;

@@ -36,6 +36,12 @@ std::uint32_t looks_between_clock_reads(const Arrivals::Seen& seen) {
 /// Of looks at memory that find nothing. They divide those between two calls of the system.
 constexpr std::uint32_t looks_between_tasks = 64;
 
+/// Writing as much takes longer than a peer takes for two pieces.
+constexpr std::uint64_t long_write_bytes = 128 << 10;
+
+/// Whose mutex the calling thread holds, because it handles what has come.
+thread_local const Reception* handles_for = nullptr;
+
 }  // namespace
 
 Reception::Reception(Receive how, std::chrono::nanoseconds looks_for, std::function<bool()> core_is_free,
@@ -247,6 +253,30 @@ void Reception::sleep(Parker& parker, Deadline until, std::unique_lock<std::mute
     worker_looks_ = true;
 }
 
+// --- a thread that writes
+
+Reception::Writing::Writing(Reception& reception, std::uint64_t bytes)
+    : reception_(reception), begin_(Clock::now()) {
+    reception_.writers_.fetch_add(1, std::memory_order_relaxed);
+    if (bytes < long_write_bytes || handles_for == &reception_) return;
+    // If another thread has the mutex, that one attends to what comes.
+    const std::unique_lock lock(reception_.receiving_, std::try_to_lock);
+    if (!lock || reception_.arrivals_.any_kept()) return;
+    reception_.arrivals_.ask_no_more();
+    is_not_told_ = true;
+}
+
+Reception::Writing::~Writing() {
+    reception_.busy_.fetch_add((Clock::now() - begin_).count(), std::memory_order_relaxed);
+    reception_.writers_.fetch_sub(1, std::memory_order_relaxed);
+    if (!is_not_told_) return;
+    // A thread that has the mutex will ask the peers itself, or has yet to look.
+    std::unique_lock lock(reception_.receiving_, std::try_to_lock);
+    if (!lock || reception_.leaves_nothing()) return;
+    lock.unlock();  // the thread that wakes wants it
+    reception_.arrivals_.wake();
+}
+
 // --- both, under the mutex
 
 /// If so, the system will tell of all that comes.
@@ -282,7 +312,9 @@ bool Reception::handle(Arrivals::Seen& seen) {
 bool Reception::read(Arrivals::Source& source) {
     Link& link = *source.link;
     const std::uint64_t before = link.received();
+    const Reception* const before_that = std::exchange(handles_for, this);
     const bool goes_on = tasks_.attend(link);
+    handles_for = before_that;
     const bool moved = link.received() != before;
     if (!goes_on) {
         arrivals_.remove(source);

@@ -50,22 +50,20 @@ public:
                            const std::function<bool()>& done);
 
     /// A thread writes large data to a connection. If it is a worker, that is no work for which the receiver
-    /// thread should take its place: what comes meanwhile is read by one thread, after the other.
+    /// thread should take its place: what comes meanwhile is read by one thread, after the other. If the peer
+    /// writes large data too, and had to wake the receiver thread for each piece, both would do little but
+    /// switch threads: so it need not, until all is written.
     class Writing {
     public:
-        explicit Writing(Reception& reception) : reception_(reception), begin_(Clock::now()) {
-            reception_.writers_.fetch_add(1, std::memory_order_relaxed);
-        }
-        ~Writing() {
-            reception_.busy_.fetch_add((Clock::now() - begin_).count(), std::memory_order_relaxed);
-            reception_.writers_.fetch_sub(1, std::memory_order_relaxed);
-        }
+        Writing(Reception& reception, std::uint64_t bytes);
+        ~Writing();
         Writing(const Writing&) = delete;
         Writing& operator=(const Writing&) = delete;
 
     private:
         Reception& reception_;
         Deadline begin_;
+        bool is_not_told_ = false;  ///< the peers in memory do not tell of what they write
     };
 
     /// The worker of that parker sleeps in `rest`, and has a permit.
@@ -98,8 +96,8 @@ private:
     // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
     // wake one. So a thread leaves nothing kept when it gives the mutex back, and has asked the peers in
     // memory to tell: reading from a connection takes that back. Or it has seen the receiver thread nap,
-    // which looks afterwards. A worker keeps the mutex while it rests and is awake, except that it lets the
-    // receiver thread have it.
+    // which looks afterwards. Or it writes large data, and restores this then. A worker keeps the mutex while
+    // it rests and is awake, except that it lets the receiver thread have it.
     std::mutex receiving_;  ///< over reading and handling
     Arrivals arrivals_;
     std::atomic<bool> worker_looks_{false};  ///< a worker rests, and is awake

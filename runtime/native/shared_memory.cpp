@@ -42,6 +42,7 @@ Front& front_of(std::span<std::byte> all) {
 }
 
 constexpr std::size_t ring_bytes_max = 1 << 30;
+constexpr std::size_t populated_bytes_min = 1 << 20;
 
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -51,7 +52,10 @@ SharedMemory::SharedMemory(Descriptor file, std::size_t ring_bytes)
     : file_(std::move(file)), ring_bytes_(ring_bytes) {
     HEDDLE_ASSERT(std::has_single_bit(ring_bytes) && ring_bytes >= front_bytes);
     const std::size_t size = bytes_of(ring_bytes);
-    void* const begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+    // A machine of few processes has large rings, whose pages would be taken one by one in the first
+    // messages.
+    const int populated = ring_bytes >= populated_bytes_min ? MAP_POPULATE : 0;
+    void* const begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | populated, file_.get(), 0);
     if (begin == MAP_FAILED) throw Error(fmt::format("cannot map shared memory: {}", error_text(errno)));
     all_ = {static_cast<std::byte*>(begin), size};
 }

@@ -29,7 +29,6 @@ using runtime::Context;
 using runtime::MalformedMessage;
 using runtime::Reader;
 using runtime::SpinLock;
-using runtime::Writer;
 
 class HomeLazyRelease final : public Protocol {
 public:

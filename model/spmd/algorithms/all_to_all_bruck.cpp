@@ -31,7 +31,7 @@ void all_to_all_bruck(const Call& call, Steps& steps) {
         return blocks(call, Array::scratch, first, first + size);
     };
     const auto packed = [&](RankId position, RankId size) { return held(ranks + position, size); };
-    steps.reserve(2 * ranks * call.count);
+    steps.reserve(Index{2} * ranks * call.count);
     steps.copy(held(0, to_end), blocks(call, Array::input, call.rank, ranks));
     steps.copy(held(to_end, call.rank), blocks(call, Array::input, 0, call.rank));
     for (RankId step = 1; step < ranks; step *= radix) {
