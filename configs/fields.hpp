@@ -73,6 +73,9 @@ std::string scalar_text(const Value& value, const std::string& key, const Shape&
 /// A number within the shape's bounds. Throws Error.
 double number_in(const Value& value, const std::string& key, const Shape& shape);
 
+/// A time that is not negative. Throws Error.
+Time time_in(const Value& value, const std::string& key);
+
 /// A whole number within the shape's bounds. Throws Error.
 std::int64_t whole_number(const Value& value, const std::string& key, const Shape& shape);
 

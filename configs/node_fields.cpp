@@ -42,6 +42,15 @@ double number_in(const Value& value, const std::string& key, const Shape& shape)
     return number;
 }
 
+Time time_in(const Value& value, const std::string& key) {
+    const std::string text = scalar_text(value, key, {Kind::time});
+    try {
+        return parse_time(text);
+    } catch (const Error& error) {
+        throw Error(key + ": " + error.message(), error.advice(), value.where);
+    }
+}
+
 namespace {
 
 const std::vector<Value>& items_of(const Value& value, const std::string& key, const char* example) {
@@ -91,15 +100,6 @@ constexpr const char* event_example =
     "write it like `{at: 1ms, node: 3, speed: 0.5}`, `{at: 1ms, node: 3, stop: true}`, `{at: 1ms, node: 3, "
     "member: "
     "false}` or `{at: 1ms, link: NAME, bandwidth: 0.1, latency: 10}`";
-
-Time time_in(const Value& value, const std::string& key) {
-    const std::string text = scalar_text(value, key, {Kind::time});
-    try {
-        return parse_time(text);
-    } catch (const Error& error) {
-        throw Error(key + ": " + error.message(), error.advice(), value.where);
-    }
-}
 
 bool boolean_in(const Value& value, const std::string& key) {
     const std::string text = scalar_text(value, key, {Kind::boolean});

@@ -8,7 +8,6 @@
 
 #include "base/units.hpp"
 #include "configs/field_makers.hpp"
-#include "configs/node_fields.hpp"
 
 namespace heddle::configs {
 
@@ -94,13 +93,6 @@ namespace {
 
 constexpr const char* bytes_example = "write it like `[{size: 64KiB, send: 5us, receive: 4us}]`";
 
-Time end_in(const Value& value, const std::string& key) {
-    Time time{};
-    const std::string text = scalar_text(value, key, {Kind::time});
-    located(key, value, [&] { time = parse_time(text); });
-    return time;
-}
-
 MessageBytes bytes_in(const Value& value, const std::string& key) {
     if (value.kind != Value::Kind::mapping)
         throw Error(fmt::format("{}: expected a size of messages, found {}", key, value.described()),
@@ -113,9 +105,9 @@ MessageBytes bytes_in(const Value& value, const std::string& key) {
             read.size = static_cast<std::uint64_t>(
                 quantity_in(entry, name, {Kind::bytes, 1, 1e15}, parse_bytes, print_bytes));
         } else if (entry.key == "send") {
-            send = end_in(entry, name);
+            send = time_in(entry, name);
         } else if (entry.key == "receive") {
-            receive = end_in(entry, name);
+            receive = time_in(entry, name);
         } else {
             throw Error(fmt::format("unknown key \"{}\" in {}", entry.key, key),
                         nearest_advice(entry.key, {"size", "send", "receive"}), entry.key_where);
