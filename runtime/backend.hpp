@@ -168,6 +168,9 @@ struct Topology {
     bool polled = false;
     /// Workers may receive where they wait for something that probably comes soon (Backend::receive).
     bool receives = false;
+    /// Workers should `poll` in passing while they are at work: the receiver has no core of its own, and
+    /// would take one of theirs for each message.
+    bool polled_in_passing = false;
     /// What the time of a task counts as for which it declares no work.
     Activity undeclared = Activity::overhead;
     /// Workers may tell a recorder of what happened so long ago.
@@ -348,7 +351,8 @@ public:
     virtual Bytes buffer(Context& /*context*/) { return {}; }
 
     /// Delivers what has arrived, on the caller and in its time, unless another worker does. True if it
-    /// delivered something. Only where the topology says `polled`.
+    /// delivered something. Where the topology says `polled_in_passing` it may look less often than it is
+    /// called, by the time of `recent`. Where it says neither, it does nothing.
     virtual bool poll(Context& context) = 0;
 
     /// Runs `code`, which may block, beside the node's workers, and then `done`, with a context that may

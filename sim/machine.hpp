@@ -76,6 +76,12 @@ struct alignas(64) Lane {
     std::uint64_t workers_left = 0;  ///< workers whose `work` has not returned
 };
 
+/// Whether waking a receiver module takes time.
+inline bool receiver_sleeps(const Overheads& costs, const SimOptions& options) {
+    return std::max({costs.wake_up_asleep, costs.message_rouse, costs.message_interrupt}) > Time::zero() &&
+           !options.receiver_polls && !options.single_module;
+}
+
 /// What all machines share.
 struct World {
     World(BuiltNetworks& built, const Platform& platform, const Overheads& charged, const SimOptions& options,
@@ -90,9 +96,7 @@ struct World {
           workers_send(options.workers_send),
           sends_sequences(options.sends_sequences && !options.single_module && !options.workers_send),
           receiver_polls(options.receiver_polls && !options.single_module),
-          receiver_sleeps(std::max({charged.wake_up_asleep, charged.message_rouse,
-                                    charged.message_interrupt}) > Time::zero() &&
-                          !options.receiver_polls && !options.single_module),
+          receiver_sleeps(sim::receiver_sleeps(charged, options)),
           looks(options.looks),
           receiver_looks(options.receiver_looks),
           lanes(lane_count),
@@ -255,6 +259,7 @@ private:
     Time received_before(const SimNode& receiver, const Message& message, Time begin) const;
     void receive_next(SimNode& node, Time now);
     static void comes_to_rest(SimNode& node, Time now);
+    void passes(SimWorker& worker);
     static bool worker_returns_soon(const SimNode& node, Time now);
     bool receiver_is_asleep(const SimNode& node, Time now) const;
     Time wake_receiver(SimNode& node, Time now);

@@ -172,6 +172,10 @@ bool SimMachine::poll(SimWorker& worker) {
     bool any = false;
     Context& context = *worker.context;
     SimNode& node = *worker.node;
+    if (!world_.single_module) {
+        passes(worker);
+        return false;
+    }
     if (std::exchange(node.polled, true)) return false;
     const struct Polling {
         SimNode& of;

@@ -11,7 +11,14 @@ namespace heddle::sim {
 namespace naps = receiver_naps;
 
 void SimMachine::comes_to_rest(SimNode& node, Time now) {
-    node.soon = naps::counted(node.soon, node.rested != never && now - node.rested < naps::soon);
+    node.soon = naps::counted(node.soon, node.rested != never && now - node.rested < naps::without_core.soon);
+}
+
+/// A worker looks in passing (Topology::polled_in_passing). What has come it has received already.
+void SimMachine::passes(SimWorker& worker) {
+    SimNode& node = *worker.node;
+    comes_to_rest(node, worker.context->clock);
+    node.rested = worker.context->clock;
 }
 
 /// All workers are at work, and one will soon rest. Natively the receiver thread naps then, and that worker
@@ -47,7 +54,7 @@ Time SimMachine::wake_receiver(SimNode& node, Time now) {
         if (++node.taken == naps::taken_times) {
             node.taken = 0;
             if (now - node.taken_since <= naps::taken_within)
-                node.naps_until = saturated_sum(now, naps::shortest);
+                node.naps_until = saturated_sum(now, naps::without_core.shortest);
         }
     }
     return world_.costs.wake_up_asleep;

@@ -106,6 +106,9 @@ struct SimBackend::State {
         topology.polled = options.single_module;
         topology.receives = platform.nodes > 1 && !options.single_module &&
                             platform.overheads.wake_up_receiving > Time::zero();
+        // Passing is too short to matter where waking the receiver takes no time.
+        topology.polled_in_passing = platform.nodes > 1 && platform.nodes <= platform.processes &&
+                                     receiver_sleeps(platform.overheads, options);
         double speeds = 0;
         for (NodeId node = 0; node < platform.nodes; ++node)
             speeds += speed(node) * mean_factor(platform, node);

@@ -74,6 +74,7 @@ protected:
     Reception reception{GetParam().how,
                         50us,
                         [this] { return ++asked_for_core > 0; },
+                        true,
                         {.attend = [this](Link& from) { return attend(from); },
                          .over = [this](Link&) { ++over; },
                          .between = [] {}}};
@@ -147,6 +148,47 @@ TEST_P(NativeReception, AMessageIsHandledWhenAWorkerThatAlwaysCameBackSoonDoesNo
         ASSERT_TRUE(send_and_wait());
         ASSERT_TRUE(send_and_wait());
         EXPECT_EQ(handled_by.load(), receiver.get_id());
+    }
+}
+
+TEST_P(NativeReception, AWorkerAtWorkTakesWhatHasComeThroughMemory) {
+    begin(false);
+    EXPECT_FALSE(reception.look_in_passing(Clock::now()));
+    send();
+    const bool in_memory = GetParam().ring_bytes != 0;
+    EXPECT_EQ(reception.look_in_passing(Clock::now()), in_memory);
+    EXPECT_EQ(came, in_memory ? 1 : 0);
+    reception.rest(parker, Clock::now(), Clock::now() + 20ms, 0us);
+    EXPECT_EQ(came, 1);
+}
+
+// While the worker looks in passing, the receiver thread leaves the messages to it. The worker then works on
+// without looking.
+TEST_P(NativeReception, AMessageIsHandledWhenAWorkerThatLookedInPassingDoesNot) {
+    begin(true);
+    int sent = 0;
+    int by_worker = 0;
+    for (int i = 0; i < rounds(20); ++i) {
+        for (int message = 0; message < 50; ++message) {
+            send();
+            ++sent;
+            ASSERT_TRUE(eventually([&] {
+                reception.look_in_passing(Clock::now());
+                return came == sent;
+            }));
+            if (handled_by.load() == std::this_thread::get_id()) ++by_worker;
+        }
+        for (int message = 0; message < 2; ++message) {
+            send();
+            ++sent;
+            ASSERT_TRUE(eventually([&] { return came == sent; }));
+            EXPECT_EQ(handled_by.load(), receiver.get_id());
+        }
+    }
+    if (GetParam().ring_bytes == 0) {
+        EXPECT_EQ(by_worker, 0);
+    } else {
+        EXPECT_GT(by_worker, 0);
     }
 }
 
@@ -228,9 +270,9 @@ TEST_P(NativeReception, ASecondWorkerParks) {
 }
 
 // The peer sends when the last message has been handled. The worker meanwhile rests, rests for so short a
-// time that it often leaves when the message comes, or is busy. A third thread wakes one of both now and
-// then: so of the two that sleep, now the one and now the other has come last, and is the one that the system
-// wakes.
+// time that it often leaves when the message comes, is busy, or is busy and looks in passing. A third thread
+// wakes one of both now and then: so of the two that sleep, now the one and now the other has come last, and
+// is the one that the system wakes.
 TEST_P(NativeReception, NoMessageWaitsWhileAThreadSleeps) {
     begin(true);
     unparks = 3;  // so that the worker often sleeps on while the other thread has read
@@ -256,10 +298,13 @@ TEST_P(NativeReception, NoMessageWaitsWhileAThreadSleeps) {
     Random random(3);
     for (Deadline late = soon(); came < count && Clock::now() < late;) {
         const int before = came;
-        const std::uint64_t way = random.below(3);
+        const std::uint64_t way = random.below(4);
         const Deadline until = way == 0 ? late : Clock::now() + std::chrono::microseconds(random.below(60));
         if (way < 2) reception.rest(parker, Clock::now(), until, 0us);
-        while (way == 2 && Clock::now() < until) std::this_thread::yield();
+        while (way >= 2 && Clock::now() < until) {
+            if (way == 3) reception.look_in_passing(Clock::now());
+            std::this_thread::yield();
+        }
         if (came > before) late = soon();
     }
     EXPECT_EQ(came, count);

@@ -188,16 +188,16 @@ TEST(SimWake, ASleepingReceiverCostsBothEnds) {
     EXPECT_EQ(sent_and_worked(platform, true, us(20)), std::pair(us(35), us(84)));
 }
 
-/// How long node 1's worker needs for five pieces of work of `piece`, between which it rests for 10 us, and
-/// one of 60 us, during which a message comes.
-Time worked_between_rests(Time piece) {
+/// How long node 1's worker needs for five pieces of work of `piece`, after each of which it rests for 10 us
+/// or looks for messages in passing, and one of 60 us, during which a message comes.
+Time worked_after(Time piece, bool rests) {
     Platform platform = ideal(2);
     platform.processes = 2;
     platform.shared_memory.latency = us(1);
     platform.overheads.message_interrupt = us(4);
     SimOptions options;
     options.looks = options.receiver_looks = us(1);
-    const Time before = (piece + us(10)) * 5;
+    const Time before = (piece + (rests ? us(10) : Time::zero())) * 5;
     Time worked{};
     run(
         platform,
@@ -208,7 +208,8 @@ Time worked_between_rests(Time piece) {
             }
             for (int i = 0; i < 5; ++i) {
                 compute(context, busy(piece));
-                sleep_until(context, now(context) + us(10));
+                if (rests) sleep_until(context, now(context) + us(10));
+                if (!rests) context.backend->poll(context);
             }
             compute(context, busy(us(60)));
             context.charge(Time::zero());
@@ -218,11 +219,31 @@ Time worked_between_rests(Time piece) {
     return worked;
 }
 
-// A worker that has rested within 100 us again and again is expected to do so once more: natively the
+// A worker that has rested within 250 us again and again is expected to do so once more: natively the
 // receiver thread naps then, and takes no core from it.
 TEST(SimWake, AWorkerThatReturnsSoonLosesNothing) {
-    EXPECT_EQ(worked_between_rests(us(50)), us(60));
-    EXPECT_EQ(worked_between_rests(us(150)), us(64));
+    EXPECT_EQ(worked_after(us(50), true), us(60));
+    EXPECT_EQ(worked_after(us(300), true), us(64));
+}
+
+// The same for one that looks in passing. Workers should where all nodes are on one machine, and waking the
+// receiver takes time.
+TEST(SimWake, AWorkerThatLooksInPassingLosesNothing) {
+    EXPECT_EQ(worked_after(us(50), false), us(60));
+    EXPECT_EQ(worked_after(us(300), false), us(64));
+    Platform platform = ideal(2);
+    const auto polled = [&] {
+        bool in_passing = false;
+        run(platform,
+            [&](Script&, Context& context) { in_passing = context.backend->topology().polled_in_passing; });
+        return in_passing;
+    };
+    platform.processes = 2;
+    EXPECT_FALSE(polled());
+    platform.overheads.message_interrupt = us(4);
+    EXPECT_TRUE(polled());
+    platform.processes = 1;
+    EXPECT_FALSE(polled());
 }
 
 // A sleep ends with its park: a worker that parks again sleeps lightly again.

@@ -182,11 +182,16 @@ void Pool<code>::execute(Processor& self) {
     if (phase.ranges() && fetches_declared(self)) return execute_declared(self);
     if (phase.options().skip) return self.work(filaments() * phase.options().units);
     constexpr auto begin = std::make_index_sequence < arity == 0 ? 0 : arity - 1 > {};
+    const std::uint64_t most = self.declared().polls() && !phase.strip() ? between_polls : ~std::uint64_t{0};
     for (const Run& run : runs_) {
-        if (self.declared().charges()) {
-            execute_run<true>(phase.program(), phase.strip(), self, run, phase.options().units, begin);
-        } else {
-            execute_run<false>(phase.program(), phase.strip(), self, run, 0, begin);
+        for (std::uint64_t done = 0; done < run.count; done += most) {
+            const Run part = run.part(done, std::min(most, run.count - done));
+            if (self.declared().charges()) {
+                execute_run<true>(phase.program(), phase.strip(), self, part, phase.options().units, begin);
+            } else {
+                execute_run<false>(phase.program(), phase.strip(), self, part, 0, begin);
+            }
+            self.declared().step(true);
         }
     }
 }
@@ -205,6 +210,7 @@ void Pool<code>::execute_declared(Processor& self) {
         }
         const Run& run = runs_[next];
         for (std::uint64_t done = 0; done < run.count; done += options.at_once) {
+            self.declared().step(true);
             const Run part = run.part(done, std::min(options.at_once, run.count - done));
             ranges.clear();
             declare(part, ranges);

@@ -156,6 +156,8 @@ private:
 
     /// Filaments in a strip. Few, so that a fault finds most of the work before it declared.
     static constexpr std::uint64_t strip_most = 64;
+    /// Filaments of a run without strips.
+    static constexpr std::uint64_t between_polls = 256;
 
     std::vector<Run> runs_;
 };
@@ -177,6 +179,7 @@ template <bool charged, std::size_t... I>
                 const Run part = run.part(done, std::min(strip_most, run.count - done));
                 (program.*strip)(self, std::get<I>(first)..., std::get<arity - 1>(part.first), part.count);
                 if constexpr (charged) self.declared().declare(units * part.count);
+                self.declared().step(charged);
             }
             return;
         }

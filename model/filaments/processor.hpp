@@ -1,5 +1,6 @@
-// The processor that executes a filament: its number, its copy of reduction variables, and the work that its
-// filaments have declared. Work is charged in batches: at the end of a pool, and before a filament waits.
+// The processor that executes a filament: its number, its copy of reduction variables, the work that its
+// filaments have declared, and how often it polls. Work is charged in batches: at the end of a pool, and
+// before a filament waits.
 #pragma once
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <cstdint>
 
 #include "runtime/core/caller.hpp"
+#include "runtime/core/poll_pace.hpp"
 #include "runtime/core/worker.hpp"
 
 namespace heddle::filaments {
@@ -18,7 +20,8 @@ class Reduction;
 /// The work of one processor that was declared and not charged yet.
 class alignas(64) DeclaredWork {
 public:
-    DeclaredWork(runtime::Worker& worker, bool charges) : worker_(worker), charges_(charges) {}
+    DeclaredWork(runtime::Worker& worker, bool charges)
+        : worker_(worker), pace_(worker, charges ? between_charges : between_polls), charges_(charges) {}
     DeclaredWork(const DeclaredWork&) = delete;
     DeclaredWork& operator=(const DeclaredWork&) = delete;
 
@@ -41,8 +44,23 @@ public:
     bool charges() const { return charges_; }
     runtime::Worker& worker() const { return worker_; }
 
+    /// Whether the processor polls while filaments are executed: then `step` is called between them, often.
+    bool polls() const { return pace_.polls(); }
+    /// `settles`: no page is kept for what has been declared.
+    void step(bool settles) {
+        if (!pace_.due()) [[likely]]
+            return;
+        if (settles) settle();
+        pace_.poll(worker_);
+    }
+
 private:
+    /// In simulation each charge is an event, and nothing comes sooner for more of them.
+    static constexpr Time between_polls = std::chrono::microseconds(3),
+                          between_charges = std::chrono::microseconds(25);
+
     runtime::Worker& worker_;
+    runtime::PollPace pace_;
     bool charges_;
     std::atomic<std::uint64_t> units_{0};
 };

@@ -73,7 +73,7 @@ Worker::Worker(Node& node, CoreId core)
              node.receiver().backend->beside_stack({node.id(), core},
                                                    Deque::bytes_for(node.schedule().deque_slots))),
       gate_open_(node.topology().gates_open),
-      polled_(node.topology().polled),
+      polled_(node.topology().polled || node.topology().polled_in_passing),
       shares_tokens_(node.schedule().token_queue == TokenQueues::node),
       undeclared_(node.topology().undeclared),
       reach_(node.reach()),
@@ -89,7 +89,7 @@ Worker::Worker(Node& node, CoreId core)
     backend = node.receiver().backend;
     id = {node.id(), core};
     times.follow(node.reach());
-    if (gate_open_ && !polled_) audit_left_ = audited_operations;
+    if (gate_open_ && !node.topology().polled) audit_left_ = audited_operations;
     set_rules();
 }
 

@@ -365,7 +365,7 @@ private:
     // In the rest of the deque's last line, to which thieves write: what is not written while the worker
     // runs.
     bool gate_open_;
-    bool polled_;
+    bool polled_;  ///< between tasks
     bool shares_tokens_;
     Activity undeclared_;  ///< Topology::undeclared
     RunReach& reach_;

@@ -32,7 +32,7 @@ bool names_node(Victim::Kind kind) {
 }  // namespace
 
 void Worker::poll_now() {
-    charge(costs->poll);
+    if (node_.topology().polled) charge(costs->poll);
     backend->poll(*this);
 }
 

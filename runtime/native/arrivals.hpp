@@ -67,6 +67,9 @@ public:
     void keep(Source& source);
     bool any_kept() const { return !kept_.empty(); }
 
+    /// A look at memory sees all that comes.
+    bool all_in_memory() const { return in_memory_.size() == open_; }
+
     /// There are connections in memory, and none was kept: `find_in_memory` says whether one has bytes.
     bool looks_at_memory() const { return kept_.empty() && !in_memory_.empty(); }
     /// Null: none.

@@ -41,6 +41,7 @@ struct Mesh::State final : Peers {
     Reception reception{options.receive,
                         options.times.receiver,
                         options.core_is_free,
+                        options.has_core,
                         {.attend = [this](Link& link) { return attend_to(link); },
                          .over = [this](Link& link) { note_ended(link); },
                          .between = [this] { run_calls(); }}};
@@ -224,6 +225,10 @@ Deadline Mesh::rest(Parker& parker, Deadline from, Deadline until, std::chrono::
 Deadline Mesh::receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
                              const std::function<bool()>& done) {
     return state_->reception.receive_until(parker, from, until, spin, done);
+}
+
+bool Mesh::look_in_passing(Deadline now) {
+    return state_->reception.look_in_passing(now);
 }
 
 void Mesh::rouse() {

@@ -35,6 +35,7 @@ struct MeshOptions {
     /// That its threads may run on (host::bind_to_cores). None: all.
     std::vector<unsigned> cores = {};
     bool amid_workers = false;  ///< each of these cores has a worker that is bound to it
+    bool has_core = true;       ///< this machine has a core more than the run's workers there
     /// The first node on the way to node 0. If it ends before this one takes part, the run is over.
     NodeId towards_lead = 0;
 };
@@ -67,6 +68,10 @@ public:
     /// The same for a wait that probably ends soon: until `done()`, and never asleep. May return at once.
     Deadline receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
                            const std::function<bool()>& done);
+
+    /// A worker at work takes what has come through memory (Topology::polled_in_passing). `now`: the present
+    /// time, or a little earlier. True: something has come.
+    bool look_in_passing(Deadline now);
 
     /// Wakes the worker that rests, and that `Parker::unpark` says sleeps elsewhere. Any thread.
     void rouse();

@@ -5,8 +5,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/receiver_naps.hpp"
-
 namespace heddle::native {
 
 namespace naps = receiver_naps;
@@ -36,6 +34,9 @@ std::uint32_t looks_between_clock_reads(const Arrivals::Seen& seen) {
 /// Of looks at memory that find nothing. They divide those between two calls of the system.
 constexpr std::uint32_t looks_between_tasks = 64;
 
+/// What comes all the time must not keep a worker from its work.
+constexpr int looks_in_passing = 8;
+
 /// Writing as much takes longer than a peer takes for two pieces.
 constexpr std::uint64_t long_write_bytes = 128 << 10;
 
@@ -45,10 +46,11 @@ thread_local const Reception* handles_for = nullptr;
 }  // namespace
 
 Reception::Reception(Receive how, std::chrono::nanoseconds looks_for, std::function<bool()> core_is_free,
-                     Tasks tasks)
+                     bool has_core, Tasks tasks)
     : how_(how),
       looks_for_(looks_for),
       core_is_free_(std::move(core_is_free)),
+      lengths_(has_core ? naps::with_core : naps::without_core),
       tasks_(std::move(tasks)),
       polling_(how, looks_for, [] { return true; }) {}  // the worker's own core
 
@@ -63,7 +65,7 @@ void Reception::receive(const std::atomic<bool>& stopping, bool looks) {
     Polling polling(how_, looks_for_, looks ? core_is_free_ : std::function<bool()>{});
     Arrivals::Seen seen;
     bool found = true;
-    nap_ = naps::shortest;
+    nap_ = lengths_.shortest;
     while (!stopping.load(std::memory_order_acquire)) {
         if (worker_takes_care()) {
             nap(nap_);
@@ -71,7 +73,7 @@ void Reception::receive(const std::atomic<bool>& stopping, bool looks) {
             found = false;
             continue;
         }
-        nap_ = naps::shortest;
+        nap_ = lengths_.shortest;
         const bool attended = occupied_.load(std::memory_order_relaxed);
         if (attended) polling.pause();
         const bool looks_on =
@@ -107,7 +109,7 @@ void Reception::let_worker_come() {
     taken_ = 0;
     if (now - taken_since_ > naps::taken_within) return;
     naps_ = Naps::briefly;
-    napping_.park(now + naps::shortest, {});
+    napping_.park(now + lengths_.shortest, {});
     naps_ = Naps::none;
 }
 
@@ -120,7 +122,10 @@ bool Reception::worker_takes_care() {
     // The system is to wake the worker, not this thread.
     if (returns_soon_ && nap_ < longest && arrivals_.worker_sleeps()) return true;
     if (!has_rested || !returns_soon_) return false;
-    nap(naps::shortest);  // or has it gone for long?
+    // It comes by for nothing.
+    const std::uint32_t reads = reads_.load(std::memory_order_relaxed);
+    if (nap_ == longest && std::exchange(reads_seen_, reads) == reads) return false;
+    nap(lengths_.shortest);  // or has it gone for long?
     return worker_looks_ || rests_.load(std::memory_order_relaxed) != rests ||
            writers_.load(std::memory_order_relaxed) != 0;
 }
@@ -159,6 +164,28 @@ Deadline Reception::receive_until(Parker& parker, Deadline from, Deadline until,
     if (how_ == Receive::block && spin.count() == 0) return from;
     if (parker.take()) return Clock::now();
     return begin_to_attend() ? attend(parker, from, until, spin, done, false) : from;
+}
+
+bool Reception::look_in_passing(Deadline now) {
+    if (!begin_to_attend()) return false;
+    bool found = false;
+    {
+        const std::unique_lock lock(receiving_, std::try_to_lock);
+        if (lock && !thread_waits_.load(std::memory_order_relaxed) && arrivals_.all_in_memory()) {
+            worker_comes(now);
+            for (int looks = 0; looks != looks_in_passing && something_has_come(); ++looks)
+                found = handle(seen_) || found;
+            left_ = found ? Clock::now() : now;
+            worker_leaves();
+        }
+    }
+    occupied_.store(false, std::memory_order_release);
+    return found;
+}
+
+/// Without asking the system.
+bool Reception::something_has_come() const {
+    return arrivals_.any_kept() || arrivals_.find_in_memory() != nullptr;
 }
 
 /// False if another worker attends, or none may.
@@ -224,7 +251,7 @@ void Reception::worker_comes(Deadline now) {
     // What is done just then may count for the next time.
     const Clock::duration busy(
         busy_.load(std::memory_order_relaxed) == 0 ? 0 : busy_.exchange(0, std::memory_order_relaxed));
-    soon_ = naps::counted(soon_, now < left_ + naps::soon + busy);
+    soon_ = naps::counted(soon_, now < left_ + lengths_.soon + busy);
     returns_soon_.store(soon_ >= naps::soon_times, std::memory_order_relaxed);
     rests_.store(rests_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     // A receiver thread that sees it late asks for the mutex, and gets it.
@@ -324,6 +351,7 @@ bool Reception::read(Arrivals::Source& source) {
     }
     const bool found = moved || !goes_on;
     has_come_ = has_come_ || found;
+    if (found) reads_.store(reads_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return found;
 }
 

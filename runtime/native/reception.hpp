@@ -13,6 +13,7 @@
 #include <functional>
 #include <mutex>
 
+#include "base/receiver_naps.hpp"
 #include "runtime/native/arrivals.hpp"
 #include "runtime/native/parker.hpp"
 #include "runtime/native/polling.hpp"
@@ -30,8 +31,9 @@ public:
         std::function<void()> between;         ///< often, and soon after each `wake`
     };
 
+    /// `has_core`: the receiver thread need not take a worker's.
     Reception(Receive how, std::chrono::nanoseconds looks_for, std::function<bool()> core_is_free,
-              Tasks tasks);
+              bool has_core, Tasks tasks);
 
     /// Before `receive` and `rest`, or in a task.
     void add(Link& link);
@@ -48,6 +50,11 @@ public:
     /// `rest` would sleep, or another worker receives.
     Deadline receive_until(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
                            const std::function<bool()>& done);
+
+    /// A worker at work takes what has come through memory, unless another thread receives. It counts as a
+    /// worker that has rested: while such looks find messages, and soon follow each other, the receiver
+    /// thread naps. True: something has come.
+    bool look_in_passing(Deadline now);
 
     /// A thread writes large data to a connection. If it is a worker, that is no work for which the receiver
     /// thread should take its place: what comes meanwhile is read by one thread, after the other. If the peer
@@ -75,6 +82,7 @@ private:
     bool worker_takes_care();
     void let_worker_come();
     void nap(std::chrono::microseconds length);
+    bool something_has_come() const;
     bool begin_to_attend();
     template <class Done>
     Deadline attend(Parker& parker, Deadline from, Deadline until, std::chrono::nanoseconds spin,
@@ -91,6 +99,7 @@ private:
     const Receive how_;
     const std::chrono::nanoseconds looks_for_;
     const std::function<bool()> core_is_free_;
+    const receiver_naps::Lengths lengths_;
     const Tasks tasks_;
 
     // Invariant: if bytes are there to be read, then a thread is on its way to read them, or the system will
@@ -112,6 +121,7 @@ private:
     std::uint8_t soon_ = 0;                  ///< so often one came back soon; halved where one did not
     std::atomic<bool> returns_soon_{false};  ///< and will do so again, probably
     std::atomic<std::uint32_t> rests_{0};
+    std::atomic<std::uint32_t> reads_{0};  ///< so often something has come
     std::atomic<std::uint32_t> writers_{0};
     std::atomic<Clock::rep> busy_{
         0};  ///< time for that, and for what the thread received, since a worker rested
@@ -122,7 +132,8 @@ private:
     Parker napping_;                   ///< it naps here
     std::chrono::microseconds nap_{};  ///< the next one's length
     std::uint32_t rests_seen_ = 0;
-    std::uint32_t taken_ = 0;  ///< so often it has received while all workers were at work
+    std::uint32_t reads_seen_ = 0;  ///< before its latest long nap
+    std::uint32_t taken_ = 0;       ///< so often it has received while all workers were at work
     Deadline taken_since_{};
 
     // Of the worker that attends.
